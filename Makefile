@@ -1,0 +1,67 @@
+# Everything a maintainer does, from a fresh clone with Python 3.11+, git and make.
+# The environment lives in .venv; installing is skipped while its stamp is newer than what it is
+# made from. `make help` reads the text behind `##`.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+INSTALL   = $(BIN)/python -m pip install --quiet --constraint constraints.txt
+BASE      := $(VENV)/.stamp-base
+APP       := $(VENV)/.stamp-app
+DEV       := $(VENV)/.stamp-dev
+RECIPE    := pyproject.toml constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help app test check lint bench fuzz docs clean
+
+help: ## show this list
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+
+app: $(APP) ## install the program and show it at work on the bundled demo data
+	@echo 'The web app is not here yet; this is `recollect doctor` on the bundled demo data.'
+	@$(BIN)/recollect doctor --demo
+
+test: $(DEV) lint ## all that must hold: lint, types, layers and every test
+	$(BIN)/python -m pytest
+
+check: $(DEV) lint ## the fast part of `make test`, for the inner loop: no slow tests
+	$(BIN)/python -m pytest -m 'not slow'
+
+lint: $(DEV) ## the part of `make test` that reads the code without running it
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+bench: $(DEV) ## measure how fast the reader is on this machine
+	$(BIN)/python -m benchmarks.reader
+
+fuzz: $(DEV) ## feed a million broken lines to the reader
+	$(BIN)/python -m fuzz.lines --lines 1000000
+
+docs: $(DEV) ## run every example in the documentation
+	$(BIN)/python -m pytest -q tests/docs
+
+clean: ## remove the environment and every cache
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests benchmarks fuzz tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BASE):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo 'Recollect needs Python 3.11 or newer, and $(PYTHON) is older or missing.' \
+	       'Name another one: make PYTHON=python3.12 …' >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { \
+	  echo 'Could not make $(VENV). On Debian and Ubuntu: apt install python3-venv' >&2; exit 1; }
+	@touch $@
+
+$(APP): $(BASE) $(RECIPE)
+	$(INSTALL) --editable .
+	@touch $@
+
+# The development install holds all of the plain one, so it counts for both.
+$(DEV): $(BASE) $(RECIPE)
+	$(INSTALL) --editable '.[dev]'
+	@touch $(APP) $@

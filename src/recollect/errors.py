@@ -1,0 +1,52 @@
+"""The exception tree, with the exit code that each branch stands for.
+
+Bad *data* is never an exception: it is a value (`Unknown`, `Damaged`) that is counted and shown.
+An exception is a request that cannot be met, and its message says what to do about it.
+
+    RecollectError        1   a bug in Recollect when it is not one of the below
+    ├── UsageError        2   the request itself is wrong
+    ├── NothingFound      3   no root, no session, no such thing
+    ├── UnreadableInput   4   an input is damaged or cannot be read
+    ├── IndexFailure      5   the index cannot be used
+    └── ArchiveFailure    6   the archive cannot be used
+
+0 is success and 130 an interrupt by the user; neither is an error.
+"""
+
+from typing import ClassVar
+
+
+class RecollectError(Exception):
+    """Root of everything that Recollect raises on purpose."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(RecollectError):
+    """The request contradicts itself or names something that cannot be named that way."""
+
+    exit_code = 2
+
+
+class NothingFound(RecollectError):
+    """What was asked for is not there; the message names the places that were looked at."""
+
+    exit_code = 3
+
+
+class UnreadableInput(RecollectError):
+    """A file that was asked for cannot be read, or is damaged where that matters."""
+
+    exit_code = 4
+
+
+class IndexFailure(RecollectError):
+    """The index is newer than this program, locked, or cannot be written."""
+
+    exit_code = 5
+
+
+class ArchiveFailure(RecollectError):
+    """The archive cannot be written, or what it holds does not match its hash."""
+
+    exit_code = 6

@@ -1,0 +1,223 @@
+"""The rules of the code base that a tool can check; docs/dev/architecture.md gives the reasons."""
+
+import ast
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import recollect
+from tests.process import RunRecollect, run_python
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "recollect"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+MAX_LINES = 450
+MAX_PUBLIC_NAMES = 30
+PARSER_LIBRARY = ("library", "reader", "records", "session")
+HEAVY_IMPORTS = {"apsw", "asyncio", "jinja2", "rich", "sqlite3", "starlette"}
+DATABASES = {"apsw", "sqlite3"}
+
+# The outermost frame, the error page and the watcher's loop: one catch-all each.
+MUST_OUTLIVE = ("cli", "web", "live")
+
+
+def _layer(path: Path) -> str:
+    """The child of `recollect` that a file belongs to."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def _places(fits: Callable[[ast.AST], bool], paths: Iterable[Path]) -> list[str]:
+    """Where in these files a fitting piece of code stands, as `file:line`."""
+    return [
+        f"{path.relative_to(PACKAGE)}:{getattr(node, 'lineno', 0)}"
+        for path in paths
+        for node in ast.walk(_tree(path))
+        if fits(node)
+    ]
+
+
+def test_imports_keep_the_layer_contracts() -> None:
+    """Both contracts in pyproject.toml are checked and hold."""
+    lint = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    result = run_python(
+        "-c", lint, "--no-logo", "--no-cache", "--config", str(ROOT / "pyproject.toml")
+    )
+    assert result.stdout.splitlines()[-1:] == ["Contracts: 2 kept, 0 broken."], result
+
+
+def test_parser_library_contract_names_every_part() -> None:
+    """Each part of the parser library that exists is a source of its contract."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = [
+        contract
+        for contract in contracts["tool"]["importlinter"]["contracts"]
+        if contract["id"] == "parser-library"
+    ]
+    layers = {_layer(path) for path in MODULES}
+    present = [f"recollect.{name}" for name in PARSER_LIBRARY if name in layers]
+    assert sorted(contract["source_modules"]) == present
+
+
+def test_exported_names_are_the_declared_ones() -> None:
+    """Everything public that the package offers is in `__all__`, once."""
+    offered = {name for name in dir(recollect) if _is_offered(name)}
+    assert offered - set(recollect.__all__) == set()
+    assert len(recollect.__all__) == len(set(recollect.__all__)) < MAX_PUBLIC_NAMES
+
+
+def _is_offered(name: str) -> bool:
+    """True for what this project wrote; a submodule shows up as soon as anyone imports it."""
+    value = getattr(recollect, name)
+    ours = str(getattr(value, "__module__", "")).startswith("recollect")
+    return ours and not name.startswith("_") and not isinstance(value, ModuleType)
+
+
+def test_exported_names_say_what_they_are() -> None:
+    """Every exported class and function has a docstring."""
+    values = {name: getattr(recollect, name) for name in recollect.__all__ if name[0] != "_"}
+    assert [name for name, value in values.items() if not value.__doc__] == []
+
+
+def test_exported_names_are_documented() -> None:
+    """Every exported name stands in the library's documentation."""
+    page = ROOT / "docs" / "library.md"
+    if not page.exists():
+        pytest.skip("docs/library.md is not written yet")
+    words = set(re.findall(r"\w+", page.read_text(encoding="utf-8")))
+    assert sorted(set(recollect.__all__) - words) == []
+
+
+def test_modules_say_what_they_know() -> None:
+    """Every module opens with a docstring."""
+    assert [str(path) for path in MODULES if not ast.get_docstring(_tree(path))] == []
+
+
+def test_modules_stay_readable() -> None:
+    """A module becomes a package before it gets too long to read."""
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    assert {str(path): count for path, count in lengths.items() if count > MAX_LINES} == {}
+
+
+def test_nothing_below_the_command_line_prints() -> None:
+    """Only the command line writes to the terminal."""
+    assert _places(_is_speech, (path for path in MODULES if _layer(path) != "cli")) == []
+
+
+def _is_speech(node: ast.AST) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id == "print"
+    if isinstance(node, ast.ImportFrom) and node.module == "sys":
+        return any(alias.name in {"stdout", "stderr"} for alias in node.names)
+    return isinstance(node, ast.Attribute) and ast.unparse(node) in {"sys.stdout", "sys.stderr"}
+
+
+def test_no_handler_swallows_an_error() -> None:
+    """A handler does something about what it catches."""
+    assert _places(_is_silent_handler, MODULES) == []
+
+
+def _is_silent_handler(node: ast.AST) -> bool:
+    return isinstance(node, ast.ExceptHandler) and all(map(_does_nothing, node.body))
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return isinstance(statement, ast.Pass) or is_text
+
+
+def test_broad_handlers_stand_only_where_they_are_needed() -> None:
+    """A catch-all stands at most once in each place that must outlive any bug, and nowhere else."""
+    owners = {name: [path for path in MODULES if _layer(path) == name] for name in MUST_OUTLIVE}
+    others = [path for path in MODULES if _layer(path) not in MUST_OUTLIVE]
+    assert _places(_is_broad, others) == []
+    assert {name for name, paths in owners.items() if len(_places(_is_broad, paths)) > 1} == set()
+
+
+def _is_broad(node: ast.AST) -> bool:
+    if not isinstance(node, ast.ExceptHandler):
+        return False
+    if node.type is None:
+        return True
+    caught = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+    return any(ast.unparse(kind) in {"Exception", "BaseException"} for kind in caught)
+
+
+def test_only_the_store_speaks_sql() -> None:
+    """No other package imports a database."""
+    assert _places(_is_database_import, (path for path in MODULES if _layer(path) != "store")) == []
+
+
+def _is_database_import(node: ast.AST) -> bool:
+    names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+    if isinstance(node, ast.ImportFrom):
+        names = [node.module or ""]
+    return any(name.split(".")[0] in DATABASES for name in names)
+
+
+def test_importing_the_package_is_cheap() -> None:
+    """`import recollect` loads no framework, no database and no command line."""
+    loaded = _loaded_packages(run_python("-X", "importtime", "-c", "import recollect").stderr)
+    assert loaded & {*HEAVY_IMPORTS, "click"} == set()
+
+
+def test_starting_the_program_is_cheap() -> None:
+    """`recollect --version` loads nothing that it does not need."""
+    result = run_python("-X", "importtime", "-m", "recollect", "--version")
+    assert result.code == 0
+    assert _loaded_packages(result.stderr) & HEAVY_IMPORTS == set()
+
+
+def _loaded_packages(import_times: str) -> set[str]:
+    names = re.findall(r"^import time:.*\| +(\S+)$", import_times, flags=re.MULTILINE)
+    assert "recollect" in names
+    return {name.split(".")[0] for name in names}
+
+
+def test_version_is_the_package_version(run_recollect: RunRecollect) -> None:
+    """`recollect --version` names the version of the package that was imported."""
+    result = run_recollect("--version")
+    assert (result.code, result.stdout.split()[-1]) == (0, recollect.__version__)
+
+
+def test_no_file_names_a_registry_or_a_place_on_one_machine() -> None:
+    """A clone works anywhere: no file holds a package index or an absolute path of its author."""
+    forbidden = re.compile("|".join(_forbidden_patterns()))
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in _project_files()
+        for number, line in enumerate(path.read_bytes().splitlines(), start=1)
+        if forbidden.search(line.decode("utf-8", errors="replace"))
+    ]
+    assert found == []
+
+
+def _forbidden_patterns() -> list[str]:
+    """Joined from parts, because this file is searched too."""
+    hosts = [("pypi", "org"), ("pythonhosted", "org"), ("npmjs", "org"), ("npmjs", "com")]
+    places = ["work", "root"]
+    return [
+        *(r"\.".join(host) for host in hosts),
+        *(rf"(?<![\w.~*-])/{place}/" for place in places),
+        re.escape(str(ROOT)) + r"\b",
+    ]
+
+
+def _project_files() -> list[Path]:
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    command = [git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
+    paths = [ROOT / name.decode() for name in listed.split(b"\0") if name]
+    return [path for path in paths if path.is_file()]
