@@ -1,0 +1,52 @@
+"""Where Claude Code keeps things, and how to get at them safely.
+
+Knows paths, names and the state of files; refuses to know what a record is, which the layers above
+do. Nothing here writes, and nothing found on disk or in a record is trusted to be what it says.
+"""
+
+from recollect.locations.discovery import Discovery, discover, discover_root
+from recollect.locations.entries import Refusal, Refused
+from recollect.locations.names import encode_project_path, is_plain_name
+from recollect.locations.project_directories import (
+    find_project_directories,
+    select_transcripts,
+)
+from recollect.locations.roots import resolve_roots
+from recollect.locations.safe_open import open_regular
+from recollect.locations.sidecars import (
+    Sidecar,
+    SidecarKind,
+    Sidecars,
+    find_root_of,
+    find_subagent_meta,
+    list_root_sidecars,
+    list_session_sidecars,
+    resolve_tool_result,
+)
+from recollect.locations.strays import is_stray
+from recollect.locations.transcript_files import Transcript, TranscriptKind
+
+__all__ = [
+    "Discovery",
+    "Refusal",
+    "Refused",
+    "Sidecar",
+    "SidecarKind",
+    "Sidecars",
+    "Transcript",
+    "TranscriptKind",
+    "discover",
+    "discover_root",
+    "encode_project_path",
+    "find_project_directories",
+    "find_root_of",
+    "find_subagent_meta",
+    "is_plain_name",
+    "is_stray",
+    "list_root_sidecars",
+    "list_session_sidecars",
+    "open_regular",
+    "resolve_roots",
+    "resolve_tool_result",
+    "select_transcripts",
+]

@@ -1,0 +1,258 @@
+"""Finding every transcript of a root, of any other directory, or of one file, without opening any.
+
+Knows the layout of all versions and what to do about links; refuses to know content. A link is
+followed only to a place inside the directory being read, and what is reached twice is reported
+once, under its real place: people link a moved project's directory to the one it came from.
+"""
+
+import os
+import stat
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from recollect.errors import NothingFound, UnreadableInput
+from recollect.locations.entries import (
+    Refusal,
+    Refused,
+    describe_error,
+    find_status,
+    is_directory,
+    is_link,
+    is_link_entry,
+    list_directory,
+    resolve_links,
+)
+from recollect.locations.names import PROJECTS_DIRECTORY, is_key_name, is_transcript_name
+from recollect.locations.transcript_files import (
+    Place,
+    Transcript,
+    guess_place,
+    project_place,
+    run_place,
+    subagents_place,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What was found, each list in the order of its paths."""
+
+    transcripts: tuple[Transcript, ...]
+    refused: tuple[Refused, ...]
+
+
+class _Level(Enum):
+    ROOT = auto()
+    PROJECTS = auto()
+    PROJECT = auto()
+    SESSION = auto()
+    SUBAGENTS = auto()
+    WORKFLOWS = auto()
+    RUN = auto()
+    ANYWHERE = auto()
+
+
+_ANY_CHILD: Final[Mapping[_Level, _Level]] = {
+    _Level.PROJECTS: _Level.PROJECT,
+    _Level.PROJECT: _Level.SESSION,
+    _Level.WORKFLOWS: _Level.RUN,
+    _Level.ANYWHERE: _Level.ANYWHERE,
+}
+_NAMED_CHILD: Final[Mapping[_Level, tuple[str, _Level]]] = {
+    _Level.ROOT: (PROJECTS_DIRECTORY, _Level.PROJECTS),
+    _Level.SESSION: ("subagents", _Level.SUBAGENTS),
+    _Level.SUBAGENTS: ("workflows", _Level.WORKFLOWS),
+}
+_PLACES: Final[Mapping[_Level, Callable[[Path], Place]]] = {
+    _Level.PROJECT: project_place,
+    _Level.SUBAGENTS: subagents_place,
+    _Level.RUN: run_place,
+    _Level.ANYWHERE: guess_place,
+}
+
+
+def _join(directory: str, name: str) -> str:
+    return os.path.join(directory, name)  # noqa: PTH118 - a Path costs more, and this runs once a session
+
+
+class _Directory(NamedTuple):
+    """A directory to read; plain strings, because there is one for every session."""
+
+    path: str
+    real: str
+    level: _Level
+
+    def child_level(self, name: str) -> _Level | None:
+        """Return what a directory of that name would be here, None if it is of no interest."""
+        named, level = _NAMED_CHILD.get(self.level, ("", None))
+        return level if name == named else _ANY_CHILD.get(self.level)
+
+    def child(self, name: str, level: _Level) -> "_Directory":
+        return _Directory(_join(self.path, name), _join(self.real, name), level)
+
+    def place(self) -> Place | None:
+        make = _PLACES.get(self.level)
+        return make(Path(self.path)) if make else None
+
+
+@dataclass(frozen=True, slots=True)
+class _LinkedFile:
+    place: Place
+    name: str
+    real: Path
+    status: os.stat_result
+
+
+def discover(path: Path) -> Discovery:
+    """Find the transcripts of whatever the user points at: a root, another directory, or a file.
+
+    Raises NothingFound if nothing is there and UnreadableInput if it can hold no transcript.
+    """
+    real, status = _resolve(path)
+    if stat.S_ISDIR(status.st_mode):
+        level = _Level.ROOT if is_directory(real / PROJECTS_DIRECTORY) else _Level.ANYWHERE
+        return _Walk(path, real).run(level)
+    if not stat.S_ISREG(status.st_mode) or is_key_name(real.name):
+        raise UnreadableInput(f"{path} is no transcript. Give a .jsonl file or a directory.")
+    return Discovery((guess_place(real.parent).describe(real.name, status),), ())
+
+
+def discover_root(root: Path) -> Discovery:
+    """Find the transcripts below `projects/` of a root, which may have none yet."""
+    real, _ = _resolve(root)
+    return _Walk(root, real).run(_Level.ROOT)
+
+
+def _resolve(path: Path) -> tuple[Path, os.stat_result]:
+    try:
+        real = resolve_links(path)
+        return real, real.stat()
+    except FileNotFoundError as error:
+        raise NothingFound(f"There is nothing at {path}. Check the spelling.") from error
+    except (OSError, ValueError) as error:
+        raise UnreadableInput(
+            f"Cannot look at {path}: {describe_error(error)}. Check that you may read it."
+        ) from error
+
+
+class _Walk:
+    """One walk. Real directories come before linked ones, so that a real place always wins."""
+
+    def __init__(self, path: Path, real: Path) -> None:
+        self._start = path.absolute()
+        self._boundary = real
+        self._queue: list[_Directory] = []
+        self._linked_directories: deque[_Directory] = deque()
+        self._linked_files: list[_LinkedFile] = []
+        self._seen: set[str] = set()
+        self._searched: set[str] = set()
+        self._transcripts: list[Transcript] = []
+        self._refused: list[Refused] = []
+
+    def run(self, level: _Level) -> Discovery:
+        self._queue.append(_Directory(str(self._start), str(self._boundary), level))
+        while self._queue or self._linked_directories:
+            directory = self._queue.pop() if self._queue else self._linked_directories.popleft()
+            if directory.real not in self._seen:
+                self._seen.add(directory.real)
+                self._read(directory)
+        self._take_linked_files()
+        return Discovery(
+            tuple(sorted(self._transcripts, key=lambda found: os.fspath(found.path))),
+            tuple(sorted(self._refused, key=lambda refused: os.fspath(refused.path))),
+        )
+
+    def _read(self, directory: _Directory) -> None:
+        place = directory.place()
+        if place:
+            self._searched.add(directory.real)
+        elif directory.level in _NAMED_CHILD:
+            # One question about one name: listing each of thousands of directories costs more.
+            self._read_named_child(directory, *_NAMED_CHILD[directory.level])
+            return
+        try:
+            entries = list_directory(directory.real)
+        except OSError as error:
+            self._refuse(Path(directory.path), Refusal.UNREADABLE, describe_error(error))
+            return
+        for entry in entries:
+            self._take(directory, place, entry)
+
+    def _read_named_child(self, directory: _Directory, name: str, level: _Level) -> None:
+        status = find_status(_join(directory.real, name))
+        if isinstance(status, Refused):
+            self._refuse(Path(directory.path, name), status.reason, status.detail)
+        elif status is not None and is_link(status):
+            self._follow(directory, None, name)
+        elif status is not None and stat.S_ISDIR(status.st_mode):
+            self._queue.append(directory.child(name, level))
+
+    def _take(self, directory: _Directory, place: Place | None, entry: os.DirEntry[str]) -> None:
+        name = entry.name
+        try:
+            if is_link_entry(entry):
+                self._follow(directory, place, name)
+            elif entry.is_dir(follow_symlinks=False):
+                if level := directory.child_level(name):
+                    self._queue.append(directory.child(name, level))
+            elif place and is_transcript_name(name):
+                self._take_file(place, entry)
+        except FileNotFoundError:
+            # Deleted since the directory was listed.
+            return
+        except OSError as error:
+            self._refuse(Path(directory.path, name), Refusal.UNREADABLE, describe_error(error))
+
+    def _take_file(self, place: Place, entry: os.DirEntry[str]) -> None:
+        status = entry.stat(follow_symlinks=False)
+        if stat.S_ISREG(status.st_mode):
+            self._transcripts.append(place.describe(entry.name, status))
+        else:
+            self._refuse(place.directory / entry.name, Refusal.SPECIAL)
+
+    def _follow(self, directory: _Directory, place: Place | None, name: str) -> None:
+        level = directory.child_level(name)
+        is_wanted_file = place is not None and is_transcript_name(name)
+        if level is None and not is_wanted_file:
+            return
+        path = Path(directory.path, name)
+        try:
+            real = resolve_links(Path(directory.real, name))
+            status = real.stat()
+        except OSError as error:
+            self._refuse(path, _reason_of(error), describe_error(error))
+            return
+        if not real.is_relative_to(self._boundary):
+            self._refuse(path, Refusal.LINK_OUTSIDE, str(real))
+        elif level and stat.S_ISDIR(status.st_mode):
+            self._linked_directories.append(_Directory(str(path), str(real), level))
+        elif place and is_wanted_file:
+            self._follow_file(path, _LinkedFile(place, name, real, status))
+
+    def _follow_file(self, path: Path, linked: _LinkedFile) -> None:
+        # Inside a root lie credentials too: what a link is called must not make them transcripts.
+        if stat.S_ISREG(linked.status.st_mode) and is_transcript_name(linked.real.name):
+            self._linked_files.append(linked)
+        else:
+            self._refuse(path, Refusal.LINK_ELSEWHERE, str(linked.real))
+
+    def _take_linked_files(self) -> None:
+        taken: set[Path] = set()
+        for linked in self._linked_files:
+            real = linked.real
+            if str(real.parent) not in self._searched and real not in taken:
+                taken.add(real)
+                found = linked.place.describe(linked.name, linked.status)
+                self._transcripts.append(replace(found, path=real))
+
+    def _refuse(self, path: Path, reason: Refusal, detail: str = "") -> None:
+        self._refused.append(Refused(path, reason, detail))
+
+
+def _reason_of(error: OSError) -> Refusal:
+    is_forbidden = isinstance(error, PermissionError)
+    return Refusal.UNREADABLE if is_forbidden else Refusal.LINK_BROKEN

@@ -1,0 +1,230 @@
+"""The files that belong to a session but are no transcripts, and those that belong to a root.
+
+Knows where each kind lies; refuses to read any, to follow a link to one, and to name a `.key`
+file, which is the secret of a running process. An id or slug out of a record becomes part of a path
+only if it is a plain name. A file of no known kind in a session's directory is listed as `OTHER`,
+so that a copy of a session stays complete when Claude Code invents a new one.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+from recollect.locations.entries import (
+    Parts,
+    Refused,
+    find_directory,
+    find_status,
+    iter_tree,
+    refusal_of,
+)
+from recollect.locations.names import (
+    PROJECTS_DIRECTORY,
+    TRANSCRIPT_SUFFIX,
+    is_key_name,
+    is_plain_name,
+    is_transcript_name,
+)
+from recollect.locations.transcript_files import Transcript
+
+
+class SidecarKind(StrEnum):
+    """What a sidecar holds."""
+
+    SUBAGENT_META = "subagent-meta"
+    TOOL_RESULT = "tool-result"
+    WORKFLOW_SNAPSHOT = "workflow-snapshot"
+    WORKFLOW_SCRIPT = "workflow-script"
+    WORKFLOW_JOURNAL = "workflow-journal"
+    SESSION_MEMORY = "session-memory"
+    ARCHIVED = "archived"
+    REMOTE_AGENT = "remote-agent"
+    MCP_TASK = "mcp-task"
+    TODO = "todo"
+    TASK = "task"
+    PLAN = "plan"
+    FILE_HISTORY = "file-history"
+    HISTORY = "history"
+    PROCESS = "process"
+    TEAM = "team"
+    SETTINGS = "settings"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Sidecar:
+    """One file beside the transcripts."""
+
+    kind: SidecarKind
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Sidecars:
+    """What was found, each list in the order of its paths."""
+
+    found: tuple[Sidecar, ...]
+    refused: tuple[Refused, ...]
+
+
+Classify = Callable[[Parts], SidecarKind | None]
+
+_KIND_BY_DIRECTORY: Final[Mapping[str, SidecarKind]] = {
+    "tool-results": SidecarKind.TOOL_RESULT,
+    "session-memory": SidecarKind.SESSION_MEMORY,
+    "remote-agents": SidecarKind.REMOTE_AGENT,
+    "mcp-tasks": SidecarKind.MCP_TASK,
+}
+
+
+def list_session_sidecars(transcript: Transcript, *, slug: str | None = None) -> Sidecars:
+    """List the sidecars of a session; its `slug`, if known, names its plan.
+
+    For a subagent they are those of its parent session, once more.
+    """
+    return _sort_out(_iter_session_sidecars(transcript, slug))
+
+
+def list_root_sidecars(root: Path) -> Sidecars:
+    """List what a root holds for all its sessions together."""
+    return _sort_out(
+        chain(
+            _collect_one(root, (), "history.jsonl", SidecarKind.HISTORY),
+            _collect_one(root, (), "settings.json", SidecarKind.SETTINGS),
+            _collect(root, ("sessions",), _json_as(SidecarKind.PROCESS)),
+            _collect(root, ("teams",), lambda _: SidecarKind.TEAM),
+        )
+    )
+
+
+def find_subagent_meta(transcript: Transcript) -> Path | None:
+    """Return the `.meta.json` beside the transcript of a subagent, if there is one."""
+    path = transcript.path
+    return _find_regular(path.with_name(f"{path.name.removesuffix(TRANSCRIPT_SUFFIX)}.meta.json"))
+
+
+def find_root_of(transcript: Transcript) -> Path | None:
+    """Return the root that a transcript was found below, None if it lies elsewhere."""
+    projects = transcript.project_dir.parent
+    return projects.parent if projects.name == PROJECTS_DIRECTORY else None
+
+
+def resolve_tool_result(transcript: Transcript, recorded_path: str) -> Path | None:
+    """Return the file of an output that was too big for the transcript, None if there is none.
+
+    The recorded path is absolute and of the machine that wrote it, so only `tool-results/<name>`
+    counts, below the session's own directory or, for a subagent, that of its parent session.
+    """
+    session_id, parts = transcript.session_id, re.split(r"[\\/]", recorded_path)
+    if session_id is None or ".." in parts or parts[-2:-1] != ["tool-results"]:
+        return None
+    if not is_plain_name(session_id) or not is_plain_name(parts[-1]) or is_key_name(parts[-1]):
+        return None
+    directory = find_directory(transcript.project_dir, session_id, "tool-results")
+    return _find_regular(directory / parts[-1]) if isinstance(directory, Path) else None
+
+
+def _iter_session_sidecars(transcript: Transcript, slug: str | None) -> Iterator[Sidecar | Refused]:
+    session_id, root = transcript.session_id, find_root_of(transcript)
+    if session_id is None or not is_plain_name(session_id):
+        return
+    yield from _collect(transcript.project_dir, (session_id,), _classify_in_session)
+    if root is None:
+        return
+    yield from _collect(root, ("todos",), _todo_of(session_id))
+    yield from _collect(root, ("tasks", session_id), _json_as(SidecarKind.TASK))
+    yield from _collect(root, ("file-history", session_id), lambda _: SidecarKind.FILE_HISTORY)
+    if slug is not None and is_plain_name(slug):
+        yield from _collect_one(root, ("plans",), f"{slug}.md", SidecarKind.PLAN)
+
+
+def _classify_in_session(parts: Parts) -> SidecarKind | None:
+    match parts:
+        case ("subagents", *_):
+            return _classify_in_subagents(parts)
+        case ("workflows", "scripts", _, *_):
+            return SidecarKind.WORKFLOW_SCRIPT
+        case ("workflows", name) if name.endswith(".json"):
+            return SidecarKind.WORKFLOW_SNAPSHOT
+        case ("archived.json",):
+            return SidecarKind.ARCHIVED
+        case (directory, _, *_):
+            return _KIND_BY_DIRECTORY.get(directory, SidecarKind.OTHER)
+    return SidecarKind.OTHER
+
+
+def _classify_in_subagents(parts: Parts) -> SidecarKind | None:
+    match parts:
+        case (_, name) | (_, "workflows", _, name) if is_transcript_name(name):
+            return None
+        case (_, "workflows", _, "journal.jsonl"):
+            return SidecarKind.WORKFLOW_JOURNAL
+        case (*_, name) if name.endswith(".meta.json"):
+            return SidecarKind.SUBAGENT_META
+    return SidecarKind.OTHER
+
+
+def _todo_of(session_id: str) -> Classify:
+    def classify(parts: Parts) -> SidecarKind | None:
+        is_ours = parts[0].startswith(f"{session_id}-agent-") and parts[0].endswith(".json")
+        return SidecarKind.TODO if is_ours and len(parts) == 1 else None
+
+    return classify
+
+
+def _json_as(kind: SidecarKind) -> Classify:
+    return lambda parts: kind if len(parts) == 1 and parts[0].endswith(".json") else None
+
+
+def _collect(base: Path, names: Parts, classify: Classify) -> Iterator[Sidecar | Refused]:
+    """Yield what `classify` wants of a tree; it gets each file's path relative to the tree."""
+    start = find_directory(base, *names)
+    if isinstance(start, Refused):
+        yield start
+    if not isinstance(start, Path):
+        return
+    for item in iter_tree(start):
+        if isinstance(item, Refused):
+            yield item
+        elif kind := classify(item):
+            yield from _look_at(start.joinpath(*item), kind)
+
+
+def _collect_one(
+    base: Path, names: Parts, name: str, kind: SidecarKind
+) -> Iterator[Sidecar | Refused]:
+    directory = find_directory(base, *names)
+    if isinstance(directory, Refused):
+        yield directory
+    elif directory is not None:
+        yield from _look_at(directory / name, kind)
+
+
+def _look_at(path: Path, kind: SidecarKind) -> Iterator[Sidecar | Refused]:
+    if is_key_name(path.name):
+        return
+    status = find_status(path)
+    if isinstance(status, Refused):
+        yield status
+    elif status is not None and not stat.S_ISDIR(status.st_mode):
+        yield refusal_of(path, status) or Sidecar(kind, path)
+
+
+def _find_regular(path: Path) -> Path | None:
+    status = find_status(path)
+    is_regular = isinstance(status, os.stat_result) and stat.S_ISREG(status.st_mode)
+    return path if is_regular else None
+
+
+def _sort_out(items: Iterable[Sidecar | Refused]) -> Sidecars:
+    ordered = sorted(items, key=lambda item: os.fspath(item.path))
+    return Sidecars(
+        tuple(item for item in ordered if isinstance(item, Sidecar)),
+        tuple(item for item in ordered if isinstance(item, Refused)),
+    )

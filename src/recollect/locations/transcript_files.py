@@ -1,0 +1,119 @@
+"""What a transcript file is before anyone has read it: its place, its ids and its state on disk.
+
+Knows the three layouts of subagents; refuses to know the content. The session of a subagent from
+2.0.x is written inside the file only, so its `session_id` is None here, never a guess.
+"""
+
+import os
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from recollect.locations.names import TRANSCRIPT_SUFFIX, is_plain_name
+
+_AGENT_PREFIX: Final = "agent-"
+
+
+class TranscriptKind(StrEnum):
+    """Whose conversation a transcript holds."""
+
+    SESSION = "session"
+    SUBAGENT = "subagent"
+    WORKFLOW_AGENT = "workflow-agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """One transcript as it was found; size and times are those of that moment.
+
+    `path` is where the bytes are and is no link itself; `project_dir` is where it was found.
+    An id is None when the layout does not tell it or the name could not be a plain name.
+    `device` and `inode` are 0 where listing a directory does not tell them (Windows).
+    """
+
+    path: Path
+    project_dir: Path
+    kind: TranscriptKind
+    session_id: str | None
+    agent_id: str | None
+    run_id: str | None
+    size: int
+    mtime_ns: int
+    device: int
+    inode: int
+
+    @property
+    def is_empty(self) -> bool:
+        """True for the file of 0 bytes that 2.0.x leaves behind at each resume."""
+        return self.size == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a directory says about the transcripts that lie directly in it."""
+
+    directory: Path
+    project_dir: Path
+    kind: TranscriptKind = TranscriptKind.SESSION
+    session_id: str | None = None
+    run_id: str | None = None
+
+    def describe(self, name: str, status: os.stat_result) -> Transcript:
+        """Return the transcript called `name` in this place."""
+        stem = name.removesuffix(TRANSCRIPT_SUFFIX)
+        kind, session_id, agent_id = self.kind, self.session_id, None
+        if kind is not TranscriptKind.SESSION:
+            agent_id = _plain(stem.removeprefix(_AGENT_PREFIX))
+        elif stem.startswith(_AGENT_PREFIX):
+            kind, agent_id = TranscriptKind.SUBAGENT, _plain(stem.removeprefix(_AGENT_PREFIX))
+        else:
+            session_id = _plain(stem)
+        return Transcript(
+            path=self.directory / name,
+            project_dir=self.project_dir,
+            kind=kind,
+            session_id=session_id,
+            agent_id=agent_id,
+            run_id=self.run_id,
+            size=status.st_size,
+            mtime_ns=status.st_mtime_ns,
+            device=status.st_dev,
+            inode=status.st_ino,
+        )
+
+
+def project_place(directory: Path) -> Place:
+    """Return what `projects/<project>` says: sessions, and the flat subagents of 2.0.x."""
+    return Place(directory, directory)
+
+
+def subagents_place(directory: Path) -> Place:
+    """Return what `<session>/subagents` says, flat at any depth of nesting."""
+    session_dir = directory.parent
+    return Place(directory, session_dir.parent, TranscriptKind.SUBAGENT, _plain(session_dir.name))
+
+
+def run_place(directory: Path) -> Place:
+    """Return what `<session>/subagents/workflows/<run>` says."""
+    session_dir = directory.parent.parent.parent
+    return Place(
+        directory,
+        session_dir.parent,
+        TranscriptKind.WORKFLOW_AGENT,
+        _plain(session_dir.name),
+        _plain(directory.name),
+    )
+
+
+def guess_place(directory: Path) -> Place:
+    """Return what a directory outside any root says, going by the names above it."""
+    if directory.name == "subagents":
+        return subagents_place(directory)
+    if (directory.parent.parent.name, directory.parent.name) == ("subagents", "workflows"):
+        return run_place(directory)
+    return project_place(directory)
+
+
+def _plain(name: str) -> str | None:
+    return name if is_plain_name(name) else None

@@ -1,0 +1,145 @@
+"""Tests of recollect.locations.project_directories."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from recollect.locations.names import encode_project_path, encode_without_limit
+from recollect.locations.project_directories import (
+    find_project_directories,
+    select_transcripts,
+    work_directory,
+)
+from tests.locations.trees import link, transcript, write
+
+
+def cwd_of(recorded: Mapping[str, str]) -> Callable[[Path], str | None]:
+    """What a reader would answer: the work directory that each transcript records, by its stem."""
+    return lambda path: recorded.get(path.stem)
+
+
+def select(root: Path, cwd: str, recorded: Mapping[str, str]) -> list[str]:
+    """The stems of the transcripts of a root that belong to a work directory."""
+    everything = [transcript(path, path.stem) for path in sorted(root.glob("projects/*/*.jsonl"))]
+    chosen = select_transcripts(everything, cwd, cwd_of(recorded))
+    return [found.path.stem for found in chosen]
+
+
+def test_projects_that_share_a_directory_are_told_apart(tmp_path: Path) -> None:
+    """Three paths have one name, and each gets its own transcripts by what they record."""
+    recorded = {"s1": "/home/me/a.b", "s2": "/home/me/a_b", "s3": "/home/me/a-b"}
+    for name in recorded:
+        write(tmp_path / "projects" / "-home-me-a-b" / f"{name}.jsonl")
+    assert [select(tmp_path, cwd, recorded) for cwd in recorded.values()] == [
+        ["s1"],
+        ["s2"],
+        ["s3"],
+    ]
+
+
+def test_transcript_without_a_work_directory_stays(tmp_path: Path) -> None:
+    """In a directory of the right name silence is no reason to drop a transcript."""
+    write(tmp_path / "projects" / "-home-me-a-b" / "s1.jsonl")
+    assert select(tmp_path, "/home/me/a.b", {}) == ["s1"]
+
+
+def test_transcript_that_went_elsewhere_stays(tmp_path: Path) -> None:
+    """In a directory of the right name a path with another name means `cd` or a move."""
+    recorded = {"s1": "/home/me/app/sub", "s2": "/elsewhere"}
+    for name in recorded:
+        write(tmp_path / "projects" / "-home-me-app" / f"{name}.jsonl")
+    assert select(tmp_path, "/home/me/app", recorded) == ["s1", "s2"]
+
+
+def test_transcript_in_another_directory_must_record_the_path(tmp_path: Path) -> None:
+    """A directory of any name counts for those of its transcripts that record the path."""
+    recorded = {"s1": "/home/me/app", "s2": "/home/me/other"}
+    for name in ("s1", "s2", "s3"):
+        write(tmp_path / "projects" / "renamed" / f"{name}.jsonl")
+    assert select(tmp_path, "/home/me/app", recorded) == ["s1"]
+
+
+def test_long_path_is_found_under_every_name_it_had(tmp_path: Path) -> None:
+    """The hashed name, the name without a limit, and a hash of another kind if a record agrees."""
+    cwd = "/home/me/" + "long" * 50
+    other = cwd + "er"
+    cut = encode_without_limit(cwd)[:200]
+    places = {
+        "s1": encode_project_path(cwd),
+        "s2": encode_without_limit(cwd),
+        "s3": f"{cut}-zzzzzz",
+        "s4": f"{cut}-zzzzzz",
+        "s5": f"{cut}-zzzzzz",
+        "s6": f"{cut}-yyyyyy",
+        "s7": f"{cut}-yyyyyy",
+        "s8": encode_project_path(other),
+        "s9": encode_project_path(cwd),
+    }
+    for name, directory in places.items():
+        write(tmp_path / "projects" / directory / f"{name}.jsonl")
+    recorded = {"s3": cwd, "s5": other, "s6": other, "s8": other, "s9": other}
+    assert sorted(select(tmp_path, cwd, recorded)) == ["s1", "s2", "s3", "s4"]
+
+
+def test_link_to_the_work_directory_finds_its_real_path(tmp_path: Path) -> None:
+    """Asked from behind a link, the transcripts of the real path are found."""
+    real = tmp_path / "real"
+    real.mkdir()
+    shortcut = link(tmp_path / "shortcut", real)
+    resolved = os.path.realpath(real)
+    root = tmp_path / "root"
+    write(root / "projects" / encode_project_path(resolved) / "s1.jsonl")
+    write(root / "projects" / "renamed" / "s2.jsonl")
+    assert sorted(select(root, str(shortcut), {"s2": resolved})) == ["s1", "s2"]
+
+
+@pytest.mark.parametrize(
+    "recorded", ["C:\\Users\\Me\\App", "c:\\users\\me\\app", "C:/Users/Me/App"]
+)
+def test_windows_path_is_the_same_in_any_spelling(tmp_path: Path, recorded: str) -> None:
+    """Case and slashes do not tell Windows paths apart, on whatever system they are read."""
+    write(tmp_path / "projects" / "C--Users-Me-App" / "s1.jsonl")
+    write(tmp_path / "projects" / "elsewhere" / "s2.jsonl")
+    selected = select(tmp_path, "C:\\Users\\Me\\App\\", {"s1": recorded, "s2": recorded})
+    assert selected == ["s1", "s2"]
+
+
+def test_posix_path_is_the_same_in_one_spelling_only(tmp_path: Path) -> None:
+    """Case tells other paths apart."""
+    write(tmp_path / "projects" / "renamed" / "s1.jsonl")
+    assert select(tmp_path, "/home/me/app", {"s1": "/home/me/App"}) == []
+
+
+@pytest.mark.parametrize(
+    ("cwd", "spellings"),
+    [
+        ("/", ("/",)),
+        ("/nowhere/app/", ("/nowhere/app",)),
+        ("C:\\Users\\me\\", ("C:\\Users\\me",)),
+        ("relative", ("relative",)),
+    ],
+)
+@pytest.mark.skipif(os.name == "nt", reason="on Windows these paths have a drive")
+def test_foreign_path_is_not_mixed_with_our_own(cwd: str, spellings: tuple[str, ...]) -> None:
+    """A path that is not absolute on this system is taken as it is, without its last slash."""
+    assert work_directory(cwd).spellings == spellings
+
+
+def test_directories_of_a_project_are_found(tmp_path: Path) -> None:
+    """The directories of a root that hold transcripts of a work directory, by path."""
+    for directory in ("-home-me-a-b", "renamed", "unrelated"):
+        write(tmp_path / "projects" / directory / f"in {directory}.jsonl")
+    recorded = {"in -home-me-a-b": "/home/me/a.b", "in renamed": "/home/me/a.b"}
+    assert find_project_directories(tmp_path, "/home/me/a.b", cwd_of(recorded)) == (
+        tmp_path / "projects" / "-home-me-a-b",
+        tmp_path / "projects" / "renamed",
+    )
+
+
+def test_directory_of_a_colliding_project_is_not_found(tmp_path: Path) -> None:
+    """A directory that holds transcripts of another path with this name only is not ours."""
+    write(tmp_path / "projects" / "-home-me-a-b" / "s1.jsonl")
+    recorded = {"s1": "/home/me/a_b"}
+    assert find_project_directories(tmp_path, "/home/me/a.b", cwd_of(recorded)) == ()
