@@ -1,0 +1,176 @@
+"""A line that is no JSON → the records that can be cut out of it, and the bytes that cannot.
+
+What is known to happen: two or more records on one line, NUL bytes before a record, a line that
+breaks off, a line that breaks off with the next record glued to it, a value overwritten in the
+middle. The parts returned tile the line.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+
+from recollect.records.decoding import decode_record
+from recollect.records.envelope import Record
+from recollect.records.irregular import Unknown
+
+NO_RECORD = "no record"
+NUL_BYTES = "NUL bytes"
+CUT_SHORT = "cut short"
+SHARES_LINE = "shares its line"
+
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
+_HEAD = re.compile(
+    rb'\{\s*"(?:parentUuid|logicalParentUuid|isSidechain|type|messageId|uuid|sessionId)"\s*:'
+)
+_PARTIAL = re.compile(rb"(?:[A-Za-z0-9.+-]+|,\s*|\\u?[0-9a-fA-F]{0,3})\Z")
+_MOST_HEADS = 256
+"""Glue points that are tried: each may cost a scan to the end of the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Bytes of a line from `start` to `end`: a record, or None and why there is none."""
+
+    start: int
+    end: int
+    record: Record | None
+    damage: str
+
+
+def salvage(line: bytes) -> list[Part]:
+    """The parts of `line`, in order and without gaps."""
+    parts: list[Part] = []
+    position = 0
+    while position < len(line):
+        found = _next_parts(line, position)
+        parts += found
+        position = found[-1].end
+    return _absorb_space(line, parts)
+
+
+def _next_parts(line: bytes, position: int) -> list[Part]:
+    start = line.find(b"{", position)
+    if start < 0:
+        return [_noise(line, position, len(line))]
+    before = [_noise(line, position, start)] if start > position else []
+    end = _end_of_object(line, start)
+    record = decode_record(line[start:end]) if end else None
+    if record is not None:
+        return [*before, Part(start, end, record, SHARES_LINE)]
+    glued = _find_glue(line, start + 1)
+    return [*before, *_complete(line, start, glued)]
+
+
+def _noise(line: bytes, start: int, end: int) -> Part:
+    is_nul = not line[start:end].strip(b"\0 \t\r\n")
+    return Part(start, end, None, NUL_BYTES if is_nul else NO_RECORD)
+
+
+def _end_of_object(line: bytes, start: int) -> int:
+    """Where the object that opens at `start` closes; 0 when it does not."""
+    depth = 0
+    for match in _TOKEN.finditer(line, start):
+        token = match.group()
+        if token in b"{[":
+            depth += 1
+        elif token in b"}]":
+            depth -= 1
+            if depth == 0:
+                return match.end()
+        elif token == b'"':
+            return 0
+    return 0
+
+
+def _find_glue(line: bytes, start: int) -> int:
+    """The first place from which whole, known records reach to the end of the line."""
+    for number, match in enumerate(_HEAD.finditer(line, start)):
+        if number == _MOST_HEADS:
+            break
+        if _reaches_end(line, match.start()):
+            return match.start()
+    return len(line)
+
+
+def _reaches_end(line: bytes, start: int) -> bool:
+    while start < len(line):
+        end = _end_of_object(line, start)
+        record = decode_record(line[start:end]) if end else None
+        if record is None or isinstance(record, Unknown):
+            return False
+        start = end + len(line[end:]) - len(line[end:].lstrip())
+    return True
+
+
+def _complete(line: bytes, start: int, end: int) -> list[Part]:
+    """The record that breaks off somewhere between `start` and `end`, closed where it breaks."""
+    for stop in (end, _first_error(line[start:end]) + start):
+        record = _close(line[start:stop])
+        if record is not None:
+            rest = [_noise(line, stop, end)] if stop < end else []
+            return [Part(start, stop, record, CUT_SHORT), *rest]
+    return [Part(start, end, None, NO_RECORD)]
+
+
+def _first_error(piece: bytes) -> int:
+    try:
+        # Latin-1 maps each byte to one character, so that positions are byte positions.
+        json.loads(piece.decode("latin-1"), strict=False)
+    except json.JSONDecodeError as error:
+        return error.pos
+    except (RecursionError, ValueError):
+        return 0
+    return len(piece)
+
+
+def _close(piece: bytes) -> Record | None:
+    """The known record that `piece` becomes when its open string and brackets are closed."""
+    opened, in_string = _open_brackets(piece)
+    if not opened:
+        return None
+    closers = opened.translate(bytes.maketrans(b"{[", b"}]"))[::-1]
+    shorter = _PARTIAL.sub(b"", piece)
+    bodies = (
+        (piece + b'"', piece + b'":null', shorter + b'"')
+        if in_string
+        else (piece, piece + b"null", shorter, shorter + b"null")
+    )
+    for body in bodies:
+        for tail in (closers, closers[:-1] + _role_as_type(piece) + b"}"):
+            record = decode_record(body + tail)
+            if record is not None and not isinstance(record, Unknown):
+                return record
+    return None
+
+
+def _open_brackets(piece: bytes) -> tuple[bytes, bool]:
+    stack = bytearray()
+    for match in _TOKEN.finditer(piece):
+        token = match.group()
+        if token in b"{[":
+            stack += token
+        elif token in b"}]":
+            if not stack:
+                return b"", False
+            stack.pop()
+        elif token == b'"':
+            return bytes(stack), True
+    return bytes(stack), False
+
+
+def _role_as_type(piece: bytes) -> bytes:
+    """Older clients write `type` behind the message; its role says the same."""
+    role = b"assistant" if b'"role":"assistant"' in piece else b"user"
+    return b',"type":"' + role + b'"'
+
+
+def _absorb_space(line: bytes, parts: list[Part]) -> list[Part]:
+    """White space between records belongs to the part before it."""
+    kept: list[Part] = []
+    for part in parts:
+        if part.record is None and kept and not line[part.start : part.end].strip():
+            last = kept[-1]
+            kept[-1] = Part(last.start, part.end, last.record, last.damage)
+        else:
+            kept.append(part)
+    return kept

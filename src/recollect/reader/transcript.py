@@ -1,0 +1,150 @@
+"""Bytes of a transcript → records with spans that tile the file.
+
+`TranscriptDecoder` takes chunks from anywhere: a file, a pipe, a follower. `read_transcript` feeds
+it one file, in constant memory. Nothing here raises for bad data.
+"""
+
+from collections.abc import Iterator
+from io import FileIO
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from recollect.locations import open_regular
+from recollect.reader.blocks import MAX_LINE, Block, BlockSplitter, TooLong
+from recollect.reader.salvage import CUT_SHORT, Part, salvage
+from recollect.records.decoding import decode_record
+from recollect.records.envelope import Record
+from recollect.records.irregular import Blank, Damaged, Oversized, Torn
+from recollect.records.span import Span
+
+CHUNK = 256 * 1024
+"""Bytes that are read at a time: what fits a cache is read half again as fast as a megabyte."""
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class TranscriptDecoder:
+    """Records from chunks that may be torn at any byte."""
+
+    def __init__(self, file: str = "", offset: int = 0, *, max_line: int = MAX_LINE) -> None:
+        self._file = file
+        self._max_line = max_line
+        self._splitter = BlockSplitter(offset, max_line)
+
+    @property
+    def offset(self) -> int:
+        """Where the held-back line begins: a later read that starts here goes on without a gap."""
+        return self._splitter.offset
+
+    def feed(self, chunk: bytes) -> Iterator[Record]:
+        """The records that `chunk` completes; they come as they are asked for."""
+        for piece in self._splitter.feed(chunk):
+            if isinstance(piece, TooLong):
+                yield Oversized(span=Span(self._file, piece.offset, piece.length))
+            else:
+                yield from self._read_block(piece)
+
+    def finish(self) -> Iterator[Record]:
+        """The last line, which has no line end: its records if it is whole, else one `Torn`."""
+        rest = self._splitter.finish()
+        if isinstance(rest, TooLong):
+            yield Oversized(span=Span(self._file, rest.offset, rest.length))
+        elif rest is not None:
+            records = list(self._read_line(rest.data, rest.offset, 0))
+            if any(isinstance(record, Damaged) or _is_cut(record) for record in records):
+                records = [Torn(span=Span(self._file, rest.offset, len(rest.data)))]
+            yield from records
+
+    def _read_block(self, block: Block) -> Iterator[Record]:
+        data, file, max_line = block.data, self._file, self._max_line
+        start = 0
+        # A loop of `find` is four times as fast as `split` on one byte.
+        while end := data.find(b"\n", start) + 1:
+            line = data[start : end - 1]
+            offset = block.offset + start
+            record = None
+            if end - start <= max_line:
+                record = decode_record(line, Span(file, offset, end - start))
+            if record is None:
+                yield from self._read_line(line, offset, 1)
+            else:
+                yield record
+            start = end
+
+    def _read_line(self, line: bytes, offset: int, line_end: int) -> Iterator[Record]:
+        """The records on any line, whole or not; `line_end` bytes follow it."""
+        span = Span(self._file, offset, len(line) + line_end)
+        if len(line) > self._max_line:
+            yield Oversized(span=span)
+            return
+        text = line.removeprefix(_BOM)
+        if not text.strip():
+            yield Blank(span=span)
+            return
+        record = decode_record(text, span)
+        if record is not None:
+            yield record
+            return
+        yield from self._salvage(text, span, len(line) - len(text))
+
+    def _salvage(self, text: bytes, span: Span, skipped: int) -> Iterator[Record]:
+        parts = salvage(text)
+        for number, part in enumerate(parts):
+            start = part.start + skipped if number else 0
+            end = part.end + skipped if number < len(parts) - 1 else span.length
+            yield _part_record(part, Span(span.file, span.offset + start, end - start, part.damage))
+
+
+def _part_record(part: Part, span: Span) -> Record:
+    if part.record is None:
+        return Damaged(reason=part.damage, span=span)
+    return replace(part.record, span=span)
+
+
+def _is_cut(record: Record) -> bool:
+    return record.span is not None and record.span.damage == CUT_SHORT
+
+
+def read_transcript(path: Path | str, start: int = 0) -> Iterator[Record]:
+    """The records of the file at `path` from byte `start` on, which is the offset of a record.
+
+    The last record is `Torn` when the file ends within a line. Raises `UnreadableInput` when there
+    is no such file, or it is not a regular file.
+    """
+    with open_regular(Path(path)) as file:
+        line_start = seek_line_start(file, start)
+        decoder = TranscriptDecoder(str(path), line_start)
+        for records in _decode_file(file, decoder):
+            for record in records:
+                if record.span is None or record.span.offset >= start:
+                    yield record
+
+
+def _decode_file(file: FileIO, decoder: TranscriptDecoder) -> Iterator[Iterator[Record]]:
+    while chunk := file.read(CHUNK):
+        yield decoder.feed(chunk)
+    yield decoder.finish()
+
+
+def seek_line_start(file: FileIO, position: int) -> int:
+    """Move `file` to the start of the line that holds byte `position`, and say where that is.
+
+    Records may share a line; what the second of them means depends on the whole of it.
+    """
+    while position > 0:
+        step = min(CHUNK, position)
+        file.seek(position - step)
+        found = file.read(step).rfind(b"\n") + 1
+        position += found - step
+        if found:
+            break
+    file.seek(position)
+    return position
+
+
+def read_span(span: Span) -> bytes:
+    """The bytes of `span`, read again from its file."""
+    with open_regular(Path(span.file)) as file:
+        file.seek(span.offset)
+        return file.read(span.length)

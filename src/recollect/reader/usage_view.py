@@ -1,0 +1,87 @@
+"""Only what counting tokens needs of a transcript, several times faster than whole records.
+
+Lines are not looped over: each block is searched for the word that every assistant record holds
+(by ahocorasick-rs, three times as fast as `bytes.find`), and only the lines around it are decoded,
+without their content. A line that the narrow decoder refuses goes through the full reader, so that
+both ways give the same figures.
+"""
+
+from collections.abc import Iterator
+from io import FileIO
+from pathlib import Path
+
+import msgspec
+from ahocorasick_rs import BytesAhoCorasick
+from msgspec.structs import force_setattr
+
+from recollect.locations import open_regular
+from recollect.reader.blocks import MAX_LINE, Block, BlockSplitter, TooLong
+from recollect.reader.transcript import CHUNK, TranscriptDecoder, seek_line_start
+from recollect.records.conversation import Assistant, AssistantUsage, MessageUsage
+from recollect.records.envelope import Record
+from recollect.records.span import Span
+
+_MARK = BytesAhoCorasick([b'"assistant"'])
+_REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_decode = msgspec.json.Decoder(AssistantUsage).decode
+_SHARED_FIELDS = tuple(
+    name for name in AssistantUsage.__struct_fields__ if name not in ("type", "message")
+)
+
+
+def read_usage(path: Path | str, start: int = 0) -> Iterator[AssistantUsage]:
+    """The assistant records with usage in the file at `path`, from byte `start` on."""
+    with open_regular(Path(path)) as file:
+        splitter = BlockSplitter(seek_line_start(file, start))
+        for record in _read_file(file, str(path), splitter):
+            if record.span is None or record.span.offset >= start:
+                yield record
+
+
+def _read_file(file: FileIO, name: str, splitter: BlockSplitter) -> Iterator[AssistantUsage]:
+    while chunk := file.read(CHUNK):
+        for piece in splitter.feed(chunk):
+            yield from _search(name, piece)
+    rest = splitter.finish()
+    if isinstance(rest, Block):
+        decoder = TranscriptDecoder(name, rest.offset)
+        yield from _project([*decoder.feed(rest.data), *decoder.finish()])
+
+
+def _search(file: str, piece: Block | TooLong) -> Iterator[AssistantUsage]:
+    if isinstance(piece, TooLong):
+        return
+    data = piece.data
+    end = 0
+    for _, mark, _ in _MARK.find_matches_as_indexes(data):
+        if mark < end:
+            continue
+        start = data.rfind(b"\n", end, mark) + 1 or end
+        end = data.index(b"\n", mark) + 1
+        if end - start <= MAX_LINE:
+            yield from _read_line(
+                data[start : end - 1], Span(file, piece.offset + start, end - start)
+            )
+
+
+def _read_line(line: bytes, span: Span) -> Iterator[AssistantUsage]:
+    try:
+        record = _decode(line)
+    except _REFUSED:
+        yield from _project(TranscriptDecoder(span.file, span.offset).feed(line + b"\n"))
+        return
+    if record.type == "assistant" and record.message is not None and record.message.usage:
+        # Not shared yet: setting a field of a frozen value is still building it.
+        force_setattr(record, "span", span)
+        yield record
+
+
+def _project(records: Iterator[Record] | list[Record]) -> Iterator[AssistantUsage]:
+    for record in records:
+        if isinstance(record, Assistant) and record.message and record.message.usage:
+            message = record.message
+            yield AssistantUsage(
+                type="assistant",
+                message=MessageUsage(id=message.id, model=message.model, usage=message.usage),
+                **{name: getattr(record, name) for name in _SHARED_FIELDS},
+            )

@@ -1,0 +1,61 @@
+"""The usage view gives what the full reader gives, only faster."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from recollect.reader import read_transcript, read_usage
+from recollect.records.conversation import Assistant, AssistantUsage
+from tests.reader.test_transcript import FILES
+from tests.samples import every_transcript
+
+FIELDS = [name for name in AssistantUsage.__struct_fields__ if name not in ("type", "message")]
+
+
+def usage_of_full_read(path: Path, start: int = 0) -> list[tuple[object, ...]]:
+    """What `read_usage` must say, by way of whole records."""
+    return [
+        (r.message.id, r.message.model, r.message.usage, *(getattr(r, name) for name in FIELDS))
+        for r in read_transcript(path, start)
+        if isinstance(r, Assistant) and r.message and r.message.usage
+    ]
+
+
+def usage_of_view(path: Path, start: int = 0) -> list[tuple[object, ...]]:
+    """The same of the view."""
+    return [
+        (r.message.id, r.message.model, r.message.usage, *(getattr(r, name) for name in FIELDS))
+        for r in read_usage(path, start)
+        if r.message
+    ]
+
+
+@pytest.mark.parametrize("path", every_transcript(), ids=lambda path: path.stem)
+def test_the_view_agrees_on_each_phenomenon(path: Path) -> None:
+    """Damage of every kind is read alike both ways."""
+    assert usage_of_view(path) == usage_of_full_read(path)
+
+
+@given(FILES)
+def test_the_view_agrees_on_any_bytes(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    """Both ways agree on whatever bytes, and from whatever record."""
+    path = tmp_path_factory.mktemp("transcripts") / "t.jsonl"
+    path.write_bytes(data)
+    assert usage_of_view(path) == usage_of_full_read(path)
+    for record in read_transcript(path):
+        offset = record.span.offset if record.span else 0
+        assert usage_of_view(path, offset) == usage_of_full_read(path, offset)
+
+
+def test_the_view_agrees_on_real_transcripts(shared: Path) -> None:
+    """In every sample file both ways find the same usage."""
+    paths = [*shared.glob("corpus/**/*.jsonl"), *shared.glob("real_cli/*/config*/**/*.jsonl")]
+    found = 0
+    for path in paths:
+        seen = usage_of_view(path)
+        assert seen == usage_of_full_read(path), path
+        found += len(seen)
+    assert found > 3000
