@@ -6,6 +6,7 @@ from recollect.reader import read_transcript
 from recollect.records.conversation import Assistant, User
 from recollect.records.envelope import Record
 from recollect.records.irregular import Blank, Damaged, Torn, Unknown
+from recollect.records.progress import Progress
 from recollect.records.state import Mode
 from recollect.records.system import ApiError
 from tests.samples import transcript
@@ -63,6 +64,11 @@ EXPECTED: dict[str, list[Seen]] = {
         (User, "first", ""),
     ],
     "text_cut_by_redactor": [(User, "Subject: [REMOVED]", CUT), (Assistant, "second", "")],
+    "nested_message_in_broken_line": [
+        (Progress, "", CUT),
+        (Damaged, "no record", "no record"),
+        (User, "first", ""),
+    ],
     "head_missing": [(Damaged, "no record", "no record"), (User, "first", "")],
     "no_json_at_all": [(Damaged, "no record", "no record"), (User, "first", "")],
     "json_but_no_object": [(Unknown, text, "") for text in ("42", "[1]", '"text"', "null")],

@@ -13,10 +13,22 @@ from tests.samples import every_transcript
 FIELDS = [name for name in AssistantUsage.__struct_fields__ if name not in ("type", "message")]
 
 
+def called_tools(content: object) -> list[tuple[str, str]]:
+    """Id and name of the tools that a message calls, by its blocks or by their heads."""
+    blocks = content if isinstance(content, tuple) else ()
+    return [(block.id, block.name) for block in blocks if getattr(block, "name", None)]
+
+
 def usage_of_full_read(path: Path, start: int = 0) -> list[tuple[object, ...]]:
     """What `read_usage` must say, by way of whole records."""
     return [
-        (r.message.id, r.message.model, r.message.usage, *(getattr(r, name) for name in FIELDS))
+        (
+            r.message.id,
+            r.message.model,
+            r.message.usage,
+            called_tools(r.message.content),
+            *(getattr(r, name) for name in FIELDS),
+        )
         for r in read_transcript(path, start)
         if isinstance(r, Assistant) and r.message and r.message.usage
     ]
@@ -25,7 +37,13 @@ def usage_of_full_read(path: Path, start: int = 0) -> list[tuple[object, ...]]:
 def usage_of_view(path: Path, start: int = 0) -> list[tuple[object, ...]]:
     """The same of the view."""
     return [
-        (r.message.id, r.message.model, r.message.usage, *(getattr(r, name) for name in FIELDS))
+        (
+            r.message.id,
+            r.message.model,
+            r.message.usage,
+            called_tools(r.message.content),
+            *(getattr(r, name) for name in FIELDS),
+        )
         for r in read_usage(path, start)
         if r.message
     ]

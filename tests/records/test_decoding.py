@@ -101,7 +101,8 @@ CASES: list[tuple[bytes, Record]] = [
         (
             b'{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t",'
             b'"content":[{"type":"text","text":"x"},{"type":"image","source":{"type":"base64",'
-            b'"media_type":"image/png","data":"AA=="}}],"is_error":true}]},"toolUseResult":"Error: x"}'
+            b'"media_type":"image/png","data":"AA=="}}],"is_error":true}]},'
+            b'"toolUseResult":"Error: x"}'
         ),
         User(
             message=UserMessage(

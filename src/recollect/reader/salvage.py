@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from recollect.records.decoding import decode_record
-from recollect.records.envelope import Record
+from recollect.records.envelope import Chain, Record
 from recollect.records.irregular import Unknown
 
 NO_RECORD = "no record"
@@ -96,10 +96,21 @@ def _reaches_end(line: bytes, start: int) -> bool:
     while start < len(line):
         end = _end_of_object(line, start)
         record = decode_record(line[start:end]) if end else None
-        if record is None or isinstance(record, Unknown):
+        if record is None or not _stands_alone(record):
             return False
         start = end + len(line[end:]) - len(line[end:].lstrip())
     return True
+
+
+def _stands_alone(record: Record) -> bool:
+    """Whether `record` is one that a client writes on a line, not a message nested in another.
+
+    `agent_progress` records hold whole messages, with usage that must not be counted again; those
+    lack the session's id.
+    """
+    if isinstance(record, Unknown):
+        return False
+    return not isinstance(record, Chain) or record.session_id is not None
 
 
 def _complete(line: bytes, start: int, end: int) -> list[Part]:
@@ -150,9 +161,9 @@ def _open_brackets(piece: bytes) -> tuple[bytes, bool]:
         if token in b"{[":
             stack += token
         elif token in b"}]":
-            if not stack:
+            # A bracket of the other kind: from here on, levels would be guesswork.
+            if not stack or stack.pop() != (b"{" if token == b"}" else b"[")[0]:
                 return b"", False
-            stack.pop()
         elif token == b'"':
             return bytes(stack), True
     return bytes(stack), False

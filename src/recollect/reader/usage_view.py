@@ -17,7 +17,14 @@ from msgspec.structs import force_setattr
 from recollect.locations import open_regular
 from recollect.reader.blocks import MAX_LINE, Block, BlockSplitter, TooLong
 from recollect.reader.transcript import CHUNK, TranscriptDecoder, seek_line_start
-from recollect.records.conversation import Assistant, AssistantUsage, MessageUsage
+from recollect.records.blocks import ContentBlock, UnknownBlock
+from recollect.records.conversation import (
+    ApiMessage,
+    Assistant,
+    AssistantUsage,
+    BlockHead,
+    MessageUsage,
+)
 from recollect.records.envelope import Record
 from recollect.records.span import Span
 
@@ -79,9 +86,25 @@ def _read_line(line: bytes, span: Span) -> Iterator[AssistantUsage]:
 def _project(records: Iterator[Record] | list[Record]) -> Iterator[AssistantUsage]:
     for record in records:
         if isinstance(record, Assistant) and record.message and record.message.usage:
-            message = record.message
             yield AssistantUsage(
                 type="assistant",
-                message=MessageUsage(id=message.id, model=message.model, usage=message.usage),
+                message=_project_message(record.message),
                 **{name: getattr(record, name) for name in _SHARED_FIELDS},
             )
+
+
+def _project_message(message: ApiMessage) -> MessageUsage:
+    content = message.content
+    if isinstance(content, tuple):
+        heads = tuple(_head_of(block) for block in content if not isinstance(block, str))
+        return MessageUsage(id=message.id, model=message.model, content=heads, usage=message.usage)
+    return MessageUsage(id=message.id, model=message.model, content=content, usage=message.usage)
+
+
+def _head_of(block: ContentBlock) -> BlockHead:
+    known = None if isinstance(block, UnknownBlock) else block.__struct_config__.tag
+    return BlockHead(
+        type=str(known) if known else getattr(block, "block_type", None),
+        id=getattr(block, "id", None),
+        name=getattr(block, "name", None),
+    )

@@ -23,6 +23,8 @@ class Origin(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
     server: str | None = None
     source: str | None = None
     from_: str | None = field(default=None, name="from")
+    producer: str | None = None
+    run_id: str | None = None
 
 
 class PermissionDecision(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
@@ -87,6 +89,9 @@ class User(Chain, frozen=True, tag="user"):
     server_classifier_context: Raw = Raw()
     classifier_meta_lines: Raw = Raw()
     plan_content: str | None = None
+    joined_notice_lengths: Raw = Raw()
+    joined_notice_own: Raw = Raw()
+    joined_notice_run_ids: Raw = Raw()
 
 
 class ApiMessage(Struct, frozen=True, kw_only=True, gc=False):
@@ -150,11 +155,20 @@ class Assistant(Chain, frozen=True, tag="assistant"):
     duration_ms: float | None = None
 
 
+class BlockHead(Struct, frozen=True, kw_only=True, gc=False):
+    """What a content block is, and for a tool call which tool."""
+
+    type: str | None = None
+    id: str | None = None
+    name: str | None = None
+
+
 class MessageUsage(Struct, frozen=True, kw_only=True, gc=False):
     """What counting needs of a message."""
 
     id: str | None = None
     model: str | None = None
+    content: tuple[BlockHead, ...] | str | None = None
     usage: Usage | None = None
 
 

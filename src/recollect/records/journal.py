@@ -28,6 +28,7 @@ class JournalResult(JournalRow, frozen=True, tag="result"):
 
     result: Raw = Raw()
     tools_used: tuple[str, ...] | None = None
+    remote_control_device_report: bool | None = None
 
 
 class JournalFailed(JournalRow, frozen=True, tag="failed"):

@@ -137,6 +137,7 @@ class WorktreeSession(Struct, frozen=True, kw_only=True, rename="camel", gc=Fals
     original_head_commit: str | None = None
     session_id: str | None = None
     entered_existing: bool | None = None
+    extension_root: str | None = None
 
 
 class WorktreeState(State, frozen=True, tag="worktree-state"):
@@ -342,6 +343,7 @@ class AgentMetadata(State, frozen=True, tag="agent_metadata"):
 class ApiRequestShape(State, frozen=True, tag="api-request-shape"):
     """System prompt and tools that several requests share."""
 
+    agent_id: str | None = None
     shape_hash: str | None = None
     version: str | None = None
     shape: Raw = Raw()
@@ -350,6 +352,7 @@ class ApiRequestShape(State, frozen=True, tag="api-request-shape"):
 class ApiRequestBlob(State, frozen=True, tag="api-request-blob"):
     """One message of a request: not a turn, whatever role it has."""
 
+    agent_id: str | None = None
     hash: str | None = None
     message: Raw = Raw()
 
@@ -357,6 +360,7 @@ class ApiRequestBlob(State, frozen=True, tag="api-request-blob"):
 class ApiRequest(State, frozen=True, tag="api-request"):
     """One request: which messages of the one before it kept, and which followed."""
 
+    agent_id: str | None = None
     id: str | None = None
     version: str | None = None
     query_source: str | None = None

@@ -84,6 +84,7 @@ class LocalCommand(System, frozen=True):
     command_run: CommandRun | None = None
     context_usage: Raw = Raw()
     usage_report: Raw = Raw()
+    is_display_only: bool | None = None
 
 
 class ApiError(System, frozen=True):
