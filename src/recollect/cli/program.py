@@ -1,0 +1,53 @@
+"""The program and the table of its commands.
+
+A command's module is imported when the command is called and not before: the help and the version
+of a program that reads gigabytes should not cost more than those of `ls`.
+"""
+
+from importlib import import_module
+
+import click
+
+from recollect import __version__
+
+COMMANDS = {
+    "doctor": "Check what is on disk: what it holds, what is new, what is broken.",
+}
+"""Name of each command, which is the name of its module too, and its line in the help."""
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and loads the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """The names, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of that name; None if there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"recollect.cli.{cmd_name}").command
+        return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list of commands from the table, without loading one."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing found, 4 damaged input.",
+)
+@click.version_option(__version__, "-V", "--version", message="recollect %(version)s")
+@click.pass_context
+def program(ctx: click.Context) -> None:
+    """Find, read, search, count, follow and keep every Claude Code session.
+
+    Everything runs on this machine, on your own files, and changes none of them.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

@@ -1,0 +1,1 @@
+"""Data → what a person reads. Whatever comes out of a transcript is made safe here first."""

@@ -1,0 +1,136 @@
+"""Tests of recollect.cli.outcome: exit codes, and what is said about a failure."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+
+from recollect import errors
+from recollect.cli.outcome import run
+from tests.process import Finished, RunRecollect, run_python
+
+
+def program(deed: Callable[[], object]) -> click.Command:
+    """A program that does one thing."""
+    return click.Command("recollect", callback=deed)
+
+
+def fail(error: BaseException) -> Callable[[], object]:
+    """Something that goes wrong in this way."""
+
+    def deed() -> object:
+        raise error
+
+    return deed
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.RecollectError("x"), 1),
+        (errors.UsageError("x"), 2),
+        (errors.NothingFound("x"), 3),
+        (errors.UnreadableInput("x"), 4),
+        (errors.IndexFailure("x"), 5),
+        (errors.ArchiveFailure("x"), 6),
+    ],
+)
+def test_each_error_has_its_exit_code(
+    error: errors.RecollectError, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An error of ours is one message on stderr, and its class decides the code."""
+    assert run(program(fail(error)), []) == code
+    assert capsys.readouterr() == ("", "recollect: x\n")
+
+
+def test_a_result_is_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    """A command that returns a number ends with it; one that returns nothing has succeeded."""
+    assert (run(program(lambda: 4), []), run(program(lambda: None), [])) == (4, 0)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_interrupt_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever presses Ctrl-C knows what happened."""
+    assert run(program(fail(KeyboardInterrupt())), []) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_bug_is_admitted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any other exception is our fault; its text, which may hold content, is not shown."""
+    monkeypatch.delenv("RECOLLECT_DEBUG", raising=False)
+    assert run(program(fail(KeyError("somebody's words"))), []) == 1
+    assert capsys.readouterr().err == (
+        "recollect: internal error (KeyError). This is a bug in Recollect.\n"
+        "Run it again with RECOLLECT_DEBUG=1 to see where, and please report it.\n"
+    )
+
+
+def test_a_bug_can_be_looked_into(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With RECOLLECT_DEBUG the whole traceback is shown, made safe like all that is shown."""
+    monkeypatch.setenv("RECOLLECT_DEBUG", "1")
+    assert run(program(fail(KeyError("\x1b"))), []) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert (lines[0], lines[-1]) == (
+        "recollect: Traceback (most recent call last):",
+        "KeyError: '\\x1b'",
+    )
+
+
+def test_messages_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """A message may name a file, and a file may have any name."""
+    run(program(fail(errors.NothingFound("no \x1b]0;x\x07 here"))), [])
+    assert capsys.readouterr().err == "recollect: no ␛]0;x\u2039U+0007\u203a here\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nonsense"], "No such command 'nonsense'.\nTry `recollect --help`."),
+        (["--nonsense"], "No such option '--nonsense'.\nTry `recollect --help`."),
+        (["doctor", "--nonsense"], "No such option '--nonsense'.\nTry `recollect doctor --help`."),
+    ],
+)
+def test_wrong_usage_says_where_to_look(
+    run_recollect: RunRecollect, arguments: list[str], message: str
+) -> None:
+    """A request that cannot be understood ends with 2 and leads to the help."""
+    assert run_recollect(*arguments) == Finished(2, "", f"recollect: {message}\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes end in another way there")
+def test_a_reader_that_leaves_is_no_error() -> None:
+    """`recollect … | head -1` is quiet, and ends like a program that the system stopped."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "recollect", "doctor", "--demo"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_is_said_once() -> None:
+    """Output that cannot be written is a failure with the system's reason, and no traceback."""
+    script = (
+        "import os, sys; os.dup2(os.open('/dev/full', os.O_WRONLY), 1); "
+        "from recollect.cli import main; sys.argv = ['recollect', '--help']; main()"
+    )
+    expected = Finished(1, "", "recollect: No space left on device\n")
+    assert run_python("-c", script) == expected
+
+
+def test_a_poor_terminal_gets_numbers(run_recollect: RunRecollect) -> None:
+    """Characters that the output cannot hold are written as numbers, not as a failure."""
+    result = run_recollect("doctor", "--demo", env={"PYTHONIOENCODING": "latin-1"})
+    assert (result.code, result.stdout.count("\\u2026 and ")) == (0, 1)

@@ -1,0 +1,78 @@
+"""Tests of recollect.cli.program: the frame around the commands."""
+
+import re
+from importlib import import_module
+
+import click
+import pytest
+
+from recollect.cli.program import COMMANDS
+from tests.process import Finished, RunRecollect, run_python
+
+NOT_FOR_HELP = {
+    "apsw",
+    "asyncio",
+    "jinja2",
+    "msgspec",
+    "rich",
+    "starlette",
+    "recollect.health",
+    "recollect.reader",
+    "recollect.records",
+    *(f"recollect.cli.{name}" for name in COMMANDS),
+}
+HELP = """\
+Usage: recollect [OPTIONS] [COMMAND] [ARGS]...
+
+  Find, read, search, count, follow and keep every Claude Code session.
+
+  Everything runs on this machine, on your own files, and changes none of
+  them.
+
+Options:
+  -V, --version  Show the version and exit.
+  -h, --help     Show this message and exit.
+
+Commands:
+  doctor  Check what is on disk: what it holds, what is new, what is broken.
+
+  Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing found, 4 damaged
+  input.
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("-h",), ("--help",)])
+def test_help_lists_the_commands(run_recollect: RunRecollect, arguments: tuple[str, ...]) -> None:
+    """The help goes to stdout, also when nothing at all was asked for."""
+    assert run_recollect(*arguments) == Finished(0, HELP, "")
+
+
+def test_version_has_a_short_name(run_recollect: RunRecollect) -> None:
+    """`-V` and `--version` are the same."""
+    assert run_recollect("-V") == run_recollect("--version")
+
+
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_help_and_version_load_no_command(argument: str) -> None:
+    """Neither a command nor anything that a command needs is loaded."""
+    result = run_python("-X", "importtime", "-m", "recollect", argument)
+    loaded = set(re.findall(r"^import time:.*\| +(\S+)$", result.stderr, flags=re.MULTILINE))
+    assert "recollect.cli.program" in loaded
+    assert loaded & NOT_FOR_HELP == set()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_tells_what_the_commands_tell(name: str) -> None:
+    """A command's line in the list is the first line of its own help, and it has its own name."""
+    command = import_module(f"recollect.cli.{name}").command
+    assert (command.name, command.help.splitlines()[0]) == (name, COMMANDS[name])
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_option_is_explained(run_recollect: RunRecollect, name: str) -> None:
+    """Each command answers `-h`, and each of its options says what it does."""
+    result = run_recollect(name, "-h")
+    assert (result.code, result.stderr) == (0, "")
+    command = import_module(f"recollect.cli.{name}").command
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    assert [option.name for option in options if not option.help] == []

@@ -1,0 +1,52 @@
+"""Tests of recollect.cli.progress."""
+
+import sys
+
+import pytest
+
+from recollect.cli.progress import show_progress
+from tests.process import Finished, run_python
+
+IN_A_TERMINAL = """
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    from recollect.cli import progress
+    progress.PATIENCE_SECONDS = progress.STEP_SECONDS = {seconds}
+    for item in progress.show_progress(["a", "b"], "files"):
+        print(item, flush=True)
+    os._exit(0)
+data = b""
+while True:
+    try:
+        chunk = os.read(terminal, 1024)
+    except OSError:
+        break
+    if not chunk:
+        break
+    data += chunk
+print(ascii(data.decode()))
+"""
+
+
+def test_nothing_is_shown_when_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a terminal on stderr the items just pass through."""
+    assert list(show_progress(["a", "b"], "files")) == ["a", "b"]
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such terminals there")
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (60, "a\r\nb\r\n"),
+        (
+            0,
+            "\r\x1b[KReading files: 0 of 2a\r\n\r\x1b[KReading files: 1 of 2b\r\n\r\x1b[K",
+        ),
+    ],
+)
+def test_long_work_is_shown_and_wiped(seconds: int, shown: str) -> None:
+    """In a terminal the count appears after a while, on one line, and is gone at the end."""
+    result = run_python("-c", IN_A_TERMINAL.format(seconds=seconds), env={"TERM": "xterm"})
+    assert result == Finished(0, f"{shown!a}\n", "")

@@ -1,0 +1,48 @@
+"""Tests of recollect.cli.tables."""
+
+import pytest
+
+from recollect.cli.tables import human_bytes, iter_table, plural, wrap
+
+
+def test_cells_are_aligned() -> None:
+    """Each column is as wide as its widest cell, and no line ends in blanks."""
+    rows = [("a", "1", "one"), ("菜谱", "20", "")]
+    assert list(iter_table(rows, "<><", 80)) == ["  a      1  one", "  菜谱  20"]
+
+
+def test_the_last_column_gives_way() -> None:
+    """A line that would be too long loses the middle of its last cell."""
+    rows = [("1", "projects/-home-mina-app/0123.jsonl")]
+    assert list(iter_table(rows, "><", 25)) == ["  1  project…p/0123.jsonl"]
+
+
+def test_sentences_are_wrapped() -> None:
+    """A sentence is broken between words, each line with its indent."""
+    assert wrap("one two three", 9) == ["  one two", "  three"]
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0, "0 files"), (1, "1 file"), (2, "2 files"), (1234, "1,234 files")]
+)
+def test_nouns_follow_their_number(number: int, text: str) -> None:
+    """One file, two files, and thousands with a separator."""
+    assert plural(number, "file") == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0, "0 bytes"),
+        (1, "1 byte"),
+        (999, "999 bytes"),
+        (1000, "1.0 KB"),
+        (196_012, "196.0 KB"),
+        (34_901_738, "34.9 MB"),
+        (5_000_000_000, "5.0 GB"),
+        (7_200_000_000_000, "7.2 TB"),
+    ],
+)
+def test_sizes_have_a_fitting_unit(number: int, text: str) -> None:
+    """A size has at most three digits before the point."""
+    assert human_bytes(number) == text

@@ -1,0 +1,57 @@
+"""README.md is true: its picture, its example, its exit codes, its commands and its links."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from recollect import errors
+from recollect.cli import outcome
+from tests.process import Finished, RunRecollect, run_python
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """The code blocks of a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_the_picture_is_what_the_program_prints(run_recollect: RunRecollect) -> None:
+    """Running the command that is shown prints what is shown below it."""
+    (picture,) = blocks("console")
+    command, _, output = picture.partition("\n")
+    words = command.removeprefix("$ recollect ").split()
+    assert run_recollect(*words, env={"COLUMNS": "80"}) == Finished(0, output, "")
+
+
+def test_the_example_does_what_it_shows() -> None:
+    """Running the example prints the text below it."""
+    (example,), (output,) = blocks("python"), blocks("text")
+    assert run_python("-c", example) == Finished(0, output, "")
+
+
+def test_the_commands_exist() -> None:
+    """Every target of make that is named here is one."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    named = set(re.findall(r"\bmake ([a-z]+)\b", "".join(blocks("sh"))))
+    assert named == {"app", "test"}
+    assert named - set(re.findall(r"^([a-z]+):", makefile, flags=re.MULTILINE)) == set()
+
+
+def test_every_exit_code_is_listed() -> None:
+    """The table has each code that the program can end with, and no other."""
+    listed = {int(code) for code in re.findall(r"^\| (\d+) \|", README, flags=re.MULTILINE)}
+    raised = {error.exit_code for error in errors.RecollectError.__subclasses__()}
+    ends = {0, outcome.FAILED, outcome.INTERRUPTED, outcome.READER_LEFT}
+    assert listed == raised | ends
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/doctor.md"])
+def test_links_lead_somewhere(page: str) -> None:
+    """Every relative link leads to a file of the project."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    targets = re.findall(r"\]\((?!https?://)([^)#]+)", text)
+    folder = (ROOT / page).parent
+    assert [target for target in targets if not (folder / target).exists()] == []

@@ -1,0 +1,100 @@
+"""Tests of recollect.render.terminal."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.render.terminal import measure, safe_text, shorten
+
+HIDDEN_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}
+REORDERING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+MARKS = {"\u061c", "\u200e", "\u200f", "\u200b", "\ufeff"}
+# Hypothesis leaves lone surrogates out unless it is told otherwise.
+ANYTHING = st.text(st.characters(codec=None, exclude_categories=()))
+
+
+def is_harmless(character: str) -> bool:
+    """Tell by the Unicode tables, not by our own, whether a terminal only shows a character."""
+    return (
+        unicodedata.category(character) not in HIDDEN_CATEGORIES
+        and unicodedata.bidirectional(character) not in REORDERING
+        and character not in MARKS
+        and not 0xE0000 <= ord(character) <= 0xE007F
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[2J", "␛[2J"),
+        ("\x1b]52;c;aGk=\x07", "␛]52;c;aGk=\u2039U+0007\u203a"),
+        ("safe\roverwritten", "safe\u2039U+000D\u203aoverwritten"),
+        ("\x00\x08\x7f", "\u2039U+0000\u203a\u2039U+0008\u203a\u2039U+007F\u203a"),
+        ("\x9b31m", "\u2039U+009B\u203a31m"),
+        ("exe.\u202egnp", "exe.\u2039U+202E\u203agnp"),
+        ("\u2066x\u2069", "\u2039U+2066\u203ax\u2039U+2069\u203a"),
+        ("\U000e0041", "\u2039U+E0041\u203a"),
+        ("a\u200bb", "a\u2039U+200B\u203ab"),
+        ("one\u2028two", "one\u2039U+2028\u203atwo"),
+        ("\ud83d", "\u2039U+D83D\u203a"),
+    ],
+)
+def test_what_drives_a_terminal_is_shown_instead(text: str, shown: str) -> None:
+    """Escapes, control characters, reordering, hidden and lone characters get a visible form."""
+    assert safe_text(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", "two\nlines\tand a tab", "麻婆豆腐", "👩\u200d🍳", "می\u200cروم", "e\u0301"]
+)
+def test_words_of_every_script_stay_as_they_are(text: str) -> None:
+    """What a person writes is not touched, joiners included: emoji and Persian need them."""
+    assert safe_text(text) == text
+
+
+def test_a_single_line_stays_one() -> None:
+    """Where a table or a list needs it, line feeds and tabs are shown as well."""
+    assert safe_text("a\nb\tc", single_line=True) == "a\u2039U+000A\u203ab\u2039U+0009\u203ac"
+
+
+@given(ANYTHING)
+def test_only_harmless_characters_come_out(text: str) -> None:
+    """Whatever goes in, a terminal can do nothing but show what comes out."""
+    assert all(map(is_harmless, safe_text(text, single_line=True)))
+    assert all(character in "\n\t" or is_harmless(character) for character in safe_text(text))
+
+
+@given(ANYTHING, st.booleans())
+def test_safe_text_is_safe_already(text: str, single_line: bool) -> None:
+    """Making text safe twice is the same as once, so that layers need not agree who does it."""
+    once = safe_text(text, single_line=single_line)
+    assert safe_text(once, single_line=single_line) == once
+
+
+@given(ANYTHING)
+def test_safe_text_can_be_written(text: str) -> None:
+    """Safe text can always be encoded."""
+    assert safe_text(text).encode().decode() == safe_text(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"), [("", 0), ("abc", 3), ("豆腐", 4), ("e\u0301", 1), ("👩\u200d🍳", 4)]
+)
+def test_columns_are_counted_as_a_terminal_does(text: str, columns: int) -> None:
+    """Chinese takes two columns per character, accents and joiners none."""
+    assert measure(text) == columns
+
+
+def test_the_middle_is_left_out() -> None:
+    """Of a long path its end is kept most, which is the file, and some of its beginning."""
+    assert shorten("projects/-home-mina-app/0123.jsonl", 20) == "project…p/0123.jsonl"
+
+
+@given(st.text().map(lambda text: safe_text(text, single_line=True)), st.integers(1, 40))
+def test_shortened_text_fits(text: str, columns: int) -> None:
+    """Shortened text never takes more columns than there are, and fitting text is not changed."""
+    short = shorten(text, columns)
+    assert measure(short) <= columns
+    assert short == text or measure(text) > columns
