@@ -137,3 +137,16 @@ def test_real_transcripts_are_accounted_for(shared: Path) -> None:
         data = path.read_bytes()
         spans = [record.span for record in read_transcript(path)]
         assert b"".join(data[span.offset : span.end] for span in spans if span) == data, path
+
+
+@given(FILES, st.integers(0, 3000))
+def test_reading_up_to_a_byte_is_reading_a_shorter_file(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, stop: int
+) -> None:
+    """What lies behind `stop` might as well not be there."""
+    folder = tmp_path_factory.mktemp("transcripts")
+    path = folder / "t.jsonl"
+    path.write_bytes(data)
+    whole = list(read_transcript(path, stop=stop))
+    path.write_bytes(data[:stop])
+    assert whole == list(read_transcript(path))

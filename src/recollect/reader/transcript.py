@@ -106,25 +106,36 @@ def _is_cut(record: Record) -> bool:
     return record.span is not None and record.span.damage == CUT_SHORT
 
 
-def read_transcript(path: Path | str, start: int = 0) -> Iterator[Record]:
+def read_transcript(path: Path | str, start: int = 0, stop: int | None = None) -> Iterator[Record]:
     """The records of the file at `path` from byte `start` on, which is the offset of a record.
 
-    The last record is `Torn` when the file ends within a line. Raises `UnreadableInput` when there
-    is no such file, or it is not a regular file.
+    What lies behind byte `stop` is not looked at. The last record is `Torn` when the bytes end
+    within a line. Raises `UnreadableInput` when there is no such file, or it is no regular file.
     """
     with open_regular(Path(path)) as file:
         line_start = seek_line_start(file, start)
         decoder = TranscriptDecoder(str(path), line_start)
-        for records in _decode_file(file, decoder):
+        for records in _decode_file(file, decoder, stop):
             for record in records:
                 if record.span is None or record.span.offset >= start:
                     yield record
 
 
-def _decode_file(file: FileIO, decoder: TranscriptDecoder) -> Iterator[Iterator[Record]]:
-    while chunk := file.read(CHUNK):
+def _decode_file(
+    file: FileIO, decoder: TranscriptDecoder, stop: int | None
+) -> Iterator[Iterator[Record]]:
+    for chunk in iter_chunks(file, stop):
         yield decoder.feed(chunk)
     yield decoder.finish()
+
+
+def iter_chunks(file: FileIO, stop: int | None = None) -> Iterator[bytes]:
+    """The rest of `file`, up to byte `stop`, a chunk at a time."""
+    left = None if stop is None else max(stop - file.tell(), 0)
+    while chunk := file.read(CHUNK if left is None else min(CHUNK, left)):
+        yield chunk
+        if left is not None:
+            left -= len(chunk)
 
 
 def seek_line_start(file: FileIO, position: int) -> int:

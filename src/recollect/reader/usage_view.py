@@ -16,7 +16,7 @@ from msgspec.structs import force_setattr
 
 from recollect.locations import open_regular
 from recollect.reader.blocks import MAX_LINE, Block, BlockSplitter, TooLong
-from recollect.reader.transcript import CHUNK, TranscriptDecoder, seek_line_start
+from recollect.reader.transcript import TranscriptDecoder, iter_chunks, seek_line_start
 from recollect.records.blocks import ContentBlock, UnknownBlock
 from recollect.records.conversation import (
     ApiMessage,
@@ -36,17 +36,21 @@ _SHARED_FIELDS = tuple(
 )
 
 
-def read_usage(path: Path | str, start: int = 0) -> Iterator[AssistantUsage]:
-    """The assistant records with usage in the file at `path`, from byte `start` on."""
+def read_usage(
+    path: Path | str, start: int = 0, stop: int | None = None
+) -> Iterator[AssistantUsage]:
+    """The assistant records with usage in the file at `path`, from byte `start` up to `stop`."""
     with open_regular(Path(path)) as file:
         splitter = BlockSplitter(seek_line_start(file, start))
-        for record in _read_file(file, str(path), splitter):
+        for record in _read_file(file, str(path), splitter, stop):
             if record.span is None or record.span.offset >= start:
                 yield record
 
 
-def _read_file(file: FileIO, name: str, splitter: BlockSplitter) -> Iterator[AssistantUsage]:
-    while chunk := file.read(CHUNK):
+def _read_file(
+    file: FileIO, name: str, splitter: BlockSplitter, stop: int | None
+) -> Iterator[AssistantUsage]:
+    for chunk in iter_chunks(file, stop):
         for piece in splitter.feed(chunk):
             yield from _search(name, piece)
     rest = splitter.finish()
