@@ -1,0 +1,147 @@
+"""The price list: what a message cost on its day.
+
+Joins names, tokens, table and arithmetic, and remembers what it looked up, because a history has
+few models and days but many messages. The day is that of the message in UTC, never that of its
+session: a session may outlive a price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.pricing.cost import (
+    Amounts,
+    Cost,
+    Rates,
+    Tariff,
+    add,
+    make_tariff,
+    multiply,
+    round_amounts,
+)
+from recollect.pricing.names import SYNTHETIC
+from recollect.pricing.price_file import Price, PriceFile, read_bundled, read_user_file
+from recollect.pricing.table import PriceTable
+from recollect.pricing.tokens import Request, split_requests
+from recollect.records.usage import Usage
+
+GENERATED: Final = Path(__file__).parent / "prices.json"
+OVERRIDES: Final = Path(__file__).parent / "overrides.toml"
+
+# Names and days come from transcripts, which put no bound on their number.
+CACHE_SIZE = 10_000
+
+_FREE = Tariff(Rates((0, 0, 0, 0, 0, 0), scale=1))
+_Key = tuple[str | None, str, str | None, str | None, str | None]
+
+
+class Prices:
+    """List prices by model and day; every answer is None when it is not known."""
+
+    def __init__(self, files: Sequence[PriceFile]) -> None:
+        """Prices from these files, of which an earlier one wins over a later one."""
+        self._table = PriceTable(files)
+        self._tariffs: dict[_Key, Tariff | None] = {}
+
+    @classmethod
+    def load(cls, user_file: Path | None = None) -> Prices:
+        """The bundled prices, under those of the user's own file if there is one."""
+        bundled = [read_bundled(OVERRIDES), read_bundled(GENERATED)]
+        if user_file is None:
+            return cls(bundled)
+        own = read_user_file(user_file)
+        prices = cls([own, *bundled])
+        prices._refuse_unknown_models(own, user_file)
+        return prices
+
+    def cost(
+        self,
+        model: str | None,
+        usage: Usage,
+        when: str | date | None,
+        *,
+        is_largest: bool = False,
+    ) -> Cost | None:
+        """What a message cost, with its advisors and declined attempts; None when not known.
+
+        `when` is the earliest timestamp of the message. `is_largest` is as in `split_usage`.
+        """
+        requests = split_requests(model, usage, is_largest=is_largest)
+        day = _to_day(when)
+        amounts = self._multiply(requests[0], day)
+        for request in requests[1:]:
+            part = self._multiply(request, day)
+            amounts = None if amounts is None or part is None else add(amounts, part)
+        return None if amounts is None else round_amounts(amounts)
+
+    def cost_of(self, request: Request, when: str | date | None) -> Cost | None:
+        """What one request cost, for those who book each model by itself."""
+        amounts = self._multiply(request, _to_day(when))
+        return None if amounts is None else round_amounts(amounts)
+
+    def find(self, model: str | None, when: str | date | None) -> Price | None:
+        """The price of a model on a day, as its file states it."""
+        day = _parse_day(_to_day(when))
+        return None if model is None or day is None else self._table.find_price(model, day)
+
+    def _multiply(self, request: Request, day: str) -> Amounts | None:
+        key = (request.model, day, request.speed, request.service_tier, request.inference_geo)
+        try:
+            tariff = self._tariffs[key]
+        except KeyError:
+            tariff = self._remember(key, request)
+        return None if tariff is None else multiply(request.tokens, tariff)
+
+    def _remember(self, key: _Key, request: Request) -> Tariff | None:
+        if len(self._tariffs) >= CACHE_SIZE:
+            self._tariffs.clear()
+        self._tariffs[key] = tariff = self._look_up(request, key[1])
+        return tariff
+
+    def _look_up(self, request: Request, day_text: str) -> Tariff | None:
+        if request.model == SYNTHETIC:
+            return _FREE
+        price, day = self.find(request.model, day_text), _parse_day(day_text)
+        if price is None or day is None:
+            return None
+        speed = self._table.find_factor(price.model, day, "speed", request.speed)
+        tier = self._table.find_factor(price.model, day, "service_tier", request.service_tier)
+        geo = self._table.find_factor(price.model, day, "inference_geo", request.inference_geo)
+        if speed is None or tier is None or geo is None:
+            return None
+        return make_tariff(price, speed * tier * geo)
+
+    def _refuse_unknown_models(self, own: PriceFile, path: Path) -> None:
+        identify = self._table.identify
+        unknown = [target for name, target in own.names.items() if not identify(name)]
+        unknown += [name for each in own.multipliers for name in each.models if not identify(name)]
+        if unknown:
+            raise UsageError(
+                f"The price file {path} names the model {unknown[0]}, which has no price: "
+                f"correct the name or add [[prices]] with model = {unknown[0]!r}."
+            )
+
+
+def _to_day(when: str | date | None) -> str:
+    """The day in UTC as `2026-11-15`; text that is no time comes out as no day."""
+    if isinstance(when, str):
+        if when[-1:] == "Z":
+            return when[:10]
+        try:
+            when = datetime.fromisoformat(when)
+        except ValueError:
+            return ""
+    if isinstance(when, datetime):
+        when = when.astimezone(UTC).date() if when.tzinfo else when.date()
+    return when.isoformat() if when else ""
+
+
+def _parse_day(day: str) -> date | None:
+    try:
+        return date.fromisoformat(day)
+    except ValueError:
+        return None
