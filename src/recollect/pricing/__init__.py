@@ -9,7 +9,8 @@ from recollect.pricing.cost import Cost
 from recollect.pricing.names import SYNTHETIC, normalise_model
 from recollect.pricing.price_file import Price, Tier
 from recollect.pricing.prices import Prices
-from recollect.pricing.tokens import Request, Tokens, split_requests, split_usage
+from recollect.pricing.tokens import Request, split_requests
+from recollect.records.tokens import Tokens, split_usage
 
 __all__ = [
     "SYNTHETIC",

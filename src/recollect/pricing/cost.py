@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from recollect.pricing.price_file import Price, Tier
-from recollect.pricing.tokens import Tokens
+from recollect.records.tokens import Tokens
 
 MICRO_PER_SEARCH_PRICE = 10**6 // 10**3
 """Searches are priced by the thousand, in dollars."""
