@@ -1,0 +1,45 @@
+"""Message content → blocks and words, whatever form it was written in."""
+
+from collections.abc import Iterator
+
+from recollect.records.blocks import Content, ContentBlock, NestedBlock, Text, ToolResult, ToolUse
+
+AnyBlock = ContentBlock | NestedBlock
+
+
+def list_blocks(content: Content) -> tuple[ContentBlock, ...]:
+    """The blocks of `content`; text that stands for itself becomes a `Text` block."""
+    if content is None:
+        return ()
+    if isinstance(content, str):
+        return (Text(text=content),)
+    return tuple(Text(text=block) if isinstance(block, str) else block for block in content)
+
+
+def join_text(blocks: tuple[AnyBlock, ...]) -> str:
+    """The words of the text blocks, one block a line."""
+    return "\n".join(block.words for block in blocks if isinstance(block, Text))
+
+
+def iter_tool_uses(content: Content) -> Iterator[ToolUse]:
+    """The tool calls that a message asks for."""
+    return (block for block in list_blocks(content) if isinstance(block, ToolUse))
+
+
+def iter_tool_results(content: Content) -> Iterator[ToolResult]:
+    """The tool results that a message carries."""
+    if isinstance(content, tuple):
+        yield from (block for block in content if isinstance(block, ToolResult))
+
+
+def result_text(result: ToolResult) -> str:
+    """The words of a tool result."""
+    if isinstance(result.content, str):
+        return result.content
+    if result.content is None:
+        return ""
+    return "\n".join(
+        part if isinstance(part, str) else part.words
+        for part in result.content
+        if isinstance(part, str | Text)
+    )

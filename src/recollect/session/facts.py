@@ -1,0 +1,281 @@
+"""What is known around the conversation: names, places, modes, links, backups, costs.
+
+Clients append the same state again at every resume, flush and end, so a fact is the last value, or
+the list of its changes. Which of the titles a listing shows is not decided here.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar, cast
+
+from msgspec import Struct, field
+
+from recollect.records.conversation import SYNTHETIC_MODEL, Assistant, User
+from recollect.records.envelope import Chain, ForkedFrom, Record
+from recollect.records.state import (
+    AgentColor,
+    AgentName,
+    AgentSetting,
+    AiTitle,
+    BridgeSession,
+    ContentReplacement,
+    ContinuedIn,
+    CostState,
+    CustomTitle,
+    EndedByModel,
+    FileBackup,
+    FileHistoryDelta,
+    FileHistorySnapshot,
+    FrameLink,
+    LastPrompt,
+    Mode,
+    PermissionMode,
+    PrLink,
+    QueueOperation,
+    Relocated,
+    State,
+    Summary,
+    Tag,
+    ToolsUsed,
+    WorktreeSession,
+    WorktreeState,
+)
+from recollect.session.content import join_text, list_blocks
+from recollect.session.reports import Reports, build_reports
+
+S = TypeVar("S", bound=State)
+
+
+class Change(Struct, frozen=True):
+    """A value from some record on; a state record has no uuid and seldom a time."""
+
+    value: str
+    uuid: str | None = None
+    timestamp: str | None = None
+
+
+class PullRequest(Struct, frozen=True):
+    """A pull request that the session opened or works on."""
+
+    number: int | None
+    url: str
+    repository: str | None
+
+
+class QueueEvent(Struct, frozen=True):
+    """Words entered or left the queue of prompts."""
+
+    operation: str | None
+    words: str
+    timestamp: str | None = None
+    reason: str | None = None
+
+
+class Backup(Struct, frozen=True):
+    """A file as it was before a message changed it; without a name it did not exist."""
+
+    message_uuid: str | None
+    path: str
+    backup_name: str | None
+    version: int | None
+
+
+class Facts(Struct, frozen=True, kw_only=True):
+    """What the records of one session say about it."""
+
+    custom_title: str | None = None
+    ai_title: str | None = None
+    own_summaries: tuple[tuple[str, str], ...] = ()
+    """Titles found in this file, by the uuid that they name: mostly records of other sessions."""
+    last_prompt: str | None = None
+    tag: str | None = None
+    slug: str | None = None
+    agent_name: str | None = None
+    agent_color: str | None = None
+    agent_setting: str | None = None
+
+    session_ids: tuple[str, ...] = ()
+    """All ids that the conversation's records name, in order of appearance."""
+    forked_from: ForkedFrom | None = None
+    continued_in: str | None = None
+    bridge_session_id: str | None = None
+    team_name: str | None = None
+    teammate_name: str | None = None
+
+    cwds: tuple[Change, ...] = ()
+    git_branches: tuple[Change, ...] = ()
+    versions: tuple[Change, ...] = ()
+    models: tuple[Change, ...] = ()
+    entrypoints: tuple[Change, ...] = ()
+    permission_modes: tuple[Change, ...] = ()
+    mode: str | None = None
+    worktrees: tuple[WorktreeSession | None, ...] = ()
+    """Worktrees as they were entered; None where one was left."""
+    relocated_to: str | None = None
+
+    queue_operations: tuple[QueueEvent, ...] = ()
+    reports: Reports = Reports()
+    pr_links: tuple[PullRequest, ...] = ()
+    frame_links: tuple[FrameLink, ...] = ()
+    file_snapshots: tuple[Backup, ...] = ()
+    """Backups where a file's differs from its last; a client repeats all of them at each prompt."""
+    content_replacements: dict[str, str] = field(default_factory=dict)
+    """Texts that stand in for tool results, by the id of the call."""
+    tools_used: tuple[str, ...] = ()
+    cost_states: tuple[CostState, ...] = ()
+    ended_by_model: bool = False
+
+    @property
+    def cost_state(self) -> CostState | None:
+        """The client's own last word on the cost."""
+        return self.cost_states[-1] if self.cost_states else None
+
+
+class _States:
+    """State records by kind, each kind in file order."""
+
+    def __init__(self, states: Iterable[State]) -> None:
+        self._by_kind: defaultdict[type[State], list[State]] = defaultdict(list)
+        for state in states:
+            self._by_kind[type(state)].append(state)
+
+    def of(self, kind: type[S]) -> list[S]:
+        return cast(list[S], self._by_kind.get(kind, []))
+
+
+def build_facts(chain: Sequence[Chain], states: Sequence[State]) -> Facts:
+    """The facts of the session that `chain` and `states` are the records of."""
+    known = _States(states)
+    used = known.of(ToolsUsed)
+    return Facts(
+        custom_title=_last(state.custom_title for state in known.of(CustomTitle)),
+        ai_title=_last(state.ai_title for state in known.of(AiTitle)),
+        own_summaries=tuple(
+            (state.leaf_uuid, state.summary)
+            for state in known.of(Summary)
+            if state.leaf_uuid and state.summary
+        ),
+        last_prompt=_last(state.last_prompt or None for state in known.of(LastPrompt)),
+        tag=_last(state.tag for state in known.of(Tag)),
+        slug=_last(link.slug or None for link in chain),
+        agent_name=_last(state.agent_name for state in known.of(AgentName)),
+        agent_color=_last(state.agent_color for state in known.of(AgentColor)),
+        agent_setting=_last(state.agent_setting for state in known.of(AgentSetting)),
+        session_ids=tuple(dict.fromkeys(link.session_id for link in chain if link.session_id)),
+        forked_from=next((link.forked_from for link in chain if link.forked_from), None),
+        continued_in=_last(state.continued_in_session_id for state in known.of(ContinuedIn)),
+        bridge_session_id=_last(state.bridge_session_id for state in known.of(BridgeSession)),
+        team_name=_last(link.team_name or None for link in chain),
+        teammate_name=_last(link.agent_name or None for link in chain),
+        cwds=_find_changes((link.cwd, link) for link in chain),
+        git_branches=_find_changes((link.git_branch, link) for link in chain),
+        versions=_find_changes((link.version, link) for link in chain),
+        models=_find_changes(_iter_models(chain)),
+        entrypoints=_find_changes((link.entrypoint, link) for link in chain),
+        permission_modes=_find_changes(_iter_modes(chain, known.of(PermissionMode))),
+        mode=_last(state.mode for state in known.of(Mode)),
+        worktrees=_list_worktrees(known.of(WorktreeState)),
+        relocated_to=_last(state.relocated_cwd for state in known.of(Relocated)),
+        queue_operations=tuple(_read_operation(state) for state in known.of(QueueOperation)),
+        reports=build_reports(chain),
+        pr_links=_list_pull_requests(known.of(PrLink)),
+        frame_links=_list_frames(known.of(FrameLink)),
+        file_snapshots=_list_backups(states),
+        content_replacements=_collect_replacements(known.of(ContentReplacement)),
+        tools_used=used[-1].tools if used else (),
+        cost_states=tuple(known.of(CostState)),
+        ended_by_model=bool(known.of(EndedByModel)),
+    )
+
+
+def _last(values: Iterable[str | None]) -> str | None:
+    """The last of `values` that was written; an empty one takes back what was said before."""
+    written = [value for value in values if value is not None]
+    return written[-1] or None if written else None
+
+
+def _find_changes(values: Iterable[tuple[str | None, Chain | State]]) -> tuple[Change, ...]:
+    """Where a value differs from the one before; what is empty says nothing."""
+    found: list[Change] = []
+    for value, record in values:
+        if value and (not found or found[-1].value != value):
+            uuid = record.uuid if isinstance(record, Chain) else None
+            found.append(Change(value, uuid, record.timestamp))
+    return tuple(found)
+
+
+def _iter_models(chain: Iterable[Chain]) -> Iterator[tuple[str | None, Chain]]:
+    for link in chain:
+        model = link.message.model if isinstance(link, Assistant) and link.message else None
+        if model != SYNTHETIC_MODEL:
+            yield model, link
+
+
+def _iter_modes(
+    chain: Iterable[Chain], states: Iterable[PermissionMode]
+) -> Iterator[tuple[str | None, Chain | State]]:
+    """The modes in file order, which only spans tell; without them the states come first."""
+    prompts = [link for link in chain if isinstance(link, User)]
+    records: list[User | PermissionMode] = [*states, *prompts]
+    return ((record.permission_mode, record) for record in sorted(records, key=_offset))
+
+
+def _offset(record: Record) -> int:
+    return record.span.offset if record.span else 0
+
+
+def _list_worktrees(states: Iterable[WorktreeState]) -> tuple[WorktreeSession | None, ...]:
+    """The changes from worktree to worktree, of a session that starts in none."""
+    found: list[WorktreeSession | None] = [None]
+    for state in states:
+        if state.worktree_session != found[-1]:
+            found.append(state.worktree_session)
+    return tuple(found[1:])
+
+
+def _read_operation(state: QueueOperation) -> QueueEvent:
+    words = join_text(list_blocks(state.content))
+    return QueueEvent(state.operation, words, state.timestamp, state.reason)
+
+
+def _list_pull_requests(states: Iterable[PrLink]) -> tuple[PullRequest, ...]:
+    found: dict[str, PullRequest] = {}
+    for state in states:
+        if state.pr_url:
+            pull = PullRequest(state.pr_number, state.pr_url, state.pr_repository)
+            found.setdefault(state.pr_url, pull)
+    return tuple(found.values())
+
+
+def _list_frames(states: Iterable[FrameLink]) -> tuple[FrameLink, ...]:
+    """The published pages, each as it was last described."""
+    return tuple({(state.path, state.frame_url): state for state in states}.values())
+
+
+def _list_backups(states: Iterable[State]) -> tuple[Backup, ...]:
+    found: list[Backup] = []
+    known: dict[str, tuple[str | None, int | None]] = {}
+    for message_uuid, path, backup in _iter_backups(states):
+        mark = (backup.backup_file_name, backup.version)
+        if known.get(path) != mark:
+            known[path] = mark
+            found.append(Backup(message_uuid, path, *mark))
+    return tuple(found)
+
+
+def _iter_backups(states: Iterable[State]) -> Iterator[tuple[str | None, str, FileBackup]]:
+    for state in states:
+        if isinstance(state, FileHistorySnapshot) and state.snapshot is not None:
+            for path, backup in state.snapshot.tracked_file_backups.items():
+                yield state.message_id, path, backup
+        elif isinstance(state, FileHistoryDelta) and state.tracking_path and state.backup:
+            yield state.message_id, state.tracking_path, state.backup
+
+
+def _collect_replacements(states: Iterable[ContentReplacement]) -> dict[str, str]:
+    return {
+        replacement.tool_use_id: join_text(list_blocks(replacement.replacement))
+        for state in states
+        for replacement in state.replacements
+        if replacement.tool_use_id
+    }

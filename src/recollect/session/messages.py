@@ -1,0 +1,186 @@
+"""Records → messages: what was said, once each.
+
+The client writes one line per content block; the lines of one response share `message.id` and are
+united here. Content is the union of the lines, and the largest usage is the final one, because
+earlier lines may carry a placeholder. A queued prompt that exists only as an attachment is a
+message too.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Raw, Struct
+
+from recollect.records.attachments import Attachment
+from recollect.records.attachments.files import QueuedCommand
+from recollect.records.blocks import ContentBlock, ToolUse
+from recollect.records.conversation import SYNTHETIC_MODEL, Assistant, User
+from recollect.records.decoding import decode_value
+from recollect.records.envelope import Chain, is_absent
+from recollect.records.usage import Usage
+from recollect.session.content import join_text, list_blocks
+from recollect.session.prompts import Prompt, read_prompt, read_queued
+from recollect.session.visibility import is_visible_prompt, is_visible_reply
+
+
+class ApiFailure(Struct, frozen=True):
+    """Why the API gave no answer, as the client put it."""
+
+    text: str
+    error: str | None
+    status: int | None
+
+
+class Message(Struct, frozen=True, kw_only=True):
+    """One prompt, tool result, reply or injected text.
+
+    `id` is the API's for replies and the record's uuid otherwise. `is_visible` says whether a
+    reader sees it by default; nothing is ever dropped.
+    """
+
+    id: str
+    role: str
+    records: tuple[Chain, ...]
+    content: tuple[ContentBlock, ...]
+    prompt: Prompt | None = None
+    model: str | None = None
+    stop_reason: str | None = None
+    usage: Usage | None = None
+    request_id: str | None = None
+    effort: str | None = None
+    failure: ApiFailure | None = None
+    is_synthetic: bool = False
+    is_aborted: bool = False
+    is_visible: bool = True
+
+    @property
+    def text(self) -> str:
+        """The words of its text blocks."""
+        return join_text(self.content)
+
+    @property
+    def uuids(self) -> tuple[str, ...]:
+        """The uuids of its records."""
+        return tuple(record.uuid for record in self.records if record.uuid)
+
+    @property
+    def timestamp(self) -> str | None:
+        """When its first record was made."""
+        return self.records[0].timestamp
+
+
+def build_messages(
+    chain: Sequence[Chain], superseded: Iterable[Assistant], *, is_subagent: bool
+) -> tuple[Message, ...]:
+    """The messages of `chain` in file order."""
+    groups: dict[str, list[Assistant]] = {}
+    order: list[Message | str] = []
+    for number, link in enumerate(chain):
+        if isinstance(link, Assistant):
+            key = _key_of(link) or f"#{number}"
+            if key not in groups:
+                groups[key] = []
+                order.append(key)
+            groups[key].append(link)
+        elif isinstance(link, User):
+            order.append(_make_input(link, read_prompt(link, is_subagent=is_subagent), number))
+        elif isinstance(link, Attachment) and isinstance(link.attachment, QueuedCommand):
+            order.append(_make_input(link, read_queued(link.attachment), number))
+    spare: dict[str, list[Assistant]] = {}
+    for line in superseded:
+        spare.setdefault(_key_of(line) or "", []).append(line)
+    return tuple(
+        _unite(item, groups[item], spare.get(item, [])) if isinstance(item, str) else item
+        for item in order
+    )
+
+
+def _key_of(record: Assistant) -> str | None:
+    """What makes lines one message; lines that the client made up stand for themselves."""
+    message = record.message
+    if message is None or not message.id or message.model == SYNTHETIC_MODEL:
+        return record.uuid
+    return message.id
+
+
+def _make_input(record: User | Attachment, prompt: Prompt, number: int) -> Message:
+    if isinstance(record, User):
+        content = list_blocks(record.message.content if record.message else None)
+    else:
+        queued = record.attachment
+        content = list_blocks(queued.prompt if isinstance(queued, QueuedCommand) else None)
+    return Message(
+        id=record.uuid or f"#{number}",
+        role="user",
+        records=(record,),
+        content=content,
+        prompt=prompt,
+        is_visible=is_visible_prompt(prompt),
+    )
+
+
+def _unite(key: str, lines: list[Assistant], superseded: list[Assistant]) -> Message:
+    content = _unite_content(lines)
+    last = lines[-1]
+    models = [line.message.model for line in lines if line.message and line.message.model]
+    stops = [line.message.stop_reason for line in lines if line.message]
+    is_synthetic = bool(models) and models[0] == SYNTHETIC_MODEL
+    failure = _read_failure(last, content)
+    return Message(
+        id=key,
+        role="assistant",
+        records=tuple(lines),
+        content=content,
+        model=models[0] if models else None,
+        stop_reason=next((stop for stop in reversed(stops) if stop), None),
+        usage=largest_usage([*lines, *superseded]),
+        request_id=next((line.request_id for line in lines if line.request_id), None),
+        effort=last.effort,
+        failure=failure,
+        is_synthetic=is_synthetic,
+        is_aborted=any(line.is_aborted_mid_stream for line in lines),
+        is_visible=is_visible_reply(
+            content, is_failure=failure is not None, is_made_up=is_synthetic
+        ),
+    )
+
+
+def _unite_content(lines: list[Assistant]) -> tuple[ContentBlock, ...]:
+    """The blocks of all lines: by `apiBlockIndex` where each line has one, else as they came.
+
+    A line written again repeats a call's id, or the block at its index; nothing else is a copy.
+    """
+    if len(lines) > 1 and all(line.api_block_index is not None for line in lines):
+        lines = sorted(lines, key=lambda line: line.api_block_index or 0)
+    called: set[str] = set()
+    last_at: dict[tuple[int | None, int], ContentBlock] = {}
+    blocks: list[ContentBlock] = []
+    for line in lines:
+        index = line.api_block_index
+        for place, block in enumerate(list_blocks(line.message.content if line.message else None)):
+            if isinstance(block, ToolUse) and block.id:
+                is_copy = block.id in called
+                called.add(block.id)
+            else:
+                is_copy = index is not None and last_at.get((index, place)) == block
+                last_at[index, place] = block
+            if not is_copy:
+                blocks.append(block)
+    return tuple(blocks)
+
+
+def largest_usage(lines: Iterable[Assistant]) -> Usage | None:
+    """The final usage of a message: the line with the most output, then with the most of all."""
+    known = [line.message.usage for line in lines if line.message and line.message.usage]
+    return max(known, key=lambda usage: (usage.output_tokens, usage.total_tokens), default=None)
+
+
+def _read_failure(line: Assistant, content: tuple[ContentBlock, ...]) -> ApiFailure | None:
+    if not line.is_api_error_message:
+        return None
+    error = None if is_absent(line.error) else _read_error(line.error)
+    return ApiFailure(text=join_text(content), error=error, status=line.api_error_status)
+
+
+def _read_error(raw: Raw) -> str:
+    name = decode_value(raw, str)
+    return bytes(raw).decode(errors="replace") if name is None else name

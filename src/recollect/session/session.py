@@ -1,0 +1,335 @@
+"""A session: records in, meaning out.
+
+`extend` takes records in and costs only what is new. The views are computed when they are asked
+for, each as a pure function of the records, and kept until the next `extend`: building in many
+steps cannot differ from building in one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar, cast
+
+from msgspec import Struct
+
+from recollect.records.conversation import Assistant, User
+from recollect.records.envelope import Record
+from recollect.records.irregular import Damaged, Oversized, Torn, Unknown
+from recollect.session.facts import Facts, build_facts
+from recollect.session.files import FileEvent, build_file_events, count_lines
+from recollect.session.hooks import HookRun, build_hooks
+from recollect.session.log import Log
+from recollect.session.media import Medium, build_media
+from recollect.session.messages import Message, build_messages
+from recollect.session.metadata import Metadata, Origins, build_metadata
+from recollect.session.metrics import Metrics, build_metrics
+from recollect.session.resume import PlainMessage, find_resume_chain, simplify
+from recollect.session.segments import Segment, build_segments
+from recollect.session.subagents import (
+    Candidate,
+    JoinedBy,
+    SubagentKind,
+    SubagentMeta,
+    first_words,
+    join_subagents,
+    split_sidechains,
+)
+from recollect.session.todos import TaskState, TodoState, build_tasks, build_todos
+from recollect.session.tool_calls import ToolCall, build_tool_calls
+from recollect.session.tree import (
+    Branch,
+    Tree,
+    build_tree,
+    find_branches,
+    find_leaf,
+    find_main_path,
+)
+from recollect.session.turns import Turn, build_turns
+
+T = TypeVar("T")
+
+
+class Session:
+    """What one transcript tells, with its subagents.
+
+    >>> from recollect.records.decoding import decode_record
+    >>> line = b'{"type":"user","uuid":"a","message":{"role":"user","content":"fix the test"}}'
+    >>> session = Session([decode_record(line)])
+    >>> session.turns[0].words
+    'fix the test'
+    """
+
+    def __init__(self, records: Iterable[Record] = (), origins: Origins | None = None) -> None:
+        self._log = Log()
+        self._views: dict[str, Any] = {}
+        self._children: tuple[Subagent, ...] = ()
+        self._origins = origins or Origins()
+        self._log.extend(records)
+
+    def extend(self, records: Iterable[Record]) -> None:
+        """Take in records that follow those already here."""
+        self._log.extend(records)
+        self._views.clear()
+
+    def adopt(self, children: Iterable[Subagent]) -> None:
+        """Take in subagents whose records lie in files of their own."""
+        self._children = tuple(children)
+        self._views.pop("subagents", None)
+
+    def _view(self, name: str, build: Callable[[], T]) -> T:
+        if name not in self._views:
+            self._views[name] = build()
+        return cast(T, self._views[name])
+
+    @property
+    def id(self) -> str:
+        """The session's id: the name of its file, or else what its records say."""
+        return self.metadata.id
+
+    @property
+    def is_subagent(self) -> bool:
+        """Whether this is a subagent's own transcript."""
+        return bool(self._log.starts_in_sidechain)
+
+    @property
+    def first_words(self) -> str:
+        """The first user text: for a subagent, the task that it was given."""
+        return first_words(self._log.chain)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """Everything that was said, in file order."""
+        log = self._log
+        return self._view(
+            "messages",
+            lambda: build_messages(log.chain, log.superseded, is_subagent=self.is_subagent),
+        )
+
+    @property
+    def tree(self) -> Tree:
+        """Which record follows which."""
+        return self._view("tree", lambda: build_tree(self._log.chain))
+
+    @property
+    def main_path(self) -> tuple[str, ...]:
+        """Uuids from the start of the whole history to its live end."""
+        return self._view("main_path", lambda: find_main_path(self.tree, find_leaf(self.tree)))
+
+    @property
+    def branches(self) -> tuple[Branch, ...]:
+        """Places where the conversation was taken up twice."""
+        return self._view(
+            "branches",
+            lambda: find_branches(
+                self.tree, self.main_path, rewound_to_start=self._log.rewound_to_start
+            ),
+        )
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The rounds of the conversation, those on dead branches included."""
+        return self._view(
+            "turns", lambda: build_turns(self._log.chain, self.messages, self.main_path)
+        )
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """Calls of tools, joined to their results."""
+        return self._calls[0]
+
+    @property
+    def orphan_results(self) -> tuple[str, ...]:
+        """Ids of calls that are answered here but were made elsewhere."""
+        return self._calls[1]
+
+    @property
+    def _calls(self) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
+        return self._view("tool_calls", lambda: build_tool_calls(self._log.chain))
+
+    def find_tool_call(self, call_id: str) -> ToolCall | None:
+        """The call with this id."""
+        by_id = self._view("calls_by_id", lambda: {call.id: call for call in self.tool_calls})
+        return by_id.get(call_id)
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The stretches between compactions."""
+        return self._view("segments", lambda: build_segments(self._log.chain))
+
+    @property
+    def subagents(self) -> tuple[Subagent, ...]:
+        """The subagents that this session started itself, from its own file and from others."""
+        return self._view("subagents", lambda: (*self._inline_subagents(), *self._children))
+
+    @property
+    def facts(self) -> Facts:
+        """Titles, tags, directories, models, queue, costs: what is around the conversation."""
+        return self._view("facts", lambda: build_facts(self._log.chain, self._log.states))
+
+    @property
+    def files(self) -> tuple[FileEvent, ...]:
+        """Files that were read and changed, in order."""
+        return self._view("files", lambda: build_file_events(self.tool_calls))
+
+    @property
+    def todos(self) -> tuple[TodoState, ...]:
+        """The todo list over time."""
+        return self._view("todos", lambda: build_todos(self.tool_calls))
+
+    @property
+    def tasks(self) -> tuple[TaskState, ...]:
+        """The task list over time."""
+        return self._view("tasks", lambda: build_tasks(self.tool_calls))
+
+    @property
+    def hooks(self) -> tuple[HookRun, ...]:
+        """Hooks that ran, with their outcome."""
+        return self._view("hooks", lambda: build_hooks(self._log.chain))
+
+    @property
+    def media(self) -> tuple[Medium, ...]:
+        """Images and documents."""
+        return self._view("media", lambda: build_media(self.messages))
+
+    @property
+    def irregular(self) -> tuple[Damaged | Torn | Oversized | Unknown, ...]:
+        """What is no known record."""
+        return tuple(self._log.irregular)
+
+    @property
+    def metadata(self) -> Metadata:
+        """What a listing shows of the session."""
+        return self._view(
+            "metadata", lambda: build_metadata(self._origins, self._log, self.messages, self.facts)
+        )
+
+    @property
+    def metrics(self) -> Metrics:
+        """Its figures, without those of its subagents."""
+        return self._view("metrics", self._build_metrics)
+
+    def _build_metrics(self) -> Metrics:
+        return build_metrics(
+            self._log.chain,
+            self.messages,
+            self.turns,
+            self.tool_calls,
+            count_lines(self.files),
+            self.facts.cost_state,
+        )
+
+    @property
+    def resume_chain(self) -> tuple[User | Assistant, ...]:
+        """The records that the client would restore on a resume."""
+        return self._view("resume_chain", lambda: find_resume_chain(self.tree, self.main_path))
+
+    @property
+    def resumable_messages(self) -> tuple[PlainMessage, ...]:
+        """Role and text of what a resume would load."""
+        return simplify(self.messages, self.resume_chain)
+
+    def _inline_subagents(self) -> tuple[Subagent, ...]:
+        groups = split_sidechains(self._log.sidechain)
+        candidates = [
+            Candidate(f"inline-{number}", first_words(group)) for number, group in enumerate(groups)
+        ]
+        joins = join_subagents(candidates, {self.id: self.tool_calls})
+        return tuple(
+            Subagent(
+                agent_id=candidate.agent_id,
+                kind=SubagentKind.INLINE,
+                session=Session(group),
+                call=join.call if join else None,
+                joined_by=join.joined_by if join else None,
+            )
+            for candidate, group in zip(candidates, groups, strict=True)
+            for join in (joins.get(candidate.agent_id),)
+        )
+
+
+class Subagent(Struct, frozen=True, kw_only=True):
+    """A session that another session started, and the call that did it."""
+
+    agent_id: str
+    kind: SubagentKind
+    session: Session
+    call: ToolCall | None = None
+    joined_by: JoinedBy | None = None
+    meta: SubagentMeta | None = None
+    run_id: str | None = None
+    """The workflow run that it belongs to."""
+
+    @property
+    def is_warmup(self) -> bool:
+        """Whether the client only warmed up its caches: nobody asked for anything."""
+        return any(turn.kind == "warmup" for turn in self.session.turns[:1])
+
+    @property
+    def is_fork(self) -> bool:
+        """Whether it began with a copy of its parent's context."""
+        return self.meta is not None and (self.meta.is_fork or self.meta.agent_type == "fork")
+
+    @property
+    def is_teammate(self) -> bool:
+        """Whether it works in a team under a name of its own."""
+        return self.session.facts.team_name is not None
+
+    @property
+    def agent_type(self) -> str | None:
+        """The kind of agent, by its sidecar or by the call."""
+        if self.meta and self.meta.agent_type:
+            return self.meta.agent_type
+        return getattr(self.call.input, "subagent_type", None) if self.call else None
+
+    @property
+    def description(self) -> str | None:
+        """What the call says that it is for."""
+        if self.meta and self.meta.description:
+            return self.meta.description
+        return getattr(self.call.input, "description", None) if self.call else None
+
+
+class Child(Struct, frozen=True, kw_only=True):
+    """A subagent from a file of its own, before its call is known."""
+
+    agent_id: str
+    session: Session
+    meta: SubagentMeta | None = None
+    run_id: str | None = None
+
+
+def attach_subagents(session: Session, children: Sequence[Child]) -> None:
+    """Hand each child to the session whose call started it; to `session` when no call is known.
+
+    Files of nested subagents lie flat beside each other, so a child's call may stand in another
+    child.
+    """
+    sessions = {session.id: session, **{child.agent_id: child.session for child in children}}
+    calls = {key: owner.tool_calls for key, owner in sessions.items()}
+    candidates = [
+        Candidate(child.agent_id, child.session.first_words, child.meta, child.run_id)
+        for child in children
+    ]
+    joins = join_subagents(candidates, calls)
+    adopted: dict[str, list[Subagent]] = {key: [] for key in sessions}
+    for child in children:
+        join = joins.get(child.agent_id)
+        owner = join.owner if join else _stated_parent(child, sessions) or session.id
+        adopted[owner].append(
+            Subagent(
+                agent_id=child.agent_id,
+                kind=SubagentKind.WORKFLOW if child.run_id else SubagentKind.FILE,
+                session=child.session,
+                call=join.call if join else None,
+                joined_by=join.joined_by if join else None,
+                meta=child.meta,
+                run_id=child.run_id,
+            )
+        )
+    for key, owner_session in sessions.items():
+        owner_session.adopt(adopted[key])
+
+
+def _stated_parent(child: Child, sessions: dict[str, Session]) -> str | None:
+    parent = child.meta.parent_agent_id if child.meta else None
+    return parent if parent in sessions and parent != child.agent_id else None

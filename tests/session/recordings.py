@@ -1,0 +1,78 @@
+"""Records from literals, and transcripts of the real client by the scenario that made them."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Raw
+
+from recollect.reader import read_transcript
+from recollect.records.blocks import ToolResult
+from recollect.records.decoding import decode_record
+from recollect.records.envelope import Record
+from recollect.session.log import Log
+from recollect.session.outcomes import PENDING, SUCCESS, Outcome
+from recollect.session.tool_calls import ToolCall
+
+NOON = "2026-01-01T12:00:00.000Z"
+LATER = "2026-01-01T12:00:05.000Z"
+
+
+def make_log(*lines: Mapping[str, object]) -> Log:
+    """What a session has read after `lines`."""
+    log = Log()
+    log.extend(_decode(line) for line in lines)
+    return log
+
+
+def _decode(line: Mapping[str, object]) -> Record:
+    record = decode_record(json.dumps(line).encode())
+    assert record is not None
+    return record
+
+
+def make_call(
+    name: str,
+    wanted: Mapping[str, object],
+    result: object = None,
+    *,
+    call_id: str = "t1",
+    text: str = "done",
+    outcome: Outcome = SUCCESS,
+) -> ToolCall:
+    """A call at `NOON`, answered at `LATER` unless it is pending."""
+    is_open = outcome is PENDING
+    return ToolCall(
+        id=call_id,
+        recorded_name=name,
+        raw_input=Raw(json.dumps(wanted).encode()),
+        message_id="m1",
+        call_uuid="c1",
+        outcome=outcome,
+        block=None if is_open else ToolResult(tool_use_id=call_id, content=text),
+        raw_result=Raw() if result is None else Raw(json.dumps(result).encode()),
+        started=NOON,
+        ended=None if is_open else LATER,
+    )
+
+
+def read_scenario(shared: Path, version: str, name: str) -> Log:
+    """The session that scenario `name` made with client `version`."""
+    folder = shared / "real_cli" / version
+    scenarios = json.loads((folder / "scenarios.json").read_bytes())
+    session_id = next(item["session_id"] for item in scenarios if item["name"] == name)
+    (path,) = folder.glob(f"config/projects/*/{session_id}.jsonl")
+    return read_log(path)
+
+
+def iter_recorded(shared: Path, version: str) -> Iterator[Path]:
+    """The sessions that client `version` left, those of the terminal included."""
+    folder = shared / "real_cli" / version
+    return iter(sorted(folder.glob("config*/projects/*/*.jsonl")))
+
+
+def read_log(path: Path) -> Log:
+    """What a session has read after the whole of `path`."""
+    log = Log()
+    log.extend(read_transcript(path))
+    return log

@@ -1,0 +1,145 @@
+"""What a session keeps of its records, and in which of its lists."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Raw
+
+from recollect.records.envelope import Record
+from recollect.records.irregular import Blank, Damaged, Oversized, Torn, Unknown
+from recollect.records.state import LastPrompt, Mode, Summary
+from recollect.session.log import NIL_UUID, Log
+from tests.session.chains import attachment, progress, reply, system, user
+
+
+def log_of(*records: Record) -> Log:
+    """A log that took in `records` at once."""
+    log = Log()
+    log.extend(records)
+    return log
+
+
+def contents_of(log: Log) -> tuple[object, ...]:
+    """All that a log holds."""
+    return (
+        log.record_count,
+        log.chain,
+        log.superseded,
+        log.sidechain,
+        log.states,
+        log.irregular,
+        log.starts_in_sidechain,
+        log.rewound_to_start,
+    )
+
+
+def test_an_empty_file_is_an_empty_log() -> None:
+    """Without records nothing is known, not even whose transcript it is."""
+    assert contents_of(Log()) == (0, [], [], [], [], [], None, False)
+
+
+def test_a_file_with_a_title_only_has_no_conversation() -> None:
+    """A transcript that holds nothing but summaries is all state."""
+    title = Summary(summary="A title", leaf_uuid="elsewhere")
+    assert contents_of(log_of(title)) == (1, [], [], [], [title], [], None, False)
+
+
+def test_every_record_has_its_list() -> None:
+    """Links, state and irregular records are kept apart, each in file order."""
+    links = [
+        user("a"),
+        attachment("b", "date", "a"),
+        progress("c", "hook_progress", "b"),
+        system("d", "informational", "c"),
+        reply("e", "hello", parent="d"),
+    ]
+    mode = Mode(mode="normal")
+    broken = [Damaged(reason="no JSON"), Oversized(), Torn()]
+    log = log_of(mode, *links, Blank(), *broken)
+    assert contents_of(log) == (10, links, [], [], [mode], broken, False, False)
+
+
+def test_an_unknown_record_with_a_uuid_is_a_link() -> None:
+    """A record of a newer client keeps its place in the chain, and is reported as unknown too."""
+    link = Unknown(uuid="n", parent_uuid="a", record_type="novel")
+    other = Unknown(record_type="novel", raw=Raw(b"{}"))
+    log = log_of(user("a"), link, other)
+    assert log.chain == [user("a"), link]
+    assert log.irregular == [link, other]
+
+
+def test_links_without_uuid_are_kept() -> None:
+    """A record that lost its uuid is still part of the conversation, however often it is there."""
+    nameless = user("")
+    assert log_of(nameless, nameless).chain == [nameless, nameless]
+
+
+def test_a_repeated_uuid_has_its_last_content_in_its_first_place() -> None:
+    """The line that was written later counts, where the first one stood."""
+    first = reply("b", "half", message={"usage": {"output_tokens": 81}})
+    again = reply("b", "whole", message={"usage": {"output_tokens": 0}})
+    log = log_of(user("a"), first, user("c"), user("a", "changed"), again)
+    assert log.chain == [user("a", "changed"), again, user("c")]
+    assert log.superseded == [first]
+
+
+def test_sidechains_inside_a_session_are_set_apart() -> None:
+    """Old clients wrote subagents into the session's own file; a repeated line stays there."""
+    own = [user("a"), reply("d", "done")]
+    foreign = [user("b", "task", isSidechain=True), reply("c", "on it", isSidechain=True)]
+    log = log_of(own[0], *foreign, own[1], foreign[1])
+    assert (log.chain, log.sidechain) == (own, foreign)
+    assert log.starts_in_sidechain is False
+
+
+def test_a_subagents_own_transcript_is_one_conversation() -> None:
+    """Where the first to speak is a sidechain line, all lines are the subagent's own."""
+    records = [user("a", "task", isSidechain=True), reply("b", "done", isSidechain=True)]
+    log = log_of(*records, system("c", "informational"))
+    assert (log.chain, log.sidechain) == ([*records, system("c", "informational")], [])
+    assert log.starts_in_sidechain is True
+
+
+def test_what_comes_before_the_first_word_is_the_files_own() -> None:
+    """Notices before anybody spoke belong to the conversation, not to a subagent inside it."""
+    notice = system("a", "informational", isSidechain=True)
+    task = user("b", "task", isSidechain=True)
+    assert log_of(notice, task).chain == [notice, task]
+
+
+def test_a_rewind_to_the_start_is_noted() -> None:
+    """A nil leaf says that nothing of the conversation was left; any other leaf does not."""
+    assert log_of(LastPrompt(leaf_uuid="a")).rewound_to_start is False
+    assert log_of(LastPrompt(leaf_uuid=NIL_UUID), user("a")).rewound_to_start is True
+
+
+RECORDS = st.lists(
+    st.sampled_from(
+        [
+            *(user(uuid, words) for uuid in "ab" for words in ("one", "two")),
+            *(user(uuid, isSidechain=True) for uuid in "ac"),
+            *(reply(uuid, "hello", isSidechain=side) for uuid in "cd" for side in (True, False)),
+            Mode(mode="normal"),
+            LastPrompt(leaf_uuid=NIL_UUID),
+            Unknown(uuid="e"),
+            Torn(),
+        ]
+    )
+)
+
+
+@given(RECORDS, st.integers(0, 20))
+def test_steps_do_not_matter(records: Sequence[Record], cut: int) -> None:
+    """Records taken in step by step give the same log as all at once."""
+    log = log_of(*records[:cut])
+    log.extend(records[cut:])
+    assert contents_of(log) == contents_of(log_of(*records))
+
+
+@given(RECORDS)
+def test_each_uuid_stands_once(records: Sequence[Record]) -> None:
+    """No uuid is in the lists of links twice, and none is missing."""
+    log = log_of(*records)
+    kept = [link.uuid for link in (*log.chain, *log.sidechain)]
+    assert sorted(map(str, kept)) == sorted({str(getattr(r, "uuid", "")) for r in records} - {""})

@@ -1,0 +1,64 @@
+"""Moments and the time between them."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.session.times import find_range, milliseconds_between, parse_time
+
+NOON = "2026-01-01T12:00:00.000Z"
+LATER = "2026-01-01T12:00:01.250Z"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (NOON, datetime(2026, 1, 1, 12, tzinfo=UTC)),
+        (
+            "2026-01-01T14:00:00+02:00",
+            datetime(2026, 1, 1, 14, tzinfo=timezone(timedelta(hours=2))),
+        ),
+        ("2026-01-01T12:00:00", datetime(2026, 1, 1, 12, tzinfo=UTC)),
+        ("yesterday", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_moment_has_a_time_zone(text: str | None, expected: datetime | None) -> None:
+    """Text that names a moment becomes one, in UTC where it says nothing else."""
+    assert parse_time(text) == expected
+
+
+@given(st.text())
+def test_no_text_is_refused(text: str) -> None:
+    """Whatever a record has in place of a time is a moment or none, never an error."""
+    moment = parse_time(text)
+    assert moment is None or moment.tzinfo is not None
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (NOON, LATER, 1250.0),
+        (NOON, NOON, 0.0),
+        (LATER, NOON, None),
+        (None, NOON, None),
+        (NOON, "soon", None),
+    ],
+)
+def test_time_runs_forward(start: str | None, end: str | None, expected: float | None) -> None:
+    """A duration needs two known moments in order."""
+    assert milliseconds_between(start, end) == expected
+
+
+def test_a_range_is_by_moment_and_not_by_text() -> None:
+    """Times in several zones and in no order give the earliest and the latest, as written."""
+    early = "2026-01-01T13:00:00+02:00"
+    assert find_range([LATER, None, early, "never", NOON]) == (early, LATER)
+
+
+def test_nothing_has_no_range() -> None:
+    """Without a readable time there is no first and no last."""
+    assert find_range([None, "", "never"]) == (None, None)

@@ -1,0 +1,407 @@
+"""The forest of parent links, the main path through it, and its branches."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from recollect.records.conversation import User
+from recollect.records.envelope import Chain
+from recollect.records.span import Span
+from recollect.session.tree import (
+    START,
+    Branch,
+    Tree,
+    build_tree,
+    find_branches,
+    find_leaf,
+    find_main_path,
+)
+from tests.session.chains import (
+    attachment,
+    boundary,
+    in_a_row,
+    progress,
+    reply,
+    result,
+    summary,
+    system,
+    use,
+    user,
+)
+
+
+def shape_of(tree: Tree) -> tuple[object, ...]:
+    """What is where in a tree."""
+    return tree.roots, tree.children, tree.orphans, tree.cut
+
+
+def path_of(chain: Sequence[Chain]) -> tuple[str, ...]:
+    """The main path of `chain`."""
+    tree = build_tree(chain)
+    return find_main_path(tree, find_leaf(tree))
+
+
+def branches_of(chain: Sequence[Chain], *, rewound_to_start: bool = False) -> tuple[Branch, ...]:
+    """The branches of `chain`."""
+    return find_branches(build_tree(chain), path_of(chain), rewound_to_start=rewound_to_start)
+
+
+def test_nothing_grows_no_tree() -> None:
+    """An empty file has an empty tree, no leaf, no path and no branch."""
+    assert shape_of(build_tree([])) == ((), {}, frozenset(), frozenset())
+    assert (find_leaf(build_tree([])), path_of([]), branches_of([])) == (None, (), ())
+
+
+def test_links_follow_their_parents() -> None:
+    """Children stand under their parents in file order; who has no parent is a root."""
+    tree = build_tree([user("a"), reply("b", parent="a"), user("c", parent="a"), user("d")])
+    assert shape_of(tree) == (("a", "d"), {"a": ("b", "c")}, frozenset(), frozenset())
+
+
+def test_a_lost_parent_makes_a_root() -> None:
+    """A link whose parent is not in the file begins a tree of its own, and is known as orphan."""
+    tree = build_tree([user("a"), user("b", parent="gone"), reply("c", parent="b")])
+    assert shape_of(tree) == (("a", "b"), {"b": ("c",)}, frozenset("b"), frozenset())
+
+
+def test_a_child_may_come_before_its_parent() -> None:
+    """File order does not decide who follows whom."""
+    tree = build_tree([reply("b", parent="a"), user("a")])
+    assert shape_of(tree) == (("a",), {"a": ("b",)}, frozenset(), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("parents", "cut", "roots"),
+    [
+        ({"a": "a"}, "a", "a"),
+        ({"a": "b", "b": "a"}, "a", "a"),
+        ({"a": None, "b": "d", "c": "b", "d": "c", "e": "d"}, "b", "ab"),
+        ({"e": "d", "d": "c", "c": "b", "b": "d"}, "d", "d"),
+    ],
+)
+def test_circles_are_cut(parents: dict[str, str | None], cut: str, roots: str) -> None:
+    """Of each circle the link that comes first in the file becomes a root."""
+    tree = build_tree([user(uuid, parent=parent) for uuid, parent in parents.items()])
+    assert (tree.cut, tree.roots) == (frozenset(cut), tuple(roots))
+
+
+NAMES = st.integers(0, 11).map(str)
+PARENT_MAPS = st.dictionaries(NAMES, st.none() | NAMES | st.just("lost"))
+
+
+@given(PARENT_MAPS)
+def test_every_link_has_one_place(parents: dict[str, str | None]) -> None:
+    """Whatever the parents are, each link is once a root or a child, and all are reachable."""
+    tree = build_tree([User(uuid=uuid, parent_uuid=above) for uuid, above in parents.items()])
+    below = [child for children in tree.children.values() for child in children]
+    assert sorted([*tree.roots, *below]) == sorted(parents)
+    reached = list(tree.roots)
+    for uuid in reached:
+        reached += tree.children.get(uuid, ())
+    assert sorted(reached) == sorted(parents)
+
+
+@given(PARENT_MAPS)
+def test_the_main_path_names_nothing_twice(parents: dict[str, str | None]) -> None:
+    """The path goes from a root to a link that nothing follows, and each uuid is on it once."""
+    tree = build_tree([User(uuid=uuid, parent_uuid=above) for uuid, above in parents.items()])
+    path = find_main_path(tree, find_leaf(tree))
+    assert len(set(path)) == len(path)
+    assert set(path[:1]) <= set(tree.roots)
+    assert bool(path) == bool(parents)
+    assert [uuid for uuid in path[-1:] if uuid in tree.children] == []
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("urcabx"), NAMES | st.none(), NAMES | st.none()), max_size=12
+    )
+)
+def test_no_shape_of_conversation_repeats_a_record(
+    shapes: list[tuple[str, str | None, str | None]],
+) -> None:
+    """Calls, results, compactions and asides in any arrangement give a path without repeats."""
+    chain: list[Chain] = []
+    for number, (kind, parent, other) in enumerate(shapes):
+        uuid = str(number)
+        made: dict[str, Chain] = {
+            "u": user(uuid, "words", parent),
+            "r": result(uuid, other or "", parent=parent),
+            "c": reply(uuid, use(other or uuid), parent=parent, message={"id": other}),
+            "a": attachment(uuid, "date", parent),
+            "b": boundary(uuid, other),
+            "x": user(uuid, "<command-name>/x</command-name>", parent),
+        }
+        chain.append(made[kind])
+    path = path_of(chain)
+    assert len(set(path)) == len(path)
+    for branch in branches_of(chain, rewound_to_start=True):
+        assert len(set(branch.options)) == len(branch.options) > 1
+
+
+@pytest.mark.slow
+def test_a_long_chain_is_no_deep_recursion() -> None:
+    """A hundred thousand links in a row build a tree, a path and no branch."""
+    chain: list[Chain] = [
+        User(uuid=str(n), parent_uuid=str(n - 1) if n else None) for n in range(100_000)
+    ]
+    assert path_of(chain) == tuple(str(n) for n in range(100_000))
+    assert branches_of(chain) == ()
+
+
+def test_many_prompts_behind_a_long_run_are_found_in_one_pass() -> None:
+    """Thousands of prompts after thousands of transparent records are one branch, found once."""
+    run = in_a_row(user("start"), *(system(f"s{n}", "informational") for n in range(5_000)))
+    prompts = [user(f"p{n}", f"words {n}", "s4999") for n in range(5_000)]
+    (branch,) = branches_of([*run, *prompts])
+    assert (branch.at, len(branch.options), branch.chosen) == ("start", 5_000, "p4999")
+
+
+@pytest.mark.slow
+def test_a_long_circle_is_cut_once() -> None:
+    """A circle of a hundred thousand links loses one link only."""
+    chain = [User(uuid=str(n), parent_uuid=str((n + 1) % 100_000)) for n in range(100_000)]
+    assert build_tree(chain).cut == {"0"}
+
+
+def test_the_leaf_is_the_last_word() -> None:
+    """The live end is the last thing said; notices and injected lines are passed over."""
+    chain = in_a_row(
+        user("a"), reply("b"), system("c", "turn_duration"), user("d", isMeta=True), user("")
+    )
+    assert find_leaf(build_tree(chain)) == "b"
+
+
+def test_the_leaf_is_followed_by_nothing() -> None:
+    """A record that was written again behind its own answers is no end."""
+    chain = [reply("b", parent="a"), system("c", "turn_duration", "b"), user("a")]
+    assert find_leaf(build_tree(chain)) == "b"
+
+
+def test_of_several_ends_the_last_line_counts() -> None:
+    """A record keeps its place when it is written again, but lives where its last line stands."""
+    first = replace(reply("b", parent="a"), span=Span("", 300, 1))
+    second = replace(reply("c", parent="a"), span=Span("", 200, 1))
+    assert find_leaf(build_tree([user("a"), first, second])) == "b"
+
+
+def test_the_path_goes_past_compactions() -> None:
+    """A compaction has no parent, but names the record before it: the path is the whole history."""
+    chain = [
+        *in_a_row(user("a"), reply("b"), system("c", "turn_duration")),
+        *in_a_row(boundary("d", "b"), summary("e"), user("f"), reply("g")),
+    ]
+    assert path_of(chain) == ("a", "b", "d", "e", "f", "g")
+
+
+def test_a_compaction_that_names_a_lost_record_follows_the_last_word() -> None:
+    """Where the named record was never written, what was said last before the cut stands in."""
+    chain = [
+        *in_a_row(user("a"), reply("b"), progress("c", "hook_progress")),
+        *in_a_row(boundary("d", "gone"), summary("e"), user("f")),
+    ]
+    assert path_of(chain) == ("a", "b", "d", "e", "f")
+
+
+def test_a_fork_of_a_compacted_session_starts_at_the_compaction() -> None:
+    """There the record before the cut was copied behind it: the path starts, and does not turn."""
+    chain = in_a_row(boundary("a", "c"), summary("b"), reply("c"), user("d"))
+    assert path_of(chain) == ("a", "b", "c", "d")
+
+
+def test_results_of_parallel_calls_are_on_the_path() -> None:
+    """The conversation goes on from one result; the others stand behind their message's lines."""
+    same = {"id": "m1"}
+    chain = [
+        user("a"),
+        reply("b", use("t1"), parent="a", message=same),
+        reply("c", use("t2"), parent="b", message=same),
+        result("d", "t1", parent="b"),
+        result("e", "t2", parent="c"),
+        reply("f", "both done", parent="e"),
+    ]
+    assert path_of(chain) == ("a", "b", "c", "d", "e", "f")
+    assert branches_of(chain) == ()
+
+
+def test_calls_beside_the_path_are_on_it() -> None:
+    """Where the first call's result came last, all other calls hang beside; they come first."""
+    same = {"id": "m1"}
+    chain = [
+        user("a"),
+        reply("b", use("t1"), parent="a", message=same),
+        reply("c", use("t2"), parent="b", message=same),
+        progress("d", "hook_progress", "c"),
+        reply("e", use("t3"), parent="d", message=same),
+        result("f", "t3", parent="e"),
+        result("g", "t2", parent="c"),
+        result("h", "t1", parent="b"),
+        reply("i", "all done", parent="h"),
+    ]
+    assert path_of(chain) == ("a", "b", "c", "e", "f", "g", "h", "i")
+    assert branches_of(chain) == ()
+
+
+def test_a_call_that_a_crash_left_behind_is_on_the_path() -> None:
+    """The next prompt follows the words of a reply whose call was never answered."""
+    same = {"id": "m1"}
+    chain = [
+        user("a"),
+        reply("b", "let me see", parent="a", message=same),
+        reply("c", use("t1"), parent="b", message=same),
+        user("d", "go on", "b"),
+    ]
+    assert path_of(chain) == ("a", "b", "c", "d")
+    assert branches_of(chain) == ()
+
+
+def test_what_answers_other_calls_stays_off_the_path() -> None:
+    """Beside the path, only what belongs to a message on it is taken up."""
+    chain = [
+        user("a"),
+        reply("b", use("t1"), parent="a"),
+        result("c", "other", parent="b"),
+        result("d", "t1", parent="b"),
+        reply("e", "another message", parent="b"),
+        reply("f", "done", parent="d"),
+    ]
+    assert path_of(chain) == ("a", "b", "d", "f")
+
+
+def test_a_rewind_is_a_branch() -> None:
+    """Two prompts after one turn are a branch; the dead one is an option that is not chosen."""
+    chain = [
+        *in_a_row(user("a", "one"), reply("b"), system("c", "turn_duration")),
+        *in_a_row(user("d", "two", "c"), reply("e"), system("f", "turn_duration")),
+        *in_a_row(user("g", "another two", "c"), reply("h")),
+    ]
+    assert path_of(chain) == ("a", "b", "c", "g", "h")
+    assert branches_of(chain) == (Branch(at="b", options=("d", "g"), chosen="g"),)
+
+
+def test_a_rewind_is_found_behind_asides() -> None:
+    """Attachments, injected lines and commands for the client alone do not hide a branch."""
+    chain = [
+        *in_a_row(user("a", "one"), reply("b")),
+        *in_a_row(
+            user("c", "Caveat: ignore this", "b", isMeta=True),
+            user("d", "<command-name>/model</command-name>"),
+            user("e", "<local-command-stdout>set</local-command-stdout>"),
+            attachment("f", "date"),
+            user("g", "two"),
+            reply("h"),
+        ),
+        *in_a_row(progress("i", "hook_progress", "b"), user("j", "another two")),
+    ]
+    assert branches_of(chain) == (Branch(at="b", options=("g", "j"), chosen="j"),)
+
+
+def test_two_replies_to_one_prompt_are_a_branch() -> None:
+    """A prompt that was sent again has two answers; lines of one message are one answer."""
+    same = {"id": "m1"}
+    chain = [
+        user("a"),
+        *in_a_row(reply("b", "hm", parent="a", message=same), reply("c", "first", message=same)),
+        reply("d", "second", parent="a"),
+    ]
+    assert branches_of(chain) == (Branch(at="a", options=("b", "d"), chosen="d"),)
+
+
+def test_branches_come_in_the_order_in_which_they_arose() -> None:
+    """The branch whose second option is first in the file comes first, whatever its kind."""
+    chain = [
+        user("a"),
+        reply("b", parent="a"),
+        user("c", parent="b"),
+        reply("d", parent="a"),
+        user("e", "again", "b"),
+    ]
+    assert branches_of(chain) == (
+        Branch(at="a", options=("b", "d"), chosen="b"),
+        Branch(at="b", options=("c", "e"), chosen="e"),
+    )
+
+
+def test_what_the_client_made_up_is_no_reply() -> None:
+    """An API error beside the answer of the second try is no branch."""
+    synthetic = {"model": "<synthetic>"}
+    chain = [
+        user("a"),
+        reply("b", "API Error", parent="a", message=synthetic),
+        system("c", "api_error", "a"),
+        reply("d", "hello", parent="c"),
+    ]
+    assert branches_of(chain) == ()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "<command-name>/cost</command-name>",
+        "<bash-input>ls</bash-input>",
+        "<local-command-stdout>a lot</local-command-stdout>",
+        "[Request interrupted by user]",
+        "<task-notification>done</task-notification>",
+    ],
+)
+def test_only_prompts_branch(words: str) -> None:
+    """Commands that nobody answers, echoes and notices beside a prompt are no branch."""
+    chain = [user("a"), reply("b", parent="a"), user("c", words, "b"), user("d", "next", "b")]
+    assert branches_of(chain) == ()
+
+
+def test_a_command_that_is_answered_is_a_prompt() -> None:
+    """A command that the model works on takes the conversation up as any prompt does."""
+    chain = [
+        user("a"),
+        reply("b", parent="a"),
+        *in_a_row(
+            user("c", "<command-name>/review</command-name>", "b"),
+            user("d", "Review it.", isMeta=True),
+            reply("e"),
+        ),
+        user("f", "next", "b"),
+    ]
+    assert branches_of(chain) == (Branch(at="b", options=("c", "f"), chosen="f"),)
+
+
+def test_a_command_is_not_answered_by_the_reply_to_the_next_prompt() -> None:
+    """A reply belongs to the nearest prompt above it."""
+    chain = [
+        user("a"),
+        reply("b", parent="a"),
+        *in_a_row(user("c", "<command-name>/model</command-name>", "b"), user("d"), reply("e")),
+        user("f", "<command-name>/cost</command-name>", "b"),
+    ]
+    assert branches_of(chain) == ()
+
+
+def test_several_beginnings_are_a_branch_only_after_a_rewind() -> None:
+    """Files are put together in many ways; a note of the client makes two starts a branch."""
+    chain = [user("a"), reply("b", parent="a"), user("c"), reply("d", parent="c")]
+    assert branches_of(chain) == ()
+    assert branches_of(chain, rewound_to_start=True) == (
+        Branch(at=START, options=("a", "c"), chosen="c"),
+    )
+
+
+def test_what_follows_lost_records_is_no_branch() -> None:
+    """Two prompts whose parents are lost, or were cut from a circle, need not be alternatives."""
+    chain = [
+        *(user("a", parent="gone"), user("b", parent="gone")),
+        *(user("c", parent="c"), user("d", parent="d")),
+    ]
+    assert branches_of(chain, rewound_to_start=True) == ()
+
+
+def test_a_compaction_is_no_branch() -> None:
+    """The summary and the next prompt follow the boundary, not the prompt before it."""
+    chain = [
+        *in_a_row(user("a"), reply("b")),
+        user("c", "next", "b"),
+        *in_a_row(boundary("d", "b"), summary("e"), user("f")),
+    ]
+    assert branches_of(chain) == ()
