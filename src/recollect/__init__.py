@@ -1,3 +1,118 @@
-"""Recollect finds, reads, searches, counts, follows and keeps every Claude Code session."""
+"""Recollect finds, reads, searches, counts, follows and keeps every Claude Code session.
+
+What the library offers is named here and loaded when it is first used: a program that only asks
+for the version does not pay for the parser.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recollect.errors import (
+        AmbiguousSession,
+        NothingFound,
+        RecollectError,
+        UnreadableInput,
+        UsageError,
+    )
+    from recollect.library import (
+        SessionListing,
+        SessionPage,
+        SessionQuery,
+        iter_sessions,
+        list_sessions,
+        load_sidecars,
+        open_session,
+        read_spilled_output,
+    )
+    from recollect.locations import encode_project_path
+    from recollect.reader import read_transcript
+    from recollect.session.messages import Message
+    from recollect.session.metadata import Metadata
+    from recollect.session.metrics import Metrics
+    from recollect.session.outcomes import ToolStatus
+    from recollect.session.prompts import InputKind
+    from recollect.session.segments import Segment
+    from recollect.session.session import Session, Subagent
+    from recollect.session.tool_calls import ToolCall
+    from recollect.session.tree import Branch
+    from recollect.session.turns import RoundKind, Turn, classify_round
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "AmbiguousSession",
+    "Branch",
+    "InputKind",
+    "Message",
+    "Metadata",
+    "Metrics",
+    "NothingFound",
+    "RecollectError",
+    "RoundKind",
+    "Segment",
+    "Session",
+    "SessionListing",
+    "SessionPage",
+    "SessionQuery",
+    "Subagent",
+    "ToolCall",
+    "ToolStatus",
+    "Turn",
+    "UnreadableInput",
+    "UsageError",
+    "__version__",
+    "classify_round",
+    "encode_project_path",
+    "iter_sessions",
+    "list_sessions",
+    "load_sidecars",
+    "open_session",
+    "read_spilled_output",
+    "read_transcript",
+]
+
+_MODULES = {
+    "recollect.errors": (
+        "AmbiguousSession",
+        "NothingFound",
+        "RecollectError",
+        "UnreadableInput",
+        "UsageError",
+    ),
+    "recollect.library": (
+        "SessionListing",
+        "SessionPage",
+        "SessionQuery",
+        "iter_sessions",
+        "list_sessions",
+        "load_sidecars",
+        "open_session",
+        "read_spilled_output",
+    ),
+    "recollect.locations": ("encode_project_path",),
+    "recollect.reader": ("read_transcript",),
+    "recollect.session.messages": ("Message",),
+    "recollect.session.metadata": ("Metadata",),
+    "recollect.session.metrics": ("Metrics",),
+    "recollect.session.outcomes": ("ToolStatus",),
+    "recollect.session.prompts": ("InputKind",),
+    "recollect.session.segments": ("Segment",),
+    "recollect.session.session": ("Session", "Subagent"),
+    "recollect.session.tool_calls": ("ToolCall",),
+    "recollect.session.tree": ("Branch",),
+    "recollect.session.turns": ("RoundKind", "Turn", "classify_round"),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

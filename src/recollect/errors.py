@@ -3,17 +3,25 @@
 Bad *data* is never an exception: it is a value (`Unknown`, `Damaged`) that is counted and shown.
 An exception is a request that cannot be met, and its message says what to do about it.
 
-    RecollectError        1   a bug in Recollect when it is not one of the below
-    ├── UsageError        2   the request itself is wrong
-    ├── NothingFound      3   no root, no session, no such thing
-    ├── UnreadableInput   4   an input is damaged or cannot be read
-    ├── IndexFailure      5   the index cannot be used
-    └── ArchiveFailure    6   the archive cannot be used
+    RecollectError              1   a bug in Recollect when it is not one of the below
+    ├── UsageError              2   the request itself is wrong
+    ├── NothingFound            3   no root, no session, no such thing
+    │   └── AmbiguousSession    3   several sessions go by that name
+    ├── UnreadableInput         4   an input is damaged or cannot be read
+    ├── IndexFailure            5   the index cannot be used
+    └── ArchiveFailure          6   the archive cannot be used
 
 0 is success and 130 an interrupt by the user; neither is an error.
 """
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+MOST_SHOWN: Final = 20
+"""Candidates that a message lists."""
+
+TITLE_WIDTH: Final = 70
+"""Characters of a title in a message."""
 
 
 class RecollectError(Exception):
@@ -34,6 +42,24 @@ class NothingFound(RecollectError):
     exit_code = 3
 
 
+class AmbiguousSession(NothingFound):
+    """Several sessions go by the name that was given.
+
+    `candidates` are a name that each of them can be opened by, and its title.
+    """
+
+    def __init__(self, ref: str, candidates: Sequence[tuple[str, str | None]]) -> None:
+        self.ref = ref
+        self.candidates = tuple(candidates)
+        lines = [f"  {name}  {_shorten(title)}" for name, title in self.candidates[:MOST_SHOWN]]
+        if len(self.candidates) > MOST_SHOWN:
+            lines.append(f"  and {len(self.candidates) - MOST_SHOWN} more")
+        super().__init__(
+            f"{ref!r} may be any of {len(self.candidates)} sessions. Give one of these names:\n"
+            + "\n".join(lines)
+        )
+
+
 class UnreadableInput(RecollectError):
     """A file that was asked for cannot be read, or is damaged where that matters."""
 
@@ -50,3 +76,9 @@ class ArchiveFailure(RecollectError):
     """The archive cannot be written, or what it holds does not match its hash."""
 
     exit_code = 6
+
+
+def _shorten(title: str | None) -> str:
+    # A title may be a whole prompt.
+    words = " ".join((title or "(no title)").split())
+    return words if len(words) <= TITLE_WIDTH else f"{words[: TITLE_WIDTH - 1]}…"

@@ -1,0 +1,103 @@
+"""Which sessions a client has open right now, by the files that running clients keep.
+
+Knows `sessions/<pid>.json` and whether that process is alive; never opens the secrets beside it.
+A number alone is not believed: after a crash the file stays and the number is given to others, so
+where the system tells when a process started, that has to be what the file says.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from recollect.library.small_files import read_small
+from recollect.locations import SidecarKind, list_root_sidecars
+from recollect.records.decoding import decode_value
+from recollect.session.metadata import LiveProcess
+
+_START_FIELD: Final = 19
+"""Place of the start time in `/proc/<pid>/stat`, counted behind the name in parentheses."""
+
+_SYNCHRONIZE: Final = 0x00100000
+_WAIT_TIMEOUT: Final = 0x00000102
+
+
+class _ProcessFile(Struct, frozen=True, rename="camel"):
+    pid: int | None = None
+    session_id: str | None = None
+    proc_start: str | None = None
+    status: str | None = None
+    name: str | None = None
+    version: str | None = None
+    updated_at: float | None = None
+
+
+def find_live_processes(root: Path) -> dict[str, LiveProcess]:
+    """The running clients of a root by the session that they have open."""
+    found: dict[str, LiveProcess] = {}
+    for sidecar in list_root_sidecars(root).found:
+        if sidecar.kind is SidecarKind.PROCESS:
+            data = read_small(sidecar.path)
+            stated = decode_value(data, _ProcessFile) if data else None
+            if stated and stated.pid and stated.session_id and _is_running(stated):
+                found[stated.session_id] = _make_process(stated.pid, stated)
+    return found
+
+
+def _make_process(pid: int, stated: _ProcessFile) -> LiveProcess:
+    updated = stated.updated_at
+    return LiveProcess(
+        pid=pid,
+        status=stated.status,
+        name=stated.name,
+        version=stated.version,
+        updated_at=None if updated is None else updated / 1000,
+    )
+
+
+def _is_running(stated: _ProcessFile) -> bool:
+    pid = stated.pid or 0
+    if pid <= 0 or not is_alive(pid):
+        return False
+    started = _find_start(pid)
+    return (
+        started is None or not (stated.proc_start or "").isdigit() or started == stated.proc_start
+    )
+
+
+def is_alive(pid: int) -> bool:
+    """Whether there is a process with this number, whoever it belongs to."""
+    if sys.platform == "win32":
+        return _is_alive_on_windows(pid)
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
+
+
+def _is_alive_on_windows(pid: int) -> bool:
+    # `os.kill(pid, 0)` would press Ctrl+C there.
+    import ctypes  # noqa: PLC0415 - costs start-up time where it is not needed
+
+    kernel = getattr(ctypes, "windll").kernel32  # noqa: B009 - exists on Windows only
+    handle = kernel.OpenProcess(_SYNCHRONIZE, False, pid)
+    if not handle:
+        return False
+    is_waiting = kernel.WaitForSingleObject(handle, 0) == _WAIT_TIMEOUT
+    kernel.CloseHandle(handle)
+    return bool(is_waiting)
+
+
+def _find_start(pid: int) -> str | None:
+    """When the process started, as Linux counts it; None where the system does not tell."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()
+    return fields[_START_FIELD] if len(fields) > _START_FIELD else None

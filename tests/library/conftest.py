@@ -1,0 +1,14 @@
+"""What the tests of the library share."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.library.claude_root import ClaudeRoot
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> ClaudeRoot:
+    """A Claude directory with no session in it yet."""
+    (tmp_path / "claude" / "projects").mkdir(parents=True)
+    return ClaudeRoot(tmp_path / "claude")

@@ -1,0 +1,41 @@
+"""docs/library.md is true: its examples, its names and its links."""
+
+import doctest
+import re
+from pathlib import Path
+
+import recollect
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "library.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+
+
+def section(title: str) -> str:
+    """The part of the page below a heading."""
+    return TEXT.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def test_every_example_does_what_it_shows() -> None:
+    """Run from top to bottom, each example prints what stands below it."""
+    failed, tried = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
+    assert (failed, tried > 40) == (0, True)
+
+
+def test_the_list_of_names_is_the_list_of_names() -> None:
+    """The table of public names has every one of them and nothing else."""
+    first_column = re.findall(r"^\|([^|]+)\|", section("All public names"), flags=re.MULTILINE)
+    named = re.findall(r"`(\w+)`", "".join(first_column))
+    assert sorted(named) == sorted(recollect.__all__)
+
+
+def test_links_lead_somewhere() -> None:
+    """Every link leads to a file of the project or to a heading of the page."""
+    headings = {
+        re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-")
+        for heading in re.findall(r"^#+ (.+)$", TEXT, flags=re.MULTILINE)
+    }
+    targets = re.findall(r"\]\(([^)]+)\)", TEXT)
+    files = [target for target in targets if not target.startswith("#")]
+    assert [target for target in files if not (PAGE.parent / target).exists()] == []
+    assert {target[1:] for target in targets if target.startswith("#")} - headings == set()

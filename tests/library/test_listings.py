@@ -1,0 +1,248 @@
+"""What a list shows of one transcript."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from recollect.library.ends import FIRST_READ, MOST_READ, read_ends
+from recollect.library.listings import SessionListing, read_listing
+from recollect.library.origins import Surroundings
+from recollect.library.references import locate_file
+from tests.library.claude_root import (
+    CWD,
+    FIRST,
+    PROJECT,
+    SECOND,
+    ClaudeRoot,
+    Line,
+    at,
+    encode,
+    prompt,
+    reply,
+    result,
+    seconds_of,
+    summary,
+    title,
+)
+
+HUGE = "x" * (3 * FIRST_READ)
+
+
+def list_file(path: Path) -> SessionListing | None:
+    """What a list shows of the transcript at `path`."""
+    return read_listing(locate_file(path), Surroundings())
+
+
+def list_session(root: ClaudeRoot, *lines: Line) -> SessionListing:
+    """What a list shows of a session with these lines."""
+    listing = list_file(root.session(FIRST, *lines))
+    assert listing is not None
+    return listing
+
+
+def test_a_small_session_is_listed_with_all_that_its_records_tell(root: ClaudeRoot) -> None:
+    """Everything in a listing comes from the records and the file."""
+    lines = (
+        prompt("drain the pond", seconds=5, promptSource="typed"),
+        reply("Done.", seconds=9, gitBranch="drain", version="2.1.326", cwd=f"{CWD}/shore"),
+        {"type": "tag", "tag": "wip"},
+        title("The pond"),
+    )
+    path = root.session(FIRST, *lines)
+    assert list_file(path) == SessionListing(
+        id=FIRST,
+        project=PROJECT,
+        path=str(path),
+        size=len(encode(lines)),
+        modified=seconds_of(3600),
+        last_active=at(9),
+        created=at(5),
+        cwd=f"{CWD}/shore",
+        title="The pond",
+        first_prompt="drain the pond",
+        first_prompt_time=at(5),
+        git_branch="drain",
+        version="2.1.326",
+        tag="wip",
+        message_count=2,
+    )
+
+
+def test_a_prompt_behind_a_huge_line_is_found(root: ClaudeRoot) -> None:
+    """The head is read on until the first prompt, however long the lines before it are."""
+    listing = list_session(
+        root,
+        {"type": "api-request-shape", "shape": {"system": HUGE}},
+        prompt("drain the pond"),
+        reply(HUGE),
+        reply("Done.", uuid="a2"),
+    )
+    assert (listing.first_prompt, listing.message_count) == ("drain the pond", None)
+
+
+def test_a_prompt_in_a_huge_line_is_found(root: ClaudeRoot) -> None:
+    """A prompt with a pasted image is longer than the first read, and still the first prompt."""
+    image = {"type": "image", "source": {"type": "base64", "data": HUGE}}
+    text = {"type": "text", "text": "what is this?"}
+    listing = list_session(root, prompt([image, text]), reply(HUGE), reply("A pond.", uuid="a2"))
+    assert listing.first_prompt == "what is this?"
+
+
+def test_a_huge_last_line_hides_nothing(root: ClaudeRoot) -> None:
+    """The tail is read back to a record of the conversation, however long the lines are."""
+    listing = list_session(
+        root,
+        prompt("drain the pond"),
+        *(reply(HUGE, uuid=f"a{number}") for number in range(3)),
+        result(HUGE, gitBranch="last", timestamp=at(50)),
+        {"type": "api-request-blob", "message": {"role": "user", "content": HUGE}},
+    )
+    assert (listing.git_branch, listing.last_active) == ("last", at(50))
+
+
+def test_a_later_prompt_does_not_pass_for_the_first(root: ClaudeRoot) -> None:
+    """When the first prompt lies beyond all that is read, none is shown rather than a wrong one."""
+    path = root.session(
+        FIRST,
+        {"type": "api-request-shape", "shape": {"system": "x" * MOST_READ}},
+        prompt("the first"),
+        reply(HUGE),
+        prompt("a later one", uuid="u2"),
+    )
+    listing = list_file(path)
+    assert listing is not None
+    assert (listing.first_prompt, listing.cwd, read_ends(path).is_whole) == (None, CWD, False)
+
+
+def test_a_command_is_the_first_prompt_only_if_nothing_else_is(root: ClaudeRoot) -> None:
+    """Reading goes on behind commands, and comes back to them when no words follow."""
+    command = prompt("<command-name>/model</command-name><command-args>opus</command-args>")
+    only = list_session(root, command, reply(HUGE), reply(HUGE, uuid="a2"))
+    words = list_session(
+        root, command, reply(HUGE), prompt("now drain", uuid="u2"), reply(HUGE, uuid="a2")
+    )
+    assert (only.first_prompt, words.first_prompt) == ("/model opus", "now drain")
+
+
+def test_a_prompt_that_exists_only_in_the_queue_is_found(root: ClaudeRoot) -> None:
+    """A prompt that was typed while the client worked may be an attachment and nothing else."""
+    queued = {"type": "queued_command", "prompt": "and the docs", "origin": {"kind": "human"}}
+    line = {"type": "attachment", "uuid": "q1", "timestamp": at(4), "attachment": queued}
+    listing = list_session(root, line, reply("Yes."))
+    assert (listing.first_prompt, listing.first_prompt_time) == ("and the docs", at(4))
+
+
+def test_a_byte_order_mark_hides_nothing(root: ClaudeRoot) -> None:
+    """The first line counts even if an editor put a mark before it."""
+    data = b"\xef\xbb\xbf" + encode([prompt("drain the pond")])
+    listing = list_file(root.write(f"projects/{PROJECT}/{FIRST}.jsonl", data))
+    assert listing is not None
+    assert listing.first_prompt == "drain the pond"
+
+
+def test_a_torn_last_line_is_no_obstacle(root: ClaudeRoot) -> None:
+    """A file that is being written is listed as far as it is written."""
+    data = encode([prompt("drain the pond")]) + b'{"type":"assistant","uuid":"a1","timest'
+    listing = list_file(root.write(f"projects/{PROJECT}/{FIRST}.jsonl", data))
+    assert listing is not None
+    assert (listing.first_prompt, listing.message_count) == ("drain the pond", 1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ((title("mine"), {"type": "ai-title", "aiTitle": "its"}), "mine"),
+        (({"type": "ai-title", "aiTitle": "its"}, summary("short", "u1")), "its"),
+        ((summary("short", "u1"), {"type": "last-prompt", "lastPrompt": "last"}), "short"),
+        (({"type": "last-prompt", "lastPrompt": "last"},), "last"),
+        ((), "drain the pond"),
+    ],
+)
+def test_titles_have_an_order(root: ClaudeRoot, lines: tuple[Line, ...], expected: str) -> None:
+    """The person's title comes first, then a model's, a summary, the last prompt, the first."""
+    assert list_session(root, prompt("drain the pond"), *lines).title == expected
+
+
+def test_another_file_may_hold_the_title(root: ClaudeRoot) -> None:
+    """A summary counts for the session whose record it names, whatever file it stands in."""
+    root.session(SECOND, summary("The pond", "a1"))
+    assert list_session(root, prompt("drain the pond"), reply("Done.")).title == "The pond"
+
+
+@pytest.mark.parametrize("content", [b"", encode([summary("Elsewhere", "zz")])])
+def test_leftovers_are_no_sessions(root: ClaudeRoot, content: bytes) -> None:
+    """An empty file and one with nothing but summaries are not listed."""
+    assert list_file(root.write(f"projects/{PROJECT}/{FIRST}.jsonl", content)) is None
+
+
+def test_a_warm_up_is_no_session(root: ClaudeRoot) -> None:
+    """A subagent that only warmed up a cache is not listed; a person who says it is."""
+    assert list_file(root.agent(".", "a1b2c3d", prompt("Warmup"), reply("Ready."))) is None
+    assert list_session(root, prompt("Warmup"), reply("Ready.")).first_prompt == "Warmup"
+
+
+def test_a_subagent_names_its_session(root: ClaudeRoot) -> None:
+    """The session that a subagent worked for stands in its place, or else in its records."""
+    flat = list_file(root.agent(".", "a1b2c3d", prompt("look around")))
+    nested = list_file(root.agent(f"{SECOND}/subagents", "a1b2c3d", prompt("look around")))
+    assert flat is not None
+    assert nested is not None
+    found = [(each.id, each.agent_id, each.parent_id) for each in (flat, nested)]
+    assert found == [("agent-a1b2c3d", "a1b2c3d", FIRST), ("agent-a1b2c3d", "a1b2c3d", SECOND)]
+    assert (flat.is_subagent, flat.first_prompt) == (True, "look around")
+
+
+def test_a_session_with_inline_subagents_is_a_session(root: ClaudeRoot) -> None:
+    """Lines of subagents inside a session's own file change neither what it is nor where it is."""
+    listing = list_session(
+        root,
+        prompt("drain the pond"),
+        prompt("look around", uuid="s1", isSidechain=True, cwd="/elsewhere"),
+        reply("I looked.", uuid="s2", isSidechain=True, cwd="/elsewhere"),
+    )
+    assert (listing.is_subagent, listing.cwd, listing.message_count) == (False, CWD, 1)
+
+
+def test_a_clock_that_runs_ahead_is_not_believed(root: ClaudeRoot) -> None:
+    """The newest record says when a session was active, unless it is newer than its file."""
+    path = root.session(FIRST, prompt("a", seconds=10), modified=60)
+    ahead = root.session(SECOND, prompt("b", seconds=99), modified=60)
+    silent = root.write(f"projects/{PROJECT}/x.jsonl", b'{"type":"mode"}\n', modified=60)
+    activities = [
+        listing.activity for each in (path, ahead, silent) if (listing := list_file(each))
+    ]
+    assert activities == [seconds_of(10), seconds_of(60), seconds_of(60)]
+
+
+def test_a_file_that_cannot_be_read_is_listed_as_such(root: ClaudeRoot, tmp_path: Path) -> None:
+    """A session that cannot be read is there all the same, and says why it tells nothing."""
+    path = root.session(FIRST, prompt("drain the pond"))
+    transcript = locate_file(path)
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    assert read_listing(transcript, Surroundings()) == SessionListing(
+        id=FIRST,
+        project=PROJECT,
+        path=str(path),
+        size=transcript.size,
+        modified=seconds_of(3600),
+        unreadable=f"Not reading {path}: it is a symbolic link. Name the file that it leads to.",
+    )
+
+
+def test_a_file_that_is_gone_is_not_listed(root: ClaudeRoot) -> None:
+    """Claude Code cleans up while lists are made; what is gone is simply not there."""
+    path = root.session(FIRST, prompt("drain the pond"))
+    transcript = locate_file(path)
+    path.unlink()
+    assert read_listing(transcript, Surroundings()) is None
+
+
+def test_lines_that_are_no_json_are_no_obstacle(root: ClaudeRoot) -> None:
+    """Damage before the first prompt costs only what is damaged."""
+    noise = b"\0" * 500 + b"\n{broken\n" + json.dumps({"type": "new-thing"}).encode() + b"\n"
+    data = noise + encode([prompt("drain the pond")])
+    listing = list_file(root.write(f"projects/{PROJECT}/{FIRST}.jsonl", data))
+    assert listing is not None
+    assert listing.first_prompt == "drain the pond"

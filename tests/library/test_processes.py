@@ -1,0 +1,114 @@
+"""Which sessions a running client has open."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.library.opening import open_session
+from recollect.library.processes import find_live_processes, is_alive
+from recollect.library.sessions import iter_sessions
+from recollect.session.metadata import LiveProcess
+from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt
+from tests.locations.trees import needs_pipes
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that waits to be ended."""
+    with subprocess.Popen(
+        [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as process:
+        yield process
+
+
+def write_process(root: ClaudeRoot, pid: object, session_id: str = FIRST, **more: object) -> Path:
+    """Write the file that a running client keeps."""
+    stated = {"pid": pid, "sessionId": session_id, "status": "busy", "version": "2.1.325", **more}
+    return root.write(f"sessions/{pid}.json", json.dumps(stated).encode())
+
+
+def start_time(pid: int) -> str:
+    """When a process started, as Linux counts it."""
+    return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[19]
+
+
+def test_a_running_client_is_told(root: ClaudeRoot, sleeper: subprocess.Popen[bytes]) -> None:
+    """The session of a living process says which one has it open."""
+    write_process(root, sleeper.pid, name="pond-1", updatedAt=1_794_769_817_782)
+    expected = LiveProcess(
+        pid=sleeper.pid,
+        status="busy",
+        name="pond-1",
+        version="2.1.325",
+        updated_at=1_794_769_817.782,
+    )
+    assert find_live_processes(root.path) == {FIRST: expected}
+
+
+def test_lists_and_sessions_tell_it_alike(
+    root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
+) -> None:
+    """A listing and the opened session know the same process, and only of that session."""
+    write_process(root, sleeper.pid)
+    root.session(FIRST, prompt("a", seconds=2))
+    root.session(SECOND, prompt("b", seconds=1))
+    listed = {listing.id: listing.live for listing in iter_sessions(root=[root.path])}
+    opened = {each: open_session(each, root=[root.path]).metadata.live for each in (FIRST, SECOND)}
+    assert listed == opened
+    assert [listed[FIRST] is None, listed[SECOND] is None] == [False, True]
+
+
+def test_a_process_that_has_ended_is_not_told(
+    root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
+) -> None:
+    """A file that a crash left behind says nothing."""
+    write_process(root, sleeper.pid)
+    sleeper.communicate(b"\n")
+    assert (is_alive(sleeper.pid), find_live_processes(root.path)) == (False, {})
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has /proc")
+def test_a_number_given_to_another_process_is_not_believed(
+    root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
+) -> None:
+    """A living process counts only if it started when the file says."""
+    write_process(root, sleeper.pid, procStart=start_time(sleeper.pid))
+    assert list(find_live_processes(root.path)) == [FIRST]
+    write_process(root, sleeper.pid, procStart="1")
+    assert find_live_processes(root.path) == {}
+
+
+@pytest.mark.parametrize("pid", [0, -1, None, "x", True, 10**30, 2**31])
+def test_an_impossible_number_is_nobody(root: ClaudeRoot, pid: object) -> None:
+    """Numbers that no process has are neither asked for nor told."""
+    root.write("sessions/1.json", json.dumps({"pid": pid, "sessionId": FIRST}).encode())
+    assert find_live_processes(root.path) == {}
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\0" * 10, b" " * 2_000_000])
+def test_a_damaged_file_is_no_process(root: ClaudeRoot, content: bytes) -> None:
+    """What cannot be read as the file of a process says nothing."""
+    root.write("sessions/1.json", content)
+    assert find_live_processes(root.path) == {}
+
+
+@needs_pipes
+def test_the_secret_beside_it_is_left_alone(
+    root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
+) -> None:
+    """The key of a running process is not opened, whatever it is called."""
+    write_process(root, sleeper.pid)
+    os.mkfifo(root.path / "sessions" / f"{sleeper.pid}.ab12.key")
+    stated = json.dumps({"pid": sleeper.pid, "sessionId": SECOND}).encode()
+    root.write("sessions/1.json.key", stated)
+    assert list(find_live_processes(root.path)) == [FIRST]
+
+
+def test_this_process_is_alive() -> None:
+    """The process that asks is running."""
+    assert is_alive(os.getpid())

@@ -1,0 +1,187 @@
+"""What people call a session, and which one that is."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.errors import AmbiguousSession, NothingFound, UnreadableInput
+from recollect.library.references import locate_file, locate_session
+from tests.library.claude_root import (
+    FIRST,
+    PROJECT,
+    SECOND,
+    THIRD,
+    ClaudeRoot,
+    prompt,
+    summary,
+    title,
+)
+from tests.locations.hostile_names import HOSTILE_NAMES
+
+ALIKE = "1111aaaa-0000-4000-8000-000000000000"
+
+
+@pytest.fixture
+def filled(root: ClaudeRoot) -> ClaudeRoot:
+    """Three sessions, two of which begin alike, and a subagent."""
+    root.session(FIRST, prompt("a", seconds=3), title("Drain the pond"))
+    root.session(SECOND, prompt("b", seconds=2), title("Fill the pond"))
+    root.session(ALIKE, prompt("c", seconds=1), title("pond"))
+    root.agent(f"{FIRST}/subagents", "a1b2c3d4", prompt("look"))
+    return root
+
+
+def find(root: ClaudeRoot, ref: str) -> str:
+    """The name of the file that `ref` leads to."""
+    return locate_session(ref, root=[root.path]).path.stem
+
+
+@pytest.mark.parametrize(
+    ("ref", "expected"),
+    [
+        (FIRST, FIRST),
+        ("2222", SECOND),
+        ("1111a", ALIKE),
+        ("a1b2c3d4", "agent-a1b2c3d4"),
+        ("agent-a1b2c3d4", "agent-a1b2c3d4"),
+        ("Drain the pond", FIRST),
+        ("drain THE pond ", FIRST),
+        ("pond", ALIKE),
+        ("fill", SECOND),
+        ("latest", FIRST),
+        ("-1", FIRST),
+        ("-2", SECOND),
+        ("-3", ALIKE),
+    ],
+)
+def test_a_session_has_many_names(filled: ClaudeRoot, ref: str, expected: str) -> None:
+    """An id, its beginning, an agent, a title, a part of one, or a place from the newest back."""
+    assert find(filled, ref) == expected
+
+
+@pytest.mark.parametrize("ref", ["222", "5555", "drought", "-4", "-0", "--1", "", " ", "a1b2"])
+def test_what_names_nothing_finds_nothing(filled: ClaudeRoot, ref: str) -> None:
+    """The message names what was looked for and where."""
+    with pytest.raises(NothingFound) as caught:
+        find(filled, ref)
+    assert str(filled.path / "projects") in str(caught.value).splitlines()[1].strip()
+    assert not isinstance(caught.value, AmbiguousSession)
+
+
+@pytest.mark.parametrize(
+    ("ref", "expected"),
+    [
+        ("1111", {(ALIKE, "pond"), (FIRST, "Drain the pond")}),
+        ("the pond", {(SECOND, "Fill the pond"), (FIRST, "Drain the pond")}),
+    ],
+)
+def test_what_names_several_is_refused(
+    filled: ClaudeRoot, ref: str, expected: set[tuple[str, str]]
+) -> None:
+    """The error carries every session that may be meant, by id and title."""
+    with pytest.raises(AmbiguousSession) as caught:
+        find(filled, ref)
+    assert (set(caught.value.candidates), caught.value.exit_code) == (expected, 3)
+
+
+def test_an_ambiguous_name_lists_the_candidates(filled: ClaudeRoot) -> None:
+    """The message can be answered by copying a line of it."""
+    with pytest.raises(AmbiguousSession) as caught:
+        find(filled, "1111")
+    assert str(caught.value).splitlines() == [
+        "'1111' may be any of 2 sessions. Give one of these names:",
+        f"  {FIRST}  Drain the pond",
+        f"  {ALIKE}  pond",
+    ]
+
+
+def test_many_candidates_are_cut_short() -> None:
+    """A message stays readable: few candidates, and little of each title."""
+    error = AmbiguousSession("x", [(f"s{number}", "word " * 50) for number in range(30)])
+    lines = str(error).splitlines()
+    assert (len(lines), lines[-1], len(error.candidates)) == (22, "  and 10 more", 30)
+    assert lines[1] == "  s0  " + "word " * 13 + "word…"
+
+
+def test_one_id_in_two_projects_is_told_apart_by_its_path(root: ClaudeRoot) -> None:
+    """A session that lies in two places has to be named by a path."""
+    paths = [root.session(FIRST, prompt("a"), project=name) for name in ("-one", "-two")]
+    with pytest.raises(AmbiguousSession) as caught:
+        find(root, FIRST)
+    assert [name for name, _ in caught.value.candidates] == [str(path) for path in paths]
+
+
+def test_leftovers_do_not_make_a_name_ambiguous(root: ClaudeRoot) -> None:
+    """Empty files and files of summaries share the beginning of an id by chance only."""
+    root.session(FIRST, prompt("a"))
+    root.write(f"projects/{PROJECT}/{ALIKE}.jsonl", b"")
+    root.session("1111bbbb", summary("Elsewhere", "zz"))
+    assert find(root, "1111") == FIRST
+
+
+def test_a_title_may_look_like_a_file(root: ClaudeRoot) -> None:
+    """A name that ends like a transcript is a title when there is no such file."""
+    root.session(FIRST, prompt("a"), title("fix data.jsonl"))
+    assert find(root, "fix data.jsonl") == FIRST
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        *HOSTILE_NAMES,
+        f"../{PROJECT}/{FIRST}",
+        f"{PROJECT}/{FIRST}",
+        "../../secret",
+        "../../secret.jsonl",
+        f"{FIRST}/../../../secret",
+        f"{FIRST}/subagents/agent-a1b2c3d4",
+        f"{FIRST}\0",
+        "*",
+        "1111*",
+        "....",
+        "x" * 5000,
+        "-" + "1" * 5000,
+    ],
+)
+def test_a_hostile_name_finds_nothing(filled: ClaudeRoot, ref: str) -> None:
+    """A name is compared and never joined to a path, so it leads nowhere."""
+    filled.write("secret.jsonl", b"{}")
+    filled.write("secret", b"{}")
+    with pytest.raises(NothingFound):
+        find(filled, ref)
+
+
+@given(st.text(max_size=12))
+def test_no_name_leads_out_of_the_root(tmp_path_factory: pytest.TempPathFactory, ref: str) -> None:
+    """Whatever text is asked for, what is found lies below the root."""
+    root = ClaudeRoot(tmp_path_factory.mktemp("claude"))
+    path = root.session(THIRD, prompt("a"))
+    try:
+        found = locate_session(ref, root=[root.path]).path
+    except NothingFound:
+        return
+    assert found == path
+
+
+def test_a_file_is_located_by_its_path(filled: ClaudeRoot, tmp_path: Path) -> None:
+    """A path leads to its file, also through a link, which is what the user wished."""
+    path = filled.path / "projects" / PROJECT / f"{FIRST}.jsonl"
+    (tmp_path / "mine.jsonl").symlink_to(path)
+    assert [locate_file(each).path for each in (path, tmp_path / "mine.jsonl")] == [path, path]
+
+
+def test_a_directory_is_no_transcript(filled: ClaudeRoot) -> None:
+    """A directory is refused with a hint, and not walked."""
+    with pytest.raises(UnreadableInput) as caught:
+        locate_file(filled.path)
+    assert str(caught.value) == (
+        f"{filled.path} is a directory. Give one of the .jsonl files in it."
+    )
+
+
+def test_a_path_to_nothing_finds_nothing(tmp_path: Path) -> None:
+    """A path without a file is not found, rather than unreadable."""
+    with pytest.raises(NothingFound):
+        locate_file(tmp_path / "nowhere.jsonl")
