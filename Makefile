@@ -5,20 +5,23 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+SDK    := .venv-sdk
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-INSTALL   = $(BIN)/python -m pip install --quiet --constraint constraints.txt
+PINNED    = pip install --quiet --constraint constraints.txt
+INSTALL   = $(BIN)/python -m $(PINNED)
 BASE      := $(VENV)/.stamp-base
 APP       := $(VENV)/.stamp-app
 DEV       := $(VENV)/.stamp-dev
+OFFICIAL  := $(SDK)/.stamp-sdk
 RECIPE    := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help app test check lint bench fuzz docs clean
+.PHONY: help app test check lint test-sdk bench fuzz docs clean
 
 help: ## show this list
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
 app: $(APP) ## install the program and show it at work on the bundled demo data
 	@echo 'The web app is not here yet; this is `recollect doctor` on the bundled demo data.'
@@ -36,6 +39,9 @@ lint: $(DEV) ## the part of `make test` that reads the code without running it
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+test-sdk: $(OFFICIAL) ## compare our reader with the official one; installs 420 MB into .venv-sdk
+	$(SDK)/bin/python -m pytest -m sdk tests/sdk
+
 bench: $(DEV) ## measure how fast the reader is on this machine
 	$(BIN)/python -m benchmarks.reader
 
@@ -45,16 +51,18 @@ fuzz: $(DEV) ## feed a million broken lines to the reader
 docs: $(DEV) ## run every example in the documentation
 	$(BIN)/python -m pytest -q tests/docs
 
-clean: ## remove the environment and every cache
-	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+clean: ## remove the environments and every cache
+	rm -rf $(VENV) $(SDK) build dist
+	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks fuzz tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(BASE):
+# Environments are all made alike.
+%/.stamp-base:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo 'Recollect needs Python 3.11 or newer, and $(PYTHON) is older or missing.' \
 	       'Name another one: make PYTHON=python3.12 …' >&2; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || { \
-	  echo 'Could not make $(VENV). On Debian and Ubuntu: apt install python3-venv' >&2; exit 1; }
+	@$(PYTHON) -m venv $(@D) || { \
+	  echo 'Could not make $(@D). On Debian and Ubuntu: apt install python3-venv' >&2; exit 1; }
 	@touch $@
 
 $(APP): $(BASE) $(RECIPE)
@@ -65,3 +73,7 @@ $(APP): $(BASE) $(RECIPE)
 $(DEV): $(BASE) $(RECIPE)
 	$(INSTALL) --editable '.[dev]'
 	@touch $(APP) $@
+
+$(OFFICIAL): $(SDK)/.stamp-base $(RECIPE)
+	$(SDK)/bin/python -m $(PINNED) --editable '.[sdk]'
+	@touch $@

@@ -1,0 +1,274 @@
+"""Where the official list and ours may tell different things of a session, and why.
+
+Each difference is data: what both do, the reason, and a check that recognises it in the lines of
+the file. What no check recognises is a finding.
+"""
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from recollect.session.times import parse_time
+from tests.sdk.cases import CHAIN_TYPES, Case
+
+HEAD: Final = 64 * 1024
+"""Bytes at either end of a file that the official list looks at."""
+
+Value = str | float | None
+
+
+class ListedDifference(NamedTuple):
+    """One kind of difference in one field."""
+
+    field: str
+    official: str
+    ours: str
+    explains: Callable[[Case], bool]
+
+
+class Field(NamedTuple):
+    """What the two readers say of one thing."""
+
+    official: Callable[[Case], Value]
+    ours: Callable[[Case], Value]
+
+
+def _modified(case: Case) -> int | None:
+    seconds = case.session.metadata.modified
+    return None if seconds is None else int(seconds)
+
+
+def _created(case: Case) -> float | None:
+    return _seconds(case.session.metadata.created)
+
+
+def _seconds(text: object) -> float | None:
+    """The moment that a line tells, to the millisecond."""
+    moment: datetime | None = parse_time(text) if isinstance(text, str) else None
+    return None if moment is None else int(moment.timestamp() * 1000) / 1000
+
+
+FIELDS: Final = {
+    "listed": Field(lambda case: case.official.listed is not None, lambda case: case.is_listed),
+    "title": Field(lambda case: case.listed.title, lambda case: case.session.metadata.title),
+    "first prompt": Field(
+        lambda case: case.listed.first_prompt, lambda case: case.session.metadata.first_prompt
+    ),
+    "work directory": Field(lambda case: case.listed.cwd, lambda case: case.session.metadata.cwd),
+    "git branch": Field(
+        lambda case: case.listed.git_branch, lambda case: case.session.metadata.git_branch
+    ),
+    "tag": Field(lambda case: case.listed.tag, lambda case: case.session.metadata.tag),
+    "size": Field(lambda case: case.listed.size, lambda case: case.session.metadata.size),
+    "modified": Field(lambda case: case.listed.modified, _modified),
+    "created": Field(lambda case: case.listed.created, _created),
+}
+
+
+def _has_no_conversation(case: Case) -> bool:
+    return case.official.listed is not None and not case.links
+
+
+def _asks_nothing(case: Case) -> bool:
+    asked = [line.value for line in case.lines if line.value.get("type") == "user"]
+    return case.is_listed and not any(map(_words, asked))
+
+
+def _follows_our_rule(case: Case) -> bool:
+    """Whether our title is one that the rule for titles gives, by the lines alone."""
+    ours = case.session.metadata
+    named = [case.names[uuid] for uuid in case.links if uuid in case.names]
+    last = _find_all(case, "last-prompt", "lastPrompt")[-1:]
+    custom = _find_all(case, "custom-title", "customTitle")[-1:]
+    made = _find_all(case, "ai-title", "aiTitle")[-1:]
+    given = custom or made or named or last
+    return ours.title in given if given else ours.title == ours.first_prompt
+
+
+def _find_all(case: Case, kind: str, key: str) -> list[str]:
+    lines = [line.value for line in case.lines if line.value.get("type") == kind]
+    return [line[key] for line in lines if line.get(key)]
+
+
+def _names_another_session(case: Case) -> bool:
+    return _follows_our_rule(case) and any(
+        line.value.get("summary") == case.listed.title
+        and line.value.get("leafUuid") not in case.links
+        for line in case.lines
+        if line.value.get("type") == "summary"
+    )
+
+
+def _is_named_elsewhere(case: Case) -> bool:
+    given = {name for uuid, name in case.names.items() if uuid in case.links}
+    return _follows_our_rule(case) and bool(given) and case.listed.title not in given
+
+
+def _falls_back_to_prompt(case: Case) -> bool:
+    ours = case.session.metadata
+    return (case.listed.title, ours.title) == (case.listed.first_prompt, ours.first_prompt)
+
+
+def _is_put_on_a_line(case: Case) -> bool:
+    text = (case.session.metadata.first_prompt or "").replace("\n", " ").strip()
+    return case.listed.first_prompt == (text if len(text) <= 200 else text[:200].rstrip() + "…")
+
+
+def _lacks_arguments(case: Case) -> bool:
+    words = case.session.metadata.first_prompt or ""
+    return words.startswith("/") and words.partition(" ")[0] == case.listed.first_prompt
+
+
+def _is_markup(case: Case) -> bool:
+    marks = ("<bash-input>", "<local-command-stderr>")
+    return _is_asked(case) and (case.listed.first_prompt or "").startswith(marks)
+
+
+def _is_asked(case: Case) -> bool:
+    """Whether our first prompt, be it a command with its arguments, is a line of a person."""
+    parts = (case.session.metadata.first_prompt or "").split()
+    asked = [
+        _words(link)
+        for link in case.links.values()
+        if link["type"] == "user" and not link.get("isSidechain") and not link.get("isMeta")
+    ]
+    return bool(parts) and any(all(part in words for part in parts) for words in asked)
+
+
+def _is_task_of_subagent(case: Case) -> bool:
+    start = (case.listed.first_prompt or "").removesuffix("…")
+    tasks = [link for link in case.links.values() if link.get("isSidechain")]
+    return _is_asked(case) and any(
+        _words(link).replace("\n", " ").startswith(start) for link in tasks
+    )
+
+
+def _has_half_a_character(case: Case) -> bool:
+    text = case.listed.first_prompt or ""
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text != whole == case.session.metadata.first_prompt
+
+
+def _stands_behind_the_head(case: Case) -> bool:
+    words = case.session.metadata.first_prompt
+    holders = [line for line in case.lines if words and _words(line.value) == words]
+    return bool(holders) and holders[0].end > HEAD
+
+
+def _words(link: dict[str, object]) -> str:
+    message = link.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return content
+    texts = [block.get("text") for block in content or () if isinstance(block, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _went_elsewhere(case: Case) -> bool:
+    places = [link["cwd"] for link in case.links.values() if link.get("cwd")]
+    return (case.listed.cwd, case.session.metadata.cwd) == (places[0], places[-1])
+
+
+def _times(case: Case) -> list[float]:
+    times = [_seconds(link.get("timestamp")) for link in case.links.values()]
+    return [moment for moment in times if moment is not None]
+
+
+def _is_no_time_of_conversation(case: Case) -> bool:
+    dated = [line.value for line in case.lines if '"timestamp"' in json.dumps(line.value)]
+    earliest = min(_times(case), default=None)
+    return dated[0].get("type") not in CHAIN_TYPES and _created(case) == earliest
+
+
+def _is_not_the_earliest(case: Case) -> bool:
+    times = _times(case)
+    return (case.listed.created, _created(case)) == (times[0], min(times))
+
+
+LISTED_DIFFERENCES: Final = (
+    ListedDifference(
+        "listed",
+        "lists a file that holds only titles of other sessions, under one of those",
+        "leaves it out: there is no conversation in it",
+        _has_no_conversation,
+    ),
+    ListedDifference(
+        "listed",
+        "leaves out a session in which it finds neither a title nor a prompt",
+        "lists it: it is on disk, somebody may look for it, and a damaged line may be the prompt",
+        _asks_nothing,
+    ),
+    ListedDifference(
+        "title",
+        "takes any `summary` that stands in the file",
+        "knows that clients 1.0.x wrote there the titles of other sessions",
+        _names_another_session,
+    ),
+    ListedDifference(
+        "title",
+        "does not look at other files",
+        "finds the `summary` that names a record of the session, in whichever file of the project",
+        _is_named_elsewhere,
+    ),
+    ListedDifference(
+        "title",
+        "shows the first prompt",
+        "shows it too, and the first prompts differ as below",
+        _falls_back_to_prompt,
+    ),
+    ListedDifference(
+        "first prompt",
+        "puts it on one line and cuts it at 200 characters",
+        "keeps it whole: a list cuts it to its own width",
+        _is_put_on_a_line,
+    ),
+    ListedDifference(
+        "first prompt",
+        "shows a command without its arguments",
+        "shows the arguments: they tell one call of a command from the next",
+        _lacks_arguments,
+    ),
+    ListedDifference(
+        "first prompt",
+        "takes a `!` line or an error of a command for a prompt, tags and all",
+        "takes the first words that were meant for the model",
+        _is_markup,
+    ),
+    ListedDifference(
+        "first prompt",
+        "takes the task of a subagent, which old clients wrote into the same file",
+        "takes what the person wrote",
+        _is_task_of_subagent,
+    ),
+    ListedDifference(
+        "first prompt",
+        "sees no prompt that ends behind the first 64 KB",
+        "reads on until there is one",
+        _stands_behind_the_head,
+    ),
+    ListedDifference(
+        "first prompt",
+        "hands on half a character, which no terminal and no file can take",
+        "puts the replacement character in its place",
+        _has_half_a_character,
+    ),
+    ListedDifference(
+        "work directory",
+        "shows where the session began",
+        "shows where it was last, as both do with the branch: that is where it goes on",
+        _went_elsewhere,
+    ),
+    ListedDifference(
+        "created",
+        "takes the first time in the file, be it that of a queue entry or a snapshot",
+        "takes times of the conversation only, and so has none for a file without one",
+        _is_no_time_of_conversation,
+    ),
+    ListedDifference(
+        "created",
+        "takes the time of the first record",
+        "takes the earliest: records are not written in the order of their times",
+        _is_not_the_earliest,
+    ),
+)
