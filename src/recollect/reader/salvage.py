@@ -23,8 +23,11 @@ _HEAD = re.compile(
     rb'\{\s*"(?:parentUuid|logicalParentUuid|isSidechain|type|messageId|uuid|sessionId)"\s*:'
 )
 _PARTIAL = re.compile(rb"(?:[A-Za-z0-9.+-]+|,\s*|\\u?[0-9a-fA-F]{0,3})\Z")
-_MOST_HEADS = 256
-"""Glue points that are tried: each may cost a scan to the end of the line."""
+_SPACE = re.compile(rb"\s*+")
+_MOST_SCANS = 16
+"""How often a line may be scanned for a glue point: each may cost a scan to the end of the line."""
+_TAIL = 64
+"""Bytes at the end of a piece in which a broken token is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,22 +87,28 @@ def _end_of_object(line: bytes, start: int) -> int:
 
 def _find_glue(line: bytes, start: int) -> int:
     """The first place from which whole, known records reach to the end of the line."""
-    for number, match in enumerate(_HEAD.finditer(line, start)):
-        if number == _MOST_HEADS:
+    budget = _MOST_SCANS * len(line)
+    failed: set[int] = set()
+    for match in _HEAD.finditer(line, start):
+        place = match.start()
+        while place not in failed and budget > 0:
+            failed.add(place)
+            end = _end_of_object(line, place)
+            budget -= (end or len(line)) - place
+            record = decode_record(line[place:end]) if end else None
+            if record is None or not _stands_alone(record):
+                break
+            place = _skip_space(line, end)
+            if place == len(line):
+                return match.start()
+        if budget <= 0:
             break
-        if _reaches_end(line, match.start()):
-            return match.start()
     return len(line)
 
 
-def _reaches_end(line: bytes, start: int) -> bool:
-    while start < len(line):
-        end = _end_of_object(line, start)
-        record = decode_record(line[start:end]) if end else None
-        if record is None or not _stands_alone(record):
-            return False
-        start = end + len(line[end:]) - len(line[end:].lstrip())
-    return True
+def _skip_space(line: bytes, position: int) -> int:
+    match = _SPACE.match(line, position)
+    return match.end() if match else position
 
 
 def _stands_alone(record: Record) -> bool:
@@ -140,7 +149,7 @@ def _close(piece: bytes) -> Record | None:
     if not opened:
         return None
     closers = opened.translate(bytes.maketrans(b"{[", b"}]"))[::-1]
-    shorter = _PARTIAL.sub(b"", piece)
+    shorter = piece[:-_TAIL] + _PARTIAL.sub(b"", piece[-_TAIL:])
     bodies = (
         (piece + b'"', piece + b'":null', shorter + b'"')
         if in_string

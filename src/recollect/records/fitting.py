@@ -9,6 +9,7 @@ depth is fixed, never the data.
 from __future__ import annotations
 
 import types
+from functools import cache
 from typing import Any, Union, get_args, get_origin
 
 import msgspec
@@ -83,7 +84,7 @@ def _fit_struct(raw: Raw | bytes, structs: list[Any], path: str, misfits: list[s
     parts = msgspec.json.decode(raw, type=dict[str, Raw])
     wanted = _choose(structs, parts)
     values: dict[str, Any] = {}
-    for info in msgspec.structs.fields(wanted):
+    for info in _fields(wanted):
         part = parts.get(info.encode_name)
         if part is None:
             continue
@@ -95,7 +96,14 @@ def _fit_struct(raw: Raw | bytes, structs: list[Any], path: str, misfits: list[s
     if wanted is _unknown_member(structs):
         values["raw"] = Raw(bytes(raw))
         values.update({name: _tag_of(wanted, parts) for name in _tag_fields(wanted)})
+    if any(info.required and info.name not in values for info in _fields(wanted)):
+        raise Misfit(path)
     return wanted(**values)
+
+
+@cache
+def _fields(struct: Any) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(struct)
 
 
 def _choose(structs: list[Any], parts: dict[str, Raw]) -> Any:

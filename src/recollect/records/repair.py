@@ -15,7 +15,7 @@ MAX_DIGITS = 4000
 """Python refuses to convert longer integers; they become strings of their digits."""
 
 _TOKEN = re.compile(
-    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'  # a whole string
+    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?'  # a string, of which the last may never close
     r"|[\[\]{}]"
     r"|-?(?:NaN|Infinity)"
     r"|-?\d[\d.eE+-]*+",
