@@ -11,7 +11,6 @@ from recollect.session.messages import Message
 from recollect.session.prompts import PERSON_KINDS, InputKind
 from recollect.session.times import find_range
 
-
 # What 1.0.x wrote as a title when the request for one failed.
 _NO_TITLES = ("API Error", "Invalid API key")
 
