@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from recollect.reader import read_transcript
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Record
-from recollect.session.session import Session
+from recollect.session.session import Child, Session, attach_subagents
+from recollect.session.subagents import SubagentMeta
 from tests.session.dump import VIEWS, dump_session
 
 IDS = ["a", "b", "c", "d", "e", None]
@@ -136,3 +137,16 @@ def test_a_very_long_chain_is_no_problem(count: int) -> None:
         for n in range(count)
     ]
     assert len(Session(records).main_path) == count
+
+
+def test_subagents_that_claim_each_other_are_not_lost() -> None:
+    """Two sidecars that each name the other as parent leave both with the session."""
+    session = Session(
+        [decode({"type": "user", "uuid": "a", "sessionId": "s", "message": {"content": "go"}})]
+    )
+    children = [
+        Child(agent_id=own, session=Session(), meta=SubagentMeta(parent_agent_id=other))
+        for own, other in (("x", "y"), ("y", "x"))
+    ]
+    attach_subagents(session, children)
+    assert [subagent.agent_id for subagent in session.subagents] == ["x", "y"]

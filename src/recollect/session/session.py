@@ -311,10 +311,16 @@ def attach_subagents(session: Session, children: Sequence[Child]) -> None:
         for child in children
     ]
     joins = join_subagents(candidates, calls)
+    owners = {
+        child.agent_id: joins[child.agent_id].owner
+        if child.agent_id in joins
+        else _stated_parent(child, sessions) or session.id
+        for child in children
+    }
     adopted: dict[str, list[Subagent]] = {key: [] for key in sessions}
     for child in children:
         join = joins.get(child.agent_id)
-        owner = join.owner if join else _stated_parent(child, sessions) or session.id
+        owner = owners[child.agent_id] if _leads_to(session.id, child, owners) else session.id
         adopted[owner].append(
             Subagent(
                 agent_id=child.agent_id,
@@ -328,6 +334,16 @@ def attach_subagents(session: Session, children: Sequence[Child]) -> None:
         )
     for key, owner_session in sessions.items():
         owner_session.adopt(adopted[key])
+
+
+def _leads_to(root: str, child: Child, owners: dict[str, str]) -> bool:
+    """Whether the owners of `child` end at `root`: files may claim each other in a circle."""
+    seen: set[str] = set()
+    current = child.agent_id
+    while current != root and current not in seen:
+        seen.add(current)
+        current = owners[current]
+    return current == root
 
 
 def _stated_parent(child: Child, sessions: dict[str, Session]) -> str | None:
