@@ -49,7 +49,7 @@ fuzz: $(DEV) ## feed a million broken lines to the reader
 	$(BIN)/python -m fuzz.lines --lines 1000000
 
 docs: $(DEV) ## run every example in the documentation
-	$(BIN)/python -m pytest -q tests/docs
+	$(BIN)/python -m pytest -q tests/docs tests/library/test_guide.py
 
 clean: ## remove the environments and every cache
 	rm -rf $(VENV) $(SDK) build dist
