@@ -1,0 +1,1 @@
+"""Programs that measure the reader; for maintainers, not shipped."""

@@ -1,0 +1,61 @@
+"""Made-up transcripts of any size, the same for the same seed, with totals known from making them.
+
+What slows readers down in real histories is here: several lines for one response, each with usage;
+tool results of log-normal size that are written twice; whole files inside edits; copies of a
+subagent's messages in the main transcript; records that are no conversation; escaped lone
+surrogates; a session that begins with a copy of another. The truth never comes from parsing.
+"""
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.session import Session
+from benchmarks.text import Text, draw_size
+from benchmarks.totals import Totals
+
+_COPY_EVERY = 8
+_COPIED_LINES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What a made-up corpus holds: its lines, all of which are records, and what was spent."""
+
+    lines: int
+    totals: Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Transcripts in a Claude directory; the truth is known only of those made here."""
+
+    files: tuple[Path, ...]
+    size: int
+    truth: Truth | None = None
+
+
+def open_corpus(root: Path) -> Corpus:
+    """The transcripts of an existing Claude directory."""
+    files = tuple(sorted(root.rglob("*.jsonl")))
+    return Corpus(files, sum(path.stat().st_size for path in files))
+
+
+def make_corpus(root: Path, size: int, seed: int = 1) -> Corpus:
+    """A new Claude directory in `root` with about `size` bytes of transcripts."""
+    rng = random.Random(seed)
+    text = Text(rng)
+    written = lines = number = 0
+    totals = Totals()
+    copied: list[bytes] = []
+    while written < size:
+        quota = min(size - written, draw_size(rng, 500_000, 1.0, 20_000, 20_000_000))
+        session = Session(rng, text, number, copied)
+        session.grow(quota)
+        session.save(root)
+        written += session.size
+        lines += sum(len(found) for found in session.lines.values())
+        totals += session.totals
+        number += 1
+        copied = session.lines[""][:_COPIED_LINES] if number % _COPY_EVERY == 0 else []
+    return Corpus(open_corpus(root).files, written, Truth(lines, totals))

@@ -1,0 +1,83 @@
+"""Memory of this process, and the peak of a fresh one that reads a file.
+
+Run as a program it reads one file and prints what it needed; `measure` starts that program. The
+kernel keeps the peak of the parent in `ru_maxrss` of a child that was started without a copy of the
+parent's memory, as `subprocess` does it; so on Linux the peak is taken from /proc instead.
+"""
+
+import resource
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from recollect.reader import read_transcript, read_usage
+
+_ROOT = Path(__file__).resolve().parent.parent
+_STATUS = Path("/proc/self/status")
+_READERS: dict[str, Callable[[Path], Iterator[object]]] = {
+    "read_transcript": read_transcript,
+    "read_usage": read_usage,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one fresh process did with one file."""
+
+    reader: str
+    size: int
+    records: int
+    oversized: int
+    peak_memory: int
+    cpu_seconds: float
+
+
+def current_memory() -> int:
+    """Bytes that this process occupies now; where the system does not tell, its peak so far."""
+    return _read_status("VmRSS:") or _ru_maxrss()
+
+
+def peak_memory() -> int:
+    """Most bytes that this process has occupied so far."""
+    return _read_status("VmHWM:") or _ru_maxrss()
+
+
+def _read_status(name: str) -> int:
+    if not _STATUS.exists():
+        return 0
+    (line,) = [line for line in _STATUS.read_text().splitlines() if line.startswith(name)]
+    return int(line.split()[1]) * 1024
+
+
+def _ru_maxrss() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def measure(reader: str, path: Path) -> Reading:
+    """What a fresh process needs to read the file at `path` with the reader of that name."""
+    command = [sys.executable, "-m", "benchmarks.memory", reader, str(path)]
+    done = subprocess.run(command, cwd=_ROOT, capture_output=True, check=True)
+    return msgspec.json.decode(done.stdout, type=Reading)
+
+
+def _read(reader: str, path: Path) -> Reading:
+    kinds = Counter(map(type, _READERS[reader](path)))
+    return Reading(
+        reader=reader,
+        size=path.stat().st_size,
+        records=kinds.total(),
+        oversized=sum(kinds[kind] for kind in kinds if kind.__name__ == "Oversized"),
+        peak_memory=peak_memory(),
+        cpu_seconds=time.process_time(),
+    )
+
+
+if __name__ == "__main__":
+    print(msgspec.json.encode(_read(sys.argv[1], Path(sys.argv[2]))).decode())

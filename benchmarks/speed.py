@@ -1,0 +1,93 @@
+"""Megabytes a second of several readers on the same files.
+
+CPU time, because other programs run beside a benchmark. The contestants take turns within a round,
+so that noise hits all alike, and each is compared with `json.loads` of its own round only.
+"""
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from recollect.reader import read_transcript, read_usage
+
+try:
+    import orjson
+except ImportError:
+    ORJSON: Callable[[bytes], object] | None = None
+else:
+    ORJSON = orjson.loads
+
+YARDSTICK = "json.loads"
+_MEGABYTE = 1_000_000
+
+ReadFile = Callable[[Path], int]
+"""Reads one file and says how many of its lines it could not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one contestant did; `ratio` is its speed over that of `json.loads`, median of rounds."""
+
+    reader: str
+    best_mb_per_second: float
+    median_mb_per_second: float
+    ratio: float
+    refused_lines: int
+
+
+def contestants() -> dict[str, ReadFile]:
+    """The readers that are here to be measured, by name."""
+    found: dict[str, ReadFile] = {YARDSTICK: _by_line(json.loads)}
+    if ORJSON is not None:
+        found["orjson.loads"] = _by_line(ORJSON)
+    found["read_transcript"] = lambda path: _drain(read_transcript(path))
+    found["read_usage"] = lambda path: _drain(read_usage(path))
+    return found
+
+
+def compete(files: Sequence[Path], rounds: int) -> list[Result]:
+    """The results of all contestants on `files`, which have been read before (page cache)."""
+    size = sum(path.stat().st_size for path in files) / _MEGABYTE
+    readers = contestants()
+    refused = dict.fromkeys(readers, 0)
+    seconds: dict[str, list[float]] = {name: [] for name in readers}
+    for _ in range(rounds):
+        for name, read_file in readers.items():
+            start = time.process_time()
+            refused[name] = sum(map(read_file, files))
+            seconds[name].append(time.process_time() - start)
+    return [
+        Result(
+            reader=name,
+            best_mb_per_second=size / min(taken),
+            median_mb_per_second=size / median(taken),
+            ratio=median(
+                theirs / ours for theirs, ours in zip(seconds[YARDSTICK], taken, strict=True)
+            ),
+            refused_lines=refused[name],
+        )
+        for name, taken in seconds.items()
+    ]
+
+
+def _by_line(loads: Callable[[bytes], object]) -> ReadFile:
+    def read_file(path: Path) -> int:
+        refused = 0
+        with path.open("rb") as file:
+            for line in file:
+                try:
+                    loads(line)
+                except ValueError:
+                    refused += 1
+        return refused
+
+    return read_file
+
+
+def _drain(records: Iterator[object]) -> int:
+    deque(records, maxlen=0)
+    return 0

@@ -1,0 +1,50 @@
+"""Words of a made-up history: prose, code and logs, in the sizes that real ones have.
+
+Escaped characters and letters outside ASCII come as often as they do there, because decoders slow
+down at both.
+"""
+
+import math
+import random
+
+WORDS = """
+add and branch buffer build cache call check class commit count error event field file filter first
+fix flag for from function index line list load lock merge message missing model module name not
+now only option output parse path project query queue read record return row run schema search
+server session set should state step stream string table test that then this time token type update
+user value when which with without write wrong
+""".split()
+_SHAPES = (
+    "    {0}_{1} = {2}.{3}({4}, {5}={6})",
+    "    return [{0} for {0} in {1}_{2} if {0}.{3} is not {4}]",
+    "def {0}_{1}(self, {2}: {3}, {4}: {5}) -> None:",
+    "        # {0} {1} {2} {3} {4} {5}, {6} {7}",
+    "{0} {1} {2} {3} {4} {5} {6} {7}.",
+    "{0} {1} {2}, {3} {4} {5} {6} {7} {0} {2}:",
+    "src/{0}/{1}_{2}.py:120: {3} {4} {5} {6}",
+    "-rw-r--r-- 1 dev dev 4096 Sep 12 10:24 {0}/{1}/{2}_{3}.ts",
+    "tests/{0}/test_{1}.py::test_{2}_{3}_{4} PASSED",
+    'logger.info("{0} {1} {2}: %s", {3}.{4})',
+    "修改 {0} 函数 运行测试 {1} {2}。",
+)
+_POOL_LINES = 6000
+_LINE_SIZE = 44
+
+
+class Text:
+    """A pool of lines; a text is a stretch of it."""
+
+    def __init__(self, rng: random.Random) -> None:
+        made = [rng.choice(_SHAPES).format(*rng.choices(WORDS, k=8)) for _ in range(_POOL_LINES)]
+        # Twice over, so that a stretch may start anywhere without wrapping around.
+        self._lines = made * 2
+
+    def draw(self, rng: random.Random, size: int) -> str:
+        """About `size` characters in whole lines."""
+        start = rng.randrange(_POOL_LINES)
+        return "\n".join(self._lines[start : start + size // _LINE_SIZE + 1])
+
+
+def draw_size(rng: random.Random, median: int, sigma: float, low: int, high: int) -> int:
+    """A log-normal size within bounds."""
+    return int(min(high, max(low, rng.lognormvariate(math.log(median), sigma))))

@@ -1,0 +1,1 @@
+"""Programs that feed broken input to the reader; for maintainers, not shipped."""
