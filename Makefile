@@ -42,8 +42,9 @@ lint: $(DEV) ## the part of `make test` that reads the code without running it
 test-sdk: $(OFFICIAL) ## compare our reader with the official one; installs 420 MB into .venv-sdk
 	$(SDK)/bin/python -m pytest -m sdk tests/sdk
 
-bench: $(DEV) ## measure how fast the reader is on this machine
+bench: $(DEV) ## measure reading, opening and listing on this machine
 	$(BIN)/python -m benchmarks.reader
+	$(BIN)/python -m benchmarks.library
 
 fuzz: $(DEV) ## feed a million broken lines to the reader
 	$(BIN)/python -m fuzz.lines --lines 1000000
