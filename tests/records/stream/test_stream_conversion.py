@@ -201,7 +201,9 @@ def test_a_prompt_keeps_its_origin() -> None:
         b'"origin":{"kind":"channel","server":"chat","runId":"r"}}'
     )
     assert _convert(line) == User(
-        span=SPAN, message=Prompt(content="hi"), origin=Origin(kind="channel", server="chat")
+        span=SPAN,
+        message=Prompt(content="hi"),
+        origin=Origin(kind="channel", server="chat", run_id="r"),
     )
 
 
