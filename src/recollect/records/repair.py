@@ -21,12 +21,13 @@ _TOKEN = re.compile(
     r"|-?\d[\d.eE+-]*+",
     re.DOTALL,
 )
+# An escape counts only behind an even number of backslashes; everything else in a string is passed
+# over without a call, because a single string may hold thousands of escapes.
 _SURROGATE = re.compile(
-    r"\\(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)",
-    re.DOTALL,
+    r"(?<!\\)((?:\\\\)*+)\\u"
+    r"(?:([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
 _CONTROL = re.compile(r"[\x00-\x1f]")
-_PAIR_LENGTH = len("ud83d\\ude00")
 
 
 def repair(line: bytes) -> bytes:
@@ -53,9 +54,8 @@ def _mend_string(token: str) -> str:
 
 
 def _mend_escape(match: re.Match[str]) -> str:
-    escape: str = match.group(1)
-    is_lone = escape[0] == "u" and len(escape) > 1 and len(escape) < _PAIR_LENGTH
-    return "\\ufffd" if is_lone else match.group()
+    backslashes, pair = match.groups()
+    return match.group() if pair else f"{backslashes}\\ufffd"
 
 
 def _escape_control(match: re.Match[str]) -> str:
