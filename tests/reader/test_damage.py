@@ -69,6 +69,7 @@ EXPECTED: dict[str, list[Seen]] = {
         (Damaged, "no record", "no record"),
         (User, "first", ""),
     ],
+    "cut_within_type": [(Assistant, "whole", CUT), (User, "first", "")],
     "head_missing": [(Damaged, "no record", "no record"), (User, "first", "")],
     "no_json_at_all": [(Damaged, "no record", "no record"), (User, "first", "")],
     "json_but_no_object": [(Unknown, text, "") for text in ("42", "[1]", '"text"', "null")],

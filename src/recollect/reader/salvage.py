@@ -24,7 +24,7 @@ _HEAD = re.compile(
 )
 _PARTIAL = re.compile(rb"(?:[A-Za-z0-9.+-]+|,\s*|\\u?[0-9a-fA-F]{0,3})\Z")
 _SPACE = re.compile(rb"\s*+")
-_MOST_SCANS = 16
+_MOST_SCANS = 8
 """How often a line may be scanned for a glue point: each may cost a scan to the end of the line."""
 _TAIL = 64
 """Bytes at the end of a piece in which a broken token is looked for."""

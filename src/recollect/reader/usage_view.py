@@ -28,7 +28,8 @@ from recollect.records.conversation import (
 from recollect.records.envelope import Record
 from recollect.records.span import Span
 
-_MARK = BytesAhoCorasick([b'"assistant"'])
+# Without the closing quote: a line may break off within the word and still be completed.
+_MARK = BytesAhoCorasick([b'"assistant'])
 _REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _decode = msgspec.json.Decoder(AssistantUsage).decode
 _SHARED_FIELDS = tuple(
