@@ -5,6 +5,8 @@ kernel keeps the peak of the parent in `ru_maxrss` of a child that was started w
 parent's memory, as `subprocess` does it; so on Linux the peak is taken from /proc instead.
 """
 
+import ctypes
+import gc
 import resource
 import subprocess
 import sys
@@ -38,8 +40,16 @@ class Reading:
     cpu_seconds: float
 
 
-def current_memory() -> int:
-    """Bytes that this process occupies now; where the system does not tell, its peak so far."""
+def settled_memory() -> int:
+    """Bytes that this process occupies when what it freed has gone back to the system.
+
+    Without that, holes left by a few large lines look like a leak. Where the system does not tell
+    the present size, it is the peak so far.
+    """
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
     return _read_status("VmRSS:") or _ru_maxrss()
 
 

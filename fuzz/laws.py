@@ -4,7 +4,7 @@ The laws are stated against the public reader only, so that they survive any rew
 """
 
 import random
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 
 import msgspec
@@ -20,7 +20,6 @@ _encode = msgspec.json.Encoder().encode
 _FIELDS = tuple(
     name for name in AssistantUsage.__struct_fields__ if name not in ("type", "message", "span")
 )
-
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
@@ -46,7 +45,7 @@ def cut(rng: random.Random, data: bytes) -> list[bytes]:
 def check_speed(seconds: float, size: int) -> None:
     """Reading `size` bytes takes a time in proportion to them, however broken they are.
 
-    The limit is some twenty times the usual time: it is there for what grows with the square.
+    The limit lies far above the usual time: it is there for what grows with the square.
     """
     limit = 2 + size * 20e-6
     if seconds > limit:
@@ -76,7 +75,7 @@ def check_encodable(records: list[Record]) -> None:
 
 def check_same(records: list[Record], data: bytes, max_line: int) -> None:
     """`records`, read from chunks, are those of one read of `data`."""
-    for ours, whole in zip(records, read_chunks([data], max_line), strict=True):
+    for ours, whole in zip_longest(records, read_chunks([data], max_line)):
         if ours != whole:
             raise LawBroken(f"chunks give {ours}, one read gives {whole}")
 

@@ -65,12 +65,12 @@ SEEDS: tuple[bytes, ...] = tuple(encode(seed) for seed in make_seeds())
 def make_line(rng: random.Random) -> bytes:
     """One line, broken in some way or in none; a mutation may have put line ends into it."""
     draw = rng.random()
-    if draw < 0.10:
+    if draw < 0.15:
         return rng.choice(SEEDS)
-    if draw < 0.12:
+    if draw < 0.17:
         return rng.choice(_BLANK)
-    line = _break_structure(rng) if draw < 0.65 else rng.choice(SEEDS)
-    if draw > 0.55:
+    line = _break_structure(rng) if draw < 0.75 else rng.choice(SEEDS)
+    if draw > 0.67:
         for _ in range(rng.choice((1, 1, 2, 4))):
             line = rng.choice(_BYTE_MUTATIONS)(rng, line)
     return line
