@@ -6,7 +6,10 @@ subagent's messages in the main transcript; records that are no conversation; es
 surrogates; a session that begins with a copy of another. The truth never comes from parsing.
 """
 
+import os
 import random
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +17,9 @@ from benchmarks.session import Session
 from benchmarks.text import Text, draw_size
 from benchmarks.totals import Totals
 
+_ROOT = Path(__file__).resolve().parent.parent
+_SHARED = Path(os.environ.get("RECOLLECT_SHARED") or _ROOT.parent / "shared")
+_BYTES_PER_SESSION = 2_500_000
 _COPY_EVERY = 8
 _COPIED_LINES = 40
 
@@ -39,6 +45,20 @@ def open_corpus(root: Path) -> Corpus:
     """The transcripts of an existing Claude directory."""
     files = tuple(sorted(root.rglob("*.jsonl")))
     return Corpus(files, sum(path.stat().st_size for path in files))
+
+
+def make_reference(root: Path, size: int) -> Corpus | None:
+    """A corpus by the generator that lies beside the project; None where there is none.
+
+    It is the one that goals are set on, so that figures can be compared between projects.
+    """
+    generator = _SHARED / "bench" / "gen_corpus.py"
+    if not generator.is_file():
+        return None
+    sessions = max(size // _BYTES_PER_SESSION, 1)
+    command = [sys.executable, str(generator), "--out", str(root), "--size", f"{size / 1000}K"]
+    subprocess.run([*command, "--sessions", str(sessions)], capture_output=True, check=True)
+    return open_corpus(root)
 
 
 def make_corpus(root: Path, size: int, seed: int = 1) -> Corpus:

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks import memory
-from benchmarks.corpus import Corpus, make_corpus, open_corpus
+from benchmarks.corpus import Corpus, make_corpus, make_reference, open_corpus
 from benchmarks.speed import ORJSON, Result, compete
 from benchmarks.totals import Totals, count
 from recollect.reader import MAX_LINE, read_transcript, read_usage
@@ -56,11 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reader", description=__doc__)
     parser.add_argument("--size", type=parse_size, default="200M", help="size of the made corpus")
     parser.add_argument("--corpus", type=Path, help="read this Claude directory; make none")
+    parser.add_argument("--own", action="store_true", help="do not use the reference generator")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="recollect-benchmark-") as folder:
         try:
-            report = run(Path(folder), options.size, options.corpus)
+            report = run(Path(folder), options.size, choose_corpus(Path(folder), options))
         except Disagreement as error:
             print(error, file=sys.stderr)
             return 1
@@ -68,11 +69,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def run(folder: Path, size: int, existing: Path | None = None) -> Report:
+def choose_corpus(folder: Path, options: argparse.Namespace) -> Corpus | None:
+    """The corpus that was named, else one of the reference generator; None to make our own."""
+    if options.corpus is not None:
+        return open_corpus(options.corpus)
+    return None if options.own else make_reference(folder / "claude", options.size)
+
+
+def run(folder: Path, size: int, existing: Corpus | None = None) -> Report:
     """The figures for the corpus `existing`, else for a new one of `size` bytes in `folder`."""
-    corpus = open_corpus(existing) if existing else make_corpus(folder / "claude", size)
+    corpus = existing or make_corpus(folder / "claude", size)
     if not corpus.files:
-        raise Disagreement(f"There are no transcripts in {existing}. Name a Claude directory.")
+        raise Disagreement("There are no transcripts to read. Name a Claude directory.")
     totals = check(corpus)
     results = compete(corpus.files, ROUNDS)
     return Report(len(corpus.files), corpus.size, totals, results, measure_memory(folder, corpus))

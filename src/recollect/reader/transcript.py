@@ -116,6 +116,9 @@ def read_transcript(path: Path | str, start: int = 0, stop: int | None = None) -
         line_start = seek_line_start(file, start)
         decoder = TranscriptDecoder(str(path), line_start)
         for records in _decode_file(file, decoder, stop):
+            if line_start == start:
+                yield from records
+                continue
             for record in records:
                 if record.span is None or record.span.offset >= start:
                     yield record

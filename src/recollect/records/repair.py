@@ -21,11 +21,9 @@ _TOKEN = re.compile(
     r"|-?\d[\d.eE+-]*+",
     re.DOTALL,
 )
-# An escape counts only behind an even number of backslashes; everything else in a string is passed
-# over without a call, because a single string may hold thousands of escapes.
+# Begins with plain characters, so that the rest of a long string is passed over at full speed.
 _SURROGATE = re.compile(
-    r"(?<!\\)((?:\\\\)*+)\\u"
-    r"(?:([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|[dD][89a-fA-F][0-9a-fA-F]{2})"
+    r"\\u(?:([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
 _CONTROL = re.compile(r"[\x00-\x1f]")
 
@@ -54,8 +52,11 @@ def _mend_string(token: str) -> str:
 
 
 def _mend_escape(match: re.Match[str]) -> str:
-    backslashes, pair = match.groups()
-    return match.group() if pair else f"{backslashes}\\ufffd"
+    start = before = match.start()
+    while before and match.string[before - 1] == "\\":
+        before -= 1
+    is_text = (start - before) % 2
+    return match.group() if match[1] or is_text else "\\ufffd"
 
 
 def _escape_control(match: re.Match[str]) -> str:
