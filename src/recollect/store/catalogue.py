@@ -1,0 +1,174 @@
+"""Rows of files and names: which transcripts the index knows, and the texts that repeat.
+
+Names that repeat are stored once and handed out as numbers; a `Names` belongs to one connection
+and one sync. Texts carry a checksum, because damage on the disk would be a text like any other.
+"""
+
+import os
+from zlib import crc32
+
+import apsw
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from recollect.store.failures import DamagedIndex
+
+LONGEST = 10_000
+"""Characters that are kept of a name; all names are held in memory at once."""
+
+
+class FileRow(Struct, frozen=True):
+    """A transcript as it was when it was last read."""
+
+    path: str
+    project: str
+    kind: str
+    session_id: str
+    """Empty when neither the place nor the records tell it."""
+    agent_id: str | None
+    device: int
+    inode: int
+    """0 where listing a directory does not tell it."""
+    size: int
+    mtime_ns: int
+    position: int
+    """How far it can be taken up again: always the start of a line."""
+    head_hash: bytes
+    tail_hash: bytes
+    is_racy: bool
+    """Written to so shortly before it was read that its time cannot show a later change."""
+    is_gone: bool = False
+
+
+# The checksum is of all but `is_gone`, which changes by itself and which the next sync would mend.
+_COLUMNS = ("crc", "is_gone", *FileRow.__struct_fields__[:-1])
+_SELECT_FILES = f"SELECT id, {', '.join(_COLUMNS)} FROM files"  # noqa: S608 - our own names
+_SAVE_FILE = (
+    f"INSERT INTO files (id, {', '.join(_COLUMNS)}) "  # noqa: S608 - our own names
+    f"VALUES (?, {', '.join('?' * len(_COLUMNS))}) ON CONFLICT (id) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS)
+)
+
+
+def load_files(connection: apsw.Connection) -> dict[str, tuple[int, FileRow]]:
+    """Every known transcript by its path, with its number."""
+    files: dict[str, tuple[int, FileRow]] = {}
+    for number, crc, is_gone, *values in connection.execute(_SELECT_FILES):
+        if crc != _crc_of(number, *values):
+            raise DamagedIndex(f"The index is damaged where it keeps file {number}.")
+        path, *others, is_racy = values
+        row = FileRow(_decode_path(path), *others, bool(is_racy), bool(is_gone))  # type: ignore[call-arg]
+        files[row.path] = (number, row)
+    return files
+
+
+def load_states(connection: apsw.Connection) -> dict[str, tuple[int, int, int]]:
+    """Inode, size and time of every transcript that is not gone, by its path.
+
+    The time is -1 where it cannot be trusted.
+    """
+    query = "SELECT path, inode, size, iif(is_racy, -1, mtime_ns) FROM files WHERE is_gone = 0"
+    rows = connection.execute(query)
+    return {_decode_path(path): (inode, size, time) for path, inode, size, time in rows}
+
+
+def save_file(connection: apsw.Connection, row: FileRow, number: int | None = None) -> int:
+    """Write what is known of a transcript, in place of row `number` if given; give its number."""
+    if number is None:
+        number = int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM files").get)
+    path, *others, is_racy, is_gone = astuple(row)
+    values = (_encode_path(path), *others, int(is_racy))
+    connection.execute(_SAVE_FILE, (number, _crc_of(number, *values), is_gone, *values))
+    return number
+
+
+def mark_gone(connection: apsw.Connection, number: int, *, is_gone: bool) -> None:
+    """Keep the rows of a transcript that is no longer there, marked as such; or unmark them."""
+    connection.execute("UPDATE files SET is_gone = ? WHERE id = ?", (is_gone, number))
+
+
+def load_places(connection: apsw.Connection) -> dict[int, tuple[str, bool]]:
+    """Path of every known transcript, and whether it is gone, by number."""
+    rows = connection.execute("SELECT id, path, is_gone FROM files")
+    return {number: (_decode_path(path), bool(is_gone)) for number, path, is_gone in rows}
+
+
+def _crc_of(*values: object) -> int:
+    return crc32(repr(values).encode())
+
+
+def _encode_path(path: str) -> str:
+    """A path whose bytes are no UTF-8 as text that is; NUL, which no path holds, marks it."""
+    if path.isascii():
+        return path
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return "\0" + os.fsencode(path).hex()
+    return path
+
+
+def _decode_path(text: str) -> str:
+    try:
+        return os.fsdecode(bytes.fromhex(text[1:])) if text[:1] == "\0" else text
+    except (TypeError, ValueError) as error:
+        raise DamagedIndex(f"The index is damaged where it keeps the path {text!r}.") from error
+
+
+class Names:
+    """Texts that repeat, as numbers."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.numbers = _Numbers(connection)
+        """The number of each text, given to it when it is first asked for; None has none."""
+
+    def number(self, text: str | None) -> int | None:
+        """The number of `text`, given to it now if it is new."""
+        return self.numbers[text]
+
+    def text(self, number: int | None) -> str | None:
+        """The text that `number` stands for."""
+        return None if number is None else self.numbers.texts.get(number)
+
+
+class _Numbers(dict[str | None, int | None]):
+    """A dictionary, so that a lookup, of which there are millions, costs no call of Python."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self.texts: dict[int, str] = {}
+        for number, text, crc in connection.execute("SELECT id, text, crc FROM names"):
+            if _crc_of(number, text) != crc:
+                raise DamagedIndex(f"The index is damaged where it keeps name {number}.")
+            self.texts[number] = text
+        super().__init__({text: number for number, text in self.texts.items()})
+        self[None] = None
+
+    def __missing__(self, text: str | None) -> int | None:
+        kept = (text or "")[:LONGEST]
+        number = self.get(kept)
+        if number is None:
+            number = len(self.texts) + 1
+            values = (number, kept, _crc_of(number, kept))
+            self._connection.execute("INSERT INTO names (id, text, crc) VALUES (?, ?, ?)", values)
+            self.texts[number] = kept
+            self[kept] = number
+        self[text] = number
+        return number
+
+
+def load_problems(connection: apsw.Connection) -> dict[str, str]:
+    """What went wrong with each file that could not be read, by its path."""
+    rows = connection.execute("SELECT path, reason FROM problems")
+    return {_decode_path(path): str(reason) for path, reason in rows}
+
+
+def save_problem(connection: apsw.Connection, path: str, reason: str | None) -> None:
+    """Note what is wrong with a file, or that nothing is."""
+    if reason is None:
+        connection.execute("DELETE FROM problems WHERE path = ?", (_encode_path(path),))
+    else:
+        text = reason.encode("utf-8", "replace").decode()
+        connection.execute(
+            "INSERT OR REPLACE INTO problems VALUES (?, ?)", (_encode_path(path), text)
+        )

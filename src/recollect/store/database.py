@@ -1,0 +1,278 @@
+"""Opening the index: for reading whenever there is one, for writing by one process at a time.
+
+SQLite is apsw's own, the only one in the process. WAL lets readers go on while somebody writes. An
+index that does not hold what was written to it is set aside and built anew: what it knows of
+vanished transcripts can be taken from there as far as it is sound, all the rest is in the files.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+from zlib import crc32
+
+import apsw
+
+from recollect.errors import IndexFailure
+from recollect.store.failures import DamagedIndex, translate_errors
+from recollect.store.hours import check_hours, check_messages
+from recollect.store.lock import Lock, hold_lock
+from recollect.store.meta import read_meta, write_meta
+from recollect.store.place import INDEX_NAME, VARIABLE, is_on_network, make_private_directory
+from recollect.store.schema import DATA_VERSION, SCHEMA_VERSION, TABLE_NAMES, TABLES
+
+DAMAGED_NAME = "index.damaged.db"
+_BUSY_MS = 5_000
+_CACHE_KB = 64 * 1024
+_PAGE_BYTES = 8192
+_LOG_PAGES = 4000
+"""How long the log gets before it is merged: a first sync writes most pages several times."""
+
+T = TypeVar("T")
+Connection = apsw.Connection
+"""The index, as the layers above hand it on; only this package asks it anything."""
+
+
+class Access(NamedTuple):
+    """The index, open for the one who writes it."""
+
+    connection: apsw.Connection
+    lock: Lock
+    former: Path
+    """Where a damaged index is, if there was one."""
+
+
+def open_for_reading(directory: Path) -> apsw.Connection | None:
+    """The index in `directory`, or None when there is none that this program can read.
+
+    Raises `IndexFailure` for an index that a newer program made.
+    """
+    path = directory / INDEX_NAME
+    if not path.is_file():
+        return None
+    for connect in (_connect, _connect_immutable):
+        try:
+            return _check_for_reading(connect(path), path)
+        except (apsw.CantOpenError, apsw.ReadOnlyError):
+            # Beside a WAL SQLite needs files that it cannot make on a read-only medium.
+            continue
+        except (apsw.Error, UnicodeDecodeError, DamagedIndex):
+            return None
+    return None
+
+
+def update(directory: Path, work: Callable[[Access], T]) -> T:
+    """The result of `work` on the index in `directory`, while no other process writes it.
+
+    The index is made if need be. Where it proves to be damaged it is set aside, and `work` starts
+    again with an empty one. Raises `IndexFailure` when it cannot be written.
+    """
+    make_private_directory(directory)
+    path = directory / INDEX_NAME
+    with hold_lock(directory) as lock:
+        try:
+            return _run(path, lock, work)
+        except DamagedIndex:
+            set_aside(path)
+        return _run(path, lock, work)
+
+
+@contextmanager
+def open_for_writing(directory: Path) -> Iterator[apsw.Connection]:
+    """The index in `directory`, made if need be, while no other process writes it.
+
+    For small additions beside the catalogue, which no damage elsewhere can make wrong.
+    """
+    make_private_directory(directory)
+    path = directory / INDEX_NAME
+    with hold_lock(directory), translate_errors(path), closing(_open_sound(path)) as connection:
+        yield connection
+
+
+def _run(path: Path, lock: Lock, work: Callable[[Access], T]) -> T:
+    with translate_errors(path), closing(_open_for_writing(path)) as connection:
+        return work(Access(connection, lock, path.with_name(DAMAGED_NAME)))
+
+
+def _open_sound(path: Path) -> apsw.Connection:
+    try:
+        with translate_errors(path):
+            return _open_for_writing(path)
+    except DamagedIndex:
+        set_aside(path)
+    return _open_for_writing(path)
+
+
+def set_aside_if_damaged(directory: Path) -> bool:
+    """Look at all of the index, and move it out of the way if it is damaged: whether it was."""
+    path = directory / INDEX_NAME
+    with hold_lock(directory) as lock:
+        try:
+            _run(path, lock, lambda access: check_everything(access.connection))
+        except DamagedIndex:
+            set_aside(path)
+            return True
+    return False
+
+
+def set_aside(path: Path) -> None:
+    """Move a damaged index out of the way, in place of one that was before."""
+    target = path.with_name(DAMAGED_NAME)
+    try:
+        # Its log first: an index without it is an older one, a log without an index is nothing.
+        for suffix in ("-wal", "-shm", ""):
+            target.with_name(target.name + suffix).unlink(missing_ok=True)
+            if path.with_name(path.name + suffix).exists():
+                path.with_name(path.name + suffix).rename(target.with_name(target.name + suffix))
+    except OSError as error:
+        raise IndexFailure(
+            f"The index {path} is damaged and cannot be moved away: {error.strerror}. "
+            "Stop every other Recollect and delete it; it will be built anew."
+        ) from error
+
+
+@contextmanager
+def transaction(connection: apsw.Connection) -> Iterator[None]:
+    """All of what is written within, or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    finally:
+        # A full disk may have ended it already.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+@contextmanager
+def snapshot(connection: apsw.Connection) -> Iterator[None]:
+    """Within, the index is what it was at the first question, whoever writes it meanwhile."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("COMMIT")
+
+
+def check_everything(connection: apsw.Connection) -> None:
+    """Raise `DamagedIndex` if anything in the index contradicts anything else."""
+    found = connection.execute("PRAGMA integrity_check(1)").fetchall()
+    if found != [("ok",)]:
+        raise DamagedIndex(f"The index is damaged: {found[0][0]}.")
+    _check(connection)
+    check_messages(connection)
+
+
+def _connect(path: Path) -> apsw.Connection:
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    except UnicodeEncodeError as error:
+        raise IndexFailure(
+            f"SQLite cannot open {path}, whose name is no UTF-8. Set {VARIABLE} to a directory "
+            "whose name is."
+        ) from error
+    connection.set_busy_timeout(_BUSY_MS)
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    # Else a statement is compiled anew for each value that it is given.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    return connection
+
+
+def _connect_immutable(path: Path) -> apsw.Connection:
+    from urllib.parse import quote  # noqa: PLC0415 - hardly ever needed
+
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags)
+
+
+def _check_for_reading(connection: apsw.Connection, path: Path) -> apsw.Connection | None:
+    is_usable = False
+    try:
+        # The log is merged into the index by those who write it, and by nobody else.
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.execute("PRAGMA query_only = ON")
+        is_usable = _has_tables(connection) and _is_current(connection, path)
+        if is_usable:
+            _check(connection)
+            is_usable = read_meta(connection, "data") == str(DATA_VERSION)
+    finally:
+        if not is_usable:
+            connection.close()
+    return connection if is_usable else None
+
+
+def _open_for_writing(path: Path) -> apsw.Connection:
+    if not path.exists():
+        # Made by us, because SQLite would let others read it. Its log gets the same permissions.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    with ExitStack() as stack:
+        connection = stack.enter_context(closing(_connect(path)))
+        connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+        mode = "DELETE" if is_on_network(path) else "WAL"
+        connection.execute(f"PRAGMA journal_mode = {mode}")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+        if not _has_tables(connection):
+            _make_tables(connection)
+        elif not _is_current(connection, path):
+            _empty(connection)
+            _make_tables(connection)
+        _check(connection)
+        stack.pop_all()
+    return connection
+
+
+def _make_tables(connection: apsw.Connection) -> None:
+    with transaction(connection):
+        connection.execute(TABLES)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        write_meta(connection, "schema", str(SCHEMA_VERSION))
+        write_meta(connection, "data", str(DATA_VERSION))
+        write_meta(connection, "tables", _sum_tables(connection))
+
+
+def _empty(connection: apsw.Connection) -> None:
+    connection.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 1)
+    connection.execute("VACUUM")
+    connection.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 0)
+
+
+def _has_tables(connection: apsw.Connection) -> bool:
+    return bool(connection.execute("SELECT count(*) FROM sqlite_schema").get)
+
+
+def _is_current(connection: apsw.Connection, path: Path) -> bool:
+    """Whether the tables are those of this program and not of an older one."""
+    version = int(connection.execute("PRAGMA user_version").get)
+    try:
+        kept = read_meta(connection, "schema")
+    except apsw.SQLError as error:
+        raise DamagedIndex(f"The index {path} has other tables than any version made.") from error
+    if kept != str(version):
+        raise DamagedIndex(f"The index {path} contradicts itself about its version.")
+    if version > SCHEMA_VERSION:
+        raise IndexFailure(
+            f"A newer Recollect made the index {path}: it has schema {version}, and this program "
+            f"knows {SCHEMA_VERSION}. Get the newer one, or name another directory in {VARIABLE}."
+        )
+    return version == SCHEMA_VERSION
+
+
+def _check(connection: apsw.Connection) -> None:
+    """Raise `DamagedIndex` if what every answer rests on is not as it was written."""
+    if Path(connection.filename).stat().st_size % int(connection.execute("PRAGMA page_size").get):
+        # SQLite would take the rest of a torn page for zeros.
+        raise DamagedIndex("The index breaks off within a page.")
+    if read_meta(connection, "tables") != _sum_tables(connection):
+        raise DamagedIndex("The tables of the index are not as they were made.")
+    check_hours(connection)
+    connection.execute("SELECT message_id FROM messages ORDER BY id DESC LIMIT 1").fetchall()
+
+
+def _sum_tables(connection: apsw.Connection) -> str:
+    """A checksum of the definitions; other modules may have tables of their own beside ours."""
+    rows = connection.execute("SELECT tbl_name, sql FROM sqlite_schema ORDER BY name").fetchall()
+    return str(crc32(repr([row for row in rows if row[0] in TABLE_NAMES]).encode()))

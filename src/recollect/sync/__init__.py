@@ -1,0 +1,1 @@
+"""Brings the index level with the files."""

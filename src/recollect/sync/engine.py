@@ -1,0 +1,215 @@
+"""One sync: find what changed, read it on all cores, write it in one process.
+
+The offset of a file moves in the transaction that holds its rows, so that a sync that is killed
+loses nothing and repeats nothing. It commits in bounded steps, the first one too: what was booked
+stays booked, and memory does not grow with the history. Reading never changes a transcript.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from msgspec import Struct
+
+from recollect.locations import Transcript
+from recollect.locations.names import PROJECTS_DIRECTORY
+from recollect.store.catalogue import Names, load_files, load_problems
+from recollect.store.database import Access, check_everything, transaction, update
+from recollect.store.meta import read_meta, write_meta
+from recollect.store.place import refuse_claude_directory
+from recollect.store.salvage import iter_remains
+from recollect.store.schema import DATA_VERSION
+from recollect.sync.booking import Booking
+from recollect.sync.changes import Plan, Task, is_there, make_plan
+from recollect.sync.editions import find_edition
+from recollect.sync.extract import Extract, load_costs
+from recollect.sync.level import EDITION_KEY, find_transcripts, is_level
+from recollect.sync.reading import Limits, count_bytes, iter_extracts, make_jobs
+from recollect.sync.values import from_values
+
+__all__ = ["Limits", "Progress", "SyncReport", "Watch", "find_transcripts", "is_level", "sync"]
+
+
+class Progress(Struct, frozen=True):
+    """How far a sync is."""
+
+    files_done: int
+    files: int
+    bytes_done: int
+    bytes: int
+
+
+class SyncReport(Struct, frozen=True):
+    """What a sync did."""
+
+    files_read: int = 0
+    bytes_read: int = 0
+    files_gone: int = 0
+    problems: tuple[tuple[str, str], ...] = ()
+    """Paths that could not be read, now or before, and why."""
+
+
+Watch = Callable[[Progress], None]
+
+
+class Request(Struct, frozen=True):
+    """What a sync is asked to do."""
+
+    transcripts: Sequence[Transcript]
+    prices: Path | None
+    edition: str
+    anew: bool
+    watch: Watch | None
+    limits: Limits
+
+
+def sync(
+    directory: Path,
+    transcripts: Sequence[Transcript],
+    *,
+    prices: Path | None = None,
+    watch: Watch | None = None,
+    anew: bool = False,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> SyncReport:
+    """Bring the index in `directory` level with `transcripts`; `anew` reads all of them again.
+
+    Raises `IndexFailure` when the index cannot be written; what it held before is still there.
+    """
+    refuse_claude_directory(directory, _find_roots(transcripts))
+    edition = find_edition(prices)
+    # A price file with a mistake is told before anything is done.
+    load_costs(str(prices) if prices else None, edition)
+    request = Request(transcripts, prices, edition, anew, watch, limits)
+    return update(directory, lambda access: _Sync(access, request).run())
+
+
+def _find_roots(transcripts: Sequence[Transcript]) -> set[Path]:
+    """The Claude directories that hold these transcripts, or else what holds their projects."""
+    # As texts, because paths are slow to compare and there are many transcripts in few places.
+    places = {Path(place).parent for place in {str(found.project_dir) for found in transcripts}}
+    return {place.parent if place.name == PROJECTS_DIRECTORY else place for place in places}
+
+
+class _Sync:
+    """One sync, while the index is held."""
+
+    def __init__(self, access: Access, request: Request) -> None:
+        self._access = access
+        self._request = request
+        self._connection = access.connection
+        self._known = load_files(access.connection)
+        self._booking = Booking(
+            access.connection,
+            Names(access.connection),
+            request.prices,
+            edition=request.edition,
+            is_first=not self._known,
+        )
+        self._files_read = self._bytes_read = 0
+
+    def run(self) -> SyncReport:
+        """Do all that is to be done."""
+        is_outdated = read_meta(self._connection, "data") != str(DATA_VERSION)
+        anew = self._request.anew or is_outdated
+        plan = make_plan(self._request.transcripts, self._known, anew=anew)
+        if anew or not plan.is_empty:
+            self._check_now_and_then()
+        self._arrange(plan)
+        self._read(plan.tasks)
+        if is_outdated:
+            write_meta(self._connection, "data", str(DATA_VERSION))
+        return SyncReport(
+            files_read=self._files_read,
+            bytes_read=self._bytes_read,
+            files_gone=len(plan.gone),
+            problems=tuple(sorted(load_problems(self._connection).items())),
+        )
+
+    def _check_now_and_then(self) -> None:
+        """Look at all of the index once a day, since answers look at a part of it only."""
+        today = time.strftime("%Y-%m-%d", time.gmtime())
+        if self._request.anew or self._meta("checked") != today:
+            if self._known:
+                check_everything(self._connection)
+            write_meta(self._connection, "checked", today)
+
+    def _arrange(self, plan: Plan) -> None:
+        """Book all that needs no reading."""
+        solved = self._find_solved(plan)
+        is_repriced = self._meta(EDITION_KEY) != self._request.edition
+        is_fresh = not self._meta("carried")
+        if not (plan.moved or plan.gone or plan.returned or solved or is_repriced or is_fresh):
+            return
+        with transaction(self._connection):
+            for path in solved:
+                self._booking.note_problem(path, None)
+            for task in plan.moved:
+                self._booking.move(task)
+            self._booking.mark(plan.gone, is_gone=True)
+            self._booking.mark(plan.returned, is_gone=False)
+            if is_repriced:
+                self._booking.reprice()
+                write_meta(self._connection, EDITION_KEY, self._request.edition)
+            if is_fresh:
+                self._carry_over()
+            self._booking.settle()
+
+    def _find_solved(self, plan: Plan) -> list[str]:
+        """Files that could not be read, and need not be any more: gone, or as they were known."""
+        problems = load_problems(self._connection)
+        if not problems:
+            return []
+        unchanged = {str(found.path) for found in self._request.transcripts}
+        unchanged.difference_update(str(task.transcript.path) for task in plan.tasks)
+        return [path for path in problems if path in unchanged or not is_there(path)]
+
+    def _carry_over(self) -> None:
+        for row, messages, names in iter_remains(self._access.former, is_there):
+            rows = (from_values(values, names) for values in messages)
+            self._booking.add_vanished(row, rows)
+        write_meta(self._connection, "carried", "yes")
+
+    def _read(self, tasks: Sequence[Task]) -> None:
+        """Read what changed and book it, step by step."""
+        if tasks:
+            with closing(self._iter_read(tasks)) as stream:
+                more = True
+                while more:
+                    more = self._book_step(stream)
+
+    def _book_step(self, stream: Iterator[tuple[Task, Extract]]) -> bool:
+        """Book as much as fits into one transaction: whether there may be more."""
+        room = self._request.limits.commit_bytes
+        with transaction(self._connection):
+            for task, read in stream:
+                self._booking.add(task, read)
+                room -= read.size - read.start
+                if room <= 0:
+                    break
+            self._booking.settle()
+        return room <= 0
+
+    def _iter_read(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Extract], None, None]:
+        request = self._request
+        sizes = [count_bytes(task) for task in tasks]
+        expected = {
+            str(task.transcript.path): (task, size) for task, size in zip(tasks, sizes, strict=True)
+        }
+        jobs = make_jobs(tasks, request.prices, request.edition)
+        inherited = [self._access.lock.descriptor]
+        done_files = done_bytes = 0
+        with closing(iter_extracts(jobs, sizes, request.limits, inherited)) as extracts:
+            for read in extracts:
+                task, size = expected[read.path]
+                self._files_read += read.problem is None and not read.is_gone
+                self._bytes_read += read.size - read.start
+                done_files, done_bytes = done_files + 1, done_bytes + size
+                self._access.lock.show_life()
+                yield task, read
+                if request.watch is not None:
+                    request.watch(Progress(done_files, len(tasks), done_bytes, sum(sizes)))
+
+    def _meta(self, key: str) -> str:
+        return read_meta(self._connection, key) or ""

@@ -1,0 +1,169 @@
+"""One file → what the index keeps of it. Runs in worker processes and touches no database.
+
+Whether a file was appended to is decided here, on the open file: its start and the bytes before
+the known end must be what they were. Everything else is read anew.
+"""
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from io import FileIO
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from recollect.errors import UnreadableInput
+from recollect.locations import open_regular
+from recollect.pricing import Prices
+from recollect.reader import read_usage
+from recollect.reader.transcript import seek_line_start
+from recollect.sync.costs import Costs
+from recollect.sync.rows import MessageRow, gather_rows
+
+EDGE = 4096
+"""Bytes at the start, and before the known end, whose hash tells an appended file from another."""
+
+_SECOND_NS = 1_000_000_000
+_TICK_NS = 50_000_000
+"""No clock that gives parts of a second stands still for longer."""
+
+
+class Job(Struct, frozen=True):
+    """A file to read: from `position` on if it grew and its edges are still those, else whole."""
+
+    path: str
+    position: int = 0
+    head_hash: bytes = b""
+    tail_hash: bytes = b""
+    prices: str | None = None
+    """The user's own price file."""
+    size: int = 0
+    """What it was when it was read up to `position`."""
+    wants_session: bool = False
+    """Whether only its records tell which session it belongs to."""
+    edition: str = ""
+    """Which state of the prices is meant."""
+
+
+class Extract(Struct, frozen=True, array_like=True):
+    """What was read: the rows from byte `start` on, and where to go on."""
+
+    path: str
+    start: int = 0
+    position: int = 0
+    size: int = 0
+    mtime_ns: int = 0
+    device: int = 0
+    inode: int = 0
+    head_hash: bytes = b""
+    tail_hash: bytes = b""
+    is_racy: bool = True
+    session_id: str | None = None
+    rows: list[MessageRow] = []
+    problem: str | None = None
+    is_gone: bool = False
+    """Whether the file was no longer there, which is no problem."""
+
+
+def extract_many(jobs: Sequence[Job]) -> bytes:
+    """What the files of `jobs` hold, encoded: cheaper to hand over than objects are."""
+    # Paths are left out: they may be no UTF-8, and whoever made the jobs knows them.
+    return msgspec.msgpack.encode([replace(extract(job), path="") for job in jobs])
+
+
+def decode_extracts(data: bytes, jobs: Iterable[Job]) -> list[Extract]:
+    """The result of `extract_many` for the same jobs."""
+    found = msgspec.msgpack.decode(data, type=list[Extract])
+    return [replace(read, path=job.path) for job, read in zip(jobs, found, strict=True)]
+
+
+def extract(job: Job) -> Extract:
+    """What one file holds; a file that cannot be read gives a problem instead."""
+    try:
+        return _read(job)
+    except (UnreadableInput, OSError) as error:
+        if not os.path.lexists(job.path):
+            return Extract(job.path, is_gone=True)
+        return Extract(job.path, problem=str(error))
+
+
+def _read(job: Job) -> Extract:
+    path = Path(job.path)
+    with open_regular(path) as file:
+        state = os.fstat(file.fileno())
+        is_racy = _is_racy(state.st_mtime_ns, time.time_ns())
+        position, head_hash, tail_hash = _find_edges(file, state.st_size)
+        start = job.position if _is_grown(file, state.st_size, job) else 0
+    if position < state.st_size and _holds_usage(path, position, state.st_size):
+        # The last line counts, but is not ended: with the next one it may say something else.
+        position = 0
+    return Extract(
+        path=job.path,
+        start=start,
+        position=position,
+        size=state.st_size,
+        mtime_ns=state.st_mtime_ns,
+        device=state.st_dev,
+        inode=state.st_ino,
+        head_hash=head_hash,
+        tail_hash=tail_hash,
+        is_racy=is_racy,
+        session_id=_find_session(path, state.st_size) if job.wants_session else None,
+        rows=gather_rows(
+            read_usage(path, start, state.st_size), load_costs(job.prices, job.edition)
+        ),
+    )
+
+
+def _is_racy(mtime_ns: int, now: int) -> bool:
+    """Whether a file written so shortly before could be written again at the same time."""
+    step = 2 * _SECOND_NS if mtime_ns % _SECOND_NS == 0 else _TICK_NS
+    return abs(now - mtime_ns) <= step
+
+
+def _is_grown(file: FileIO, size: int, job: Job) -> bool:
+    if not job.position or size <= job.size:
+        return False
+    return _hash_edges(file, job.position) == (job.head_hash, job.tail_hash)
+
+
+def _find_edges(file: FileIO, size: int) -> tuple[int, bytes, bytes]:
+    """Where the last line that is not ended begins, and the hashes of the edges up to there."""
+    # Nearly always the file ends with a line, and the bytes to be hashed show it.
+    if _read_before(file, size).endswith(b"\n"):
+        return size, *_hash_edges(file, size)
+    position = seek_line_start(file, size)
+    return position, *_hash_edges(file, position)
+
+
+def _hash_edges(file: FileIO, position: int) -> tuple[bytes, bytes]:
+    """Hashes of the first bytes of `file` and of those before `position`."""
+    return _hash(_read_before(file, min(EDGE, position))), _hash(_read_before(file, position))
+
+
+def _read_before(file: FileIO, position: int) -> bytes:
+    file.seek(max(position - EDGE, 0))
+    return file.read(min(EDGE, position))
+
+
+def _hash(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=12).digest()
+
+
+def _holds_usage(path: Path, start: int, stop: int) -> bool:
+    return next(iter(read_usage(path, start, stop)), None) is not None
+
+
+def _find_session(path: Path, stop: int) -> str | None:
+    first = next(iter(read_usage(path, 0, stop)), None)
+    return first.session_id if first else None
+
+
+@lru_cache(maxsize=2)
+def load_costs(user_file: str | None, edition: str) -> Costs:  # noqa: ARG001 - a part of the key
+    """Costs by the bundled prices, under those of the user's own file if there is one."""
+    return Costs(Prices.load(Path(user_file) if user_file else None))

@@ -1,0 +1,13 @@
+"""A world of its own for every test that asks for one."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.sync.world import World
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """An empty Claude directory and no index yet."""
+    return World(tmp_path, tmp_path / "data")

@@ -1,0 +1,120 @@
+"""Tests of recollect.store.catalogue: files, names and problems as rows."""
+
+import os
+from pathlib import Path
+
+import apsw
+import pytest
+from msgspec.structs import replace
+
+from recollect.store.catalogue import (
+    LONGEST,
+    FileRow,
+    Names,
+    load_files,
+    load_places,
+    load_problems,
+    load_states,
+    mark_gone,
+    save_file,
+    save_problem,
+)
+from recollect.store.failures import DamagedIndex
+from recollect.store.schema import TABLES
+
+ROW = FileRow(
+    path="/home/me/.claude/projects/p/é.jsonl",
+    project="p",
+    kind="session",
+    session_id="s",
+    agent_id=None,
+    device=1,
+    inode=2**63 - 1,
+    size=3,
+    mtime_ns=4,
+    position=5,
+    head_hash=b"\0head",
+    tail_hash=b"tail",
+    is_racy=True,
+)
+
+
+@pytest.fixture
+def connection() -> apsw.Connection:
+    """An index in memory."""
+    connection = apsw.Connection(":memory:")
+    connection.execute(TABLES)
+    return connection
+
+
+def test_files_come_back_as_they_were(connection: apsw.Connection) -> None:
+    """Also those whose names are no text."""
+    odd = replace(ROW, path=os.fsdecode(b"/caf\xe9"), agent_id="x", is_racy=False, is_gone=True)
+    numbers = [save_file(connection, row) for row in (ROW, odd)]
+    assert numbers == [1, 2]
+    assert load_files(connection) == {ROW.path: (1, ROW), odd.path: (2, odd)}
+    assert load_places(connection) == {1: (ROW.path, False), 2: (odd.path, True)}
+
+
+def test_a_file_can_be_saved_in_place_of_another(connection: apsw.Connection) -> None:
+    """It keeps its number, whatever else changes."""
+    number = save_file(connection, ROW)
+    moved = replace(ROW, path="/elsewhere", size=9)
+    assert save_file(connection, moved, number) == number
+    assert load_files(connection) == {"/elsewhere": (number, moved)}
+
+
+def test_states_are_those_of_files_that_are_there(connection: apsw.Connection) -> None:
+    """A time that cannot be trusted is none."""
+    save_file(connection, ROW)
+    gone = save_file(connection, replace(ROW, path="/gone"))
+    save_file(connection, replace(ROW, path="/sure", is_racy=False))
+    mark_gone(connection, gone, is_gone=True)
+    assert load_states(connection) == {ROW.path: (ROW.inode, 3, -1), "/sure": (ROW.inode, 3, 4)}
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["path = 'x'", "size = 4", "session_id = 't'", "id = 7", "head_hash = 1", "kind = x''"],
+)
+def test_a_file_that_was_not_written_so_is_damage(connection: apsw.Connection, change: str) -> None:
+    """Nothing else would show it."""
+    save_file(connection, ROW)
+    connection.execute(f"UPDATE files SET {change}")
+    with pytest.raises(DamagedIndex):
+        load_files(connection)
+
+
+def test_names_have_numbers_that_stay(connection: apsw.Connection) -> None:
+    """New ones get the next."""
+    names = Names(connection)
+    assert [names.number(text) for text in ("a", "b", "a", None, "")] == [1, 2, 1, None, 3]
+    again = Names(connection)
+    assert [again.text(number) for number in (1, 2, 3, None, 99)] == ["a", "b", "", None, None]
+    assert again.number("c") == 4
+
+
+def test_names_without_end_are_cut(connection: apsw.Connection) -> None:
+    """All of them are held in memory, and a transcript may hold anything."""
+    names = Names(connection)
+    number = names.number("x" * (LONGEST + 5))
+    assert names.number("x" * LONGEST) == number
+    assert Names(connection).text(number) == "x" * LONGEST
+
+
+@pytest.mark.parametrize("change", ["text = 'b'", "id = 2", "text = x'00'", "crc = 1"])
+def test_a_name_that_was_not_written_so_is_damage(connection: apsw.Connection, change: str) -> None:
+    """A model that was never used must not get the cost of another."""
+    Names(connection).number("a")
+    connection.execute(f"UPDATE names SET {change}")
+    with pytest.raises(DamagedIndex):
+        Names(connection)
+
+
+def test_problems_are_kept_until_they_are_none(connection: apsw.Connection) -> None:
+    """By path, the last one counts."""
+    odd = os.fsdecode(b"/caf\xe9")
+    for path, reason in ((odd, "first"), (odd, f"cannot read {odd}"), ("/b", "gone"), ("/b", None)):
+        save_problem(connection, path, reason)
+    assert load_problems(connection) == {odd: "cannot read /caf?"}
+    assert Path(odd).name == odd[1:]

@@ -1,0 +1,269 @@
+"""Whatever happens to the index on the disk: it is noticed, set aside and built anew."""
+
+import random
+import shutil
+from collections.abc import Callable
+
+import apsw
+import pytest
+
+from recollect.errors import IndexFailure
+from recollect.store.database import (
+    DAMAGED_NAME,
+    check_everything,
+    open_for_reading,
+    open_for_writing,
+    set_aside_if_damaged,
+)
+from recollect.store.failures import DamagedIndex
+from recollect.store.place import INDEX_NAME
+from recollect.sync.answers import ask
+from tests.sync.lines import PRICED, Line
+from tests.sync.world import World, add_up, assert_same
+
+PAGE = 8192
+FLIPS, SLOW_FLIPS = 25, 500
+Totals = tuple[object, ...]
+
+
+class Indexed:
+    """A world with an index, which can be put back as it was."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.path = world.data / INDEX_NAME
+        write_sessions(world)
+        world.sync()
+        # Closing the last connection that writes merges the log into the file.
+        self.content = self.path.read_bytes()
+        self.totals = self.ask()
+
+    def ask(self) -> Totals:
+        """What counts, by an index that is level."""
+        return ask(self.world.data, self.world.find(), add_up)
+
+    def put_back(self, content: bytes) -> None:
+        """An index of this content, and nothing beside it."""
+        shutil.rmtree(self.world.data)
+        self.world.data.mkdir()
+        self.path.write_bytes(content)
+
+    @property
+    def was_set_aside(self) -> bool:
+        """Whether a damaged index is kept."""
+        return (self.world.data / DAMAGED_NAME).exists()
+
+
+def write_sessions(world: World) -> None:
+    """Sessions that share some messages."""
+    dice = random.Random(1)
+    for number in range(8):
+        lines = [
+            Line(
+                id=f"msg_{number if message > 5 else number // 2}_{message}",
+                request=f"req_{number}_{message}",
+                model=dice.choice(PRICED),
+                time=f"2026-03-{number + 1:02}T{message % 24:02}:00:00.000Z",
+                input=dice.randrange(1000),
+                output=dice.randrange(1000),
+                tools=dice.choice([(), ("Bash",), ("Read",)]),
+                branch=dice.choice(["main", "topic"]),
+            )
+            for message in range(25)
+        ]
+        world.write(f"p{number % 3}/s{number}", b"".join(line.encode() for line in lines))
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Indexed:
+    """An index that tests may damage."""
+    base = tmp_path_factory.mktemp("damage")
+    return Indexed(World(base, base / "data"))
+
+
+def flip(content: bytes, place: int, bit: int) -> bytes:
+    """The same with one bit changed."""
+    changed = bytearray(content)
+    changed[place] ^= 1 << bit
+    return bytes(changed)
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [*range(FLIPS), *(pytest.param(n, marks=pytest.mark.slow) for n in range(FLIPS, SLOW_FLIPS))],
+)
+def test_a_flipped_bit_never_makes_a_wrong_answer(indexed: Indexed, seed: int) -> None:
+    """Be it found when the index is opened, when it is asked, or because it does not matter."""
+    dice = random.Random(seed)
+    content = indexed.content
+    indexed.put_back(flip(content, dice.randrange(len(content)), dice.randrange(8)))
+    assert indexed.ask() == indexed.totals
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_look_at_everything_finds_what_answers_do_not_show(indexed: Indexed, seed: int) -> None:
+    """Then what is read later is added to something sound."""
+    dice = random.Random(seed)
+    content = indexed.content
+    indexed.put_back(flip(content, dice.randrange(len(content)), dice.randrange(8)))
+    set_aside_if_damaged(indexed.world.data)
+    world = indexed.world
+    added = world.write("p9/later", Line(id="later", output=3).encode())
+    messages, _, output, *_ = indexed.ask()
+    added.unlink()
+    assert (messages, output) == (indexed.totals[0] + 1, indexed.totals[2] + 3)  # type: ignore[operator]
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda _: b"",
+    "garbage": lambda content: bytes(random.Random(1).randbytes(len(content))),
+    "text": lambda _: b"This is no index.\n" * 1000,
+    "half": lambda content: content[: len(content) // 2],
+    "a page short": lambda content: content[:-PAGE],
+    "a torn page": lambda content: content[:-100],
+    "a byte": lambda _: b"S",
+    "header only": lambda content: content[:100],
+    "no header": lambda content: bytes(100) + content[100:],
+    "longer": lambda content: content + bytes(PAGE),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_broken_file_is_built_anew(indexed: Indexed, damage: str) -> None:
+    """Cut, overwritten or something else altogether."""
+    indexed.put_back(DAMAGES[damage](indexed.content))
+    assert indexed.ask() == indexed.totals
+    connection = open_for_reading(indexed.world.data)
+    assert connection is not None
+    check_everything(connection)
+    connection.close()
+
+
+def test_a_zeroed_page_is_found_whichever_it_is(indexed: Indexed) -> None:
+    """What a disk loses, it loses in blocks."""
+    for start in range(0, len(indexed.content), PAGE):
+        content = indexed.content[:start] + bytes(PAGE) + indexed.content[start + PAGE :]
+        indexed.put_back(content)
+        assert indexed.ask() == indexed.totals, start
+        set_aside_if_damaged(indexed.world.data)
+        assert indexed.ask() == indexed.totals, start
+
+
+@pytest.mark.parametrize("leftover", ["-wal", "-shm", "-journal"])
+def test_leftovers_of_another_index_do_no_harm(indexed: Indexed, leftover: str) -> None:
+    """An index that was put back from a copy finds the log of the one before."""
+    indexed.put_back(indexed.content)
+    beside = indexed.path.with_name(INDEX_NAME + leftover)
+    beside.write_bytes(random.Random(2).randbytes(PAGE * 3))
+    assert indexed.ask() == indexed.totals
+    indexed.path.unlink()
+    beside.write_bytes(random.Random(2).randbytes(PAGE * 3))
+    assert indexed.ask() == indexed.totals
+
+
+def test_the_log_of_an_earlier_time_does_no_harm(indexed: Indexed) -> None:
+    """Nor does a log that belongs to the same index, and is older than it."""
+    world = indexed.world
+    indexed.put_back(indexed.content)
+    reader = open_for_reading(world.data)
+    extra = world.write("p9/extra", Line(id="extra").encode())
+    world.sync()
+    log = indexed.path.with_name(f"{INDEX_NAME}-wal").read_bytes()
+    assert reader is not None
+    assert log
+    reader.close()
+    world.append("p9/extra", Line(id="extra_2").encode() * 2)
+    world.sync()
+    content = indexed.path.read_bytes()
+    expected = indexed.ask()
+    indexed.put_back(content)
+    indexed.path.with_name(f"{INDEX_NAME}-wal").write_bytes(log)
+    assert indexed.ask() == expected
+    extra.unlink()
+
+
+def test_one_damaged_index_is_kept(indexed: Indexed) -> None:
+    """The last one, for whoever wants to look at it."""
+    indexed.put_back(b"first" * 1000)
+    indexed.ask()
+    indexed.path.write_bytes(b"last" * 1000)
+    indexed.ask()
+    kept = {path.stem for path in indexed.world.data.iterdir() if "damaged" in path.name}
+    assert kept == {"index.damaged"}
+    assert (indexed.world.data / DAMAGED_NAME).read_bytes() == b"last" * 1000
+
+
+def test_what_vanished_files_counted_is_carried_over(world: World) -> None:
+    """It is nowhere else; the rest comes from the files."""
+    for name in ("gone", "here"):
+        world.write(f"p/{name}", Line(id=name, branch=name).encode())
+    world.sync()
+    world.path("p/gone").unlink()
+    world.sync()
+    expected = world.dump()
+    path = world.data / INDEX_NAME
+    connection = apsw.Connection(str(path))
+    page = int(connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'problems'").get)
+    connection.close()
+    content = path.read_bytes()
+    path.write_bytes(content[: (page - 1) * PAGE] + bytes(PAGE) + content[page * PAGE :])
+    assert set_aside_if_damaged(world.data)
+    world.sync()
+    assert_same(world.dump(), expected)
+
+
+def test_damage_found_while_asking_is_mended(indexed: Indexed) -> None:
+    """The question is asked again, of a new index."""
+    indexed.put_back(indexed.content)
+    questions: list[Totals] = []
+
+    def question(connection: apsw.Connection) -> Totals:
+        questions.append(add_up(connection))
+        if len(questions) == 1:
+            raise apsw.CorruptError("found while reading")
+        return questions[-1]
+
+    assert ask(indexed.world.data, indexed.world.find(), question) == indexed.totals
+    assert questions == [indexed.totals] * 2
+
+
+def test_damage_that_stays_is_told(indexed: Indexed) -> None:
+    """Nobody is asked for ever."""
+    indexed.put_back(indexed.content)
+
+    def question(_: apsw.Connection) -> Totals:
+        raise apsw.CorruptError("always")
+
+    with pytest.raises(IndexFailure, match=r"is damaged \(always\)\. `recollect index --rebuild`"):
+        ask(indexed.world.data, indexed.world.find(), question)
+
+
+def test_a_small_addition_survives_damage(indexed: Indexed) -> None:
+    """Whoever adds something beside the catalogue gets an index that works."""
+    indexed.put_back(b"garbage" * 1000)
+    with open_for_writing(indexed.world.data) as connection:
+        connection.execute("CREATE TABLE extra (x)")
+    assert indexed.was_set_aside
+    assert indexed.ask() == indexed.totals
+
+
+def test_a_look_at_everything_is_content_with_a_sound_index(indexed: Indexed) -> None:
+    """It changes nothing."""
+    indexed.put_back(indexed.content)
+    assert not set_aside_if_damaged(indexed.world.data)
+    assert not indexed.was_set_aside
+
+
+def test_messages_that_contradict_the_hours_are_found(world: World) -> None:
+    """Before anything is added to them, and when all is looked at."""
+    world.write("p/a", Line().encode())
+    world.sync()
+    connection = apsw.Connection(str(world.data / INDEX_NAME))
+    connection.execute("UPDATE messages SET output = output + 4")
+    with pytest.raises(DamagedIndex):
+        check_everything(connection)
+    connection.close()
+    world.append("p/a", Line(id="msg_2").encode())
+    world.sync()
+    assert (world.data / DAMAGED_NAME).exists()
+    assert_same(world.dump(), world.dump_fresh())

@@ -1,0 +1,200 @@
+"""Tests of recollect.store.database: versions, readers, transactions."""
+
+import stat
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recollect.errors import IndexFailure
+from recollect.store import database, place
+from recollect.store.database import open_for_reading, open_for_writing, snapshot, transaction
+from recollect.store.meta import read_meta, write_meta
+from recollect.store.place import INDEX_NAME
+from recollect.store.schema import DATA_VERSION, SCHEMA_VERSION, TABLE_NAMES
+from recollect.sync.engine import is_level
+from tests.sync.lines import Line
+from tests.sync.world import World, assert_same
+
+
+def set_versions(world: World, *, schema: int = SCHEMA_VERSION, data: int = DATA_VERSION) -> None:
+    """Let the index be one of other versions."""
+    connection = apsw.Connection(str(world.data / INDEX_NAME))
+    connection.execute(f"PRAGMA user_version = {schema}")
+    write_meta(connection, "schema", str(schema))
+    write_meta(connection, "data", str(data))
+    connection.close()
+
+
+@pytest.fixture
+def indexed(world: World) -> World:
+    """A world with an index that knows a file that is there and one that is gone."""
+    for name in ("here", "gone"):
+        world.write(f"p/{name}", Line(id=name).encode())
+    world.sync()
+    world.path("p/gone").unlink()
+    world.sync()
+    return world
+
+
+def test_an_index_of_a_newer_program_is_left_alone(indexed: World) -> None:
+    """By those who read and by those who write, and they say what to do."""
+    set_versions(indexed, schema=SCHEMA_VERSION + 1)
+    path = indexed.data / INDEX_NAME
+    content = path.read_bytes()
+    message = (
+        f"A newer Recollect made the index {path}: it has schema 2, and this program knows 1. "
+        "Get the newer one, or name another directory in RECOLLECT_DATA_DIR."
+    )
+    for attempt in (indexed.sync, lambda: open_for_reading(indexed.data)):
+        with pytest.raises(IndexFailure) as told:
+            attempt()
+        assert str(told.value) == message
+    assert path.read_bytes() == content
+
+
+def test_an_index_with_older_tables_is_emptied_and_filled(indexed: World) -> None:
+    """In its place, so that whoever reads it meanwhile is not disturbed."""
+    set_versions(indexed, schema=SCHEMA_VERSION - 1)
+    inode = (indexed.data / INDEX_NAME).stat().st_ino
+    assert open_for_reading(indexed.data) is None
+    assert indexed.sync().files_read == 1
+    assert (indexed.data / INDEX_NAME).stat().st_ino == inode
+    assert_same(indexed.dump(), indexed.dump_fresh())
+
+
+def test_an_index_with_older_data_is_read_anew(indexed: World) -> None:
+    """What it knows of vanished files stays."""
+    before = indexed.dump()
+    set_versions(indexed, data=DATA_VERSION - 1)
+    assert open_for_reading(indexed.data) is None
+    assert not is_level(indexed.data, indexed.find())
+    assert indexed.sync().files_read == 1
+    assert_same(indexed.dump(), before)
+
+
+def test_an_index_that_contradicts_itself_about_its_version_is_damaged(indexed: World) -> None:
+    """One flipped bit must not make a program ask for its successor."""
+    connection = apsw.Connection(str(indexed.data / INDEX_NAME))
+    write_meta(connection, "schema", "3")
+    connection.close()
+    indexed.sync()
+    assert (indexed.data / database.DAMAGED_NAME).exists()
+    assert len(indexed.dump()["files"]) == 2
+
+
+def test_tables_of_others_are_no_damage(indexed: World) -> None:
+    """Only our own are looked at."""
+    with open_for_writing(indexed.data) as connection:
+        connection.execute("CREATE TABLE others (x)")
+    assert is_level(indexed.data, indexed.find())
+
+
+def test_changed_tables_are_damage(indexed: World) -> None:
+    """They would answer something else."""
+    connection = apsw.Connection(str(indexed.data / INDEX_NAME))
+    connection.execute("DROP INDEX messages_by_key")
+    connection.close()
+    assert open_for_reading(indexed.data) is None
+    indexed.sync()
+    assert len(indexed.dump()["files"]) == 2
+
+
+def test_the_names_of_our_tables_are_listed(indexed: World) -> None:
+    """Every one that is made."""
+    connection = indexed.open()
+    found = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    assert {name for (name,) in found} == TABLE_NAMES
+    connection.close()
+
+
+def test_no_index_is_no_failure(world: World) -> None:
+    """Nor is one that is just being made."""
+    assert open_for_reading(world.data) is None
+    world.data.mkdir()
+    (world.data / INDEX_NAME).touch()
+    assert open_for_reading(world.data) is None
+    world.write("p/a", Line().encode())
+    assert world.sync().files_read == 1
+
+
+def test_readers_cannot_write(indexed: World) -> None:
+    """Not by mistake either."""
+    connection = indexed.open()
+    with pytest.raises(apsw.ReadOnlyError):
+        connection.execute("DELETE FROM hours")
+    connection.close()
+
+
+def test_only_writers_merge_the_log(indexed: World) -> None:
+    """A reader that leaves last leaves the log as it is."""
+    reader = indexed.open()
+    indexed.append("p/here", Line(id="more").encode())
+    indexed.sync()
+    log = indexed.data / f"{INDEX_NAME}-wal"
+    size = log.stat().st_size
+    reader.close()
+    assert size > 0
+    assert log.stat().st_size == size
+    assert len(indexed.dump()["messages"]) == 3
+
+
+def test_a_snapshot_stays_as_it_is(indexed: World) -> None:
+    """Whatever is written meanwhile is seen afterwards."""
+    connection = indexed.open()
+    query = "SELECT count(*) FROM messages"
+    with snapshot(connection):
+        before = connection.execute(query).get
+        indexed.append("p/here", Line(id="more").encode())
+        indexed.sync()
+        assert connection.execute(query).get == before
+    assert connection.execute(query).get == before + 1
+    connection.close()
+
+
+def test_a_transaction_is_all_or_nothing(indexed: World) -> None:
+    """An error within it leaves what was."""
+    with open_for_writing(indexed.data) as connection:
+        with pytest.raises(apsw.ConstraintError), transaction(connection):
+            connection.execute("INSERT INTO meta VALUES ('note', 'half'), ('other', NULL)")
+        assert read_meta(connection, "note") is None
+        with transaction(connection):
+            write_meta(connection, "note", "whole")
+    with open_for_writing(indexed.data) as connection:
+        assert read_meta(connection, "note") == "whole"
+
+
+def test_an_odd_place_can_be_read_without_writing(world: World) -> None:
+    """Characters with a meaning in an address have none in a path."""
+    world.data = world.base / "100% of #1?"
+    world.write("p/a", Line().encode())
+    world.sync()
+    for suffix in ("-wal", "-shm"):
+        (world.data / f"{INDEX_NAME}{suffix}").unlink(missing_ok=True)
+    connection = database._connect_immutable(world.data / INDEX_NAME)
+    assert connection.execute("SELECT count(*) FROM messages").get == 1
+    connection.close()
+
+
+def test_no_log_is_kept_where_other_machines_may_write(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite's log needs memory that only one machine shares."""
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"server:/home {tmp_path} nfs4 rw 0 0\n", encoding="utf-8")
+    monkeypatch.setattr(place, "MOUNTS", mounts)
+    world.write("p/a", Line().encode())
+    world.sync()
+    connection = world.open()
+    assert connection.execute("PRAGMA journal_mode").get == "delete"
+    connection.close()
+    assert sorted(path.name for path in world.data.iterdir()) == [INDEX_NAME, "index.lock"]
+
+
+def test_an_existing_file_keeps_its_permissions(indexed: World) -> None:
+    """What the user has decided is not decided anew."""
+    path = indexed.data / INDEX_NAME
+    path.chmod(0o640)
+    indexed.append("p/here", Line(id="more").encode())
+    indexed.sync()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640

@@ -1,0 +1,128 @@
+"""Tests of recollect.store.hours: sums that can be trusted."""
+
+import apsw
+import pytest
+
+from recollect.store.failures import DamagedIndex
+from recollect.store.hours import HourRow, check_hours, check_messages, iter_hours, rebuild_hours
+from recollect.store.messages import MESSAGE_COLUMNS, insert_corrections, insert_messages
+from recollect.store.schema import TABLES
+
+BLANK = dict.fromkeys(MESSAGE_COLUMNS, 0) | dict.fromkeys(
+    "request_id model branch version entrypoint cwd tools terms time usage cost".split()
+)
+
+
+@pytest.fixture
+def connection() -> apsw.Connection:
+    """An index in memory."""
+    connection = apsw.Connection(":memory:")
+    connection.execute(TABLES)
+    return connection
+
+
+def add(connection: apsw.Connection, number: int, **values: int) -> None:
+    """Put a message into the index, which counts."""
+    row = BLANK | {"id": number, "message_id": f"msg_{number}", "counted": 1} | values
+    insert_messages(connection, [tuple(row[name] for name in MESSAGE_COLUMNS)])
+
+
+def test_messages_of_an_hour_are_added_up(connection: apsw.Connection) -> None:
+    """By file and circumstances; without a time they have an hour of their own."""
+    add(connection, 1, file_id=1, time=3_600_000, model=7, input=1, output=2, cost=5)
+    add(connection, 2, file_id=1, time=7_199_999, model=7, input=10, cache_read=3)
+    add(connection, 3, file_id=1, time=7_200_000, model=7, cache_write_5m=4, cache_write_1h=5)
+    add(connection, 4, file_id=1, model=7, web_searches=6)
+    add(connection, 5, file_id=2, time=-1, output=9)
+    add(connection, 6, file_id=2, counted=0, output=9)
+    rebuild_hours(connection, [1, 2])
+    nothing = (None, None, None, None, None)
+    assert sorted(iter_hours(connection), key=repr) == sorted(
+        [
+            HourRow(1, 1, 7, *nothing, 2, 11, 2, 3, 0, 0, 0, 5, 1),
+            HourRow(1, 2, 7, *nothing, 1, 0, 0, 0, 4, 5, 0, 0, 1),
+            HourRow(1, None, 7, *nothing, 1, 0, 0, 0, 0, 0, 6, 0, 1),
+            HourRow(2, -1, None, *nothing, 1, 0, 9, 0, 0, 0, 0, 0, 1),
+        ],
+        key=repr,
+    )
+
+
+def test_corrected_messages_count_with_other_figures(connection: apsw.Connection) -> None:
+    """Time, tools, tokens and cost."""
+    add(connection, 1, file_id=1, time=7_200_000, output=2, cost=5)
+    insert_corrections(connection, [(1, 0, 3, 1, 81, 4, 5, 6, 7, 8)])
+    rebuild_hours(connection, [1])
+    (row,) = iter_hours(connection)
+    assert row == HourRow(1, 0, None, None, None, None, None, 3, 1, 1, 81, 4, 5, 6, 7, 8, 0)
+
+
+def test_only_the_files_named_are_made_anew(connection: apsw.Connection) -> None:
+    """The others keep what they had, and all of it still adds up."""
+    for number in (1, 2, 3):
+        add(connection, number, file_id=number, output=number)
+    rebuild_hours(connection, [1, 2, 3])
+    connection.execute("UPDATE messages SET output = output + 10")
+    rebuild_hours(connection, [2])
+    assert sorted(row.output for row in iter_hours(connection)) == [1, 3, 12]
+    check_hours(connection)
+
+
+def test_many_files_are_added_up_in_parts(connection: apsw.Connection) -> None:
+    """However many there are."""
+    for number in range(1, 450):
+        add(connection, number, file_id=number, output=number)
+    rebuild_hours(connection, range(1, 450))
+    check_hours(connection)
+    check_messages(connection)
+    assert sum(row.output for row in iter_hours(connection)) == sum(range(450))
+
+
+CHANGES = [
+    "hour = hour + 1",
+    "hour = NULL",
+    "model = 0",
+    "output = output + 64",
+    "output = x''",
+    "cost = 1.5",
+    "file_id = 2",
+    "unpriced = NULL",
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_hours_that_were_not_written_so_are_damage(
+    connection: apsw.Connection, change: str
+) -> None:
+    """Any value of any column."""
+    add(connection, 1, file_id=1, time=0, output=2)
+    rebuild_hours(connection, [1])
+    check_hours(connection)
+    connection.execute("PRAGMA ignore_check_constraints = ON")
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute("UPDATE sqlite_schema SET sql = replace(sql, ' NOT NULL', '')")
+    connection.execute("PRAGMA writable_schema = RESET")
+    connection.execute(f"UPDATE hours SET {change}")
+    with pytest.raises(DamagedIndex):
+        check_hours(connection)
+
+
+def test_lost_hours_are_damage(connection: apsw.Connection) -> None:
+    """Rows may be missing without anything being wrong with the rest."""
+    add(connection, 1, file_id=1)
+    rebuild_hours(connection, [1])
+    connection.execute("DELETE FROM hours")
+    with pytest.raises(DamagedIndex):
+        check_hours(connection)
+
+
+def test_messages_that_say_something_else_are_damage(connection: apsw.Connection) -> None:
+    """In one file, and in all of them."""
+    for number in (1, 2):
+        add(connection, number, file_id=number, output=3)
+    rebuild_hours(connection, [1, 2])
+    connection.execute("UPDATE messages SET output = 4 WHERE id = 2")
+    check_messages(connection, [1])
+    for files in ([2], None):
+        with pytest.raises(DamagedIndex):
+            check_messages(connection, files)

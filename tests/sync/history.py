@@ -1,0 +1,72 @@
+"""A history of our own, large enough that reading it takes a while, and processes that read it."""
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.sync.lines import PRICED, Line, user_line
+from tests.sync.world import World
+
+FILES = 40
+MESSAGES = 60
+WORDS = 3000
+
+# Says when everything is loaded, so that what follows is nothing but the sync.
+CODE = """
+import sys
+from pathlib import Path
+from recollect.sync.engine import find_transcripts, sync
+from recollect.sync.reading import Limits
+root, data, pool, commit, anew = sys.argv[1:]
+found = find_transcripts([Path(root)])
+limits = Limits(pool_bytes=int(pool), batch_bytes=1 << 19, commit_bytes=int(commit))
+print("ready", flush=True)
+report = sync(Path(data), found, limits=limits, anew=anew == "anew")
+print(report.files_read, flush=True)
+"""
+
+
+def write_history(world: World) -> None:
+    """Sessions with messages over several lines, some of them copied into other sessions."""
+    dice = random.Random(1)
+    previous = b""
+    for number in range(FILES):
+        lines = [previous] if number % 5 == 4 else []
+        for message in range(MESSAGES):
+            line = Line(
+                id=f"msg_{number}_{message}",
+                request=f"req_{number}_{message}",
+                model=dice.choice(PRICED),
+                time=f"2026-03-{number % 28 + 1:02}T10:{message % 60:02}:00.000Z",
+                input=dice.randrange(1000),
+                output=dice.randrange(1000),
+                tools=dice.choice([(), ("Bash",), ("Read",)]),
+            )
+            lines += [line.encode(), user_line("x" * dice.randrange(WORDS)), line.encode()]
+        previous = b"".join(lines[-9:])
+        world.write(f"project{number % 3}/session{number}", b"".join(lines))
+
+
+def start_sync(
+    world: World, *, pool_bytes: int, commit_bytes: int = 1 << 20, anew: bool = False
+) -> "subprocess.Popen[str]":
+    """A process that syncs this world; it has just begun to."""
+    limits = [str(pool_bytes), str(commit_bytes), "anew" if anew else ""]
+    process = subprocess.Popen(
+        [sys.executable, "-c", CODE, str(world.root), str(world.data), *limits],
+        env=dict(os.environ),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def list_children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    listed = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in listed.read_text(encoding="ascii").split()]

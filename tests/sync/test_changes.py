@@ -1,0 +1,129 @@
+"""Tests of recollect.sync.changes: what has to be done about which file."""
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from recollect.locations import Transcript
+from recollect.store.catalogue import FileRow
+from recollect.sync.changes import Plan, Task, is_there, make_plan
+from tests.sync.lines import Line
+from tests.sync.world import World
+
+
+def describe(found: Transcript) -> FileRow:
+    """What the index would know of a file that was read whole."""
+    return FileRow(
+        path=str(found.path),
+        project=found.project_dir.name,
+        kind=found.kind.value,
+        session_id=found.session_id or "",
+        agent_id=found.agent_id,
+        device=found.device,
+        inode=found.inode,
+        size=found.size,
+        mtime_ns=found.mtime_ns,
+        position=found.size,
+        head_hash=b"h",
+        tail_hash=b"t",
+        is_racy=False,
+    )
+
+
+def known_as(number: int, row: FileRow) -> dict[str, tuple[int, FileRow]]:
+    """What the index knows, if it is one file."""
+    return {row.path: (number, row)}
+
+
+def test_nothing_has_to_be_done_about_known_files(world: World) -> None:
+    """Another number of the device is no change: it may be another one after each start."""
+    world.write("p/a", Line().encode())
+    (found,) = world.find()
+    row = describe(found)
+    assert make_plan([found], known_as(1, row)).is_empty
+    assert make_plan([found], known_as(1, replace(row, device=99))).is_empty
+
+
+def test_changed_and_new_files_are_read(world: World) -> None:
+    """Going by inode, size and time, and by whether the time could be trusted."""
+    world.write("p/a", Line().encode())
+    (found,) = world.find()
+    row = describe(found)
+    assert make_plan([found], {}) == Plan(tasks=(Task(found),))
+    for changed in (
+        replace(row, inode=1),
+        replace(row, size=1),
+        replace(row, mtime_ns=1),
+        replace(row, is_racy=True),
+    ):
+        assert make_plan([found], known_as(1, changed)) == Plan(tasks=(Task(found, 1, changed),))
+
+
+def test_anew_reads_known_files_from_their_start(world: World) -> None:
+    """Nothing that is known of them is relied on."""
+    world.write("p/a", Line().encode())
+    (found,) = world.find()
+    plan = make_plan([found], known_as(1, describe(found)), anew=True)
+    assert plan == Plan(tasks=(Task(found, 1),))
+
+
+def test_vanished_files_are_marked_once(world: World) -> None:
+    """And unmarked when they are there again as they were."""
+    path = world.write("p/a", Line().encode())
+    (found,) = world.find()
+    row = describe(found)
+    path.rename(world.base / "kept")
+    assert make_plan([], known_as(1, row)) == Plan(gone=(1,))
+    marked = replace(row, is_gone=True)
+    assert make_plan([], known_as(1, marked)).is_empty
+    (world.base / "kept").rename(path)
+    assert make_plan([found], known_as(1, marked)) == Plan(returned=(1,))
+
+
+def test_files_that_were_not_looked_for_are_not_gone(world: World) -> None:
+    """They are below another root."""
+    world.write("p/a", Line().encode())
+    (found,) = world.find()
+    assert make_plan([], known_as(1, describe(found))).is_empty
+
+
+def test_moved_files_are_recognised(world: World) -> None:
+    """They are read as well when their time could not be trusted."""
+    world.write("p/a", Line().encode())
+    (found,) = world.find()
+    row = describe(found)
+    world.path("p/a").rename(world.path("q/a"))
+    (moved,) = world.find()
+    assert make_plan([moved], known_as(1, row)) == Plan(moved=(Task(moved, 1, row),))
+    racy = replace(row, is_racy=True)
+    task = Task(moved, 1, racy)
+    assert make_plan([moved], known_as(1, racy)) == Plan(tasks=(task,), moved=(task,))
+
+
+def test_a_file_that_changed_while_it_moved_is_another(world: World) -> None:
+    """What its old place held is kept, since nothing shows that it is the same."""
+    world.write("p/a", Line().encode())
+    (found,) = world.find()
+    world.path("p/a").rename(world.path("q/a"))
+    world.append("q/a", Line(id="msg_2").encode())
+    (moved,) = world.find()
+    assert make_plan([moved], known_as(1, describe(found))) == Plan(tasks=(Task(moved),), gone=(1,))
+
+
+def test_without_inodes_nothing_is_taken_for_moved(world: World) -> None:
+    """Some systems do not tell them, and sizes and times alone are no proof."""
+    world.write("p/a", Line().encode())
+    (found,) = world.find()
+    row = replace(describe(found), inode=0, device=0)
+    world.path("p/a").rename(world.path("q/a"))
+    (moved,) = world.find()
+    assert make_plan([moved], known_as(1, row)) == Plan(tasks=(Task(moved),), gone=(1,))
+
+
+def test_what_is_there_holds_something(tmp_path: Path) -> None:
+    """An empty file is what a cleaned-up session leaves behind."""
+    full, empty = tmp_path / "full", tmp_path / "empty"
+    full.write_text("x", encoding="utf-8")
+    empty.touch()
+    places = (full, empty, tmp_path / "missing", full / "below")
+    assert [is_there(str(place)) for place in places] == [True, False, False, False]

@@ -1,0 +1,431 @@
+"""Tests of recollect.sync.engine: what a sync does, and what it says it did."""
+
+import os
+import shutil
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import UsageError
+from recollect.store.catalogue import load_files
+from recollect.store.meta import read_meta
+from recollect.sync.engine import Progress, SyncReport, is_level, sync
+from recollect.sync.reading import Limits
+from tests.sync.lines import PRICED, Line, user_line
+from tests.sync.world import World, add_up, assert_same
+
+LINE = Line()
+
+
+def totals(world: World) -> tuple[object, ...]:
+    """What counts altogether."""
+    connection = world.open()
+    try:
+        return add_up(connection)
+    finally:
+        connection.close()
+
+
+def outputs(world: World) -> dict[str, int]:
+    """Output tokens that count, by the name of their file."""
+    hours = world.dump()["hours"]
+    return {Path(row[0]).stem: sum(r[10] for r in hours if r[0] == row[0]) for row in hours}
+
+
+def gone(world: World) -> list[str]:
+    """Names of the files that are marked as gone."""
+    return [Path(row[0]).stem for row in world.dump()["files"] if row[7]]
+
+
+def test_a_first_sync_counts_what_is_there(world: World) -> None:
+    """Tokens by class, cost by the list price of the day, and how many messages have none."""
+    other = Line(id="msg_2", model="proxy", output=7, searches=1)
+    world.write("p/a", LINE.encode() + other.encode() + user_line("hello"))
+    size = world.path("p/a").stat().st_size
+    assert world.sync() == SyncReport(files_read=1, bytes_read=size)
+    assert totals(world) == (2, 20, 27, 0, 0, 0, 1, 10 * 3 + 20 * 15, 1)
+
+
+def test_a_second_sync_reads_nothing(world: World) -> None:
+    """Nor does it change anything."""
+    world.write("p/a", LINE.encode())
+    world.sync()
+    before = world.dump()
+    assert world.sync() == SyncReport()
+    assert world.dump() == before
+
+
+def test_only_what_was_appended_is_read(world: World) -> None:
+    """And the lines of one message become one row, whenever they were written."""
+    world.write("p/a", replace(LINE, output=1).encode())
+    world.sync()
+    line = LINE.encode()
+    world.append("p/a", line)
+    assert world.sync() == SyncReport(files_read=1, bytes_read=len(line))
+    assert totals(world)[:3] == (1, 10, 20)
+
+
+def test_a_torn_line_counts_once_it_is_whole(world: World) -> None:
+    """Reading goes on where it began."""
+    line = LINE.encode()
+    world.write("p/a", user_line("first") + line[:50])
+    world.sync()
+    assert totals(world)[0] is None
+    world.append("p/a", line[50:])
+    assert world.sync().bytes_read == len(line)
+    assert totals(world)[0] == 1
+
+
+def test_a_whole_line_without_its_end_counts(world: World) -> None:
+    """Until it is taken back: the client removes last lines by cutting the file."""
+    first, second = Line(output=1).encode(), Line(output=81).encode()
+    world.write("p/a", first + second[:-1])
+    world.sync()
+    assert totals(world)[2] == 81
+    world.write("p/a", first + user_line("something longer than the line that was taken back" * 9))
+    world.sync()
+    assert totals(world)[2] == 1
+
+
+def test_same_size_and_other_content_is_seen_by_its_time(world: World) -> None:
+    """Later or earlier than before."""
+    world.write("p/a", Line(output=11).encode())
+    world.sync()
+    path = world.write("p/a", Line(output=12).encode())
+    world.sync()
+    assert totals(world)[2] == 12
+    path.write_bytes(Line(output=13).encode())
+    os.utime(path, ns=(1_600_000_000_000_000_001,) * 2)
+    world.sync()
+    assert totals(world)[2] == 13
+
+
+def test_a_change_within_the_same_tick_of_the_clock_is_seen(world: World) -> None:
+    """A file that was written at this very moment is read again until its time is past."""
+    path = world.write("p/a", Line(output=11).encode(), is_old=False)
+    written = path.stat().st_mtime_ns
+    world.sync()
+    path.write_bytes(Line(output=12).encode())
+    os.utime(path, ns=(written, written))
+    assert not is_level(world.data, world.find())
+    world.sync()
+    assert totals(world)[2] == 12
+
+
+def test_a_time_in_the_future_does_not_make_a_file_change_forever(world: World) -> None:
+    """A clock that was wrong for a day is no reason to read a file at each answer."""
+    path = world.write("p/a", LINE.encode())
+    os.utime(path, ns=(4_000_000_000_000_000_001,) * 2)
+    world.sync()
+    assert world.sync() == SyncReport()
+
+
+def test_another_file_in_the_same_place_is_read_whole(world: World) -> None:
+    """Even one that is larger and has the same time."""
+    path = world.write("p/a", LINE.encode())
+    world.sync()
+    state = path.stat()
+    other = path.with_suffix(".new")
+    other.write_bytes(Line(id="msg_2").encode() + Line(id="msg_3").encode())
+    os.utime(other, ns=(state.st_mtime_ns,) * 2)
+    other.replace(path)
+    assert world.sync().files_read == 1
+    assert [row[2] for row in world.dump()["messages"]] == ["msg_2", "msg_3"]
+
+
+def test_a_cut_file_counts_what_is_left(world: World) -> None:
+    """Also when it has grown again before anyone looked."""
+    first = LINE.encode()
+    world.write("p/a", first + Line(id="msg_2").encode())
+    world.sync()
+    world.write("p/a", first)
+    world.sync()
+    assert totals(world)[0] == 1
+    world.write("p/a", first + Line(id="msg_3").encode() + Line(id="msg_4").encode())
+    world.sync()
+    assert [row[2] for row in world.dump()["messages"]] == ["msg_1", "msg_3", "msg_4"]
+
+
+def test_a_vanished_file_keeps_what_it_counted(world: World) -> None:
+    """It is marked as gone, and unmarked when it is there again."""
+    path = world.write("p/a", LINE.encode())
+    world.sync()
+    before = totals(world)
+    path.rename(world.base / "kept")
+    assert world.sync() == SyncReport(files_gone=1)
+    assert world.sync() == SyncReport()
+    assert (gone(world), totals(world)) == (["a"], before)
+    (world.base / "kept").rename(path)
+    assert world.sync() == SyncReport()
+    assert (gone(world), totals(world)) == ([], before)
+
+
+def test_an_emptied_file_counts_as_gone(world: World) -> None:
+    """Resuming leaves files of no bytes behind, which are no transcripts."""
+    world.write("p/a", LINE.encode())
+    world.sync()
+    world.write("p/a", b"")
+    assert world.sync() == SyncReport(files_gone=1)
+    assert (gone(world), totals(world)[0]) == (["a"], 1)
+
+
+def test_files_below_another_root_are_left_alone(world: World, tmp_path: Path) -> None:
+    """Asking about one Claude directory says nothing about the files of another."""
+    world.write("p/a", LINE.encode())
+    world.sync()
+    other = World(tmp_path / "other", world.data)
+    other.write("p/b", Line(id="msg_2").encode())
+    other.sync()
+    assert gone(world) == []
+    assert totals(world)[0] == 2
+    assert is_level(world.data, world.find())
+    assert is_level(world.data, other.find())
+
+
+def test_a_moved_file_is_not_read_again(world: World) -> None:
+    """It belongs to its new project, and counts as before."""
+    world.write("p/a", LINE.encode())
+    world.sync()
+    world.path("p/a").rename(world.path("q/a"))
+    assert world.sync() == SyncReport()
+    assert [row[:2] for row in world.dump()["files"]] == [("claude/projects/q/a.jsonl", "q")]
+    assert_same(world.dump(), world.dump_fresh())
+
+
+def test_moving_a_copy_may_change_the_owner(world: World) -> None:
+    """Between equal copies the place decides, so that it has to be asked again."""
+    for name in ("p/a", "p/b"):
+        world.write(name, LINE.encode())
+    world.sync()
+    assert outputs(world) == {"a": 20}
+    world.path("p/a").rename(world.path("z/a"))
+    world.sync()
+    assert outputs(world) == {"b": 20}
+    assert_same(world.dump(), world.dump_fresh())
+
+
+def test_a_copy_takes_over_when_the_original_is_gone(world: World) -> None:
+    """What is still there can be looked at; a copy by hand is no other message."""
+    world.write("p/a", LINE.encode())
+    world.sync()
+    shutil.copy(world.path("p/a"), world.path("z/a"))
+    world.path("p/a").unlink()
+    world.sync()
+    assert [row[0] for row in world.dump()["hours"]] == ["claude/projects/z/a.jsonl"]
+    assert totals(world)[0] == 1
+
+
+def test_a_place_taken_over_by_another_file_keeps_both(world: World) -> None:
+    """One vanished, then another was moved to where it had been."""
+    world.write("p/a", LINE.encode())
+    world.write("q/a", Line(id="msg_2", output=7).encode())
+    world.sync()
+    world.path("p/a").unlink()
+    world.sync()
+    world.path("q/a").rename(world.path("p/a"))
+    world.sync()
+    assert totals(world)[:3] == (1, 10, 7)
+
+
+def test_a_rewritten_original_leaves_the_message_to_its_copy(world: World) -> None:
+    """A row that did not count counts when the one that did is no longer there."""
+    world.write("p/a", LINE.encode())
+    world.write("p/b", replace(LINE, request=None, time="2026-03-05T10:00:00.000Z").encode())
+    world.sync()
+    assert outputs(world) == {"a": 20}
+    world.write("p/a", user_line("nothing counts here"))
+    world.sync()
+    assert outputs(world) == {"b": 20}
+    assert_same(world.dump(), world.dump_fresh())
+
+
+def test_a_flat_subagent_belongs_to_the_session_that_its_records_name(world: World) -> None:
+    """Its place does not tell."""
+    world.write("p/agent-x", user_line("prompt"))
+    world.sync()
+    world.append("p/agent-x", Line(session="parent").encode())
+    world.sync()
+    assert [row[2:5] for row in world.dump()["files"]] == [("subagent", "parent", "x")]
+
+
+def test_progress_is_told_to_whoever_watches(world: World) -> None:
+    """It ends with everything done."""
+    seen: list[Progress] = []
+    sizes = [world.write(f"p/{name}", LINE.encode() * 3).stat().st_size for name in ("a", "b", "c")]
+    world.sync(watch=seen.append)
+    assert seen[-1] == Progress(3, 3, sum(sizes), sum(sizes))
+    assert [step.files_done for step in seen] == [1, 2, 3]
+
+
+def test_anew_reads_everything_again(world: World) -> None:
+    """And keeps what is known of files that are gone."""
+    for name in ("p/a", "p/b"):
+        world.write(name, Line(id=name).encode())
+    world.sync()
+    world.path("p/b").unlink()
+    world.sync()
+    before = world.dump()
+    assert world.sync(anew=True).files_read == 1
+    assert world.dump() == before
+
+
+def test_paths_that_are_no_text_are_indexed(world: World) -> None:
+    """File names are bytes, and need not be UTF-8."""
+    base = Path(os.fsdecode(os.fsencode(world.base) + b"/caf\xe9"))
+    odd = World(base, world.data)
+    odd.write("p/a", LINE.encode())
+    assert odd.sync().files_read == 1
+    assert odd.sync() == SyncReport()
+    assert is_level(odd.data, odd.find())
+    connection = odd.open()
+    assert list(load_files(connection)) == [str(odd.path("p/a"))]
+    connection.close()
+    odd.path("p/a").unlink()
+    assert odd.sync().files_gone == 1
+
+
+def test_a_vanished_file_is_no_problem(world: World) -> None:
+    """It may be deleted between being found and being read."""
+    world.write("p/a", LINE.encode())
+    found = world.find()
+    world.path("p/a").unlink()
+    assert sync(world.data, found) == SyncReport()
+
+
+def test_unreadable_files_are_problems_until_they_can_be_read(world: World) -> None:
+    """The others are counted meanwhile, and nobody asks for a sync because of them."""
+    world.write("p/a", LINE.encode())
+    found = world.find()
+    path = world.path("p/a")
+    path.rename(world.base / "kept")
+    path.mkdir()
+    world.write("p/b", Line(id="msg_2").encode())
+    report = sync(world.data, [*found, *world.find()])
+    reason = f"Not reading {path}: it is not a regular file. Give a transcript, a .jsonl file."
+    assert report.problems == ((str(path), reason),)
+    assert totals(world)[0] == 1
+    assert is_level(world.data, [*found, *world.find()])
+    path.rmdir()
+    (world.base / "kept").rename(path)
+    assert not is_level(world.data, world.find())
+    assert world.sync() == SyncReport(files_read=1, bytes_read=path.stat().st_size)
+    assert world.dump()["problems"] == []
+
+
+def test_a_problem_ends_when_its_file_does(world: World) -> None:
+    """What is no longer there need not be read."""
+    world.write("p/a", LINE.encode())
+    found = world.find()
+    world.path("p/a").unlink()
+    world.path("p/a").mkdir()
+    assert len(sync(world.data, found).problems) == 1
+    world.path("p/a").rmdir()
+    assert world.sync() == SyncReport()
+    assert world.dump()["problems"] == []
+
+
+def test_a_problem_ends_when_its_file_is_as_it_was(world: World) -> None:
+    """It was read before, so that nothing has to be read to find that out."""
+    path = world.write("p/a", LINE.encode())
+    world.sync()
+    known = world.find()
+    path.rename(world.base / "kept")
+    path.mkdir()
+    changed = [replace(found, mtime_ns=found.mtime_ns + 1) for found in known]
+    assert len(sync(world.data, changed).problems) == 1
+    path.rmdir()
+    (world.base / "kept").rename(path)
+    assert not is_level(world.data, world.find())
+    assert world.sync() == SyncReport()
+    assert is_level(world.data, world.find())
+
+
+def write_prices(path: Path, output: str) -> Path:
+    """A price file of a user's own."""
+    path.write_text(
+        f'[[prices]]\nmodel = "{PRICED[0]}"\ninput = 1.0\noutput = {output}\n', encoding="utf-8"
+    )
+    return path
+
+
+def test_new_prices_change_costs_without_reading_any_file(world: World, tmp_path: Path) -> None:
+    """Those of copies and of advisors too: it is as if all had been read with them."""
+    world.write("p/a", LINE.encode() + Line(id="msg_2", advisor=50).encode())
+    world.write("p/b", replace(LINE, output=81, time="2026-03-01T09:00:00.000Z").encode())
+    world.write("p/c", Line(id="msg_3", output=0, input=0, split=(1200, 0)).encode())
+    world.sync()
+    prices = write_prices(tmp_path / "prices.toml", "2.0")
+    assert not is_level(world.data, world.find(), prices=prices)
+    assert world.sync(prices=prices) == SyncReport()
+    assert is_level(world.data, world.find(), prices=prices)
+    fresh = World(world.base, world.base / "fresh")
+    fresh.sync(prices=prices)
+    assert_same(world.dump(), fresh.dump())
+    write_prices(prices, "3.0")
+    assert not is_level(world.data, world.find(), prices=prices)
+    assert world.sync() == SyncReport()
+    assert_same(world.dump(), world.dump_fresh())
+
+
+def test_a_bad_price_file_changes_nothing(world: World, tmp_path: Path) -> None:
+    """It is told before the index is touched."""
+    (tmp_path / "prices.toml").write_text("no toml", encoding="utf-8")
+    world.write("p/a", LINE.encode())
+    with pytest.raises(UsageError, match="not valid TOML"):
+        world.sync(prices=tmp_path / "prices.toml")
+    with pytest.raises(UsageError, match="Cannot read the price file"):
+        world.sync(prices=tmp_path / "missing.toml")
+    assert not world.data.exists()
+
+
+def test_everything_that_is_made_is_private(world: World) -> None:
+    """Directories can be entered, and files read, by their owner only, during a sync too."""
+    modes: dict[str, str] = {}
+
+    def look(_: object) -> None:
+        modes.update(
+            (path.name, stat.filemode(path.stat().st_mode)) for path in world.base.glob("data/**/*")
+        )
+
+    world.data = world.base / "data" / "deep" / "er"
+    previous = os.umask(0)
+    try:
+        for name in ("a", "b"):
+            world.write(f"p/{name}", Line(id=name).encode())
+        world.limits = Limits(commit_bytes=1)
+        world.sync(watch=look)
+    finally:
+        os.umask(previous)
+    files = ("index.db", "index.db-shm", "index.db-wal", "index.lock")
+    assert modes == {"deep": "drwx------", "er": "drwx------"} | dict.fromkeys(files, "-rw-------")
+
+
+def test_nothing_is_written_into_a_claude_directory(world: World) -> None:
+    """Not even when the user asks for it."""
+    world.write("p/a", LINE.encode())
+    before = sorted(path.stat().st_mtime_ns for path in world.root.rglob("*"))
+    world.data = world.root / "recollect"
+    with pytest.raises(UsageError, match="belongs to Claude Code and is never written to"):
+        world.sync()
+    assert sorted(path.stat().st_mtime_ns for path in world.root.rglob("*")) == before
+
+
+def test_reading_leaves_transcripts_as_they_are(world: World) -> None:
+    """Content, time and permissions."""
+    path = world.write("p/a", LINE.encode())
+    path.chmod(0o400)
+    before = (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_mode, path.stat().st_ino)
+    world.sync()
+    state = path.stat()
+    assert (path.read_bytes(), state.st_mtime_ns, state.st_mode, state.st_ino) == before
+
+
+def test_the_index_is_looked_at_as_a_whole_once_a_day(world: World) -> None:
+    """The day of the last look is kept."""
+    world.write("p/a", LINE.encode())
+    world.sync()
+    connection = world.open()
+    assert len(read_meta(connection, "checked") or "") == len("2026-11-15")
+    connection.close()

@@ -1,0 +1,137 @@
+"""Tests of recollect.sync.extract: from where a file is read, and how far."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from recollect.sync.extract import EDGE, Extract, Job, decode_extracts, extract, extract_many
+from tests.sync.lines import Line, user_line
+from tests.sync.world import World
+
+SECOND = 1_000_000_000
+
+
+def go_on(read: Extract) -> Job:
+    """The job that reads what was appended since."""
+    return Job(read.path, read.position, read.head_hash, read.tail_hash, size=read.size)
+
+
+def ids(read: Extract) -> list[str]:
+    """The messages that were read."""
+    return [row.message_id for row in read.rows]
+
+
+def test_a_new_file_is_read_whole(world: World) -> None:
+    """Up to its size, with what shows later whether it changed."""
+    path = world.write("p/a", Line().encode())
+    read, state = extract(Job(str(path))), path.stat()
+    assert (read.start, read.position, read.size) == (0, state.st_size, state.st_size)
+    assert (read.inode, read.device, read.mtime_ns) == (
+        state.st_ino,
+        state.st_dev,
+        state.st_mtime_ns,
+    )
+    assert ids(read) == ["msg_1"]
+
+
+def test_an_appended_file_is_read_from_where_it_was_left(world: World) -> None:
+    """Small ones, and ones whose edges do not meet."""
+    for filling in (b"", user_line("x" * 3 * EDGE)):
+        path = world.write("p/a", filling + Line().encode())
+        first = extract(Job(str(path)))
+        world.append("p/a", Line(id="msg_2").encode())
+        second = extract(go_on(first))
+        assert (second.start, ids(second)) == (first.position, ["msg_2"])
+
+
+@pytest.mark.parametrize("place", [0, 10, EDGE - 1, -1, -EDGE])
+def test_a_changed_edge_means_another_file(world: World, place: int) -> None:
+    """At the start or before the known end: then all of it is read."""
+    content = user_line("x" * 3 * EDGE) + Line().encode()
+    path = world.write("p/a", content)
+    first = extract(Job(str(path)))
+    changed = bytearray(content)
+    changed[place] ^= 1
+    path.write_bytes(bytes(changed) + Line(id="msg_2").encode())
+    assert extract(go_on(first)).start == 0
+
+
+def test_a_file_that_did_not_grow_is_read_whole(world: World) -> None:
+    """Its time changed, so that something may have changed in its midst."""
+    path = world.write("p/a", Line().encode())
+    assert extract(go_on(extract(Job(str(path))))).start == 0
+
+
+def test_a_torn_line_is_left_for_later(world: World) -> None:
+    """Reading is taken up at its start."""
+    whole, torn = Line().encode(), Line(id="msg_2").encode()[:-9]
+    path = world.write("p/a", whole + torn)
+    read = extract(Job(str(path)))
+    assert (read.position, ids(read)) == (len(whole), ["msg_1"])
+
+
+def test_a_whole_line_without_its_end_makes_the_next_reading_start_over(world: World) -> None:
+    """What it says counts, and cannot be taken back from a row that it was united with."""
+    path = world.write("p/a", Line().encode() + Line(output=81).encode()[:-1])
+    read = extract(Job(str(path)))
+    assert (read.position, [row.output for row in read.rows]) == (0, [81])
+
+
+@pytest.mark.parametrize(
+    ("age", "is_racy"),
+    [
+        (0, True),
+        (SECOND // 100, True),
+        (SECOND, False),
+        (-SECOND // 100, True),
+        (-SECOND * 3600, False),
+    ],
+)
+def test_a_time_that_is_past_can_be_trusted(world: World, age: int, is_racy: bool) -> None:
+    """Also one in the future: that clock will not stand there again."""
+    path = world.write("p/a", Line().encode())
+    # Never a whole second, which stands for a clock that knows no parts of one.
+    moment = (time.time_ns() - age) | 1
+    os.utime(path, ns=(moment, moment))
+    assert extract(Job(str(path))).is_racy is is_racy
+
+
+def test_a_clock_of_whole_seconds_is_trusted_later(world: World) -> None:
+    """Some file systems keep every other second only."""
+    path = world.write("p/a", Line().encode())
+    moment = time.time_ns() // SECOND * SECOND - SECOND
+    os.utime(path, ns=(moment, moment))
+    assert extract(Job(str(path))).is_racy
+    os.utime(path, ns=(moment - 2 * SECOND,) * 2)
+    assert not extract(Job(str(path))).is_racy
+
+
+def test_extracts_can_be_sent(world: World) -> None:
+    """Also those of files whose names are no text."""
+    name = os.fsdecode(b"caf\xe9")
+    paths = [world.write(f"p/{word}", Line(advisor=5).encode()) for word in ("a", name)]
+    jobs = [Job(str(path)) for path in paths]
+    expected = [extract(job) for job in jobs]
+    found = decode_extracts(extract_many(jobs), jobs)
+    assert [replace(read, is_racy=False) for read in found] == [
+        replace(read, is_racy=False) for read in expected
+    ]
+
+
+def test_a_file_that_is_gone_is_no_problem(tmp_path: Path) -> None:
+    """One that cannot be read is."""
+    assert extract(Job(str(tmp_path / "missing"))) == Extract(
+        str(tmp_path / "missing"), is_gone=True
+    )
+    reason = f"Not reading {tmp_path}: it is not a regular file. Give a transcript, a .jsonl file."
+    assert extract(Job(str(tmp_path))) == Extract(str(tmp_path), problem=reason)
+
+
+def test_the_session_is_found_in_the_records_where_it_is_asked_for(world: World) -> None:
+    """It is that of the first record, however much was read before."""
+    path = world.write("p/agent-x", Line(session="parent").encode() + Line(session="x").encode())
+    assert extract(Job(str(path))).session_id is None
+    assert extract(Job(str(path), wants_session=True)).session_id == "parent"

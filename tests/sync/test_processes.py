@@ -1,0 +1,134 @@
+"""Several processes at once: one writes, all others read or wait their turn."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import IndexFailure
+from recollect.store.lock import hold_lock
+from recollect.sync.engine import is_level
+from tests.sync.history import list_children, start_sync, write_history
+from tests.sync.lines import Line
+from tests.sync.world import Dump, World, add_up, assert_same
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Dump]:
+    """A history, and what an index of it says."""
+    base = tmp_path_factory.mktemp("processes")
+    world = World(base, base / "data")
+    write_history(world)
+    return world, world.dump_fresh()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [2, 4])
+def test_processes_that_sync_at_once_do_it_once(
+    history: tuple[World, Dump], tmp_path: Path, count: int
+) -> None:
+    """None fails, one reads the files, and the result is that of one alone."""
+    world, expected = history
+    world = World(world.base, tmp_path / "data")
+    processes = [start_sync(world, pool_bytes=0) for _ in range(count)]
+    said = [process.communicate(timeout=60) for process in processes]
+    assert [process.returncode for process in processes] == [0] * count, said
+    assert sorted(out for out, _ in said) == ["0\n"] * (count - 1) + ["40\n"]
+    assert_same(world.dump(), expected)
+
+
+@pytest.mark.slow
+def test_readers_are_neither_blocked_nor_misled(
+    history: tuple[World, Dump], tmp_path: Path
+) -> None:
+    """While all files are read anew, every look at the index shows the same sums."""
+    world, _ = history
+    world = World(world.base, tmp_path / "data")
+    world.sync()
+    connection = world.open()
+    expected = add_up(connection)
+    process = start_sync(world, pool_bytes=1 << 40, commit_bytes=1 << 16, anew=True)
+    looks = 0
+    slowest = 0.0
+    while process.poll() is None:
+        started = time.monotonic()
+        with_new_connection = world.open()
+        assert add_up(with_new_connection) == expected
+        assert add_up(connection) == expected
+        with_new_connection.close()
+        slowest = max(slowest, time.monotonic() - started)
+        looks += 1
+    connection.close()
+    assert process.communicate() == ("40\n", "")
+    assert looks > 3
+    assert slowest < 2
+
+
+def test_who_waits_too_long_is_told_what_to_do(world: World) -> None:
+    """The holder of the lock shows no life."""
+    world.data.mkdir()
+    with (
+        hold_lock(world.data),
+        pytest.raises(IndexFailure, match=r"shown no life for 0 seconds\. Wait for it to end"),
+        hold_lock(world.data, patience=0.1),
+    ):
+        raise AssertionError("two hold the lock")
+
+
+def test_who_shows_life_is_waited_for(world: World) -> None:
+    """However long it takes."""
+    world.data.mkdir()
+    child = os.fork()
+    if child == 0:
+        with hold_lock(world.data) as lock:
+            for _ in range(12):
+                time.sleep(0.1)
+                lock.show_life()
+        os._exit(0)
+    time.sleep(0.1)
+    started = time.monotonic()
+    with hold_lock(world.data, patience=0.9):
+        waited = time.monotonic() - started
+    assert os.waitpid(child, 0)[1] == 0
+    assert waited > 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs a list of processes")
+def test_a_worker_that_dies_is_made_up_for(history: tuple[World, Dump], tmp_path: Path) -> None:
+    """What it had been told to read is read all the same."""
+    world, expected = history
+    world = World(world.base, tmp_path / "data")
+    process = start_sync(world, pool_bytes=0)
+    workers: list[int] = []
+    while not workers and process.poll() is None:
+        workers = list_children(process.pid)
+    os.kill(workers[0], signal.SIGKILL)
+    assert process.communicate(timeout=60) == ("40\n", "")
+    assert_same(world.dump(), expected)
+
+
+@pytest.mark.slow
+def test_an_interrupted_sync_ends_at_once(history: tuple[World, Dump], tmp_path: Path) -> None:
+    """Without a word from its workers, and the next one goes on."""
+    world, expected = history
+    world = World(world.base, tmp_path / "data")
+    process = start_sync(world, pool_bytes=0, commit_bytes=1 << 19)
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=5)
+    assert errors.count("Traceback") <= 1
+    world.sync()
+    assert_same(world.dump(), expected)
+
+
+def test_syncing_while_a_file_grows_is_repeated(world: World) -> None:
+    """An index is level with what was there when it looked, and no more."""
+    world.write("p/a", Line().encode())
+    found = world.find()
+    world.append("p/a", Line(id="msg_2").encode())
+    world.sync()
+    assert not is_level(world.data, found)
+    assert is_level(world.data, world.find())
