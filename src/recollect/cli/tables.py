@@ -24,11 +24,12 @@ def iter_table(
     used = len(indent) + sum(widths[:-1]) + len(GAP) * len(widths[:-1])
     for row in rows:
         cells = [*row[:-1], shorten(row[-1], max(columns - used, 1))]
-        padded = map(_pad, cells, widths, alignment)
+        padded = map(pad, cells, widths, alignment)
         yield (indent + GAP.join(padded)).rstrip()
 
 
-def _pad(cell: str, width: int, side: str) -> str:
+def pad(cell: str, width: int, side: str) -> str:
+    """`cell` filled up to `width` columns, at its end for `<` and before it for `>`."""
     space = " " * (width - measure(cell))
     return space + cell if side == ">" else cell + space
 

@@ -1,0 +1,226 @@
+"""What usage asks of the index: sums of what counts, and the rows behind a figure.
+
+Sums come from the hours table, grouped in SQL by what a report needs and no further: that is what
+keeps an answer quick. Where an hour is too coarse (time zones with half hours) or does not tell
+enough (records of subagents inside a session's file), the messages themselves are added up.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import apsw
+import msgspec
+from msgspec import Struct
+
+from recollect.store.catalogue import FileRow, Names, load_files, load_problems
+from recollect.store.schema import TABLES
+
+Dimension = Literal[
+    "moment",
+    "file_id",
+    "model",
+    "branch",
+    "version",
+    "entrypoint",
+    "cwd",
+    "tools",
+    "is_sidechain",
+]
+"""What sums can be split by; `is_sidechain` only where the messages are added up."""
+
+SumValues = tuple[Any, ...]
+"""The dimensions that were asked for, then the figures in the order of `SUM_FIGURES`."""
+
+_TOKENS = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h", "web_searches")
+SUM_FIGURES = ("messages", *_TOKENS, "cost", "unpriced")
+
+_NAMED = "model branch version entrypoint cwd tools".split()
+_HOURS = f"SELECT hour * 3600 AS moment, file_id, {', '.join([*_NAMED, *SUM_FIGURES])} FROM hours"  # noqa: S608 - our own names
+_CORRECTED = ", ".join(
+    f"iif(c.message IS NULL, m.{name}, c.{name}) AS {name}"
+    for name in ("time", "tools", *_TOKENS, "cost")
+)
+# Integer division rounds towards zero, which would put two quarters around 1970 into one.
+_QUARTERS = f"""
+SELECT (time - iif(time < 0, 899999, 0)) / 900000 * 900 AS moment,
+       file_id, {", ".join(_NAMED)}, is_sidechain, 1 AS messages, {", ".join(_TOKENS)},
+       coalesce(cost, 0) AS cost, cost IS NULL AS unpriced
+FROM (SELECT m.file_id, m.model, m.branch, m.version, m.entrypoint, m.cwd, m.is_sidechain,
+             {_CORRECTED}
+      FROM messages AS m LEFT JOIN corrections AS c ON c.message = m.id WHERE m.counted = 1)
+"""  # noqa: S608 - our own names
+
+WEEK = 7 * 24 * 3600
+
+
+class Measures(Struct, frozen=True, gc=False):
+    """Time, tokens by class and cost of one message; None is not known."""
+
+    time: int | None
+    input: int
+    output: int
+    cache_read: int
+    cache_write_5m: int
+    cache_write_1h: int
+    web_searches: int
+    cost: int | None
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """The figures without time and cost."""
+        return (
+            self.input,
+            self.output,
+            self.cache_read,
+            self.cache_write_5m,
+            self.cache_write_1h,
+            self.web_searches,
+        )
+
+
+class Entry(Struct, frozen=True, gc=False):
+    """A message as one file tells it, and whether that counts; times are milliseconds."""
+
+    number: int
+    file_id: int
+    position: int
+    message_id: str
+    request_id: str | None
+    model: str | None
+    is_sidechain: bool
+    is_counted: bool
+    own: Measures
+    corrected: Measures | None
+    """What counts instead of its own figures."""
+
+    @property
+    def measures(self) -> Measures:
+        """What counts if it counts, else what its own lines say."""
+        return self.corrected or self.own
+
+
+_MEASURES = Measures.__struct_fields__
+_ENTRIES = f"""
+SELECT m.id, m.file_id, m.position, m.message_id, m.request_id, names.text, m.is_sidechain,
+       m.counted, {", ".join(f"m.{name}" for name in _MEASURES)},
+       c.message IS NOT NULL, {", ".join(f"c.{name}" for name in _MEASURES)}
+FROM messages AS m
+LEFT JOIN corrections AS c ON c.message = m.id
+LEFT JOIN names ON names.id = m.model
+WHERE m.message_id IN ({{ids}})
+ORDER BY m.file_id, m.position, m.id
+"""  # noqa: S608 - our own names
+_OF_MESSAGE = _ENTRIES.format(ids="?")
+_OF_FILES = _ENTRIES.format(
+    ids="SELECT message_id FROM messages WHERE file_id IN (SELECT value FROM json_each(?))"
+)
+_IN_TIME = _ENTRIES.format(
+    ids="SELECT x.message_id FROM messages AS x LEFT JOIN corrections AS y ON y.message = x.id "
+    "WHERE x.time BETWEEN :first AND :last OR y.time BETWEEN :first AND :last"
+)
+
+
+class Ledger:
+    """The index as usage sees it; one state of it, however long the questions take."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        connection.execute("BEGIN")
+
+    def load(self) -> None:
+        """Read what nearly every answer needs; raises `DamagedIndex` if it is not sound."""
+        _ = self.files, self.names
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._connection.close()
+
+    @cached_property
+    def files(self) -> dict[str, tuple[int, FileRow]]:
+        """Every known transcript by its path, with its number."""
+        return load_files(self._connection)
+
+    @cached_property
+    def problems(self) -> dict[str, str]:
+        """Why files could not be read, by path."""
+        return load_problems(self._connection)
+
+    @cached_property
+    def names(self) -> Names:
+        """The texts behind the numbers."""
+        return Names(self._connection)
+
+    def iter_sums(
+        self, dimensions: Sequence[Dimension], *, from_messages: bool = False
+    ) -> Iterator[SumValues]:
+        """What counts, split by `dimensions`.
+
+        `moment` is the start, in seconds since 1970, of an hour or, from messages, of a quarter.
+        """
+        split = ", ".join(dimensions)
+        sums = ", ".join(f"sum({name})" for name in SUM_FIGURES)
+        source = _QUARTERS if from_messages else _HOURS
+        yield from self._connection.execute(
+            f"SELECT {split}, {sums} FROM ({source}) GROUP BY {split}"  # noqa: S608 - our own names
+        )
+
+    def list_weeks(self) -> list[int]:
+        """The starts of all stretches of seven days in which anything counts, in seconds."""
+        query = f"SELECT DISTINCT hour * 3600 / {WEEK} * {WEEK} FROM hours WHERE hour IS NOT NULL"  # noqa: S608 - a number
+        return [row[0] for row in self._connection.execute(query)]
+
+    def find_first_time(self, since: int, file_ids: Iterable[int]) -> int | None:
+        """The first time, in milliseconds, of what counts in these files from `since` on."""
+        row = self._connection.execute(
+            "SELECT min(iif(c.message IS NULL, m.time, c.time)) FROM messages AS m "
+            "LEFT JOIN corrections AS c ON c.message = m.id "
+            "WHERE m.counted = 1 AND iif(c.message IS NULL, m.time, c.time) >= ? "
+            "AND m.file_id IN (SELECT value FROM json_each(?))",
+            (since * 1000, _to_json(file_ids)),
+        ).fetchone()
+        return row[0] if row else None
+
+    def select_of_message(self, message_id: str) -> list[Entry]:
+        """Every row of a message."""
+        return self._select(_OF_MESSAGE, (message_id,))
+
+    def select_of_files(self, file_ids: Iterable[int]) -> list[Entry]:
+        """Every row, in whatever file, of the messages that these files hold."""
+        return self._select(_OF_FILES, (_to_json(file_ids),))
+
+    def select_in_time(self, first: int, last: int) -> list[Entry]:
+        """Every row of the messages with a time from `first` to `last`, in milliseconds."""
+        return self._select(_IN_TIME, {"first": first, "last": last})
+
+    def _select(self, query: str, values: tuple[str] | dict[str, int]) -> list[Entry]:
+        rows = self._connection.execute(query, values)
+        return [_make_entry(row) for row in rows]
+
+
+def _to_json(numbers: Iterable[int]) -> str:
+    return msgspec.json.encode(list(numbers)).decode()
+
+
+def _make_entry(row: tuple[Any, ...]) -> Entry:
+    number, file_id, position, message_id, request_id, model, is_sidechain, is_counted = row[:8]
+    own, is_corrected, *other = row[8 : 8 + len(_MEASURES)], *row[8 + len(_MEASURES) :]
+    return Entry(
+        number=number,
+        file_id=file_id,
+        position=position,
+        message_id=message_id,
+        request_id=request_id,
+        model=model,
+        is_sidechain=bool(is_sidechain),
+        is_counted=bool(is_counted),
+        own=Measures(*own),
+        corrected=Measures(*other) if is_corrected else None,
+    )
+
+
+def open_in_memory() -> apsw.Connection:
+    """An empty index that leaves nothing behind."""
+    connection = apsw.Connection(":memory:")
+    connection.execute(TABLES)
+    return connection

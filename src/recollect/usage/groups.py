@@ -1,0 +1,118 @@
+"""What reports can be split by, and the key that a row has in each of them.
+
+A message belongs to one key only, so that rows always add up to the total: one that calls two
+tools is under both names joined, and not under each.
+"""
+
+from collections.abc import Callable
+from datetime import date
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from recollect.store.usage_queries import Dimension
+from recollect.usage.rows import UsageRow
+from recollect.usage.zones import Zone
+
+MAIN: Final = "main"
+SUBAGENT: Final = "subagent"
+JOINT: Final = " + "
+_MCP_PREFIX: Final = "mcp__"
+
+KeyOf = Callable[[UsageRow], str | None]
+
+
+class Group(StrEnum):
+    """What the rows of a report are."""
+
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    SESSION = "session"
+    PROJECT = "project"
+    MODEL = "model"
+    BRANCH = "branch"
+    VERSION = "version"
+    ENTRYPOINT = "entrypoint"
+    TOOL = "tool"
+    MCP_SERVER = "mcp-server"
+    SUBAGENT = "subagent"
+    BLOCK = "block"
+
+    @property
+    def is_time(self) -> bool:
+        """Whether its keys are stretches of time."""
+        return self in (Group.DAY, Group.WEEK, Group.MONTH, Group.BLOCK)
+
+
+DIMENSIONS: Final = MappingProxyType[Group, tuple[Dimension, ...]](
+    {
+        Group.DAY: ("moment",),
+        Group.WEEK: ("moment",),
+        Group.MONTH: ("moment",),
+        Group.SESSION: ("file_id", "moment"),
+        Group.PROJECT: ("file_id",),
+        Group.MODEL: (),
+        Group.BRANCH: ("branch",),
+        Group.VERSION: ("version",),
+        Group.ENTRYPOINT: ("entrypoint",),
+        Group.TOOL: ("tools",),
+        Group.MCP_SERVER: ("tools",),
+        Group.SUBAGENT: ("file_id", "is_sidechain"),
+        Group.BLOCK: ("moment",),
+    }
+)
+"""What the rows must be split by, beside the model, for each group."""
+
+
+def make_key(group: Group, zone: Zone) -> KeyOf:
+    """The function that gives the key of a row; that of a block takes all rows to tell."""
+    keys: dict[Group, KeyOf] = {
+        Group.DAY: lambda row: _name_day(zone.find_day(row.moment)),
+        Group.WEEK: lambda row: _name_week(zone.find_day(row.moment)),
+        Group.MONTH: lambda row: _name_month(zone.find_day(row.moment)),
+        Group.SESSION: lambda row: row.file.session if row.file else None,
+        Group.PROJECT: lambda row: row.file.home if row.file else None,
+        Group.MODEL: lambda row: row.model,
+        Group.BRANCH: lambda row: row.branch or None,
+        Group.VERSION: lambda row: row.version,
+        Group.ENTRYPOINT: lambda row: row.entrypoint,
+        Group.TOOL: lambda row: JOINT.join((row.tools or "").split("\n")) or None,
+        Group.MCP_SERVER: lambda row: JOINT.join(_servers(row.tools)) or None,
+        Group.SUBAGENT: _name_agent,
+        Group.BLOCK: lambda _: None,
+    }
+    return keys[group]
+
+
+def _name_day(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()
+
+
+def _name_week(day: date | None) -> str | None:
+    """The week by ISO 8601: it begins on Monday and belongs to the year of its Thursday."""
+    if day is None:
+        return None
+    week = day.isocalendar()
+    return f"{week.year:04}-W{week.week:02}"
+
+
+def _name_month(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()[: len("2026-11")]
+
+
+def _servers(tools: str | None) -> list[str]:
+    names = (tools or "").split("\n")
+    # A tool of an MCP server is called `mcp__server__tool`, and a server may have `_` in its name.
+    servers = {
+        name.removeprefix(_MCP_PREFIX).partition("__")[0]
+        for name in names
+        if name.startswith(_MCP_PREFIX)
+    }
+    return sorted(servers)
+
+
+def _name_agent(row: UsageRow) -> str:
+    if row.file is not None and row.file.is_subagent:
+        return row.file.agent_type or SUBAGENT
+    return SUBAGENT if row.is_sidechain else MAIN

@@ -1,0 +1,46 @@
+"""Tests of recollect.cli.colours."""
+
+import io
+import sys
+from collections.abc import Mapping
+
+import pytest
+
+from recollect.cli.colours import wants_colour
+
+
+class Terminal(io.StringIO):
+    """An output that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """It is."""
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environment", "in_terminal", "in_pipe"),
+    [
+        ({}, True, False),
+        ({"TERM": "dumb"}, False, False),
+        ({"NO_COLOR": "1"}, False, False),
+        ({"NO_COLOR": ""}, True, False),
+        ({"FORCE_COLOR": "1"}, True, True),
+        ({"FORCE_COLOR": "0"}, True, False),
+        ({"CLICOLOR": "0"}, False, False),
+        ({"CLICOLOR": "1"}, True, False),
+        ({"CLICOLOR_FORCE": "1", "TERM": "dumb"}, True, True),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, False, False),
+    ],
+)
+def test_who_gets_colours(
+    monkeypatch: pytest.MonkeyPatch,
+    environment: Mapping[str, str],
+    in_terminal: bool,
+    in_pipe: bool,
+) -> None:
+    """A terminal does, unless somebody said no; anything else does when somebody said yes."""
+    answers = []
+    for output in (Terminal(), io.StringIO()):
+        monkeypatch.setattr(sys, "stdout", output)
+        answers.append(wants_colour(environment))
+    assert answers == [in_terminal, in_pipe]

@@ -1,0 +1,54 @@
+"""Tests of recollect.cli.paging, in a terminal of their own where one is needed."""
+
+import sys
+
+import pytest
+
+from recollect.cli.paging import show_text
+from tests.process import Finished, run_python
+
+IN_A_TERMINAL = """
+import os, pty
+pid, terminal = pty.fork()
+if pid == 0:
+    from recollect.cli.paging import show_text
+    show_text("one\\ntwo\\nthree", is_paged={is_paged})
+    os._exit(0)
+data = b""
+while True:
+    try:
+        chunk = os.read(terminal, 1024)
+    except OSError:
+        break
+    if not chunk:
+        break
+    data += chunk
+print(ascii(data.decode()))
+"""
+SHOUT = f"{sys.executable} -c \"import sys; print(sys.stdin.read().upper(), end='')\""
+
+
+def test_without_a_terminal_there_is_no_pager(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe gets the text as it is, however long."""
+    monkeypatch.setenv("PAGER", SHOUT)
+    show_text("line\n" * 500)
+    assert capsys.readouterr() == ("line\n" * 500 + "\n", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such terminals there")
+@pytest.mark.parametrize(
+    ("lines", "is_paged", "term", "shown"),
+    [
+        (3, True, "xterm", "ONE\r\nTWO\r\nTHREE\r\n"),
+        (4, True, "xterm", "one\r\ntwo\r\nthree\r\n"),
+        (3, False, "xterm", "one\r\ntwo\r\nthree\r\n"),
+        (3, True, "dumb", "one\r\ntwo\r\nthree\r\n"),
+    ],
+)
+def test_only_long_text_is_paged(lines: int, is_paged: bool, term: str, shown: str) -> None:
+    """What does not fit the terminal goes through the pager, unless nobody wants one."""
+    environment = {"PAGER": SHOUT, "TERM": term, "LINES": str(lines), "COLUMNS": "80"}
+    result = run_python("-c", IN_A_TERMINAL.format(is_paged=is_paged), env=environment)
+    assert result == Finished(0, f"{shown!a}\n", "")

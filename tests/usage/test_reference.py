@@ -1,0 +1,86 @@
+"""Reports on real transcripts come to what the rule says, read as slowly and plainly as can be."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from recollect.sync.level import find_transcripts
+from recollect.usage.explain import explain
+from recollect.usage.groups import Group
+from recollect.usage.loading import Books, load_rows, open_books
+from recollect.usage.opening import open_level
+from recollect.usage.reports import Question, Report, make_report
+from recollect.usage.totals import Totals, add_up
+from recollect.usage.zones import load_zone
+from tests.usage import reference
+
+VERSIONS = ("1.0.35", "1.0.128", "2.0.77", "2.1.112", "2.1.325")
+ZONE = load_zone("Asia/Kolkata")
+
+
+def open_all(data: Path, roots: list[Path]) -> tuple[Books, list[Path]]:
+    """The books of some roots, and the transcripts in them."""
+    transcripts = find_transcripts(roots)
+    opened = open_level(data, transcripts)
+    books = open_books(opened.ledger, roots)
+    assert (opened.failure, books.problems) == (None, {})
+    return books, [each.path for each in transcripts]
+
+
+def report_by(books: Books, group: Group) -> Report:
+    """A report without filters."""
+    question = Question(group=group, zone=ZONE, breakdown=True)
+    return make_report(load_rows(books, question), question)
+
+
+def assert_all_groups(books: Books, expected: Totals) -> None:
+    """Every group comes to the same total, and its rows to it."""
+    for group in Group:
+        report = report_by(books, group)
+        assert (group, report.totals) == (group, expected)
+        assert (group, add_up(row.totals for row in report.rows)) == (group, expected)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_the_real_client_wrote(shared: Path, tmp_path: Path, version: str) -> None:
+    """Resumes, forks, subagents and compactions of each version are counted once."""
+    roots = [shared / "real_cli" / version / name for name in ("config", "config_tui")]
+    if not all(root.is_dir() for root in roots):
+        pytest.skip("no transcripts of this version beside the project")
+    books, paths = open_all(tmp_path, roots)
+    expected = reference.count(paths)
+    assert expected.messages > 100
+    assert_all_groups(books, expected)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_explanations_come_to_the_reports(shared: Path, tmp_path: Path, version: str) -> None:
+    """Every session and every day can be taken apart into lines that add up to it."""
+    roots = [shared / "real_cli" / version / name for name in ("config", "config_tui")]
+    if not all(root.is_dir() for root in roots):
+        pytest.skip("no transcripts of this version beside the project")
+    books, _ = open_all(tmp_path, roots)
+    today = ZONE.find_day(0)
+    assert today is not None
+    for group in (Group.SESSION, Group.DAY):
+        rows = report_by(books, group).rows
+        explained = [explain(books, str(row.key), ZONE, today).totals for row in rows]
+        assert explained == [row.totals for row in rows]
+
+
+def test_what_others_published(shared: Path, tmp_path: Path) -> None:
+    """Transcripts of many people, versions and habits come to what the rule says."""
+    found = sorted((shared / "corpus").rglob("*.jsonl"))
+    plain = [path for path in found if "_stream" not in path.parts and reference.is_plain(path)]
+    if len(plain) < 50:
+        pytest.skip("no published transcripts beside the project")
+    root = tmp_path / "claude"
+    for number, path in enumerate(plain):
+        directory = root / "projects" / f"p{number}"
+        directory.mkdir(parents=True)
+        shutil.copyfile(path, directory / path.name)
+    books, paths = open_all(tmp_path / "data", [root])
+    expected = reference.count(paths)
+    assert expected.messages > 1000
+    assert_all_groups(books, expected)

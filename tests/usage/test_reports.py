@@ -1,0 +1,293 @@
+"""Tests of recollect.usage.reports and recollect.usage.groups: rows in, report out."""
+
+from collections.abc import Sequence
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.usage.blocks import Block
+from recollect.usage.groups import Group
+from recollect.usage.reports import Order, Question, Report, ReportRow, make_report
+from recollect.usage.rows import SourceFile, UsageRow
+from recollect.usage.totals import Totals, add_up
+from recollect.usage.zones import Zone, load_zone
+
+HOUR = 3600
+NOON = 1_794_744_000
+"""2026-11-15T12:00:00Z, a Sunday."""
+
+UTC = load_zone("UTC")
+KOLKATA = load_zone("Asia/Kolkata")
+MAIN = SourceFile("/c/projects/-w-app/s1.jsonl", "-w-app", "s1", home="/w/app")
+AGENT = SourceFile(
+    "/c/projects/-w-app/s1/subagents/agent-a.jsonl", "-w-app", "s1", "subagent", "/w/app"
+)
+EXPLORER = SourceFile(
+    "/c/projects/-w-app/s1/subagents/agent-e.jsonl", "-w-app", "s1", "subagent", "/w/app", "Explore"
+)
+FLAT = SourceFile("/c/projects/-w-lib/agent-f.jsonl", "-w-lib", "", "subagent", "/w/lib")
+
+
+def cost(micro: int, messages: int = 1) -> Totals:
+    """Messages that cost so much together, with ten input tokens each."""
+    return Totals(messages, 10 * messages, cost=micro)
+
+
+def ask(group: str, zone: Zone = UTC) -> Question:
+    """A question without filters."""
+    return Question(group=Group(group), zone=zone)
+
+
+def keys(report: Report) -> dict[str | None, int]:
+    """The cost of each row, in the order of the rows."""
+    return {row.key: row.totals.cost for row in report.rows}
+
+
+def at(*moments: int) -> list[UsageRow]:
+    """A row at each moment, with costs of 1, 2, 4, …"""
+    return [UsageRow(totals=cost(1 << at), moment=moment) for at, moment in enumerate(moments)]
+
+
+@pytest.mark.parametrize(
+    ("group", "expected"),
+    [
+        ("day", {"2026-11-14": 1, "2026-11-15": 2, "2026-11-16": 4}),
+        ("week", {"2026-W46": 3, "2026-W47": 4}),
+        ("month", {"2026-11": 7}),
+    ],
+)
+def test_stretches_of_time(group: str, expected: dict[str | None, int]) -> None:
+    """Weeks begin on Monday, as ISO 8601 has it; times rise."""
+    rows = at(NOON - 24 * HOUR, NOON, NOON + 24 * HOUR)
+    assert keys(make_report(rows[::-1], ask(group))) == expected
+
+
+def test_the_first_week_may_be_of_another_year() -> None:
+    """A week belongs to the year of its Thursday."""
+    new_year = 1_798_761_600
+    assert keys(make_report(at(new_year), ask("week"))) == {"2026-W53": 1}
+
+
+def test_days_of_a_zone_with_half_hours() -> None:
+    """Rows of a quarter of an hour fall on the right side of midnight."""
+    midnight = NOON + 6 * HOUR + 1800
+    rows = at(midnight - 900, midnight)
+    assert keys(make_report(rows, ask("day", KOLKATA))) == {"2026-11-15": 1, "2026-11-16": 2}
+
+
+def test_the_long_day_is_one_day() -> None:
+    """On the day on which clocks go back the same hour counts twice, and all of it that day."""
+    start = 1_792_879_200
+    rows = at(*(start + hour * HOUR for hour in range(25)), start - HOUR, start + 25 * HOUR)
+    assert keys(make_report(rows, ask("day", load_zone("Europe/Berlin")))) == {
+        "2026-10-24": 1 << 25,
+        "2026-10-25": (1 << 25) - 1,
+        "2026-10-26": 1 << 26,
+    }
+
+
+def test_what_has_no_time_has_a_row_of_its_own() -> None:
+    """It comes last, whichever way the others go, and is part of the total."""
+    rows = [UsageRow(totals=cost(5)), *at(NOON, NOON + 24 * HOUR)]
+    for order in (Order.ASC, Order.DESC):
+        question = Question(group=Group.DAY, zone=UTC, order=order)
+        report = make_report(rows, question)
+        assert (report.rows[-1].key, report.totals.cost) == (None, 8)
+
+
+def test_subagents_count_for_their_session() -> None:
+    """A subagent that does not tell its session stands by itself, under its own name."""
+    rows = [
+        UsageRow(totals=cost(2), file=AGENT, moment=NOON),
+        UsageRow(totals=cost(1), file=MAIN, moment=NOON - HOUR),
+        UsageRow(totals=cost(9), file=FLAT, moment=NOON),
+    ]
+    assert make_report(rows, ask("session")).rows == (
+        ReportRow(key="agent-f", totals=cost(9), project="/w/lib", first=NOON, last=NOON),
+        ReportRow(key="s1", totals=cost(3, 2), project="/w/app", first=NOON - HOUR, last=NOON),
+    )
+
+
+def test_sessions_by_key_are_by_their_beginning() -> None:
+    """Ids are random, so that their order tells nobody anything."""
+    late = SourceFile("/c/projects/-w-app/a.jsonl", "-w-app", "a")
+    rows = [
+        UsageRow(totals=cost(1), file=late, moment=NOON),
+        UsageRow(totals=cost(2), file=MAIN, moment=0),
+    ]
+    question = Question(group=Group.SESSION, zone=UTC, order=Order.ASC)
+    assert [row.key for row in make_report(rows, question).rows] == ["s1", "a"]
+
+
+@pytest.mark.parametrize(
+    ("group", "rows", "expected"),
+    [
+        ("project", [UsageRow(totals=cost(1), file=AGENT)], {"/w/app": 1}),
+        ("model", [UsageRow(totals=cost(1), model="m")], {"m": 1}),
+        ("branch", [UsageRow(totals=cost(1), branch="main")], {"main": 1}),
+        ("branch", [UsageRow(totals=cost(1), branch="")], {None: 1}),
+        ("version", [UsageRow(totals=cost(1), version="2.1.9")], {"2.1.9": 1}),
+        ("entrypoint", [UsageRow(totals=cost(1), entrypoint="cli")], {"cli": 1}),
+        ("tool", [UsageRow(totals=cost(1), tools="Bash\nRead")], {"Bash + Read": 1}),
+        ("tool", [UsageRow(totals=cost(1), tools="")], {None: 1}),
+        ("mcp-server", [UsageRow(totals=cost(1), tools="Bash")], {None: 1}),
+        (
+            "mcp-server",
+            [UsageRow(totals=cost(1), tools="mcp__b_1__x\nmcp__a__y\nmcp__a__z")],
+            {"a + b_1": 1},
+        ),
+        ("subagent", [UsageRow(totals=cost(1), file=MAIN)], {"main": 1}),
+        ("subagent", [UsageRow(totals=cost(1), file=MAIN, is_sidechain=True)], {"subagent": 1}),
+        ("subagent", [UsageRow(totals=cost(1), file=AGENT)], {"subagent": 1}),
+        ("subagent", [UsageRow(totals=cost(1), file=EXPLORER)], {"Explore": 1}),
+    ],
+)
+def test_keys(group: str, rows: Sequence[UsageRow], expected: dict[str | None, int]) -> None:
+    """Every message has one key in every group."""
+    assert keys(make_report(rows, ask(group))) == expected
+
+
+def test_blocks_have_their_times() -> None:
+    """Each block knows when it started and how long nothing happened before it."""
+    rows = at(NOON, NOON + 4 * HOUR, NOON + 9 * HOUR)
+    report = make_report(rows, ask("block"))
+    assert keys(report) == {"2026-11-15T12:00:00Z": 3, "2026-11-15T21:00:00Z": 4}
+    assert [row.block for row in report.rows] == [
+        Block(NOON),
+        Block(NOON + 9 * HOUR, idle_before=4 * HOUR),
+    ]
+
+
+def test_filters_do_not_move_blocks() -> None:
+    """A block is that of the whole account, even if only some of it is asked for."""
+    rows = [
+        UsageRow(totals=cost(1), moment=NOON, model="opus"),
+        UsageRow(totals=cost(2), moment=NOON + 4 * HOUR, model="haiku"),
+    ]
+    question = Question(group=Group.BLOCK, zone=UTC, model="haiku")
+    assert keys(make_report(rows, question)) == {"2026-11-15T12:00:00Z": 2}
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "expected"),
+    [
+        (None, None, 7),
+        (date(2026, 11, 15), None, 6),
+        (None, date(2026, 11, 15), 3),
+        (date(2026, 11, 15), date(2026, 11, 15), 2),
+        (date(2026, 11, 17), None, 0),
+    ],
+)
+def test_dates_are_inclusive(since: date | None, until: date | None, expected: int) -> None:
+    """Both days count, and what has no day does not."""
+    rows = at(NOON - 24 * HOUR, NOON, NOON + 24 * HOUR)
+    if since or until:
+        rows.append(UsageRow(totals=cost(100)))
+    question = Question(group=Group.MODEL, zone=UTC, since=since, until=until)
+    assert make_report(rows, question).totals.cost == expected
+
+
+@pytest.mark.parametrize(
+    ("project", "model", "expected"),
+    [("", "", 15), ("APP", "", 3), ("-w-lib", "", 4), ("elsewhere", "", 4), ("", "OPUS", 5)],
+)
+def test_parts_of_names_are_enough(project: str, model: str, expected: int) -> None:
+    """A project is found by its work directory, by that of a message and by its encoded name."""
+    rows = [
+        UsageRow(totals=cost(1), file=MAIN, model="claude-opus-5-5"),
+        UsageRow(totals=cost(2), file=AGENT, model="claude-haiku-4-5"),
+        UsageRow(totals=cost(4), file=FLAT, model="claude-opus-4-1", cwd="/elsewhere"),
+        UsageRow(totals=cost(8)),
+    ]
+    question = Question(group=Group.MODEL, zone=UTC, project=project, model=model)
+    assert make_report(rows, question).totals.cost == expected
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        (None, ["2.1.10", "2.1.9", "2.1.100", None]),
+        (Order.ASC, ["2.1.9", "2.1.10", "2.1.100", None]),
+        (Order.DESC, ["2.1.100", "2.1.10", "2.1.9", None]),
+        (Order.COST_ASC, [None, "2.1.100", "2.1.9", "2.1.10"]),
+        (Order.COST_DESC, ["2.1.10", "2.1.9", "2.1.100", None]),
+    ],
+)
+def test_orders(order: Order | None, expected: list[str | None]) -> None:
+    """Numbers in names count as numbers, and an unknown cost is the smallest."""
+    rows = [
+        UsageRow(totals=cost(4), version="2.1.9"),
+        UsageRow(totals=cost(9), version="2.1.10"),
+        UsageRow(totals=cost(0), version="2.1.100"),
+        UsageRow(totals=Totals(1, unpriced=1)),
+    ]
+    question = Question(group=Group.VERSION, zone=UTC, order=order)
+    assert [row.key for row in make_report(rows, question).rows] == expected
+
+
+def test_a_name_may_be_one_long_number() -> None:
+    """A branch of thousands of digits is a name like any other."""
+    names = ["9" * 6000, "1" * 6000]
+    rows = [UsageRow(totals=cost(1), branch=name) for name in names]
+    question = Question(group=Group.BRANCH, zone=UTC, order=Order.ASC)
+    assert [row.key for row in make_report(rows, question).rows] == names[::-1]
+
+
+def test_the_breakdown_is_by_model() -> None:
+    """Each row has its models, the costliest first."""
+    rows = [
+        UsageRow(totals=cost(1), moment=NOON, model="haiku"),
+        UsageRow(totals=cost(5), moment=NOON, model="opus"),
+        UsageRow(totals=cost(1), moment=NOON + HOUR, model="haiku"),
+    ]
+    question = Question(group=Group.DAY, zone=UTC, breakdown=True)
+    assert make_report(rows, question).rows == (
+        ReportRow(
+            key="2026-11-15",
+            totals=cost(7, 3),
+            models=(
+                ReportRow(key="opus", totals=cost(5)),
+                ReportRow(key="haiku", totals=cost(2, 2)),
+            ),
+        ),
+    )
+
+
+def test_unpriced_models_are_named() -> None:
+    """Messages without a price are counted by model, those of no model under an empty name."""
+    rows = [
+        UsageRow(totals=Totals(3, unpriced=2), model="glm"),
+        UsageRow(totals=Totals(4, unpriced=4)),
+        UsageRow(totals=cost(1), model="opus"),
+    ]
+    report = make_report(rows, ask("day"))
+    assert (report.unpriced, report.totals) == (
+        {"": 4, "glm": 2},
+        Totals(8, 10, cost=1, unpriced=6),
+    )
+
+
+ROWS = st.lists(
+    st.builds(
+        UsageRow,
+        totals=st.builds(Totals, *[st.integers(0, 1000)] * 9),
+        moment=st.none() | st.integers(NOON - 10**7, NOON),
+        file=st.sampled_from([None, MAIN, AGENT, EXPLORER, FLAT]),
+        model=st.sampled_from([None, "opus", "haiku"]),
+        tools=st.sampled_from([None, "", "Bash", "Bash\nRead", "mcp__a__b"]),
+        is_sidechain=st.booleans(),
+    ),
+    max_size=20,
+)
+
+
+@given(ROWS, st.sampled_from(list(Group)), st.sampled_from([None, *Order]))
+def test_rows_add_up_to_the_total(rows: list[UsageRow], group: Group, order: Order | None) -> None:
+    """In every group and order each message is in one row, and each row the sum of its models."""
+    question = Question(group=group, zone=KOLKATA, order=order, breakdown=True)
+    report = make_report(rows, question)
+    assert add_up(row.totals for row in report.rows) == report.totals
+    assert report.totals == add_up(row.totals for row in rows)
+    assert all(add_up(model.totals for model in row.models) == row.totals for row in report.rows)
