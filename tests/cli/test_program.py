@@ -21,7 +21,9 @@ NOT_FOR_HELP = {
     "recollect.records",
     *(f"recollect.cli.{name}" for name in COMMANDS),
 }
-HELP = """\
+WIDTH = max(map(len, COMMANDS))
+LISTED = "\n".join(f"  {name:<{WIDTH}}  {text}" for name, text in COMMANDS.items())
+HELP = f"""\
 Usage: recollect [OPTIONS] [COMMAND] [ARGS]...
 
   Find, read, search, count, follow and keep every Claude Code session.
@@ -34,7 +36,7 @@ Options:
   -h, --help     Show this message and exit.
 
 Commands:
-  doctor  Check what is on disk: what it holds, what is new, what is broken.
+{LISTED}
 
   Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing found, 4 damaged
   input.

@@ -11,7 +11,11 @@ import click
 from recollect import __version__
 
 COMMANDS = {
+    "list": "List sessions, the most recently active first.",
+    "search": "Find what was said, run and answered in every session.",
+    "usage": "Count tokens and their list price, by day or by anything else.",
     "doctor": "Check what is on disk: what it holds, what is new, what is broken.",
+    "index": "Bring the index level with the transcripts, or look at it.",
 }
 """Name of each command, which is the name of its module too, and its line in the help."""
 

@@ -1,0 +1,83 @@
+"""The syntax tree → an expression of FTS5 for what is sought, and a condition for all the rest.
+
+Every term goes into quotes, and none holds one, so that nothing of a query reaches FTS5 as syntax.
+The expression drives the search and the condition only filters what it finds: what stands on the
+top level and consists of words goes into the expression.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+
+from recollect.search.terms import TermSequence, query_terms
+from recollect.search.tree import And, Leaf, Node, Not, Or, Phrase, Prefix, Query, Word
+from recollect.store.text_queries import Condition, all_of, any_of, holds_words, none_of
+
+FieldConditions = Callable[[Leaf], Condition]
+"""What a field, a bound or a regular expression asks for."""
+
+
+class Plan(Struct, frozen=True):
+    """What to look up and what to check; without an expression every text is checked."""
+
+    match: str | None
+    condition: Condition
+
+
+def make_search_plan(query: Query, ask: FieldConditions) -> Plan:
+    """The plan for a query."""
+    parts = query.root.parts if isinstance(query.root, And) else (query.root,)
+    worded = [part for part in parts if to_match(_positive(part)) is not None]
+    match = to_match(And(tuple(worded)))
+    rest = [part for part in parts if match is None or part not in worded]
+    return Plan(match, all_of([_to_condition(part, ask) for part in rest]))
+
+
+def to_match(node: Node) -> str | None:
+    """The expression for a node; None if it has anything in it but words, or only what is not."""
+    match node:
+        case Word() | Phrase():
+            return _any(map(_quote, query_terms(node.text)))
+        case Prefix():
+            return _any(map(_quote, query_terms(node.text, prefix=True)))
+        case Or():
+            matches = [to_match(part) for part in node.parts]
+            return None if None in matches else _any(filter(None, matches))
+        case And():
+            return _match_all(node.parts)
+    return None
+
+
+def _positive(node: Node) -> Node:
+    return node.part if isinstance(node, Not) else node
+
+
+def _match_all(parts: Sequence[Node]) -> str | None:
+    wanted = [to_match(part) for part in parts if not isinstance(part, Not)]
+    unwanted = [to_match(part.part) for part in parts if isinstance(part, Not)]
+    if not wanted or None in wanted or None in unwanted:
+        return None
+    found = " AND ".join(filter(None, wanted))
+    return f"(({found}) NOT {_any(filter(None, unwanted))})" if unwanted else f"({found})"
+
+
+def _any(matches: Iterable[str]) -> str | None:
+    joined = " OR ".join(matches)
+    return f"({joined})" if joined else None
+
+
+def _quote(sequence: TermSequence) -> str:
+    terms = " ".join(sequence.terms).replace('"', "")
+    return f'"{terms}"{" *" if sequence.ends_open else ""}'
+
+
+def _to_condition(node: Node, ask: FieldConditions) -> Condition:
+    match node:
+        case And():
+            return all_of([_to_condition(part, ask) for part in node.parts])
+        case Or():
+            return any_of([_to_condition(part, ask) for part in node.parts])
+        case Not():
+            return none_of(_to_condition(node.part, ask))
+    match = to_match(node)
+    return ask(node) if match is None else holds_words(match)

@@ -1,0 +1,275 @@
+"""The full-text index: which texts there are, and under which terms they are found.
+
+Texts themselves are not kept: a row says where the record lies and which of its texts is meant.
+The number of a row is the second in which the text was written, times four, so that the newest
+come first and a stretch of time is a range, with no sorting and no second index; a full second
+overflows into the next. What terms are is decided above: the tokenizer comes as an argument.
+"""
+
+import os
+from collections.abc import Iterable
+from enum import IntEnum
+from pathlib import Path
+from typing import Final
+
+import apsw
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from recollect.store.catalogue import Names
+from recollect.store.vocabulary import note_terms
+
+SLOTS: Final = 4
+"""Numbers for the texts of one second."""
+
+UNFINISHED: Final = -1
+"""The size of a file that was not read to its end."""
+
+LAST_SECOND: Final = 1 << 40
+
+
+class Part(IntEnum):
+    """What a text is in its session."""
+
+    PROMPT = 1
+    COMMAND = 2
+    REPLY = 3
+    THINKING = 4
+    TOOL_INPUT = 5
+    TOOL_RESULT = 6
+    SUMMARY = 7
+    TITLE = 8
+    NOTICE = 9
+    OTHER = 10
+
+
+TABLES: Final = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE names (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, crc INTEGER NOT NULL);
+
+-- Paths are bytes, because those of some are no text.
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY,
+    path BLOB NOT NULL UNIQUE,
+    project TEXT NOT NULL,
+    session_id TEXT NOT NULL
+);
+
+-- How far each stage of reading got, and what the file was like then.
+CREATE TABLE states (
+    file_id INTEGER NOT NULL,
+    stage INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    inode INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    edges BLOB NOT NULL,
+    moment INTEGER NOT NULL,
+    PRIMARY KEY (file_id, stage)
+) WITHOUT ROWID;
+
+-- `number` is the place of a text among those of its record; copies share a `key`; `call` names the
+-- call of a tool, by which its results, which come later, learn the name of the tool.
+CREATE TABLE texts (
+    id INTEGER PRIMARY KEY,
+    file_id INTEGER NOT NULL,
+    stage INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    tool INTEGER,
+    model INTEGER,
+    branch INTEGER,
+    cwd INTEGER,
+    is_error INTEGER NOT NULL,
+    is_subagent INTEGER NOT NULL,
+    key INTEGER NOT NULL,
+    call INTEGER
+);
+CREATE INDEX texts_by_file ON texts (file_id, stage, position);
+CREATE INDEX texts_by_call ON texts (call) WHERE call IS NOT NULL;
+CREATE INDEX texts_with_errors ON texts (id) WHERE is_error;
+
+CREATE VIRTUAL TABLE words USING fts5(
+    text, content='', contentless_delete=1, tokenize="{tokenizer}"
+);
+CREATE VIRTUAL TABLE words_vocabulary USING fts5vocab('words', 'row');
+
+-- All terms, one a line, in a few rows that are quick to search through.
+CREATE TABLE vocabulary (id INTEGER PRIMARY KEY, terms BLOB NOT NULL);
+"""
+SETTINGS: Final = {"hashsize": 64 << 20, "automerge": 8, "pgsz": 16_000}
+"""Of the full-text index, as measured: docs/dev/decisions/0006-full-text.md."""
+
+_IS_TAKEN: Final = "SELECT 1 FROM texts WHERE id = ?"
+
+
+class TextFile(Struct, frozen=True, array_like=True):
+    """A transcript whose texts can be found."""
+
+    path: str
+    project: str
+    session_id: str
+
+
+class TextRow(Struct, frozen=True, gc=False, array_like=True):
+    """A text to put into the index; `second` is since 1970, `text` is written for the tokenizer."""
+
+    second: int
+    position: int
+    length: int
+    number: int
+    part: int
+    tool: str | None
+    model: str | None
+    branch: str | None
+    cwd: str | None
+    is_error: bool
+    is_subagent: bool
+    key: int
+    call: int | None
+    text: str
+
+
+class TextState(Struct, frozen=True, gc=False, array_like=True):
+    """How far a stage has read a file, and what the file was like then."""
+
+    position: int = 0
+    inode: int = 0
+    size: int = 0
+    mtime_ns: int = -1
+    """-1 when the file may change without changing its time."""
+    edges: bytes = b""
+    moment: int = 0
+    """The second of the last record that told its time."""
+
+
+class TextBatch(Struct, frozen=True, array_like=True):
+    """What a stage has found in a file from byte `start` on."""
+
+    path: str
+    stage: int
+    start: int
+    state: TextState
+    rows: list[TextRow]
+
+
+States = dict[tuple[str, int], TextState]
+"""By path and stage."""
+
+
+def load_text_files(connection: apsw.Connection) -> dict[str, int]:
+    """The number of every file, by its path."""
+    rows = connection.execute("SELECT path, id FROM files")
+    return {os.fsdecode(path): number for path, number in rows}
+
+
+def load_text_states(connection: apsw.Connection) -> States:
+    """How far every file has been read."""
+    rows = connection.execute("SELECT path, states.* FROM states JOIN files ON file_id = files.id")
+    return {(os.fsdecode(path), stage): TextState(*state) for path, _, stage, *state in rows}
+
+
+class TextWriter:
+    """Puts texts in, in the order of their numbers, which is what keeps the index in few pieces."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._names = Names(connection)
+        self._files = load_text_files(connection)
+        self._states = load_text_states(connection)
+        self._next = 0
+
+    def write(self, batches: Iterable[TextBatch], files: Iterable[TextFile]) -> None:
+        """Add what was found; what somebody else has added meanwhile is skipped."""
+        described = {file.path: file for file in files}
+        rows = [
+            (self._find_file(described[batch.path]), batch.stage, row)
+            for batch in batches
+            if self._accept(batch, described[batch.path])
+            for row in batch.rows
+        ]
+        self._next = 0
+        for file_id, stage, row in sorted(rows, key=_order):
+            self._insert(file_id, stage, row)
+        note_terms(self._connection, [row.text for _, _, row in rows])
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """Drop files and all that was found in them."""
+        for path in paths:
+            number = self._files.pop(path, 0)
+            self._delete_texts("file_id = ?", (number,))
+            self._connection.execute("DELETE FROM states WHERE file_id = ?", (number,))
+            self._connection.execute("DELETE FROM files WHERE id = ?", (number,))
+
+    def _accept(self, batch: TextBatch, file: TextFile) -> bool:
+        key = (batch.path, batch.stage)
+        known = self._states.get(key)
+        if batch.start and (known is None or known.position != batch.start):
+            return False
+        number = self._find_file(file)
+        if known is not None:
+            values = (number, batch.stage, batch.start)
+            self._delete_texts("file_id = ? AND stage = ? AND position >= ?", values)
+        self._states[key] = batch.state
+        self._connection.execute(
+            "INSERT OR REPLACE INTO states VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (number, batch.stage, *astuple(batch.state)),
+        )
+        return True
+
+    def _find_file(self, file: TextFile) -> int:
+        known = self._files.get(file.path)
+        if known is None:
+            known = self._connection.execute(
+                "INSERT INTO files (path, project, session_id) VALUES (?, ?, ?) RETURNING id",
+                (os.fsencode(file.path), _printable(file.project), file.session_id),
+            ).get
+            self._files[file.path] = known
+        return int(known)
+
+    def _delete_texts(self, condition: str, values: tuple[int, ...]) -> None:
+        rows = self._connection.execute(
+            f"DELETE FROM texts WHERE {condition} RETURNING id",  # noqa: S608 - our own words
+            values,
+        ).fetchall()
+        self._connection.executemany("DELETE FROM words WHERE rowid = ?", rows)
+
+    def _insert(self, file_id: int, stage: int, row: TextRow) -> None:
+        number = self._take_number(row.second)
+        names = self._names.numbers
+        is_result = row.part == Part.TOOL_RESULT
+        tool = self._find_tool(row.call) if is_result else names[row.tool]
+        call = None if is_result else row.call
+        self._connection.execute(
+            "INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (number, file_id, stage, row.position, row.length, row.number, row.part, tool,
+             names[row.model], names[row.branch], names[row.cwd], row.is_error, row.is_subagent,
+             row.key, call),
+        )  # fmt: skip
+        self._connection.execute("INSERT INTO words(rowid, text) VALUES (?, ?)", (number, row.text))
+
+    def _find_tool(self, call: int | None) -> int | None:
+        """The tool of the call that a result answers, which an earlier stage has found."""
+        found = self._connection.execute(
+            "SELECT tool FROM texts WHERE call = ? LIMIT 1", (call,)
+        ).fetchone()
+        return found[0] if found else None
+
+    def _take_number(self, second: int) -> int:
+        # Never below the one before: the full-text index begins a new piece at a step back.
+        number = max(min(max(second, 0), LAST_SECOND) * SLOTS, self._next)
+        while self._connection.execute(_IS_TAKEN, (number,)).fetchone():
+            number += 1
+        self._next = number + 1
+        return number
+
+
+def _order(item: tuple[int, int, TextRow]) -> tuple[int, int, int, int]:
+    file_id, _, row = item
+    return row.second, file_id, row.position, row.number
+
+
+def _printable(text: str) -> str:
+    return Path(text).name.encode("utf-8", "replace").decode()

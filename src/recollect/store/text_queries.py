@@ -1,0 +1,242 @@
+"""What search asks of the full-text index: the newest texts that fulfil a condition.
+
+Conditions are put together from the functions here and nowhere else, each with its parameters, so
+that no word of a query becomes SQL. The newest come first, and only so many: a word that is
+everywhere costs no more than one that is rare.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import apsw
+import msgspec
+from msgspec import Struct
+
+from recollect.store.catalogue import Names
+from recollect.store.text import SLOTS, Part, TextFile
+from recollect.store.text_database import open_texts
+from recollect.store.vocabulary import find_terms
+
+_STEPS: Final = 5_000
+"""Steps of SQLite's machine between two looks at the clock."""
+
+_COLUMNS: Final = "id file_id position length number part tool is_error is_subagent cwd key".split()
+_LIST: Final = ", ".join(f"texts.{name}" for name in _COLUMNS)
+_BY_WORDS: Final = (
+    f"SELECT {_LIST}, density(words) FROM words CROSS JOIN texts ON texts.id = words.rowid "  # noqa: S608 - our own names
+    "WHERE words MATCH ? AND {condition} "
+    "ORDER BY words.rowid DESC LIMIT ?"
+)
+_BY_TIME: Final = (
+    f"SELECT {_LIST}, 0.0 FROM texts WHERE {{condition}} "  # noqa: S608 - our own names
+    "ORDER BY id DESC LIMIT ?"
+)
+
+NamedColumn = Literal["tool", "model", "branch", "cwd"]
+Check = Callable[[int, int, int, int], bool]
+"""Looks at a text itself, given file, position, length and number."""
+
+
+class Condition(Struct, frozen=True):
+    """A part of a WHERE clause, with the values of its parameters in order.
+
+    `{id}` stands for the number of the text, which has two names where it is found by words; SQLite
+    can leap over what is out of range only by the one of the full-text index.
+    """
+
+    sql: str
+    values: tuple[str | int, ...] = ()
+
+
+ALWAYS: Final = Condition("1")
+NEVER: Final = Condition("0")
+
+
+def holds_words(match: str) -> Condition:
+    """The text fulfils an expression of FTS5."""
+    return Condition("{id} IN (SELECT rowid FROM words WHERE words MATCH ?)", (match,))
+
+
+def has_part(parts: Iterable[Part]) -> Condition:
+    """The text is one of these in its session."""
+    return _is_among("part", map(int, parts))
+
+
+def has_name(column: NamedColumn, numbers: Iterable[int]) -> Condition:
+    """The text has one of these names."""
+    return _is_among(column, numbers)
+
+
+def in_files(numbers: Iterable[int]) -> Condition:
+    """The text is in one of these files."""
+    return _is_among("file_id", numbers)
+
+
+def is_error() -> Condition:
+    """The text tells of a failure."""
+    return Condition("texts.is_error")
+
+
+def is_of_subagent() -> Condition:
+    """The text is from a subagent."""
+    return Condition("texts.is_subagent")
+
+
+def is_since(second: int) -> Condition:
+    """The text was written then or later."""
+    return Condition("{id} >= ?", (second * SLOTS,))
+
+
+def is_until(second: int) -> Condition:
+    """The text was written before then."""
+    return Condition("{id} < ?", (second * SLOTS,))
+
+
+def passes(check: int) -> Condition:
+    """The text passes the check of this number."""
+    columns = "texts.file_id, texts.position, texts.length, texts.number"
+    return Condition(f"passes(?, {columns})", (check,))
+
+
+def all_of(conditions: Sequence[Condition]) -> Condition:
+    """Every condition holds."""
+    return _join(" AND ", conditions) if conditions else ALWAYS
+
+
+def any_of(conditions: Sequence[Condition]) -> Condition:
+    """At least one condition holds."""
+    return _join(" OR ", conditions)
+
+
+def none_of(condition: Condition) -> Condition:
+    """The condition does not hold."""
+    return Condition(f"NOT ({condition.sql})", condition.values)
+
+
+def _is_among(column: str, numbers: Iterable[int]) -> Condition:
+    values = msgspec.json.encode(list(numbers)).decode()
+    # What has no such name is not among them, where SQL would leave it open.
+    sql = f"ifnull(texts.{column} IN (SELECT value FROM json_each(?)), 0)"  # noqa: S608 - our own names
+    return Condition(sql, (values,))
+
+
+def _join(operator: str, conditions: Sequence[Condition]) -> Condition:
+    sql = operator.join(f"({condition.sql})" for condition in conditions)
+    return Condition(sql, tuple(value for part in conditions for value in part.values))
+
+
+class FoundText(Struct, frozen=True, gc=False):
+    """A text that fulfils a condition: where it is and what it is; `cwd` and `tool` are numbers."""
+
+    id: int
+    file_id: int
+    position: int
+    length: int
+    number: int
+    part: int
+    tool: int | None
+    is_error: bool
+    is_subagent: bool
+    cwd: int | None
+    key: int
+    density: float
+    """From 0 to 1: how much of the text is what was sought."""
+
+    @property
+    def second(self) -> int:
+        """When it was written, in seconds since 1970."""
+        return self.id // SLOTS
+
+
+class Selection(Struct, frozen=True):
+    """The newest texts that fulfil a condition, and whether time ran out before the last."""
+
+    texts: list[FoundText]
+    is_cut: bool
+
+
+class TextQueries:
+    """The full-text index as search sees it."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        connection.register_fts5_function("density", _measure_density)
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._connection.close()
+
+    @cached_property
+    def files(self) -> dict[int, TextFile]:
+        """Every file by its number."""
+        rows = self._connection.execute("SELECT id, path, project, session_id FROM files")
+        return {row[0]: TextFile(os.fsdecode(row[1]), row[2], row[3]) for row in rows}
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """Every name by its number."""
+        return Names(self._connection).numbers.texts
+
+    def find_terms(self, part: str, most: int) -> list[str]:
+        """Terms of the index with `part` inside them, the shortest first."""
+        return find_terms(self._connection, part, most)
+
+    def select_ids(self, match: str, first: int, limit: int) -> set[int]:
+        """The numbers of the newest texts that fulfil an expression, down to `first`."""
+        query = (
+            "SELECT rowid FROM words WHERE words MATCH ? AND rowid >= ? ORDER BY rowid DESC LIMIT ?"
+        )
+        return {row[0] for row in self._connection.execute(query, (match, first, limit))}
+
+    def select(
+        self,
+        match: str | None,
+        condition: Condition,
+        *,
+        limit: int,
+        seconds: float,
+        checks: Sequence[Check] = (),
+    ) -> Selection:
+        """The newest texts, `limit` at most, found in `seconds` or as many as were by then."""
+        deadline = time.monotonic() + seconds
+        sql = condition.sql.format(id="words.rowid" if match else "texts.id")
+        query = (_BY_WORDS if match else _BY_TIME).format(condition=sql)
+        self._connection.create_scalar_function(
+            "passes", lambda check, *place: not _is_over(deadline) and checks[check](*place)
+        )
+        values = (*([match] if match else []), *condition.values, limit)
+        self._connection.set_progress_handler(lambda: _is_over(deadline), _STEPS)
+        texts: list[FoundText] = []
+        try:
+            # Those that were found before time runs out are kept.
+            texts.extend(FoundText(*row) for row in self._connection.execute(query, values))
+        except apsw.InterruptError:
+            return Selection(texts, is_cut=True)
+        finally:
+            self._connection.set_progress_handler(None)
+        return Selection(texts, is_cut=bool(checks) and _is_over(deadline))
+
+
+def open_text_queries(directory: Path, version: str) -> TextQueries | None:
+    """The full-text index in a data directory; None unless there is one with these terms."""
+    connection = open_texts(directory, version)
+    return None if connection is None else TextQueries(connection)
+
+
+def _is_over(deadline: float) -> bool:
+    return time.monotonic() >= deadline
+
+
+def _measure_density(api: apsw.FTS5ExtensionApi, *_: Any) -> float:  # noqa: ANN401 - SQL values
+    """How often the words occur for the length of the text, as in BM25.
+
+    Without the rarity of each word, which would mean to count all texts that hold it.
+    """
+    average = api.column_total_size(0) / max(api.row_count, 1)
+    length = api.column_size(0) / max(average, 1.0)
+    count = api.inst_count
+    return count / (count + 0.3 + 0.9 * length)

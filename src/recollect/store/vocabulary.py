@@ -1,0 +1,66 @@
+"""All terms of the full-text index as one long text, to find a term by what is inside it.
+
+SQLite's own list of terms counts their occurrences at every look, which takes seconds where there
+are many texts. So the list is copied after much was added, and new terms are noted beside the copy
+after a little. A term that no text holds any more does no harm: searching for it finds nothing.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import apsw
+
+from recollect.store.meta import read_meta, write_meta
+
+_STALE_KEY: Final = "vocabulary"
+_MANY: Final = 1 << 20
+"""Characters of text from which on copying the list is cheaper than taking texts apart."""
+
+_MOST_NOTES: Final = 50
+_WORD: Final = re.compile(r"[^\W_]{2,}")
+
+
+def note_terms(connection: apsw.Connection, texts: Sequence[str]) -> None:
+    """Note the terms of a few new texts; of many, note that they are to be gathered."""
+    if sum(map(len, texts)) >= _MANY:
+        write_meta(connection, _STALE_KEY, "stale")
+        return
+    terms = sorted({word for text in texts for word in _WORD.findall(text.lower())})
+    if terms:
+        _save(connection, terms)
+
+
+def gather_terms(connection: apsw.Connection) -> None:
+    """Copy the list of terms if much was added since."""
+    notes = connection.execute("SELECT count(*) FROM vocabulary").get
+    if read_meta(connection, _STALE_KEY) != "stale" and notes <= _MOST_NOTES:
+        return
+    connection.execute("DELETE FROM vocabulary")
+    _save(connection, [row[0] for row in connection.execute("SELECT term FROM words_vocabulary")])
+    write_meta(connection, _STALE_KEY, "gathered")
+
+
+def find_terms(connection: apsw.Connection, part: str, most: int) -> list[str]:
+    """Terms with `part` inside them, the shortest first, `most` at most."""
+    found = {
+        line
+        for (terms,) in connection.execute("SELECT terms FROM vocabulary")
+        for line in _find_lines(terms, part.encode())
+    }
+    return sorted((line.decode() for line in found), key=lambda term: (len(term), term))[:most]
+
+
+def _find_lines(terms: bytes, part: bytes) -> set[bytes]:
+    found: set[bytes] = set()
+    at = terms.find(part)
+    while at >= 0:
+        end = terms.find(b"\n", at)
+        found.add(terms[terms.rfind(b"\n", 0, at) + 1 : end])
+        at = terms.find(part, end)
+    return found
+
+
+def _save(connection: apsw.Connection, terms: Sequence[str]) -> None:
+    text = "".join(f"{term}\n" for term in terms)
+    connection.execute("INSERT INTO vocabulary (terms) VALUES (?)", (text.encode(),))

@@ -1,0 +1,98 @@
+"""`recollect list` as a user sees it, on the bundled demo data."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from recollect.demo import CLAUDE_DIRECTORY
+from tests.process import RunRecollect
+
+DEMO = ("--claude-dir", str(CLAUDE_DIRECTORY))
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """An index of the test's own, and a fixed time zone and width."""
+    return {"RECOLLECT_DATA_DIR": str(tmp_path / "data"), "TZ": "UTC", "COLUMNS": "80"}
+
+
+def test_sessions_are_listed_newest_first(
+    run_recollect: RunRecollect, environment: dict[str, str]
+) -> None:
+    """Time, id, project and title of each session fit a terminal; the second call says the same."""
+    first = run_recollect("list", *DEMO, "-n", "3", env=environment)
+    assert first.stdout.splitlines() == [
+        "2026-11-12 06:00  ba574db1  letterpress  Write release….1. Three points at most.",
+        "2026-11-11 10:33  7aa5fa93  letterpress  Document the theme interface",
+        "2026-11-09 09:06  94791a87  tidepool     Speed up the harbour import",
+    ]
+    assert first.stderr == "… and 5 more: -n 0 shows all.\n"
+    assert run_recollect("list", *DEMO, "-n", "3", env=environment) == first
+
+
+@pytest.mark.parametrize(
+    ("conditions", "ids"),
+    [
+        (("flaky",), ["c798220b"]),
+        (("--project", "tidepool", "--since", "2026-11-01"), ["94791a87", "8facb961"]),
+        (("--until", "2026-01-10"), ["22f08a73"]),
+        (("--branch", "HEAD", "换算"), ["035908b6"]),
+    ],
+)
+def test_conditions_narrow_the_list(
+    run_recollect: RunRecollect,
+    environment: dict[str, str],
+    conditions: tuple[str, ...],
+    ids: list[str],
+) -> None:
+    """Text, project, branch and days each leave only what fits."""
+    done = run_recollect("list", *DEMO, *conditions, "--json", env=environment)
+    sessions = json.loads(done.stdout)["sessions"]
+    assert [session["id"][:8] for session in sessions] == ids
+
+
+def test_subagents_are_shown_on_request(
+    run_recollect: RunRecollect, environment: dict[str, str]
+) -> None:
+    """They are no sessions of their own, so a list leaves them out unless asked."""
+    counts = [
+        json.loads(run_recollect("list", *DEMO, "--json", *more, env=environment).stdout)["total"]
+        for more in ((), ("--subagents",))
+    ]
+    assert counts == [8, 10]
+
+
+def test_a_changed_session_is_described_anew(
+    run_recollect: RunRecollect, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """What the index kept of a file holds only as long as the file stays as it was."""
+    path = tmp_path / "claude" / "projects" / "p" / "11111111-2222-4333-8444-555555555555.jsonl"
+    path.parent.mkdir(parents=True)
+    prompt = '{"type":"user","uuid":"a","sessionId":"s","message":{"content":"first words"}}\n'
+    title = '{"type":"custom-title","customTitle":"a better name","sessionId":"s"}\n'
+    seen = []
+    for content in (prompt, prompt + title):
+        path.write_text(content)
+        done = run_recollect("list", "--claude-dir", str(tmp_path / "claude"), env=environment)
+        seen.append(done.stdout.rstrip().rpartition("  ")[2])
+    assert seen == ["first words", "a better name"]
+
+
+def test_a_list_needs_no_index(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """Where the data directory cannot be made, the list is the same."""
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    done = run_recollect("list", *DEMO, "-n", "1", env={"RECOLLECT_DATA_DIR": str(blocked)})
+    assert (done.code, done.stdout.count("\n")) == (0, 1)
+
+
+def test_nothing_that_fits_is_said(
+    run_recollect: RunRecollect, environment: dict[str, str]
+) -> None:
+    """An empty list is an answer with a code of its own."""
+    done = run_recollect("list", "no such words", *DEMO, env=environment)
+    assert (done.code, done.stdout) == (3, "")
+    assert done.stderr == (
+        "recollect: No session fits. Try fewer conditions, or `recollect list -n 0`.\n"
+    )

@@ -1,0 +1,76 @@
+"""Small Claude directories with an index of their texts, for the tests of search."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.locations import Transcript, discover_root
+from recollect.search.engine import RECIPE, SearchOptions, SearchResult, search
+from recollect.sync.texts import index_texts
+from tests.library.claude_root import FIRST, PROJECT, Line, encode
+
+LONG_AGO = 1_700_000_000
+
+
+@dataclass(frozen=True)
+class MadeIndex:
+    """A Claude directory and the index of it, both below a temporary directory."""
+
+    place: Path
+
+    @property
+    def root(self) -> Path:
+        """The Claude directory."""
+        return self.place / "claude"
+
+    @property
+    def data(self) -> Path:
+        """Where the index is."""
+        return self.place / "data"
+
+    def transcripts(self) -> list[Transcript]:
+        """What there is to index."""
+        return [each for each in discover_root(self.root).transcripts if not each.is_empty]
+
+    def path(self, session: str = FIRST) -> Path:
+        """Where a session's transcript is."""
+        return self.root / "projects" / PROJECT / f"{session}.jsonl"
+
+    def write(self, *lines: Line, session: str = FIRST) -> None:
+        """Make a session of these lines, in place of what it was."""
+        self.path(session).parent.mkdir(parents=True, exist_ok=True)
+        self.path(session).write_bytes(encode(lines))
+        self._let_rest(session)
+
+    def append(self, *lines: Line, session: str = FIRST) -> None:
+        """Add lines to a session."""
+        with self.path(session).open("ab") as file:
+            file.write(encode(lines))
+        self._let_rest(session)
+
+    def index(self, seconds: float | None = None) -> bool:
+        """Bring the index level."""
+        return index_texts(self.data, RECIPE, self.transcripts(), seconds=seconds)
+
+    def search(self, query: str, options: SearchOptions | None = None) -> SearchResult:
+        """What a query finds."""
+        wanted = options or SearchOptions(per_session=1000)
+        return search(self.data, query, self.transcripts(), wanted, index_complete=True)
+
+    def find(self, query: str) -> list[str]:
+        """The uuids of what a query finds, in the order of the alphabet."""
+        return sorted(hit.uuid or hit.part for hit in self.search(query).hits)
+
+    def _let_rest(self, session: str) -> None:
+        # A time long ago, and another one after each change, is one that can be trusted.
+        path = self.path(session)
+        os.utime(path, (LONG_AGO, LONG_AGO + path.stat().st_size))
+
+
+def make_index(place: Path, lines: Iterable[Line]) -> MadeIndex:
+    """A directory with one session, indexed."""
+    made = MadeIndex(place)
+    made.write(*lines)
+    assert made.index()
+    return made

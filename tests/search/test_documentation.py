@@ -1,0 +1,87 @@
+"""docs/search.md says what the parser does."""
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from recollect.search import QueryError, parse_query
+from recollect.search.query import MAX_DEPTH, MAX_LENGTH
+from recollect.search.runs import ENCODED_LENGTH, TERM_LIMIT
+from recollect.search.tree import CHOICES, FIELDS
+
+PAGE = (Path(__file__).parents[2] / "docs" / "search.md").read_text(encoding="utf-8")
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+
+
+def _rows(header: str) -> list[tuple[str, str]]:
+    """The two cells of each row in the tables with a header; a bar in a cell is escaped."""
+    found: list[tuple[str, str]] = []
+    for table in re.findall(rf"^\| {header} \|\n\|---\|---\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE):
+        for line in table.splitlines():
+            first, second = re.split(r"(?<!\\)\|", line)[1:3]
+            found.append((first.strip().replace("\\|", "|"), second.strip().replace("\\|", "|")))
+    return found
+
+
+def _code(cell: str) -> str:
+    return cell.removeprefix("`").removesuffix("`")
+
+
+EXAMPLES = [_code(cell) for cell, _ in _rows(r"Query \| Finds[^|]*")]
+READINGS = [(_code(query), _code(reading)) for query, reading in _rows(r"Query \| Is read as")]
+REFUSALS = [(_code(query), message) for query, message in _rows(r"Refused \| Message")]
+
+
+def test_every_table_is_seen() -> None:
+    """The tables of the page are found by the tests below."""
+    assert (len(EXAMPLES), len(READINGS), len(REFUSALS)) == (35, 4, 10)
+
+
+@pytest.mark.parametrize("query", EXAMPLES)
+def test_examples_are_queries(query: str) -> None:
+    """Every example is read, and is written back as the same query."""
+    read = parse_query(query, now=NOW)
+    assert parse_query(str(read), now=NOW) == read
+
+
+@pytest.mark.parametrize(("query", "reading"), READINGS)
+def test_readings_are_as_told(query: str, reading: str) -> None:
+    """Pasted text is read as the page says."""
+    assert str(parse_query(query)) == reading
+
+
+@pytest.mark.parametrize(("query", "message"), REFUSALS)
+def test_refusals_are_as_told(query: str, message: str) -> None:
+    """A refused query gives the message on the page."""
+    with pytest.raises(QueryError) as refused:
+        parse_query(query, now=NOW)
+    assert refused.value.message == message.replace("`", "")
+
+
+def test_caret_is_as_shown() -> None:
+    """The example of a message is what the parser says."""
+    shown = re.findall(r"^```\n(.*?)\n```$", PAGE, re.MULTILINE | re.DOTALL)
+    with pytest.raises(QueryError) as refused:
+        parse_query("timeout is:eror since:7d", now=NOW)
+    assert shown == [str(refused.value)]
+
+
+def test_every_field_has_an_example() -> None:
+    """No field and none of the words that a field takes is left out of the examples."""
+    asked = set(re.findall(r"(?<!\S)-?([a-z]+):", " ".join(EXAMPLES)))
+    states = set(re.findall(r"(?<!\S)is:(\w+)", " ".join(EXAMPLES)))
+    (roles,) = [meaning for query, meaning in _rows(r"Query \| Finds[^|]*") if "role:" in query]
+    assert (asked, states) == (set(FIELDS), set(CHOICES["is"]))
+    assert tuple(re.findall("`([a-z]+)`", roles)) == CHOICES["role"]
+
+
+def test_limits_are_as_told() -> None:
+    """The limits on the page are those of the code."""
+    assert re.findall(r"at most ([\d,]+) characters and parentheses at most (\d+)", PAGE) == [
+        (f"{MAX_LENGTH:,}", str(MAX_DEPTH))
+    ]
+    assert re.findall(r"up to its (\d+)th character\. A run of (\d+)", PAGE) == [
+        (str(TERM_LIMIT), str(ENCODED_LENGTH))
+    ]

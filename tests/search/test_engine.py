@@ -1,0 +1,255 @@
+"""Tests of recollect.search.engine, on real files with a real index."""
+
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.demo import CLAUDE_DIRECTORY
+from recollect.locations import discover_root
+from recollect.search import QueryError
+from recollect.search.engine import RECIPE, SearchOptions, search
+from recollect.sync.texts import index_texts
+from tests.library.claude_root import FIRST, SECOND, call, prompt, reply, result, title
+from tests.search.made_index import MadeIndex, make_index
+
+TEXTS = {
+    "han": "请修改这个函数然后运行测试",
+    "kana": "ファイルをひらがなで保存する",
+    "hangul": "사용자의 기록을 검색합니다",
+    "thai": "ค้นหาไฟล์ที่หายไป",
+    "emoji": "tests pass now ✅ ship it 👍🏽",
+    "accents": "Das Café in der Straße ist geöffnet: Résumé",
+    "cyrillic": "Ошибка в модуле поиска",
+    "camel": "call parseHTTPQuery2 before readLine",
+    "snake": "def get_file_name(path): from pydantic import BaseModel",
+    "prose": "the quick brown fox jumps over the lazy dog",
+    "log": "ERROR 2026-03-01 connection reset by peer (errno 104)",
+}
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> MadeIndex:
+    """One prompt for each of the texts, with its name as uuid."""
+    lines = [
+        prompt(text, uuid=name, seconds=number) for number, (name, text) in enumerate(TEXTS.items())
+    ]
+    return make_index(tmp_path_factory.mktemp("texts"), lines)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("改", ["han"]),
+        ("修改", ["han"]),
+        ("函数然后", ["han"]),
+        ("改修", []),
+        ("ひ", ["kana"]),
+        ("ファイル", ["kana"]),
+        ("검색", ["hangul"]),
+        ("색", ["hangul"]),
+        ("ไฟล์", ["thai"]),
+        ("✅", ["emoji"]),
+        ("👍", ["emoji"]),
+        ("cafe", ["accents"]),
+        ("STRASSE", ["accents"]),
+        ("résumé", ["accents"]),
+        ("модуле", ["cyrillic"]),
+        ("parsehttpquery2", ["camel"]),
+        ("http", ["camel"]),
+        ("parse_http_query", ["camel"]),
+        ("read", ["camel"]),
+        ("get_file_name", ["snake"]),
+        ("file", ["snake"]),
+        ("ydant", ["snake"]),
+        ("rseHTTPQ", ["camel"]),
+        ('"brown fox"', ["prose"]),
+        ('"fox brown"', []),
+        ("conn*", ["log"]),
+        ("fox -dog", []),
+        ("fox -cat", ["prose"]),
+        ("fox OR errno", ["log", "prose"]),
+        ("(fox cat) OR (errno peer)", ["log"]),
+        (r"/errno \d+/", ["log"]),
+        (r"/ERRNO \d+/", []),
+        (r"/ERRNO \d+/i", ["log"]),
+        ("fox /bro.n/", ["prose"]),
+        ("fox -/bro.n/", []),
+        ("fox OR /reset by/", ["log", "prose"]),
+        ("-(fox OR reset) is:prompt 改", ["han"]),
+    ],
+)
+def test_every_script_and_operator_finds_its_text(
+    texts: MadeIndex, query: str, found: list[str]
+) -> None:
+    """A query finds the texts that fulfil it and no others."""
+    assert texts.find(query) == found
+
+
+def test_words_inside_others_come_after_whole_words(tmp_path: Path) -> None:
+    """A word finds longer words too, behind those that are the word itself."""
+    made = make_index(
+        tmp_path,
+        [prompt("dataclasses", uuid="longer", seconds=9), reply("a data class", uuid="whole")],
+    )
+    hits = made.search("class").hits
+    assert [hit.uuid for hit in hits] == ["whole", "longer"]
+
+
+def make_conversation() -> list[dict[str, object]]:
+    """One record of each kind that a field can tell apart."""
+    return [
+        {**prompt("alpha please", uuid="asked", gitBranch="feature/pond")},
+        {**reply("alpha done", uuid="said")},
+        {**call("Bash", {"command": "cat src/main.py alpha"}, uuid="called")},
+        {**result("alpha output", uuid="answered")},
+        {**call("mcp__db__query", {"sql": "alpha"}, call_id="toolu_2", uuid="queried")},
+        {**prompt("<command-name>/compact</command-name>alpha", uuid="command", seconds=100_000)},
+        {**reply("alpha aside", uuid="aside", isSidechain=True, seconds=5)},
+        {**prompt("alpha summed up", uuid="summed", seconds=6, isCompactSummary=True)},
+        {**reply("alpha: API Error", uuid="failed", seconds=7, isApiErrorMessage=True)},
+        {**title("alpha title")},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("alpha role:user", ["asked"]),
+        ("alpha role:tool", ["answered"]),
+        ("alpha role:system", ["summed", "title"]),
+        ("tool:bash", ["answered", "called"]),
+        ("tool:db", ["queried"]),
+        ("file:src/main.py", ["called"]),
+        ("file:main.py -tool:bash", []),
+        ("branch:POND", ["asked"]),
+        ("model:m role:assistant tool:bash", ["called"]),
+        ("is:command", ["command"]),
+        ("is:prompt alpha", ["asked"]),
+        ("is:subagent", ["aside"]),
+        ("is:summary", ["summed"]),
+        ("is:error", ["failed"]),
+        ("is:thinking", []),
+        ("project:pond is:error", ["failed"]),
+        ("project:/home/mina is:error", ["failed"]),
+        ("project:elsewhere is:error", []),
+        (f"session:{FIRST[:6]} is:error", ["failed"]),
+        (f"session:{SECOND[:6]} is:error", []),
+        ("since:2026-03-02 role:user", ["command"]),
+        ("until:2026-03-01 role:user", ["asked"]),
+        ("(alpha is:error) OR (alpha is:summary)", ["failed", "summed"]),
+        ("alpha role:assistant -is:error -is:subagent", ["called", "queried", "said"]),
+    ],
+)
+def test_fields_say_what_a_text_must_be(tmp_path: Path, query: str, found: list[str]) -> None:
+    """Each field leaves what it names, and its negation all the rest."""
+    assert make_index(tmp_path, make_conversation()).find(query) == found
+
+
+def test_copies_are_one_hit(tmp_path: Path) -> None:
+    """A record that a resumed session repeats is found once."""
+    made = make_index(tmp_path, [prompt("alpha", uuid="u1"), reply("alpha", uuid="a1", seconds=1)])
+    lines = [prompt("alpha", uuid="u1"), reply("alpha", uuid="a1"), reply("alpha", uuid="a2")]
+    made.write(*lines, session=SECOND)
+    made.index()
+    found = made.search("alpha")
+    assert (found.total, made.find("alpha")) == (3, ["a1", "a2", "u1"])
+
+
+def test_a_hit_says_where_it_is(tmp_path: Path) -> None:
+    """A hit names session, record, project, part and time, and shows the words around it."""
+    made = make_index(tmp_path, [prompt("find the alpha here", uuid="u1")])
+    (hit,) = made.search("alpha").hits
+    snippet = hit.snippet
+    assert (hit.link, hit.project, hit.part, hit.time) == (
+        f"{FIRST}#u1",
+        "/home/mina/pond",
+        "prompt",
+        "2026-03-01T06:00:00.000Z",
+    )
+    assert [snippet.text[start:end] for start, end in snippet.marks] == ["alpha"]
+    assert (hit.path, hit.further) == (str(made.path()), 0)
+
+
+def test_hits_are_grouped_by_session(tmp_path: Path) -> None:
+    """Hits of one session stand together, and those that are not shown are counted."""
+    made = make_index(
+        tmp_path, [prompt(f"alpha {word}", uuid=word, seconds=len(word)) for word in "abcde"]
+    )
+    made.write(prompt("alpha and many other words", uuid="other"), session=SECOND)
+    made.index()
+    found = made.search("alpha", SearchOptions(per_session=2, limit=1))
+    assert [(hit.session_id, hit.further) for hit in found.hits] == [(FIRST, 3)] * 2
+    assert found.total == 6
+
+
+def test_the_newest_can_come_first(tmp_path: Path) -> None:
+    """With `recent` the order is that of time."""
+    lines = [
+        prompt("alpha", uuid="old"),
+        reply("beta gamma " * 50 + "alpha", uuid="new", seconds=9),
+    ]
+    found = make_index(tmp_path, lines).search("alpha", SearchOptions(recent=True))
+    assert [hit.uuid for hit in found.hits] == ["new", "old"]
+
+
+def test_a_text_that_is_gone_is_no_hit(tmp_path: Path) -> None:
+    """A file that vanished or was rewritten since it was indexed gives no wrong words."""
+    made = make_index(tmp_path, [prompt("alpha")])
+    transcripts = made.transcripts()
+    made.path().unlink()
+    found = search(made.data, "alpha", transcripts, index_complete=True)
+    assert found.hits == ()
+
+
+def test_other_directories_are_left_out(tmp_path: Path) -> None:
+    """Only the transcripts that were asked about are searched, whatever else the index holds."""
+    made = make_index(tmp_path, [prompt("alpha", uuid="u1")])
+    made.write(prompt("alpha", uuid="u2", seconds=1), session=SECOND)
+    made.index()
+    first = [each for each in made.transcripts() if each.session_id == FIRST]
+    found = search(made.data, "alpha", first, index_complete=True)
+    assert [hit.uuid for hit in found.hits] == ["u1"]
+
+
+@pytest.mark.parametrize("query", ["/(?=a)/", "/(/", r"alpha /\1/", "alpha -/[/"])
+def test_what_re2_refuses_is_a_query_error(texts: MadeIndex, query: str) -> None:
+    """A regular expression that cannot be run is refused with its place."""
+    with pytest.raises(QueryError):
+        texts.search(query)
+
+
+@pytest.mark.parametrize("query", ["/(a+)+$/", "/(a|aa)+b/", "/(.*)*x/", "/a{500}/"])
+def test_evil_expressions_are_quick(tmp_path: Path, query: str) -> None:
+    """What would take a backtracking engine forever takes no time."""
+    made = make_index(tmp_path, [prompt("a" * 50_000 + "!")])
+    before = time.perf_counter()
+    made.search(query)
+    assert time.perf_counter() - before < 1
+
+
+@given(st.text(max_size=40) | st.text("\"*()^:-+{}, ANDORNEAR'ab/;%", max_size=40))
+def test_hostile_queries_raise_nothing_else(texts: MadeIndex, query: str) -> None:
+    """Whatever the query, it is answered or refused as a query."""
+    with suppress(QueryError):
+        texts.search(query)
+
+
+def test_without_an_index_nothing_is_found(tmp_path: Path) -> None:
+    """A search before the first indexing is empty and says that the index is not complete."""
+    found = search(tmp_path, "alpha", [], index_complete=False)
+    assert (found.hits, found.index_complete) == ((), False)
+
+
+def test_the_demo_data_can_be_searched(tmp_path: Path) -> None:
+    """What comes with Recollect is found, subagents and Chinese paths included."""
+    transcripts = list(discover_root(CLAUDE_DIRECTORY).transcripts)
+    assert index_texts(tmp_path, RECIPE, transcripts)
+    counts = {
+        query: search(tmp_path, query, transcripts, index_complete=True).total > 0
+        for query in ("tidepool", "is:error", "is:subagent", "tool:Bash", "project:菜谱", "菜")
+    }
+    assert counts == dict.fromkeys(counts, True)

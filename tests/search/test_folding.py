@@ -1,0 +1,135 @@
+"""Tests of recollect.search.folding."""
+
+import re
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given
+
+from recollect.search.folding import (
+    PICTOGRAPHS,
+    SEPARATORS,
+    fold,
+    fold_with_places,
+    is_term_character,
+    vanishes,
+)
+from tests.search.texts import anything, texts
+
+FOREIGN = [
+    character
+    for character in map(chr, range(0x80, sys.maxunicode + 1))
+    if unicodedata.category(character) not in {"Cn", "Co", "Cs"}
+]
+
+
+@pytest.mark.slow
+def test_folding_settles_every_character() -> None:
+    """The folding of a character is lower case or ASCII and folds to itself, for all there are."""
+    settled = [character for character in FOREIGN if not _is_pictograph(character)]
+    folded = {character: fold(character) for character in settled}
+    unsettled = [
+        hex(ord(character))
+        for character, spelling in folded.items()
+        if fold(spelling) != spelling
+        or (spelling.casefold() != spelling and not spelling.isascii())
+    ]
+    assert unsettled == []
+
+
+@pytest.mark.slow
+def test_every_letter_and_digit_can_be_searched_for() -> None:
+    """No letter or digit is lost, apart from Arabic marks by themselves and word stretchers."""
+    lost = [
+        hex(ord(character))
+        for character in FOREIGN
+        if unicodedata.category(character)[0] in "LN"
+        and not set(" \u0640") & set(unicodedata.normalize("NFKC", character))
+        and not is_term_character(character)
+    ]
+    assert lost == []
+
+
+@pytest.mark.slow
+def test_no_separator_becomes_a_term() -> None:
+    """Punctuation, white space and control characters give no term."""
+    found = [
+        hex(ord(character))
+        for character in FOREIGN
+        if unicodedata.category(character)[0] in "ZPC"
+        and unicodedata.normalize("NFKC", character) == character
+        and is_term_character(character)
+        and not _is_pictograph(character)
+    ]
+    assert found == []
+
+
+def _is_pictograph(character: str) -> bool:
+    return re.search(f"[{PICTOGRAPHS}]", fold(character)) is not None
+
+
+@given(texts | anything)
+def test_nothing_but_terms_and_separators_is_left(text: str) -> None:
+    """Folding leaves ASCII alone and turns other separators into spaces, rulers and dots."""
+    left = re.sub(rf"[^{SEPARATORS}]|[{SEPARATORS}]", "", fold(text))
+    assert (left, fold(text.encode("ascii", "ignore").decode())) == (
+        "",
+        text.encode("ascii", "ignore").decode(),
+    )
+
+
+@given(texts | anything)
+def test_folding_with_places_is_the_same_folding(text: str) -> None:
+    """The folded text with the way back is the folded text, in lower case."""
+    assert fold_with_places(text).text == fold(text).casefold()
+
+
+@given(texts | anything)
+def test_places_lead_back(text: str) -> None:
+    """The source of each folded character lies in order, and folds to that character again."""
+    folded = fold_with_places(text)
+    sources = [folded.source_of(at, at + 1) for at in range(len(folded.text))]
+    assert sources == sorted(sources)
+    assert all(0 <= start < end <= len(text) for start, end in sources)
+    wrong = [
+        (at, source)
+        for at, source in enumerate(sources)
+        if folded.text[at] not in fold_with_places(text[slice(*source)]).text
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "source"),
+    [
+        ("Straße 7", "strasse", "Straße"),
+        ("ﬁne", "i", "ﬁ"),
+        ("a ｶﾞ b", "ガ", "ｶﾞ"),
+        ("İstanbul", "stan", "stan"),
+        ("㍿ x", "会", "㍿"),
+        ("xx e\u0301t", "t", "t"),
+    ],
+)
+def test_a_part_leads_to_its_source(text: str, part: str, source: str) -> None:
+    """A folded stretch stands for the original characters, however their number changed."""
+    folded = fold_with_places(text)
+    start = folded.text.index(part)
+    begin, end = folded.source_of(start, start + len(part))
+    assert text[begin:end] == source
+
+
+@pytest.mark.parametrize(
+    ("character", "answer"),
+    [
+        ("\u0301", True),
+        ("\u200d", True),
+        ("\ufe0f", True),
+        ("é", False),
+        ("-", False),
+        ("。", False),
+    ],
+)
+def test_what_vanishes(character: str, answer: bool) -> None:
+    """Accents, joiners and selectors leave no trace; separators do."""
+    assert vanishes(character) is answer

@@ -1,0 +1,192 @@
+"""Tests of recollect.store.text and what stands around it: the full-text tables."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from recollect.store.text import Part, TextBatch, TextFile, TextRow, TextState, TextWriter
+from recollect.store.text_database import open_texts, update_texts
+from recollect.store.text_queries import (
+    ALWAYS,
+    Condition,
+    any_of,
+    has_part,
+    is_error,
+    is_since,
+    is_until,
+    none_of,
+    open_text_queries,
+)
+from recollect.store.vocabulary import gather_terms
+
+TOKENIZER = "unicode61"
+FILE = TextFile("/claude/projects/-pond/a.jsonl", "-pond", "a")
+NOW = 1_790_000_000
+
+
+def make_row(text: str, *, second: int = NOW, position: int = 0, **more: object) -> TextRow:
+    """A text of a prompt."""
+    fields: dict[str, object] = {
+        "length": 10,
+        "number": 0,
+        "part": Part.PROMPT,
+        "tool": None,
+        "model": None,
+        "branch": None,
+        "cwd": None,
+        "is_error": False,
+        "is_subagent": False,
+        "key": position,
+        "call": None,
+    }
+    return TextRow(second=second, position=position, text=text, **{**fields, **more})  # type: ignore[arg-type]
+
+
+def write(directory: Path, *rows: TextRow, start: int = 0, position: int = 100) -> None:
+    """Put rows of one file into the index, as found from `start` to `position`."""
+    batch = TextBatch(FILE.path, 0, start, TextState(position=position), list(rows))
+    update_texts(
+        directory, "1", TOKENIZER, lambda connection: TextWriter(connection).write([batch], [FILE])
+    )
+
+
+def find(directory: Path, match: str | None, condition: Condition = ALWAYS) -> list[int]:
+    """The positions of what is found, the newest first."""
+    queries = open_text_queries(directory, "1")
+    assert queries is not None
+    try:
+        found = queries.select(match, condition, limit=1000, seconds=10)
+        return [text.position for text in found.texts]
+    finally:
+        queries.close()
+
+
+def test_words_find_texts_the_newest_first(tmp_path: Path) -> None:
+    """The order is that of time, whatever the order of writing."""
+    write(
+        tmp_path,
+        make_row("alpha", second=NOW + 5, position=1),
+        make_row("alpha", second=NOW, position=2),
+        make_row("beta", second=NOW, position=3),
+        make_row("alpha", second=NOW + 9, position=4),
+    )
+    assert find(tmp_path, '"alpha"') == [4, 1, 2]
+
+
+def test_a_crowded_second_overflows_into_the_next(tmp_path: Path) -> None:
+    """Many texts of one second are all kept, also when they come at different times."""
+    first = [make_row("alpha", position=number) for number in range(50)]
+    write(tmp_path, *first)
+    write(tmp_path, make_row("alpha", position=200), start=100, position=300)
+    assert sorted(find(tmp_path, '"alpha"')) == [*range(50), 200]
+
+
+@pytest.mark.parametrize("second", [-5, 0, 1 << 62])
+def test_times_out_of_this_world_do_no_harm(tmp_path: Path, second: int) -> None:
+    """A time before 1970 or far in the future is brought into range."""
+    write(tmp_path, make_row("alpha", second=second))
+    assert find(tmp_path, '"alpha"') == [0]
+
+
+def test_conditions_can_be_put_together(tmp_path: Path) -> None:
+    """Conditions filter what words find, and find by themselves."""
+    write(
+        tmp_path,
+        make_row("alpha", position=1, is_error=True),
+        make_row("alpha", position=2, part=Part.REPLY, second=NOW + 100),
+        make_row("beta", position=3, part=Part.REPLY),
+    )
+    replies = has_part([Part.REPLY])
+    asked = {
+        "replies": find(tmp_path, '"alpha"', replies),
+        "errors": find(tmp_path, None, is_error()),
+        "either": find(tmp_path, None, any_of([replies, is_error()])),
+        "no replies": find(tmp_path, None, none_of(replies)),
+        "late": find(tmp_path, '"alpha"', is_since(NOW + 50)),
+        "early": find(tmp_path, '"alpha"', is_until(NOW + 50)),
+    }
+    assert asked == {
+        "replies": [2],
+        "errors": [1],
+        "either": [2, 3, 1],
+        "no replies": [1],
+        "late": [2],
+        "early": [1],
+    }
+
+
+def test_reading_anew_replaces_what_was_found(tmp_path: Path) -> None:
+    """A batch from the start of a file leaves nothing of an earlier one."""
+    write(tmp_path, make_row("alpha", position=1), make_row("alpha", position=2))
+    write(tmp_path, make_row("beta", position=1))
+    assert (find(tmp_path, '"alpha"'), find(tmp_path, None)) == ([], [1])
+
+
+def test_a_batch_that_somebody_else_has_written_is_skipped(tmp_path: Path) -> None:
+    """What follows on a position that is no longer the known one is not added."""
+    write(tmp_path, make_row("alpha", position=1), position=100)
+    write(tmp_path, make_row("alpha", position=100), start=100, position=200)
+    write(tmp_path, make_row("alpha", position=100), start=100, position=200)
+    assert find(tmp_path, '"alpha"') == [100, 1]
+
+
+def test_files_can_be_forgotten(tmp_path: Path) -> None:
+    """Nothing of a forgotten file is found."""
+    write(tmp_path, make_row("alpha"))
+    update_texts(tmp_path, "1", TOKENIZER, lambda c: TextWriter(c).forget([FILE.path, "unknown"]))
+    assert find(tmp_path, '"alpha"') == []
+
+
+def test_other_terms_make_the_index_anew(tmp_path: Path) -> None:
+    """An index that was made for other terms is not read, and replaced by the next writer."""
+    write(tmp_path, make_row("alpha"))
+    assert open_texts(tmp_path, "2") is None
+    update_texts(tmp_path, "2", TOKENIZER, gather_terms)
+    assert open_texts(tmp_path, "1") is None
+
+
+def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
+    """Bytes that are no index are replaced by one."""
+    write(tmp_path, make_row("alpha"))
+    path = tmp_path / "text" / "text.db"
+    path.write_bytes(b"no database " * 1000)
+    assert open_texts(tmp_path, "1") is None
+    write(tmp_path, make_row("beta", position=7))
+    assert find(tmp_path, '"beta"') == [7]
+
+
+def test_nobody_else_may_read_it(tmp_path: Path) -> None:
+    """The index holds what transcripts hold: directories are 0700 and files 0600."""
+    write(tmp_path / "data", make_row("alpha"))
+    place = tmp_path / "data" / "text"
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in place.iterdir()}
+    assert (stat.S_IMODE(place.stat().st_mode), modes) == (0o700, {0o600})
+
+
+@pytest.mark.parametrize("is_gathered", [True, False])
+def test_terms_are_found_by_what_is_inside(tmp_path: Path, *, is_gathered: bool) -> None:
+    """The terms of few texts and of many are found, the shortest first, without repetition."""
+    texts = ["pydantic", "dantic", "danube", "x" * (2 << 20)]
+    rows = [make_row(text, position=number) for number, text in enumerate(texts)]
+    write(tmp_path, *(rows if is_gathered else rows[:3]))
+    update_texts(tmp_path, "1", TOKENIZER, gather_terms)
+    queries = open_text_queries(tmp_path, "1")
+    assert queries is not None
+    assert (queries.find_terms("dan", 2), queries.find_terms("antic", 9)) == (
+        ["danube", "dantic"][::-1],
+        ["dantic", "pydantic"],
+    )
+    queries.close()
+
+
+def test_time_can_run_out(tmp_path: Path) -> None:
+    """What a check cannot look at in time is left out, and that is said."""
+    write(tmp_path, *(make_row("alpha", position=number) for number in range(10)))
+    queries = open_text_queries(tmp_path, "1")
+    assert queries is not None
+    found = queries.select(
+        None, Condition("passes(0, 0, 0, 0, 0)"), limit=9, seconds=0, checks=[lambda *_: True]
+    )
+    queries.close()
+    assert (found.texts, found.is_cut) == ([], True)

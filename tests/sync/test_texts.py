@@ -1,0 +1,206 @@
+"""Tests of recollect.sync.texts and of what it is made of: which texts are indexed, and when."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.locations import discover
+from recollect.reader import read_transcript
+from recollect.search.engine import RECIPE, search
+from recollect.store.text import Part
+from recollect.sync import text_reading, texts
+from recollect.sync.documents import Document, list_documents
+from recollect.sync.texts import index_texts
+from tests.library.claude_root import SECOND, Line, call, encode, prompt, reply, result, title
+from tests.samples import every_transcript
+from tests.search.made_index import MadeIndex, make_index
+
+WORD = re.compile("[A-Za-z]{3,60}")
+words = st.sampled_from(["alpha", "beta", "修改", "gamma delta", "parseQuery", "naïve"])
+
+
+def documents(*lines: Line) -> list[tuple[str, str]]:
+    """Part and text of the documents of some lines."""
+    path = Path("lines.jsonl")
+    path.write_bytes(encode(lines))
+    found = [document for record in read_transcript(path) for document in list_documents(record)]
+    return [(document.part.name, document.text) for document in found]
+
+
+@pytest.fixture(autouse=True)
+def _in_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_every_part_of_a_conversation_is_a_document() -> None:
+    """Prompts, replies, calls, results and titles are documents of their own."""
+    assert documents(
+        prompt("please"),
+        reply("done"),
+        call("Bash", {"command": "ls", "options": ["-l", 3]}),
+        result("a.py"),
+        title("Listing"),
+    ) == [
+        ("PROMPT", "please"),
+        ("REPLY", "done"),
+        ("TOOL_INPUT", "ls\n-l"),
+        ("TOOL_RESULT", "a.py"),
+        ("TITLE", "Listing"),
+    ]
+
+
+def test_what_the_client_put_beside_a_prompt_is_a_notice() -> None:
+    """A reminder in a prompt is not what the person said."""
+    text = "fix it\n<system-reminder>be careful</system-reminder>"
+    assert documents(prompt(text)) == [("PROMPT", "fix it"), ("NOTICE", "be careful")]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (prompt("<command-name>/model</command-name>\n<command-args>opus</command-args>"),
+         ("COMMAND", "/model opus")),
+        (prompt("told so far", isCompactSummary=True), ("SUMMARY", "told so far")),
+        (prompt("ignore this", isMeta=True), ("NOTICE", "ignore this")),
+        ({"type": "system", "subtype": "x", "content": "note"}, ("NOTICE", "note")),
+        ({"type": "novelty", "inner": {"words": "new"}}, ("OTHER", "novelty\nnew")),
+        ({"type": "summary", "summary": "Pond", "leafUuid": "u"}, ("TITLE", "Pond")),
+        ({"type": "attachment", "uuid": "q",
+          "attachment": {"type": "queued_command", "prompt": "next"}}, ("PROMPT", "next")),
+    ],
+)  # fmt: skip
+def test_kinds_of_input_are_told_apart(line: Line, expected: tuple[str, str]) -> None:
+    """Commands, summaries, notices and unknown records are searchable as what they are."""
+    assert documents(line) == [expected]
+
+
+def test_a_document_of_a_failed_call_says_so() -> None:
+    """The result of a tool knows its call and whether it failed."""
+    block = {"type": "tool_result", "tool_use_id": "t", "content": "no", "is_error": True}
+    Path("lines.jsonl").write_bytes(encode([prompt([block])]))
+    (record,) = read_transcript("lines.jsonl")
+    assert list_documents(record) == [Document(Part.TOOL_RESULT, "no", None, "t", is_error=True)]
+
+
+def test_appended_lines_are_found(tmp_path: Path) -> None:
+    """Only what was appended is read, and all of it is found."""
+    made = make_index(tmp_path / "made", [prompt("alpha", uuid="u1")])
+    made.append(reply("alpha", uuid="a1", seconds=5))
+    assert (made.index(), made.find("alpha")) == (True, ["a1", "u1"])
+
+
+def test_a_rewritten_file_is_read_anew(tmp_path: Path) -> None:
+    """Nothing of what a file held before is found."""
+    made = make_index(tmp_path / "made", [prompt("alpha beta gamma", uuid="u1"), reply("alpha")])
+    made.write(prompt("delta", uuid="u2"))
+    made.index()
+    assert (made.find("alpha"), made.find("delta")) == ([], ["u2"])
+
+
+def test_a_vanished_file_is_forgotten(tmp_path: Path) -> None:
+    """A file that is no longer there takes its texts with it."""
+    made = make_index(tmp_path / "made", [prompt("alpha", uuid="u1")])
+    made.write(prompt("alpha", uuid="u2", seconds=2), session=SECOND)
+    made.index()
+    made.path().unlink()
+    made.index()
+    assert made.find("alpha") == ["u2"]
+
+
+def test_a_last_line_without_an_end_is_found_once(tmp_path: Path) -> None:
+    """A whole record at the end of a file is found at once, and not twice later."""
+    made = make_index(tmp_path / "made", [prompt("beta", uuid="u1")])
+    with made.path().open("ab") as file:
+        file.write(encode([prompt("alpha", uuid="u2")]).rstrip(b"\n"))
+    made.index()
+    before = made.find("alpha")
+    with made.path().open("ab") as file:
+        file.write(b"\n" + encode([reply("alpha", uuid="a1")]))
+    made.index()
+    assert (before, made.find("alpha")) == (["u2"], ["a1", "u2"])
+
+
+def test_a_torn_line_waits_for_its_end(tmp_path: Path) -> None:
+    """Half a record is not found; the whole one is as soon as it is there."""
+    made = make_index(tmp_path / "made", [prompt("beta", uuid="u1")])
+    line = encode([prompt("alpha", uuid="u2")])
+    half = len(line) // 2
+    with made.path().open("ab") as file:
+        file.write(line[:half])
+    made.index()
+    before = made.find("alpha")
+    with made.path().open("ab") as file:
+        file.write(line[half:])
+    made.index()
+    assert (before, made.find("alpha")) == ([], ["u2"])
+
+
+def test_results_learn_the_name_of_their_tool_later(tmp_path: Path) -> None:
+    """A result that is appended after its call was indexed belongs to the same tool."""
+    made = make_index(tmp_path / "made", [call("Grep", {"pattern": "alpha"}, uuid="c1")])
+    made.append(result("alpha", uuid="r1"))
+    made.index()
+    assert made.find("tool:grep") == ["c1", "r1"]
+
+
+def test_indexing_can_stop_and_go_on(tmp_path: Path) -> None:
+    """Without time nothing is done, which is said; the next run does it."""
+    made = MadeIndex(tmp_path / "made")
+    made.write(prompt("alpha", uuid="u1"))
+    assert (made.index(seconds=0), made.find("alpha")) == (False, [])
+    assert (made.index(), made.find("alpha")) == (True, ["u1"])
+
+
+def test_long_files_are_read_in_stretches_on_all_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stretches, groups and several batches give what one reading gives."""
+    monkeypatch.setattr(text_reading, "STRETCH", 1000)
+    monkeypatch.setattr(texts, "POOL_BYTES", 0)
+    monkeypatch.setattr(texts, "WRITE_CHARACTERS", 200)
+    made = MadeIndex(tmp_path / "made")
+    lines = [
+        prompt(f"alpha {number}", uuid=f"u{number:03}", seconds=number) for number in range(60)
+    ]
+    made.write(*lines)
+    made.write(*(dict(line, uuid=f"b{line['uuid']}") for line in lines[:9]), session=SECOND)
+    assert (made.index(), made.search("alpha").total) == (True, 60)
+
+
+@given(st.lists(st.tuples(words, st.booleans()), min_size=1, max_size=12), st.data())
+def test_incremental_equals_rebuilt(entries: list[tuple[str, bool]], data: st.DataObject) -> None:
+    """However a file grew, the index finds what one made in a single run finds."""
+    lines = [
+        (result if is_result else prompt)(f"{text} {number}", uuid=f"u{number}")
+        for number, (text, is_result) in enumerate(entries)
+    ]
+    place = Path(f"run-{len(list(Path().iterdir()))}")
+    grown, whole = MadeIndex(place / "grown"), MadeIndex(place / "whole")
+    content = encode(lines)
+    cuts = data.draw(st.lists(st.integers(0, len(content)), max_size=4).map(sorted))
+    grown.write()
+    for start, end in zip([0, *cuts], [*cuts, len(content)], strict=True):
+        with grown.path().open("ab") as file:
+            file.write(content[start:end])
+        grown.index()
+    whole.write(*lines)
+    whole.index()
+    queries = ("alpha", "beta", "改", "query", "role:tool", "naive", "role:user")
+    assert {q: grown.find(q) for q in queries} == {q: whole.find(q) for q in queries}
+
+
+@pytest.mark.parametrize("path", every_transcript(), ids=lambda path: path.stem)
+def test_damaged_transcripts_are_indexed_and_read_back(path: Path) -> None:
+    """Whatever a file holds, each of its texts is found again by a word of its own."""
+    transcripts = list(discover(path).transcripts)
+    assert index_texts(Path("data"), RECIPE, transcripts)
+    found = [document for record in read_transcript(path) for document in list_documents(record)]
+    queries = {f'"{word}"' for document in found for word in WORD.findall(document.text)[:1]}
+    hits = {
+        query: bool(search(Path("data"), query, transcripts, index_complete=True).hits)
+        for query in queries
+    }
+    assert hits == dict.fromkeys(queries, True)
