@@ -193,23 +193,52 @@ def test_one_damaged_index_is_kept(indexed: Indexed) -> None:
     assert (indexed.world.data / DAMAGED_NAME).read_bytes() == b"last" * 1000
 
 
-def test_what_vanished_files_counted_is_carried_over(world: World) -> None:
-    """It is nowhere else; the rest comes from the files."""
-    for name in ("gone", "here"):
-        world.write(f"p/{name}", Line(id=name, branch=name).encode())
+def forget_files(world: World, *names: str) -> None:
+    """Let these files be read and vanish."""
+    for name in names:
+        world.write(f"p/{name}", Line(id=name, branch=name, advisor=7).encode())
     world.sync()
-    world.path("p/gone").unlink()
+    for name in names:
+        world.path(f"p/{name}").unlink()
     world.sync()
-    expected = world.dump()
+
+
+def zero_problems(world: World) -> None:
+    """Damage a page that holds nothing that counts."""
     path = world.data / INDEX_NAME
     connection = apsw.Connection(str(path))
     page = int(connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'problems'").get)
     connection.close()
     content = path.read_bytes()
     path.write_bytes(content[: (page - 1) * PAGE] + bytes(PAGE) + content[page * PAGE :])
+
+
+def test_what_vanished_files_counted_is_carried_over(world: World) -> None:
+    """It is nowhere else; the rest comes from the files. Prices are those of now."""
+    world.write("p/here", Line(id="here").encode())
+    forget_files(world, "gone")
+    expected = world.dump()
+    prices = world.base / "prices.toml"
+    prices.write_text(
+        f'[[prices]]\nmodel = "{PRICED[0]}"\ninput = 1.0\noutput = 2.0\n', encoding="utf-8"
+    )
+    world.sync(prices=prices)
+    zero_problems(world)
     assert set_aside_if_damaged(world.data)
     world.sync()
     assert_same(world.dump(), expected)
+
+
+def test_what_cannot_be_a_message_is_left_behind(world: World) -> None:
+    """The other vanished files are carried over all the same."""
+    forget_files(world, "good", "bad")
+    connection = apsw.Connection(str(world.data / INDEX_NAME))
+    connection.execute("UPDATE messages SET request_id = x'ff' WHERE message_id = 'bad'")
+    connection.close()
+    zero_problems(world)
+    world.sync()
+    assert [row[2] for row in world.dump()["messages"]] == ["good"]
+    assert not set_aside_if_damaged(world.data)
 
 
 def test_damage_found_while_asking_is_mended(indexed: Indexed) -> None:

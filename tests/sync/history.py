@@ -60,6 +60,8 @@ def start_sync(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
+        # A group of its own, so that it can be interrupted as a terminal does it.
+        start_new_session=True,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"

@@ -259,6 +259,23 @@ def test_progress_is_told_to_whoever_watches(world: World) -> None:
     assert [step.files_done for step in seen] == [1, 2, 3]
 
 
+def test_an_interrupted_first_sync_keeps_what_it_has_booked(world: World) -> None:
+    """The next one reads the rest, and nothing twice."""
+    for number in range(6):
+        world.write(f"p/{number}", Line(id=f"msg_{number}").encode())
+    world.limits = Limits(commit_bytes=1)
+
+    def interrupt(progress: Progress) -> None:
+        if progress.files_done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        world.sync(watch=interrupt)
+    assert totals(world)[0] == 4
+    assert world.sync().files_read == 2
+    assert_same(world.dump(), world.dump_fresh())
+
+
 def test_anew_reads_everything_again(world: World) -> None:
     """And keeps what is known of files that are gone."""
     for name in ("p/a", "p/b"):

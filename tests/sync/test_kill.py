@@ -1,4 +1,7 @@
-"""A sync that is killed at any moment loses nothing, repeats nothing and blocks nobody."""
+"""A sync that is killed at any moment loses nothing, repeats nothing and blocks nobody.
+
+`RECOLLECT_KILLS` says how many times it is tried.
+"""
 
 import os
 import random

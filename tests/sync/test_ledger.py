@@ -73,6 +73,14 @@ def test_a_zeroed_copy_adds_nothing(file: Path) -> None:
     assert counted.tokens == Tokens(10, 20, 0, 1200, 0)
 
 
+def test_a_zeroed_copy_of_the_same_moment_does_not_own_the_message(file: Path) -> None:
+    """Newer forks keep time and request of what they copy."""
+    whole = Line(written=1200, split=(1200, 0))
+    zeroed = replace(whole, input=0, output=0, written=0)
+    (counted,) = count(file, zeroed, whole)
+    assert counted.owner == 1
+
+
 def test_late_writes_count_where_nothing_larger_is_known(file: Path) -> None:
     """Some versions wrote the split alone."""
     (counted,) = count(file, Line(input=0, output=0, split=(1200, 30)))

@@ -16,6 +16,7 @@ from recollect.locations import Transcript
 from recollect.locations.names import PROJECTS_DIRECTORY
 from recollect.store.catalogue import Names, load_files, load_problems
 from recollect.store.database import Access, check_everything, transaction, update
+from recollect.store.failures import DamagedIndex
 from recollect.store.meta import read_meta, write_meta
 from recollect.store.place import refuse_claude_directory
 from recollect.store.salvage import iter_remains
@@ -143,6 +144,8 @@ class _Sync:
         if not (plan.moved or plan.gone or plan.returned or solved or is_repriced or is_fresh):
             return
         with transaction(self._connection):
+            if is_fresh:
+                self._carry_over()
             for path in solved:
                 self._booking.note_problem(path, None)
             for task in plan.moved:
@@ -152,8 +155,6 @@ class _Sync:
             if is_repriced:
                 self._booking.reprice()
                 write_meta(self._connection, EDITION_KEY, self._request.edition)
-            if is_fresh:
-                self._carry_over()
             self._booking.settle()
 
     def _find_solved(self, plan: Plan) -> list[str]:
@@ -166,9 +167,14 @@ class _Sync:
         return [path for path in problems if path in unchanged or not is_there(path)]
 
     def _carry_over(self) -> None:
+        """Book what a damaged index still knows of files that are not there."""
         for row, messages, names in iter_remains(self._access.former, is_there):
-            rows = (from_values(values, names) for values in messages)
+            try:
+                rows = [from_values(values, names) for values in messages]
+            except DamagedIndex:
+                continue
             self._booking.add_vanished(row, rows)
+        self._booking.settle()
         write_meta(self._connection, "carried", "yes")
 
     def _read(self, tasks: Sequence[Task]) -> None:

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
@@ -61,11 +62,12 @@ class _Crew:
 
     def hire(self, count: int) -> None:
         """Start that many workers, or as many as the system has room for."""
-        for _ in range(count):
-            try:
-                self._start()
-            except OSError:
-                return
+        with _uninterrupted():
+            for _ in range(count):
+                try:
+                    self._start()
+                except OSError:
+                    return
 
     def _start(self) -> None:
         ours, theirs = multiprocessing.Pipe()
@@ -128,6 +130,19 @@ class _Crew:
             process.terminate()
             process.join()
             process.close()
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """An interrupt waits until the end, and those who are started meanwhile are spared it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(connection: Connection, batches: Batches, to_close: Sequence[int]) -> None:

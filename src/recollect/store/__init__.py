@@ -1,0 +1,1 @@
+"""The index: a file of our own, and the only place with SQL."""
