@@ -15,6 +15,7 @@ WORDS = 3000
 
 # Says when everything is loaded, so that what follows is nothing but the sync.
 CODE = """
+import os
 import sys
 from pathlib import Path
 from recollect.sync.engine import find_transcripts, sync
@@ -22,7 +23,7 @@ from recollect.sync.reading import Limits
 root, data, pool, commit, anew = sys.argv[1:]
 found = find_transcripts([Path(root)])
 limits = Limits(pool_bytes=int(pool), batch_bytes=1 << 19, commit_bytes=int(commit))
-print("ready", flush=True)
+os.write(1, b"ready\\n")
 report = sync(Path(data), found, limits=limits, anew=anew == "anew")
 print(report.files_read, flush=True)
 """
