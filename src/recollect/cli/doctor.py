@@ -1,6 +1,5 @@
 """`recollect doctor`: what is on disk, how much of it this version knows, and what is broken."""
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,12 +9,12 @@ import msgspec
 from recollect.cli.doctor_text import iter_report
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.progress import show_progress
+from recollect.cli.tables import count_columns
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.health import Report, describe_place, survey, take_inventory
 from recollect.locations import resolve_roots
 
-LEAST_COLUMNS = 40
 TIP = "To see what a report looks like: recollect doctor --demo"
 
 
@@ -46,7 +45,7 @@ def command(
         click.echo(msgspec.json.format(msgspec.json.encode(report), indent=2))
     else:
         title = "the demo data" if demo else ", ".join(map(describe_place, places))
-        click.echo("\n".join(iter_report(report, title, _count_columns())))
+        click.echo("\n".join(iter_report(report, title, count_columns())))
     return 0 if report.is_complete else UnreadableInput.exit_code
 
 
@@ -56,7 +55,3 @@ def _survey(places: Sequence[Path]) -> Report:
         looked_at = "".join(f"\n  {place}" for place in places)
         raise NothingFound(f"No transcripts found. Looked at:{looked_at}")
     return survey(show_progress(inventory.sources, "files"), inventory.refused)
-
-
-def _count_columns() -> int:
-    return max(shutil.get_terminal_size().columns, LEAST_COLUMNS)

@@ -1,7 +1,6 @@
 """`recollect index`: bring the index level with the files, build it anew, or look at it."""
 
 import json
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from msgspec import Struct
 
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.progress import progress_line
-from recollect.cli.tables import human_bytes, iter_table, plural, wrap
+from recollect.cli.tables import count_columns, human_bytes, iter_table, plural, wrap
 from recollect.errors import IndexFailure, UnreadableInput, UsageError
 from recollect.locations import Transcript, resolve_roots
 from recollect.render.terminal import safe_text
@@ -20,7 +19,6 @@ from recollect.store.status import IndexStatus, find_status
 from recollect.sync.level import find_transcripts, is_level
 
 SCHEMA = "recollect.index/1"
-LEAST_COLUMNS = 40
 
 
 class Problem(Struct, frozen=True):
@@ -70,7 +68,7 @@ def command(*, rebuild: bool, status: bool, claude_dirs: tuple[Path, ...], as_js
         # Escaped beyond ASCII, so that no name on the disk can drive a terminal.
         click.echo(json.dumps(msgspec.to_builtins(document), indent=2))
     else:
-        columns = max(shutil.get_terminal_size().columns, LEAST_COLUMNS)
+        columns = count_columns()
         click.echo("\n".join(iter_text(document, columns, is_look=status)))
     return choose_code(document)
 

@@ -1,6 +1,5 @@
 """`recollect list`: the sessions there are, the most recently active first."""
 
-import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from recollect.cli.options import claude_dir_option, json_option
-from recollect.cli.tables import iter_table
+from recollect.cli.tables import count_columns, iter_table
 from recollect.errors import NothingFound
 from recollect.locations import Transcript, TranscriptKind, discover_root, resolve_roots
 from recollect.render.terminal import safe_text
@@ -110,7 +109,7 @@ def _begun(listing: Listing) -> float:
 
 
 def _print(sessions: list[Listing], total: int) -> None:
-    columns = max(shutil.get_terminal_size().columns, 40)
+    columns = count_columns()
     rows = [
         (
             datetime.fromtimestamp(each.activity, UTC).astimezone().strftime("%Y-%m-%d %H:%M"),

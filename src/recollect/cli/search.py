@@ -1,6 +1,5 @@
 """`recollect search`: find what was said, run and answered in every session."""
 
-import shutil
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.paging import show_text
 from recollect.cli.progress import progress_line
 from recollect.cli.search_text import iter_result
+from recollect.cli.tables import count_columns
 from recollect.errors import NothingFound
 from recollect.locations import Transcript, resolve_roots
 from recollect.search import parse_query
@@ -26,7 +26,6 @@ from recollect.sync.texts import TextProgress, index_texts
 
 SCHEMA = "recollect.search/1"
 DEFAULT_LIMIT = 10
-LEAST_COLUMNS = 40
 PATIENCE_SECONDS = 2.0
 """How long somebody at a terminal waits for new texts to be indexed."""
 
@@ -87,7 +86,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     """
     text = " ".join(words if project is None else (*words, f"project:{quote(project)}"))
     timezone = datetime.now().astimezone().tzinfo
-    options = SearchOptions(recent=recent, limit=limit, width=_count_columns() - 4)
+    options = SearchOptions(recent=recent, limit=limit, width=count_columns() - 4)
     if timezone is not None:
         options = msgspec.structs.replace(options, timezone=timezone)
     query = parse_query(text, timezone=options.timezone)
@@ -123,9 +122,5 @@ def _print(result: SearchResult, query: str, *, as_json: bool) -> int:
         return 0
     if not result.hits:
         raise NothingFound(_NOTHING if result.is_total_exact else _NOTHING_IN_TIME)
-    show_text("\n".join(iter_result(result, _count_columns(), is_coloured=wants_colour())))
+    show_text("\n".join(iter_result(result, count_columns(), is_coloured=wants_colour())))
     return 0
-
-
-def _count_columns() -> int:
-    return max(shutil.get_terminal_size().columns, LEAST_COLUMNS)

@@ -4,6 +4,7 @@ Knows widths only; the text must be safe and on a single line already. The last 
 it is the one that is cut when a line gets too long.
 """
 
+import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -14,6 +15,12 @@ Row = Sequence[str]
 GAP = "  "
 INDENT = "  "
 _STEP = 1000
+LEAST_COLUMNS = 40
+
+
+def count_columns() -> int:
+    """The width to write for: that of the terminal, but never too little to read."""
+    return max(shutil.get_terminal_size().columns, LEAST_COLUMNS)
 
 
 def iter_table(

@@ -7,7 +7,6 @@ answer should come at once.
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
@@ -19,6 +18,7 @@ import click
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.paging import show_text
 from recollect.cli.progress import progress_line, show_progress
+from recollect.cli.tables import count_columns
 from recollect.cli.usage_text import iter_usage
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.errors import NothingFound, UnreadableInput, UsageError
@@ -38,7 +38,6 @@ from recollect.usage.zones import Zone, load_zone
 if TYPE_CHECKING:
     from recollect.sync.engine import Progress
 
-LEAST_COLUMNS = 40
 EXPLAIN = "explain"
 TIP = "To see what a report looks like: recollect usage --demo"
 
@@ -214,7 +213,7 @@ def _report(books: Books, question: Question, options: _Options) -> bool:
     if options["as_json"]:
         _print_json(describe_report(report, pace))
     else:
-        lines = iter_usage(report, _count_columns(), pace, is_compact=options["compact"])
+        lines = iter_usage(report, count_columns(), pace, is_compact=options["compact"])
         show_text("\n".join(lines), is_paged=options["paged"])
     return not report.rows
 
@@ -230,14 +229,10 @@ def _explain(books: Books, target: str, zone: Zone, options: _Options) -> None:
     if options["as_json"]:
         _print_json(describe_explanation(explanation))
     else:
-        lines = iter_explanation(explanation, zone, _count_columns())
+        lines = iter_explanation(explanation, zone, count_columns())
         show_text("\n".join(lines), is_paged=options["paged"])
 
 
 def _print_json(document: Document) -> None:
     """Escaped beyond ASCII, so that no name out of a transcript can drive a terminal."""
     click.echo(json.dumps(document, indent=2))
-
-
-def _count_columns() -> int:
-    return max(shutil.get_terminal_size().columns, LEAST_COLUMNS)
