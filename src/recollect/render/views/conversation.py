@@ -24,6 +24,8 @@ class Said(Struct, frozen=True, kw_only=True, tag=True):
     parts: tuple[Part, ...]
     model: str | None = None
     timestamp: str | None = None
+    contexts: tuple[Context, ...] = ()
+    """What was put beside the words of somebody who spoke in the middle of a turn."""
 
 
 class Thought(Struct, frozen=True, kw_only=True, tag=True):
@@ -56,6 +58,8 @@ class Called(Struct, frozen=True, kw_only=True, tag=True):
     input: tuple[Part, ...] = ()
     output: tuple[Part, ...] = ()
     subagents: tuple[Subagent, ...] = ()
+    result_uuid: str | None = None
+    """The record that answers it: links to that one lead here."""
 
 
 class NoticeKind(StrEnum):
@@ -81,6 +85,8 @@ class Noted(Struct, frozen=True, kw_only=True, tag=True):
     title: str
     parts: tuple[Part, ...] = ()
     timestamp: str | None = None
+    is_routine: bool = False
+    """Whether all went as usual and nothing was said: worth folding away."""
 
 
 Step = Said | Thought | Called | Noted
@@ -108,3 +114,6 @@ class TurnView(Struct, frozen=True, kw_only=True):
     end: str | None
     active_ms: float | None
     permission_mode: str | None
+    uuids: tuple[str, ...] = ()
+    """All records of the turn, those that nothing shows included: links to any of them lead here.
+    """

@@ -46,6 +46,8 @@ class Diff(Struct, frozen=True, tag=True):
     path: str | None
     hunks: tuple[PatchHunk, ...]
     is_new_file: bool = False
+    is_fragment: bool = False
+    """Whether its lines are counted within the edit, because its place in the file is unknown."""
 
 
 class CheckState(StrEnum):

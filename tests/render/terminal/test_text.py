@@ -1,4 +1,4 @@
-"""Tests of recollect.render.terminal."""
+"""Tests of recollect.render.terminal.text."""
 
 import unicodedata
 

@@ -1,0 +1,188 @@
+"""A million hostile strings through the sanitiser: `python -m fuzz.terminal --strings 1000000`.
+
+Strings are put together from what terminals obey and what scripts need, so that sequences come out
+whole, cut and nested. Whatever goes in, only text may come out, and the text must tell what went
+in. Drawing is dearer, so that only some of the strings are drawn. The first string that breaks a
+law is printed with the seed that makes it.
+"""
+
+import argparse
+import random
+import re
+import sys
+import time
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+from fuzz.laws import LawBroken
+from recollect.render.terminal import ESCAPE_SIGN, safe_text
+from recollect.render.terminal.ansi import iter_runs
+
+DRAWN = 500
+"""One string in so many is drawn as well."""
+
+_HUES = {None, "red", "green", "yellow", "blue", "magenta", "cyan"}
+_NAMED = re.compile("\u2039U\\+([0-9A-F]{4,6})\u203a")
+_SGR = re.compile(r"\x1b\[[0-9;:]{0,200}m")
+_OUR_SGR = re.compile(r"\x1b\[[0-9;]*m")
+_HIDDEN = {"Cc", "Cs", "Zl", "Zp"}
+_REORDERING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+_INVISIBLE = {*"\u061c\u200b\u200e\u200f\u2060\ufeff\u00ad\u034f\u115f\u1160\u3164\uffa0"}
+
+_SEQUENCES = (
+    *("\x1b", "\x1b[", "\x1b]", "\x1bP", "\x1b_", "\x1b^", "\x1bX", "\x1b\\", "\x1b(", "\x1bc"),
+    *("\x9b", "\x9d", "\x90", "\x9c", "\x07", "\r", "\n", "\t", "\x08", "\x00", "\x7f", "\x85"),
+    *("0;", "8;;", "52;c;", "2J", "H", "3A", "6n", "m", "38;5;9m", "48:2::1:2:3m", "\x1b[0m"),
+    *("\x1b[8m", "\x1b[30;40m", "\x1b[1;31m", "\x1b]0;t\x07", "\x1b[?1049h", "\x1b[201~"),
+    *("\u202e", "\u2066", "\u2069", "\u200f", "\u2028", "\u200b", "\ufeff", "\u00ad", "\u3164"),
+    *("\u200d", "\u200c", "\ufe0f", "\ufe01", "\U000e0100", "\U000e0041", "\u0301", "\u0489"),
+    *(
+        "\ud83d",
+        "\udc00",
+        "👩",
+        "🍳",
+        "麻",
+        "é",
+        "ن",
+        "क",
+        "ก",
+        "a",
+        "Z",
+        "7",
+        " ",
+        "<",
+        "&#x202e;",
+    ),
+    *("**", "`", "```\n", "[x](y)", "| a |\n|-|\n| b | c |\n", "# ", "- ", "<!-- ", "[//]: # (c)"),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit code: 0, or 1 when a law was broken."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz.terminal", description=__doc__)
+    parser.add_argument("--strings", type=int, default=100_000, help="to make (%(default)s)")
+    parser.add_argument("--seed", type=int, help="repeats a run; otherwise each run is new")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (%(default)s)")
+    options = parser.parse_args(arguments)
+    seed = random.SystemRandom().randrange(10**9) if options.seed is None else options.seed
+    start = time.perf_counter()
+    failures = run(options.strings, seed, options.jobs)
+    seconds = time.perf_counter() - start
+    print(f"{options.strings} strings in {seconds:.0f} s, seed {seed}, {len(failures)} failures")
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+def run(strings: int, seed: int, jobs: int = 1) -> list[str]:
+    """What broke a law in each of the processes that share `strings`, if anything did."""
+    shares = [strings // jobs + (number < strings % jobs) for number in range(jobs)]
+    seeds = [f"{seed}:{number}" for number in range(jobs)]
+    if jobs == 1:
+        found = [fuzz(shares[0], seeds[0])]
+    else:
+        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+            found = list(pool.map(fuzz, shares, seeds))
+    return [failure for failure in found if failure]
+
+
+def fuzz(strings: int, seed: str) -> str:
+    """The first failure among so many strings; empty if there is none."""
+    draw = _make_draw()
+    for number in range(strings):
+        rng = random.Random(f"{seed}:{number}")
+        text = make_text(rng)
+        try:
+            check_safe(text)
+            check_runs(text)
+            if number % DRAWN == 0:
+                check_drawn(text, draw(text, rng.choice((1, 20, 80))))
+        except Exception as error:  # noqa: BLE001 - whatever is raised is what we look for
+            return f"seed {seed}:{number}: {error!r} on this string:\n{text!a}"
+    return ""
+
+
+def make_text(rng: random.Random) -> str:
+    """A string of sequences, scripts and anything else there is in Unicode."""
+    pieces = rng.choices(_SEQUENCES, k=rng.randrange(1, 16))
+    for _ in range(rng.randrange(3)):
+        pieces.insert(rng.randrange(len(pieces) + 1), chr(rng.randrange(0x110000)))
+    if rng.random() < 0.1:
+        pieces *= rng.randrange(2, 9)
+    return "".join(pieces)
+
+
+def check_safe(text: str) -> None:
+    """Only harmless text comes out, once and for all, and it tells what went in."""
+    safe = safe_text(text)
+    _require(all(character in "\n\t" or is_harmless(character) for character in safe), "unsafe")
+    _require(safe_text(safe) == safe, "not safe already")
+    _require(read_back(safe) == read_back(text), "something is lost")
+    _require(safe.encode().decode() == safe, "cannot be written")
+    line = safe_text(text, single_line=True)
+    _require(all(map(is_harmless, line)), "unsafe on a single line")
+
+
+def check_runs(text: str) -> None:
+    """Colours come out as ours, and all else as safe text."""
+    runs = list(iter_runs(text))
+    for words, ink in runs:
+        _require(safe_text(words) == words, "a run that is not safe")
+        _require(ink.hue in _HUES, "a hue that is not ours")
+    joined = read_back("".join(words for words, _ in runs))
+    _require(joined == read_back(_SGR.sub("", text)), "a run is lost")
+
+
+def check_drawn(text: str, lines: Sequence[str]) -> None:
+    """Lines that were drawn hold our colours, harmless text, and every letter."""
+    shown = _OUR_SGR.sub("", "".join(lines))
+    _require(all(map(is_harmless, shown)), "a drawing that is not safe")
+    letters = {character for character in safe_text(text) if character.isalpha()}
+    _require(letters <= set(shown), "a letter is not drawn")
+
+
+def is_harmless(character: str) -> bool:
+    """Tell by the Unicode tables, not by our own, whether a terminal only shows a character."""
+    return (
+        unicodedata.category(character) not in _HIDDEN
+        and unicodedata.bidirectional(character) not in _REORDERING
+        and character not in _INVISIBLE
+        and not 0xE0000 <= ord(character) <= 0xE007F
+    )
+
+
+def read_back(safe: str) -> str:
+    """What was made visible, as it was before."""
+    return _NAMED.sub(lambda found: chr(int(found[1], 16)), safe.replace(ESCAPE_SIGN, "\x1b"))
+
+
+def _require(holds: bool, law: str) -> None:
+    if not holds:
+        raise LawBroken(law)
+
+
+Draw = Callable[[str, int], list[str]]
+
+
+def _make_draw() -> Draw:
+    """Draws a string as every kind of part that takes any text."""
+    from recollect.render.terminal.canvas import Canvas  # noqa: PLC0415 - loads rich
+    from recollect.render.terminal.look import Look  # noqa: PLC0415
+    from recollect.render.terminal.parts import draw_part  # noqa: PLC0415
+    from recollect.render.views import parts  # noqa: PLC0415
+
+    canvas = Canvas(Look(is_coloured=True))
+
+    def iter_lines(text: str, columns: int) -> Iterator[str]:
+        for make in (parts.Prose, parts.Plain, parts.Code, parts.Output, parts.Json):
+            yield from draw_part(make(text), canvas, columns)
+        yield from draw_part(parts.Fields(((text, text),)), canvas, columns)
+        yield from draw_part(parts.Question(text, text, answer=text), canvas, columns)
+
+    return lambda text, columns: list(iter_lines(text, columns))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""Source text → lines of HTML, coloured by class.
+
+Pygments is asked for as few texts as possible: it is the slowest part of a page, so that long texts
+stay plain. Line numbers are attributes that the style sheet shows, and so are never copied along
+with the code.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from recollect.render.html.text import show_text
+from recollect.render.terminal import safe_text
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
+LONGEST_COLOURED = 64_000
+"""Characters; Pygments takes about 100 ms for as much."""
+LONGEST_COLOURED_LINE = 2_000
+"""Minified files are not read line by line, and some lexers take very long for one line."""
+
+_PLAIN_NAMES = frozenset({"text", "txt", "plain", "plaintext", "output", "console"})
+
+
+def render_code(
+    text: str,
+    *,
+    path: str | None = None,
+    language: str | None = None,
+    first_line: int | None = None,
+) -> Markup:
+    """A block of code; numbered when `first_line` is known."""
+    lines = colour_lines(text, path=path, language=language)
+    if first_line is None:
+        return Markup('<pre class="code"><code>{}</code></pre>').format(Markup("\n").join(lines))
+    numbered = (
+        Markup('<span class="line" data-line="{}">{}</span>').format(number, line)
+        for number, line in enumerate(lines, first_line)
+    )
+    return Markup('<pre class="code numbered"><code>{}</code></pre>').format(
+        Markup("\n").join(numbered)
+    )
+
+
+def colour_lines(
+    text: str, *, path: str | None = None, language: str | None = None
+) -> Sequence[Markup]:
+    """Each line of `text` as HTML; plain where its language is unknown or it is too long."""
+    text = safe_text(text.removesuffix("\n"))
+    lines = text.split("\n")
+    is_long = len(text) > LONGEST_COLOURED or max(map(len, lines)) > LONGEST_COLOURED_LINE
+    lexer = None if is_long else _find_lexer(path, language)
+    return [show_text(line) for line in lines] if lexer is None else _colour(text, lexer)
+
+
+def _find_lexer(path: str | None, language: str | None) -> "Lexer | None":
+    if language is not None:
+        return _lexer_by_name(language.lower())
+    return _lexer_by_path(path.replace("\\", "/").rpartition("/")[2]) if path else None
+
+
+@lru_cache(maxsize=64)
+def _lexer_by_name(name: str) -> "Lexer | None":
+    from pygments.lexers import get_lexer_by_name  # noqa: PLC0415 - most texts need no lexer
+    from pygments.util import ClassNotFound  # noqa: PLC0415
+
+    if name in _PLAIN_NAMES:
+        return None
+    try:
+        return get_lexer_by_name(name, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+
+
+@lru_cache(maxsize=256)
+def _lexer_by_path(file_name: str) -> "Lexer | None":
+    from pygments.lexers import find_lexer_class_for_filename  # noqa: PLC0415
+
+    found = find_lexer_class_for_filename(file_name)
+    return None if found is None else found(stripnl=False, ensurenl=False)
+
+
+def _colour(text: str, lexer: "Lexer") -> list[Markup]:
+    from pygments.token import STANDARD_TYPES  # noqa: PLC0415
+
+    lines = [Markup()]
+    for token, value in lexer.get_tokens(text):
+        css_class = STANDARD_TYPES.get(token) or STANDARD_TYPES.get(token.parent or token) or ""
+        for number, piece in enumerate(value.split("\n")):
+            if number:
+                lines.append(Markup())
+            if piece:
+                lines[-1] += _wrap(piece, css_class)
+    return lines
+
+
+def _wrap(piece: str, css_class: str) -> Markup:
+    if not css_class or piece.isspace():
+        return show_text(piece)
+    return Markup('<span class="hl-{}">{}</span>').format(css_class, show_text(piece))

@@ -1,0 +1,118 @@
+"""A change of a file → its lines with numbers, signs and colours."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise, takewhile
+
+from rich.text import Text
+
+from recollect.records.tools.patch import PatchHunk, count_patch_lines
+from recollect.render.terminal.canvas import TAB, Canvas
+from recollect.render.terminal.text import safe_text
+from recollect.render.views.parts import Diff
+
+MOST_DIGITS = 7
+"""Longer line numbers are nonsense and may stand out; they shall not take the room of the text."""
+
+LEAST_ALIKE = 0.4
+"""How much of two lines must be the same for the rest to be pointed out."""
+
+_STYLES = {"+": "green", "-": "red"}
+_SIGNS = ("+", "-", " ")
+
+
+def draw_diff(part: Diff, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield the lines of a patch, each with its number in the file that it stands in."""
+    # A fragment is compared with another: where in the file it lies is not known.
+    last = 0 if part.is_fragment else max(map(_last_number, part.hunks), default=0)
+    width = min(len(str(last)), MOST_DIGITS) + 1 if last else 0
+    for place, hunk in enumerate(part.hunks):
+        if place:
+            yield canvas.styled(f"{'⋮':>{max(width - 1, 1)}}", "dim")
+        changed = _find_changed(hunk.lines)
+        for row, (number, line) in enumerate(_iter_numbered(hunk)):
+            label = f"{'' if number is None else number:>{width - 1}} " if width else ""
+            text = _mark(line, changed.get(row))
+            yield from _draw_line(label, line[:1], text, canvas, columns)
+
+
+def describe_change(part: Diff) -> str:
+    """How much a patch changes, such as `new file, +3 -0`."""
+    count = count_patch_lines(part.hunks)
+    change = show_change(count.added, count.removed)
+    return f"new file, {change}" if part.is_new_file else change
+
+
+def show_change(added: int, removed: int) -> str:
+    """Lines added and removed, such as `+3 -1`."""
+    return f"+{added:,} -{removed:,}"
+
+
+def _last_number(hunk: PatchHunk) -> int:
+    return max(hunk.old_start, hunk.new_start, 0) + len(hunk.lines)
+
+
+def _iter_numbered(hunk: PatchHunk) -> Iterator[tuple[int | None, str]]:
+    """Yield the lines of a hunk; removed ones are counted in the file as it was."""
+    old, new = hunk.old_start, hunk.new_start
+    for line in hunk.lines:
+        sign = line[:1]
+        if sign == "\\":
+            yield None, line
+            continue
+        yield (old if sign == "-" else new), line
+        old += sign != "+"
+        new += sign != "-"
+
+
+def _find_changed(lines: Sequence[str]) -> dict[int, slice]:
+    """For lines that only changed in part, by their row, the characters that did.
+
+    Only as many removed lines followed by as many added ones can be compared one by one.
+    """
+    found: dict[int, slice] = {}
+    rows = [
+        (sign, list(group))
+        for sign, group in groupby(range(len(lines)), lambda row: lines[row][:1])
+    ]
+    for (before, old), (after, new) in pairwise(rows):
+        if (before, after) == ("-", "+") and len(old) == len(new):
+            for first, second in zip(old, new, strict=True):
+                found.update(_compare(first, second, lines[first], lines[second]))
+    return found
+
+
+def _compare(first: int, second: int, old: str, new: str) -> dict[int, slice]:
+    start = _count_alike(old[1:], new[1:]) + 1
+    end = _count_alike(old[: start - 1 : -1], new[: start - 1 : -1])
+    if start - 1 + end < LEAST_ALIKE * max(len(old), len(new)):
+        return {}
+    return {first: slice(start, len(old) - end), second: slice(start, len(new) - end)}
+
+
+def _count_alike(one: str, other: str) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _mark(line: str, changed: slice | None) -> Text:
+    """The words of a line in its colour, what changed in it reversed."""
+    sign, words = line[:1], line[1:] if line[:1] in _SIGNS else line
+    style = _STYLES.get(sign, "")
+    if changed is None:
+        return Text(_make_safe(words), style)
+    start, stop = changed.start - 1, changed.stop - 1
+    pieces = [words[:start], words[start:stop], words[stop:]]
+    styles = [style, f"{style} reverse", style]
+    return Text.assemble(*zip(map(_make_safe, pieces), styles, strict=True))
+
+
+def _make_safe(words: str) -> str:
+    return safe_text(words.removesuffix("\r").expandtabs(TAB), single_line=True)
+
+
+def _draw_line(label: str, sign: str, text: Text, canvas: Canvas, columns: int) -> Iterator[str]:
+    shown = f"{sign} " if sign in _SIGNS else "  "
+    margin = canvas.line(Text.assemble((label, "dim"), (shown, _STYLES.get(sign, ""))))
+    gap = len(label) + 2
+    for piece in canvas.fold(text, max(columns - gap, 1)):
+        yield margin + piece
+        margin = " " * gap

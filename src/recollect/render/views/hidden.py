@@ -1,0 +1,107 @@
+"""What is not shown, and why: the one list that a reader of a view can check it against.
+
+Everything here is still in the records, and `raw` shows any of them. A kind of record that is
+neither shown nor listed is a mistake, and a test looks for it. State records are not shown at all:
+the title, the mode or the cost of a session is known of it, and is nothing that happened in it.
+"""
+
+from recollect.records.attachments.context import (
+    AgentListingDelta,
+    Date,
+    DateChange,
+    DeferredToolsDelta,
+    DeferredToolsRecord,
+    Environment,
+    Instructions,
+    InvokedSkills,
+    McpInstructionsDelta,
+    ModelKind,
+    OutputStyle,
+    PromptSnapshot,
+    SessionContext,
+    SkillListing,
+)
+from recollect.records.attachments.kinds import AttachmentKind
+from recollect.records.attachments.notices import (
+    AutoMode,
+    BudgetUsd,
+    CommandPermissions,
+    PlanKind,
+    RemoteSessionChange,
+    SilentTurnReminder,
+    TaskReminder,
+    TodoReminder,
+    TotalTokensReminder,
+)
+from recollect.records.progress import (
+    AgentProgress,
+    HookProgress,
+    McpProgress,
+    ProgressData,
+    QueryUpdate,
+    ReplToolCall,
+    SearchResultsReceived,
+    ShellProgress,
+    WaitingForTask,
+)
+from recollect.records.system import FileSnapshot, System, TurnDuration
+from recollect.session.prompts import InputKind
+
+HIDDEN_SYSTEM: tuple[type[System], ...] = (FileSnapshot, TurnDuration)
+"""Bookkeeping; how long a turn took is a figure of its view."""
+
+HIDDEN_ATTACHMENTS: tuple[type[AttachmentKind], ...] = (
+    AgentListingDelta,
+    AutoMode,
+    BudgetUsd,
+    CommandPermissions,
+    Date,
+    DateChange,
+    DeferredToolsDelta,
+    DeferredToolsRecord,
+    Environment,
+    Instructions,
+    InvokedSkills,
+    McpInstructionsDelta,
+    ModelKind,
+    OutputStyle,
+    PlanKind,
+    PromptSnapshot,
+    RemoteSessionChange,
+    SessionContext,
+    SilentTurnReminder,
+    SkillListing,
+    TaskReminder,
+    TodoReminder,
+    TotalTokensReminder,
+)
+"""What the client tells the model: where it is, what it may use, what it should not forget."""
+
+HIDDEN_ATTACHMENT_NAMES = frozenset(
+    """
+    account_memory_recall agent_mention auto_mode_exit bash_output_audience_note batching_reminder
+    batching_reminder_sent companion_intro context_tip credential_org critical_system_reminder
+    dynamic_skill fork_briefing hook_plugin_listing language mcp_dropped_tools_delta memory_update
+    nested_memory output_style_instructions output_token_usage read_truncation_notice
+    relevant_memories session_settings skill_mention team_context thinking_drop thinking_stripped
+    token_usage ultra_effort_enter ultra_effort_exit ultrathink_effort withheld_memory
+    workflow_keyword_request
+    """.split()
+)
+"""The same, for kinds of which only the name is known."""
+
+HIDDEN_PROGRESS: tuple[type[ProgressData], ...] = (
+    AgentProgress,
+    HookProgress,
+    McpProgress,
+    QueryUpdate,
+    ReplToolCall,
+    SearchResultsReceived,
+    ShellProgress,
+    WaitingForTask,
+)
+"""Signs of life of a tool, whose result says it all; a hook's are shown as its run."""
+
+HIDDEN_INPUTS = frozenset({InputKind.INJECTED, InputKind.TOOL_RESULT, InputKind.WARMUP})
+"""Texts that clients inject, and results, which are shown with their calls; what else stands in
+such a record, pictures and the words of a person, is shown."""

@@ -1,0 +1,274 @@
+"""What happened around the conversation → notices: reports, hooks, compactions, damage.
+
+Knows what to say of each kind of record that nobody said; where it stands is known elsewhere.
+"""
+
+from recollect.records.attachments import Attachment
+from recollect.records.attachments.files import EditedImageFile, EditedTextFile
+from recollect.records.attachments.kinds import OtherAttachment
+from recollect.records.attachments.notices import MaxTurnsReached, StructuredOutput
+from recollect.records.envelope import Record
+from recollect.records.irregular import Damaged, Oversized, Torn, Unknown
+from recollect.records.progress import OtherProgress, Progress
+from recollect.records.system import MicrocompactBoundary, MicrocompactMetadata
+from recollect.render.views.conversation import Noted, NoticeKind
+from recollect.render.views.hidden import HIDDEN_ATTACHMENT_NAMES
+from recollect.render.views.parts import Code, Output, Part
+from recollect.render.views.places import Irregular, ModelSwitch, Report
+from recollect.render.views.tags import find_inside
+from recollect.render.views.values import show_fields, show_json, show_plain, show_prose
+from recollect.render.views.words import count_of, join_facts, take_line, time_of
+from recollect.session.hooks import HookOutcome, HookRun
+from recollect.session.reports import FailedRequest, ModelChange, Notice, Recap
+from recollect.session.segments import Segment
+
+_OUTCOMES = {
+    HookOutcome.RUNNING: "is running",
+    HookOutcome.FINISHED: "ran",
+    HookOutcome.SUCCESS: "succeeded",
+    HookOutcome.FAILED: "failed",
+    HookOutcome.BLOCKED: "blocked",
+    HookOutcome.STOPPED: "ended the turn",
+    HookOutcome.CANCELLED: "was cancelled",
+    HookOutcome.ADDED_CONTEXT: "added context",
+    HookOutcome.MESSAGE: "has a message",
+    HookOutcome.DECISION: "decided",
+}
+_ROUTINE = frozenset({HookOutcome.RUNNING, HookOutcome.FINISHED, HookOutcome.SUCCESS})
+_LOCAL_COMMAND = "local_command"
+_HOOK_NAMES = frozenset({"async_hook_response_batch", "hook_deferred_tool"})
+
+
+def note_report(report: Report) -> Noted:
+    """What the client or a hook reported."""
+    match report:
+        case HookRun():
+            return _note_hook(report)
+        case FailedRequest():
+            return _note_retry(report)
+        case ModelChange():
+            return _note_fallback(report)
+        case Recap():
+            kind, title = NoticeKind.INFORMATION, "While the person was away"
+            return _note(report, kind, title, show_prose(report.text))
+    return _note_notice(report)
+
+
+def _note(
+    source: Report,
+    kind: NoticeKind,
+    title: str,
+    parts: tuple[Part, ...],
+    *,
+    is_routine: bool = False,
+) -> Noted:
+    return Noted(
+        uuid=source.uuid,
+        kind=kind,
+        title=title,
+        parts=parts,
+        timestamp=source.timestamp,
+        is_routine=is_routine,
+    )
+
+
+def _note_hook(run: HookRun) -> Noted:
+    said = run.text if run.text.strip() != run.stdout.strip() else ""
+    streams = (Output(run.stdout), Output(run.stderr, is_error=True))
+    spoken = (*show_plain(said), *(stream for stream in streams if stream.text.strip()))
+    facts = show_fields(
+        ("command", run.command),
+        ("exit code", run.exit_code),
+        ("duration", None if run.duration_ms is None else time_of(run.duration_ms)),
+    )
+    return _note(
+        run,
+        NoticeKind.HOOK,
+        f"{run.name or run.event or 'A'} hook {_OUTCOMES[run.outcome]}",
+        (*spoken, *facts),
+        is_routine=run.outcome in _ROUTINE and not spoken,
+    )
+
+
+def _note_retry(failed: FailedRequest) -> Noted:
+    status = "" if failed.status is None else f" with status {failed.status}"
+    attempt = None if failed.retry_attempt is None else f"attempt {failed.retry_attempt}"
+    if attempt and failed.max_retries is not None:
+        attempt = f"{attempt} of {failed.max_retries}"
+    wait = None if failed.retry_in_ms is None else f"next in {time_of(failed.retry_in_ms)}"
+    title = join_facts(f"The request failed{status}", attempt, wait)
+    return _note(failed, NoticeKind.RETRY, title, show_plain(failed.message))
+
+
+def _note_fallback(change: ModelChange) -> Noted:
+    if change.fallback:
+        title = name_switch(change.original, change.fallback)
+    else:
+        title = f"{change.original or 'The model'} did not answer, and no other model did"
+    parts = (*show_plain(change.text), *show_fields(("reason", change.trigger)))
+    return _note(change, NoticeKind.MODEL, title, parts)
+
+
+def name_switch(before: str | None, after: str) -> str:
+    """The words for a change of the model."""
+    return f"{before} → {after}" if before else f"Now {after}"
+
+
+def note_switch(switch: ModelSwitch, timestamp: str | None) -> Noted:
+    """A change of the model that nothing but the next answer tells of."""
+    title = name_switch(switch.before, switch.after)
+    return Noted(uuid=None, kind=NoticeKind.MODEL, title=title, timestamp=timestamp)
+
+
+def _note_notice(notice: Notice) -> Noted:
+    if notice.subtype == _LOCAL_COMMAND:
+        return _note_local_command(notice)
+    is_named = notice.subtype not in (None, "informational")
+    title = (notice.subtype or "").replace("_", " ").capitalize() if is_named else ""
+    level = show_fields(("level", notice.level if notice.level not in (None, "info") else None))
+    return _note(
+        notice,
+        NoticeKind.INFORMATION,
+        title or take_line(notice.text) or "A notice without words",
+        (*_show_more(notice.text, "" if title else take_line(notice.text)), *level),
+    )
+
+
+def _show_more(text: str, title: str) -> tuple[Part, ...]:
+    """`text`, unless a title says all of it."""
+    return () if text.strip() == title else show_plain(text)
+
+
+def _note_local_command(notice: Notice) -> Noted:
+    """A command that the client ran itself, or what came of it."""
+    name = find_inside(notice.text, "command-name")
+    if name:
+        arguments = find_inside(notice.text, "command-args")
+        title = f"{name} {arguments}".rstrip()
+        return _note(notice, NoticeKind.COMMAND_OUTPUT, title, ())
+    return note_output(notice.uuid, notice.text, notice.timestamp)
+
+
+def note_output(uuid: str | None, text: str, timestamp: str | None) -> Noted:
+    """What a command of the client or of the person printed."""
+    streams = (
+        Output(find_inside(text, f"{source}-{stream}"), is_error=stream == "stderr")
+        for source in ("local-command", "bash")
+        for stream in ("stdout", "stderr")
+    )
+    parts: tuple[Part, ...] = tuple(stream for stream in streams if stream.text.strip())
+    if not parts and not text.lstrip().startswith(("<local-command-", "<bash-")):
+        parts = (Output(text),) if text.strip() else ()
+    title = "Output" if parts else "No output"
+    return Noted(
+        uuid=uuid, kind=NoticeKind.COMMAND_OUTPUT, title=title, parts=parts, timestamp=timestamp
+    )
+
+
+def note_compaction(
+    uuid: str | None, segment: Segment | None, summary: str, timestamp: str | None
+) -> Noted:
+    """A compaction, with the summary that took the place of what was before."""
+    opened = segment or Segment(index=0, first_uuid=None, last_uuid=None, record_count=0)
+    how = {"auto": "by itself", "manual": "by command"}.get(opened.trigger or "")
+    before, after = opened.tokens_before, opened.tokens_after
+    tokens = None if before is None else count_of(before, "token")
+    return Noted(
+        uuid=uuid,
+        kind=NoticeKind.COMPACTION,
+        title=join_facts(
+            "The conversation was compacted",
+            how,
+            tokens if after is None else f"{tokens or 'unknown'} → {after:,}",
+            None if opened.duration_ms is None else time_of(opened.duration_ms),
+        ),
+        parts=show_prose(summary),
+        timestamp=timestamp,
+    )
+
+
+def note_irregular(record: Irregular) -> Noted:
+    """Something in the file that is no record, or none that is known."""
+    if isinstance(record, Unknown):
+        title = f"Unknown record {record.record_type or ''}".rstrip()
+        return _note_record(record, NoticeKind.UNKNOWN, title, (show_json(record.raw),))
+    return _note_record(record, NoticeKind.DAMAGE, _name_damage(record), _show_span(record))
+
+
+def _name_damage(record: Damaged | Torn | Oversized) -> str:
+    match record:
+        case Torn():
+            return "The last line is not finished"
+        case Oversized():
+            return "A line too long to be shown"
+    return f"Damaged line: {record.reason}" if record.reason else "Damaged line"
+
+
+def _show_span(record: Record) -> tuple[Part, ...]:
+    if record.span is None:
+        return ()
+    return show_fields(("offset", record.span.offset), ("bytes", record.span.length))
+
+
+def _note_record(record: Record, kind: NoticeKind, title: str, parts: tuple[Part, ...]) -> Noted:
+    return Noted(
+        uuid=getattr(record, "uuid", None),
+        kind=kind,
+        title=title,
+        parts=parts,
+        timestamp=getattr(record, "timestamp", None),
+    )
+
+
+def note_record(record: Record) -> Noted | None:
+    """A record that no report tells of; None when there is nothing to show of it."""
+    match record:
+        case Unknown():
+            return note_irregular(record)
+        case MicrocompactBoundary(microcompact_metadata=facts):
+            title = _name_microcompaction(facts or MicrocompactMetadata())
+            return _note_record(record, NoticeKind.COMPACTION, title, ())
+        case Progress(data=OtherProgress(kind=kind, raw=raw)):
+            title = f"Unknown sign of life {kind or ''}".rstrip()
+            return _note_record(record, NoticeKind.UNKNOWN, title, (show_json(raw),))
+        case Attachment():
+            return _note_attachment(record)
+    return None
+
+
+def _name_microcompaction(facts: MicrocompactMetadata) -> str:
+    cleared = len(facts.compacted_tool_ids)
+    saved = facts.tokens_saved
+    return join_facts(
+        "Old tool results were cleared",
+        count_of(cleared, "result") if cleared else None,
+        None if saved is None else f"{count_of(saved, 'token')} saved",
+    )
+
+
+def _note_attachment(record: Attachment) -> Noted | None:
+    kind = NoticeKind.INFORMATION
+    match record.attachment:
+        case EditedTextFile(filename=path, snippet=snippet):
+            title = f"Changed outside the session: {path or 'a file'}"
+            parts: tuple[Part, ...] = (Code(snippet, path=path),) if snippet else ()
+        case EditedImageFile(filename=path):
+            title, parts = f"Changed outside the session: {path or 'a picture'}", ()
+        case MaxTurnsReached(max_turns=limit):
+            title, parts = f"Stopped at the limit of {limit or 'its'} turns", ()
+        case StructuredOutput(data=data):
+            title, parts = "Structured answer", (show_json(data),)
+        case OtherAttachment() as other:
+            return _note_other(record, other)
+        case _:
+            return None
+    return _note_record(record, kind, title, parts)
+
+
+def _note_other(record: Attachment, other: OtherAttachment) -> Noted | None:
+    """An attachment of which at most the name is known."""
+    if other.kind in HIDDEN_ATTACHMENT_NAMES:
+        return None
+    kind = NoticeKind.HOOK if other.kind in _HOOK_NAMES else NoticeKind.UNKNOWN
+    title = f"Attachment {other.kind or ''}".rstrip()
+    return _note_record(record, kind, title, (show_json(other.raw),))

@@ -1,0 +1,144 @@
+"""Turns and steps as HTML: structure by class, links by uuid, nothing that acts."""
+
+from msgspec.structs import replace
+
+from recollect.records.tokens import Tokens
+from recollect.render.html.conversation import Frame, render_call, render_turn
+from recollect.render.views.conversation import (
+    Called,
+    Noted,
+    NoticeKind,
+    Said,
+    Step,
+    Thought,
+    TurnView,
+)
+from recollect.render.views.parts import Code, Output, Plain, Prose
+from recollect.session.contexts import Context, ContextKind
+from recollect.session.outcomes import ToolStatus
+from recollect.session.prompts import InputKind
+from tests.render.html.payloads import every_payload
+from tests.render.html.scan import find_dangers
+
+FRAME = Frame(address="/s/abc")
+CALL = Called(
+    uuid="u-call",
+    message_id="m1",
+    call_id="toolu_1",
+    tool="Bash",
+    mcp_server=None,
+    title="npm test",
+    summary="exit 0",
+    status=ToolStatus.SUCCESS,
+    duration_ms=1234.0,
+    input=(Code("npm test", language="bash"),),
+    output=(Output("ok"),),
+)
+TURN = TurnView(
+    index=0,
+    uuid="u-prompt",
+    kind=InputKind.TYPED,
+    is_by_person=True,
+    is_on_main_path=True,
+    segment=0,
+    words="Run the *tests*",
+    command=None,
+    contexts=(),
+    media=(),
+    steps=(),
+    tokens=Tokens(),
+    model=None,
+    start="2026-11-13T12:00:00Z",
+    end=None,
+    active_ms=None,
+    permission_mode=None,
+)
+
+
+def _squeeze(html: str) -> str:
+    """`html` without the spaces and line ends between tags, which nobody sees."""
+    return " ".join(html.split()).replace("> <", "><")
+
+
+def test_a_call_shows_its_input_and_its_output() -> None:
+    """What opens behind the line of a call."""
+    assert _squeeze(render_call(CALL, FRAME)) == (
+        '<div class="call-input"><pre class="code"><code>npm test'
+        '</code></pre></div><div class="call-output"><pre class="output">ok</pre></div>'
+    )
+
+
+def test_a_prompt_is_linked_by_its_uuid() -> None:
+    """The words are Markdown, and the turn says where it lies."""
+    assert _squeeze(render_turn(TURN, FRAME)) == _squeeze(
+        """
+        <article class="turn by-person" id="turn-0" data-turn="0" data-segment="0">
+        <header class="prompt" id="u-prompt" data-kind="typed" tabindex="-1">
+        <div class="prompt-meta"> <a class="turn-number" href="/s/abc#u-prompt">1</a>
+        <span class="kind">typed</span>
+        <time datetime="2026-11-13T12:00:00Z">2026-11-13 12:00</time> </div>
+        <div class="words prose"><p>Run the <em>tests</em></p> </div> </header>
+        <div class="steps"> </div> <footer class="turn-figures"> </footer> </article>
+        """
+    )
+
+
+def _with_steps(*steps: Step) -> str:
+    return _squeeze(render_turn(replace(TURN, steps=steps), FRAME))
+
+
+def test_what_is_behind_a_call_is_fetched_when_it_is_opened() -> None:
+    """A page holds the line of a call and where the rest is."""
+    html = _with_steps(CALL)
+    start, end = html.index('<details class="call"'), html.index("</details>")
+    assert html[start:end] == _squeeze(
+        """
+        <details class="call" data-tool="Bash" data-status="success" id="u-call"
+        data-source="/s/abc/calls/toolu_1"> <summary>
+        <span class="status" aria-label="success"></span> <span class="tool">Bash</span>
+        <span class="title">npm test</span> <span class="summary">exit 0</span>
+        <span class="duration">1.2 s</span> </summary> <div class="call-body"></div>
+        """
+    )
+
+
+def test_an_export_holds_everything() -> None:
+    """Nothing is left to fetch when the page stands alone."""
+    html = _squeeze(render_turn(replace(TURN, steps=(CALL,)), Frame(address="", is_whole=True)))
+    body = _squeeze(render_call(CALL, FRAME))
+    assert f'<div class="call-body">{body}</div>' in html
+    assert "data-source" not in html
+
+
+def test_every_string_of_a_turn_is_only_text() -> None:
+    """Payloads in all fields, hundreds of them."""
+    for payload in every_payload():
+        turn = replace(
+            TURN,
+            uuid=payload,
+            words=payload,
+            command=payload,
+            model=payload,
+            start=payload,
+            permission_mode=payload,
+            contexts=(Context(ContextKind.FILE, payload, payload, 1, 2),),
+            media=(Plain(payload),),
+            tokens=Tokens(input=1),
+            steps=(
+                Said(uuid=payload, message_id="m", role=payload, parts=(Prose(payload),)),
+                Thought(uuid=payload, message_id="m", text=payload),
+                Thought(uuid=payload, message_id="m", text=""),
+                Noted(uuid=payload, kind=NoticeKind.HOOK, title=payload, parts=(Plain(payload),)),
+                Noted(uuid=payload, kind=NoticeKind.HOOK, title=payload),
+                replace(
+                    CALL,
+                    uuid=payload,
+                    call_id=payload,
+                    tool=payload,
+                    mcp_server=payload,
+                    title=payload,
+                    summary=payload,
+                ),
+            ),
+        )
+        assert find_dangers(render_turn(turn, FRAME)) == []

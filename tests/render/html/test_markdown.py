@@ -1,0 +1,59 @@
+"""Markdown as HTML."""
+
+import time
+
+import pytest
+
+from recollect.render.html.markdown import render_markdown
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        (
+            "![a cat](http://a.example/c.png)",
+            (
+                '<p><a href="http://a.example/c.png" target="_blank" '
+                'rel="noopener noreferrer nofollow">a cat</a></p>\n'
+            ),
+        ),
+        (
+            "[x](javascript:alert(1)) [y](../z)",
+            (
+                '<p><a target="_blank" rel="noopener noreferrer nofollow">x</a> '
+                '<a target="_blank" rel="noopener noreferrer nofollow">y</a></p>\n'
+            ),
+        ),
+        ("<details>hidden</details>", "&lt;details&gt;hidden&lt;/details&gt;\n"),
+        (
+            "```python\nx\n```",
+            '<pre class="code"><code><span class="hl-n">x</span></code></pre>\n',
+        ),
+        ("```nosuch\n<x>\n```", '<pre class="code"><code>&lt;x&gt;</code></pre>\n'),
+        (
+            "- [x] a",
+            '<ul>\n<li><input checked="" disabled="" type="checkbox"> a</li>\n</ul>\n',
+        ),
+        ("**中文**字", "<p><strong>中文</strong>字</p>\n"),
+        ("a\u202eb", "<p>a‹U+202E›b</p>\n"),
+    ],
+)
+def test_markdown_becomes_html_of_ours(markdown: str, expected: str) -> None:
+    """Images are links, raw HTML is text, hidden characters are named, code is coloured."""
+    assert render_markdown(markdown) == expected
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [">" * 100_000, "**a " * 20_000, "- " * 20_000, "[" * 50_000, "`" * 50_000, "<a " * 20_000],
+)
+def test_nesting_beyond_reason_takes_no_time(hostile: str) -> None:
+    """A cleaner that goes through every level would need minutes for these."""
+    before = time.process_time()
+    render_markdown(hostile)
+    assert time.process_time() - before < 10
+
+
+def test_what_is_nested_beyond_reason_stays_readable() -> None:
+    """It is shown as it was written."""
+    assert render_markdown(">" * 70 + "x") == f'<pre class="plain">{"&gt;" * 70}x</pre>'

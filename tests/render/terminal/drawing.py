@@ -1,0 +1,14 @@
+"""Draws parts and steps for tests: without colours, unless they are what the test is about."""
+
+from recollect.render.terminal.canvas import Canvas
+from recollect.render.terminal.look import Look
+from recollect.render.terminal.parts import draw_part
+from recollect.render.views.parts import Part
+
+PLAIN = Canvas(Look())
+COLOURED = Canvas(Look(is_coloured=True))
+
+
+def draw(part: Part, columns: int = 40, canvas: Canvas = PLAIN) -> list[str]:
+    """The lines of a part."""
+    return [line.rstrip() for line in draw_part(part, canvas, columns)]

@@ -1,0 +1,239 @@
+"""Tests of recollect.render.terminal.turns and of the steps that turns consist of."""
+
+import pytest
+from msgspec.structs import replace
+
+from recollect.records.tokens import Tokens
+from recollect.records.tools.patch import PatchHunk
+from recollect.render.terminal.canvas import Canvas
+from recollect.render.terminal.look import Look, ToolDetail
+from recollect.render.terminal.turns import draw_turn
+from recollect.render.views.conversation import (
+    Called,
+    Noted,
+    NoticeKind,
+    Said,
+    Step,
+    Thought,
+    TurnView,
+)
+from recollect.render.views.parts import (
+    CheckItem,
+    Checklist,
+    CheckState,
+    Code,
+    Diff,
+    Output,
+    Picture,
+    Plain,
+    Prose,
+)
+from recollect.session.contexts import Context, ContextKind
+from recollect.session.outcomes import ToolStatus
+from recollect.session.prompts import InputKind
+
+TURN = TurnView(
+    index=2,
+    uuid="u1",
+    kind=InputKind.TYPED,
+    is_by_person=True,
+    is_on_main_path=True,
+    segment=0,
+    words="Fix it",
+    command=None,
+    contexts=(),
+    media=(),
+    steps=(),
+    tokens=Tokens(input=1200),
+    model="m",
+    start=None,
+    end=None,
+    active_ms=1500.0,
+    permission_mode="default",
+)
+CALL = Called(
+    uuid="a1",
+    message_id="m1",
+    call_id="c1",
+    tool="Bash",
+    mcp_server=None,
+    title="make test",
+    summary="2 lines",
+    status=ToolStatus.SUCCESS,
+    duration_ms=1200,
+    input=(Code("make test", language="bash"),),
+    output=(Output("one\ntwo"),),
+)
+EDIT = replace(
+    CALL,
+    tool="Edit",
+    title="/home/mina/pond/a.py",
+    input=(Diff("/home/mina/pond/a.py", (PatchHunk(new_start=1, lines=("+x",) * 12),)),),
+    output=(),
+)
+
+
+def draw(view: TurnView, **look: object) -> list[str]:
+    """The lines of a turn below its rule."""
+    canvas = Canvas(replace(Look(columns=60, directory="/home/mina/pond"), **look))
+    _, *lines = (line.rstrip() for line in draw_turn(view, canvas, 60))
+    return lines
+
+
+def draw_steps(*steps: Step, **look: object) -> list[str]:
+    """The lines of steps below their prompt."""
+    return draw(replace(TURN, steps=steps), **look)[2:]
+
+
+def draw_rule(view: TurnView, columns: int) -> str:
+    """The first line of a turn."""
+    rule, *_ = draw_turn(view, Canvas(Look(columns=columns)), columns)
+    return rule
+
+
+@pytest.mark.parametrize(
+    ("columns", "rule"),
+    [
+        (60, "── 3 ──────────────────────────── m · 1.5 s · 1,200 tokens ─"),
+        (34, "── 3 ────── 1.5 s · 1,200 tokens ─"),
+        (24, "── 3 ─────────── 1.5 s ─"),
+        (12, "── 3 ───────"),
+    ],
+)
+def test_a_rule_tells_as_much_as_there_is_room_for(columns: int, rule: str) -> None:
+    """The number of a turn comes first; the model is the first to go, then the tokens."""
+    assert draw_rule(TURN, columns) == rule
+
+
+def test_a_rule_names_what_is_unusual() -> None:
+    """Who asked, if nobody typed it, the mode, and that the turn was left behind."""
+    view = replace(
+        TURN,
+        kind=InputKind.TASK_NOTIFICATION,
+        permission_mode="plan",
+        is_on_main_path=False,
+        active_ms=None,
+        tokens=Tokens(),
+        model=None,
+    )
+    rule = draw_rule(view, 60).replace("─", "").strip()
+    assert rule == "3  task notification · plan mode · left behind"
+
+
+def test_a_prompt_has_a_bar_and_its_contexts_below() -> None:
+    """A person's words stand out; what an editor put beside them takes a line each."""
+    contexts = (
+        Context(ContextKind.IDE_SELECTION, "x = 1", "/home/mina/pond/a.py", 3, 5),
+        Context(ContextKind.REMINDER, "Be careful.\nReally."),
+    )
+    view = replace(TURN, words="Fix\nit", contexts=contexts, media=(Picture("image/png", ""),))
+    assert draw(view) == [
+        "▌ Fix",
+        "▌ it",
+        "  [image/png, not in the transcript]",
+        "  + ide selection  a.py:3-5",
+        "  + reminder  Be careful. …",
+    ]
+    assert draw(view, tools=ToolDetail.FULL)[-3:] == [
+        "  + reminder  Be careful. …",
+        "  │ Be careful.",
+        "  │ Really.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("view", "line"),
+    [
+        (replace(TURN, kind=InputKind.COMMAND, command="/compact", words="now"), "▌ /compact now"),
+        (replace(TURN, kind=InputKind.SHELL, words="ls"), "▌ ! ls"),
+        (replace(TURN, kind=InputKind.AUTOMATIC, is_by_person=False), "▌ Fix it"),
+    ],
+)
+def test_prompts_of_every_kind(view: TurnView, line: str) -> None:
+    """Commands are shown as they are typed."""
+    assert draw(view) == [line]
+
+
+def test_long_input_that_nobody_typed_is_cut() -> None:
+    """A summary or a notification is begun; all of it is there when all is wanted."""
+    view = replace(TURN, is_by_person=False, words="\n".join("abcdefghijklmn"))
+    assert draw(view)[-1] == "▌ … 4 more lines"
+    assert draw(view, tools=ToolDetail.FULL)[-1] == "▌ n"
+
+
+def test_words_stand_apart_and_calls_together() -> None:
+    """Calls that follow each other are one block; what is said has space around it."""
+    said = Said(uuid="a", message_id="m", role="assistant", parts=(Prose("Hello."),))
+    asked = Said(uuid="b", message_id="n", role="user", parts=(Plain("wait"),))
+    lines = draw_steps(said, CALL, CALL, said, asked)
+    assert lines == [
+        "  Hello.",
+        "",
+        "● Bash  make test  ✓ 2 lines · 1.2 s",
+        "● Bash  make test  ✓ 2 lines · 1.2 s",
+        "",
+        "  Hello.",
+        "",
+        "▌ wait",
+    ]
+
+
+def test_thoughts_are_folded() -> None:
+    """Of a thought the first line is shown, or all of it; of a lost one only that it was."""
+    thought = Thought(uuid="a", message_id="m", text="one\ntwo\nthree")
+    empty = replace(thought, text="")
+    assert draw_steps(thought, empty) == ["∴ one  2 more lines"]
+    assert draw_steps(thought, thinking=True) == ["∴ one", "  two", "  three"]
+    assert draw_steps(empty, thinking=True) == [
+        "∴ (a thought of which only the signature was kept)"
+    ]
+
+
+def test_calls_at_every_level_of_detail() -> None:
+    """A count, a line each, or all that went in and came out."""
+    assert draw_steps(CALL, EDIT, CALL, tools=ToolDetail.NONE) == ["● 3 tool calls · Bash 2, Edit"]
+    assert draw_steps(CALL) == ["● Bash  make test  ✓ 2 lines · 1.2 s"]
+    assert draw_steps(CALL, tools=ToolDetail.FULL) == [
+        "● Bash  make test  ✓ 2 lines · 1.2 s",
+        "  │ make test",
+        "  │ ────────────────────",
+        "  │ one",
+        "  │ two",
+    ]
+
+
+def test_changes_are_begun_and_failures_told() -> None:
+    """In brief, a change shows its first lines and a failure its reason."""
+    assert draw_steps(EDIT)[0] == "● Edit  a.py  ✓ 2 lines · 1.2 s"
+    assert draw_steps(EDIT)[-2:] == ["  │ 10 + x", "  │ … 2 more lines"]
+    failed = replace(CALL, status=ToolStatus.FAILED, summary="failed with exit code 2: one …")
+    assert draw_steps(failed) == [
+        "● Bash  make test  ✗ failed with exit code 2 · 1.2 s",
+        "  │ one",
+        "  │ two",
+    ]
+
+
+def test_lists_are_shown_whole() -> None:
+    """A todo list is what a reader wants of the call that wrote it."""
+    call = replace(CALL, input=(Checklist((CheckItem("one", CheckState.DONE),)),), output=())
+    assert draw_steps(call)[1:] == ["  │ ✓ one"]
+
+
+def test_a_long_title_gives_way() -> None:
+    """In brief a call takes one line; in full none of its title is lost."""
+    call = replace(CALL, title="echo " + "x" * 80, mcp_server="pond", input=(), output=())
+    (line,) = draw_steps(call)
+    assert len(line) == 60
+    full = "".join(line.strip() for line in draw_steps(call, tools=ToolDetail.FULL))
+    assert "x" * 80 in full
+
+
+def test_notices_have_signs_and_compactions_a_rule() -> None:
+    """What happened around the conversation is told in its place; routine only when all is."""
+    error = Noted(uuid="a", kind=NoticeKind.API_ERROR, title="529", parts=(Plain("Overloaded"),))
+    cut = Noted(uuid="b", kind=NoticeKind.COMPACTION, title="compacted")
+    hook = Noted(uuid="c", kind=NoticeKind.HOOK, title="hook ran", is_routine=True)
+    rule = "╌" * 24 + " compacted " + "╌" * 25
+    assert draw_steps(error, cut, hook) == ["! 529", "  │ Overloaded", rule]
+    assert draw_steps(hook, tools=ToolDetail.FULL) == ["◇ hook ran"]

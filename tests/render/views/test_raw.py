@@ -1,0 +1,29 @@
+"""Records as the bytes say them."""
+
+from pathlib import Path
+
+from recollect.reader import read_span, read_transcript
+from recollect.render.views.parts import Json
+from recollect.render.views.raw import build_raw_view, show_raw
+from recollect.session.session import Session
+from tests.session.chains import user
+
+
+def test_record_of_a_file(tmp_path: Path) -> None:
+    """The bytes under a record's span are shown indented, unknown fields and all."""
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b'{"type":"user","uuid":"a","brand":{"new":1e400}}\r\n{"type":"user"}\n')
+    session = Session(read_transcript(path))
+    shown = '{\n  "type": "user",\n  "uuid": "a",\n  "brand": {\n    "new": 1e400\n  }\n}'
+    assert build_raw_view(session, "a", read_span) == Json(shown)
+
+
+def test_records_that_no_file_holds() -> None:
+    """A record from a stream and one that does not exist have no bytes."""
+    session = Session([user("a")])
+    assert [build_raw_view(session, uuid, read_span) for uuid in ("a", "z")] == [None, None]
+
+
+def test_bytes_that_are_no_json() -> None:
+    """Damaged bytes are shown as far as they are text."""
+    assert show_raw(b'{"a":\xff\n') == Json('{"a":\ufffd')

@@ -1,0 +1,388 @@
+"""Turns as they are shown: what opened them, and their steps in the order of the file."""
+
+from msgspec import Raw
+from msgspec.structs import replace
+
+from recollect.records.envelope import Record
+from recollect.records.irregular import Damaged, Unknown
+from recollect.records.span import Span
+from recollect.records.tokens import Tokens
+from recollect.render.views.conversation import Called, Noted, NoticeKind, Said, Step, Thought
+from recollect.render.views.parts import Fields, Json, Output, Picture, Plain, Prose
+from recollect.render.views.turns import build_turn_view, build_turn_views
+from recollect.session.contexts import Context, ContextKind
+from recollect.session.prompts import InputKind
+from recollect.session.session import Session
+from tests.session.chains import (
+    answer,
+    attachment,
+    boundary,
+    in_a_row,
+    progress,
+    reply,
+    result,
+    summary,
+    system,
+    text,
+    use,
+    user,
+)
+
+
+def steps_of(*records: Record) -> list[tuple[Step, ...]]:
+    """The steps of each turn of a session."""
+    return [view.steps for view in build_turn_views(Session(records))]
+
+
+def said(uuid: str, words: str, role: str = "assistant") -> Said:
+    """Words of the model, or of somebody else."""
+    if role == "user":
+        return Said(uuid=uuid, message_id=uuid, role=role, parts=(Prose(words),))
+    return Said(
+        uuid=uuid,
+        message_id=f"msg_{uuid}",
+        role=role,
+        parts=(Prose(words),),
+        model="claude-opus-4-5",
+    )
+
+
+def noted(uuid: str | None, kind: NoticeKind, title: str, *parts: Prose | Plain | Output) -> Noted:
+    """A notice."""
+    return Noted(uuid=uuid, kind=kind, title=title, parts=parts)
+
+
+def test_turn_is_headed_by_the_words_of_the_person() -> None:
+    """What the editor put beside the words, and files they mention, are contexts."""
+    opened = "<ide_opened_file>The user opened the file /p/a.py in the IDE.</ide_opened_file>"
+    picture = {"type": "image", "source": {"media_type": "image/png", "data": "AA"}}
+    usage = {"input_tokens": 3, "output_tokens": 5}
+    records = in_a_row(
+        user("p", [text(opened), text("fix it"), picture], permissionMode="plan"),
+        attachment("f", "file", filename="/p/b.py", displayPath="b.py"),
+        reply("r", "done", message={"usage": usage}),
+    )
+    (view,) = build_turn_views(Session(records))
+    assert (view.uuid, view.kind, view.words) == ("p", InputKind.IDE_OPENED_FILE, "fix it")
+    assert [(context.kind, context.path) for context in view.contexts] == [
+        (ContextKind.IDE_OPENED_FILE, "/p/a.py"),
+        (ContextKind.FILE, "/p/b.py"),
+    ]
+    assert view.media == (Picture("image/png", "AA"),)
+    assert (view.tokens, view.model) == (Tokens(input=3, output=5), "claude-opus-4-5")
+    assert (view.permission_mode, view.uuids) == ("plan", ("p", "f", "r"))
+    assert view.steps == (said("r", "done"),)
+
+
+def test_results_are_part_of_their_calls() -> None:
+    """A result never looks like something that a person said; what stands beside it is kept."""
+    records = in_a_row(
+        user("p"),
+        reply("r", use("t1", command="ls")),
+        user("q", [answer("t1", "a"), text("and hurry")]),
+    )
+    ((called, beside),) = steps_of(*records)
+    assert isinstance(called, Called)
+    assert (called.tool, called.title, called.uuid, called.result_uuid) == ("Bash", "ls", "r", "q")
+    assert called.output == (Output("a"),)
+    assert beside == said("q", "and hurry", "user")
+
+
+def test_steps_stand_in_the_order_of_the_file() -> None:
+    """Hooks, queued words and thoughts stand where they happened, between lines of one message."""
+    message = {"id": "m"}
+    records = in_a_row(
+        user("p"),
+        reply("r1", {"type": "thinking", "thinking": "hm", "signature": "s"}, message=message),
+        reply("r2", use("t1", command="ls"), message=message),
+        attachment(
+            "h", "hook_success", hookName="PreToolUse:Bash", hookEvent="PreToolUse", command="true"
+        ),
+        result("q", "t1"),
+        attachment("w", "queued_command", prompt="also this", commandMode="prompt"),
+        reply("r3", "done"),
+    )
+    (steps,) = steps_of(*records)
+    assert [type(step) for step in steps] == [Thought, Called, Noted, Said, Said]
+    assert steps[0] == Thought(uuid="r1", message_id="m", text="hm")
+    assert steps[2] == Noted(
+        uuid="h",
+        kind=NoticeKind.HOOK,
+        title="PreToolUse:Bash hook succeeded",
+        parts=(Fields((("command", "true"),)),),
+        is_routine=True,
+    )
+    assert steps[3:] == (said("w", "also this", "user"), said("r3", "done"))
+
+
+def test_what_the_client_reports_is_noted() -> None:
+    """Retries, failures, another model and notices each stand in their place."""
+    error = {"message": "overloaded", "status": 529}
+    records = in_a_row(
+        user("p"),
+        system("e", "api_error", error=error, retryAttempt=1, maxRetries=10, retryInMs=500),
+        system("f", "model_fallback", originalModel="opus", fallbackModel="sonnet"),
+        system("i", "informational", content="a word"),
+        reply(
+            "x",
+            "API Error: 500",
+            message={"model": "<synthetic>"},
+            isApiErrorMessage=True,
+            apiErrorStatus=500,
+        ),
+    )
+    assert steps_of(*records) == [
+        (
+            noted(
+                "e",
+                NoticeKind.RETRY,
+                "The request failed with status 529 · attempt 1 of 10 · next in 500 ms",
+                Plain("overloaded"),
+            ),
+            noted("f", NoticeKind.MODEL, "opus → sonnet"),
+            noted("i", NoticeKind.INFORMATION, "a word"),
+            Noted(
+                uuid="x",
+                kind=NoticeKind.API_ERROR,
+                title="API Error: 500",
+                parts=(Fields((("status", "500"),)),),
+            ),
+        )
+    ]
+
+
+def test_change_of_the_model_without_a_report() -> None:
+    """Where another model answers, it is said before its first words."""
+    records = in_a_row(
+        user("p"), reply("a", "one"), reply("b", "two", message={"model": "claude-haiku-4-5"})
+    )
+    (steps,) = steps_of(*records)
+    assert steps[1] == noted(None, NoticeKind.MODEL, "claude-opus-4-5 → claude-haiku-4-5")
+
+
+def test_compaction_opens_a_turn_with_its_summary() -> None:
+    """The summary is shown with the boundary, not as words of a person."""
+    records = [
+        *in_a_row(user("p"), reply("r", "done")),
+        boundary("b", "r", trigger="auto", preTokens=9000),
+        summary("s", "so far", "b"),
+    ]
+    first, second = build_turn_views(Session(records))
+    title = "The conversation was compacted · by itself · 9,000 tokens"
+    assert first.steps == (said("r", "done"),)
+    assert (second.uuid, second.kind, second.words) == ("s", InputKind.COMPACTION_SUMMARY, "")
+    assert (first.segment, second.segment) == (0, 1)
+    assert second.steps == (noted("b", NoticeKind.COMPACTION, title, Prose("so far")),)
+
+
+def test_compaction_within_a_turn() -> None:
+    """A compaction that a turn goes on after stands in its middle."""
+    records = [
+        *in_a_row(user("p", promptId="1"), reply("r", "one")),
+        boundary("b", "r"),
+        replace(summary("s", "so far", "b"), prompt_id="1"),
+        reply("t", "two", parent="s"),
+    ]
+    assert steps_of(*records) == [
+        (
+            said("r", "one"),
+            noted("s", NoticeKind.COMPACTION, "The conversation was compacted", Prose("so far")),
+            said("t", "two"),
+        )
+    ]
+
+
+def test_boundary_without_a_summary_is_noted() -> None:
+    """A fork may begin with a boundary alone."""
+    records = [boundary("b", "elsewhere"), user("p", parent="b")]
+    title = "The conversation was compacted"
+    assert steps_of(*records) == [(noted("b", NoticeKind.COMPACTION, title),)]
+
+
+def test_commands_and_their_output() -> None:
+    """A command heads its turn, and what it printed is noted, errors apart."""
+    records = in_a_row(
+        user("c", "<command-name>/cost</command-name><command-args>all</command-args>"),
+        user("o", "<local-command-stdout>3 $</local-command-stdout>"),
+        user("i", "<bash-input>ls</bash-input>"),
+        user("j", "<bash-stdout>a</bash-stdout><bash-stderr>b</bash-stderr>"),
+    )
+    views = build_turn_views(Session(records))
+    assert [(view.command, view.words) for view in views] == [("/cost", "all"), (None, "ls")]
+    assert [view.steps for view in views] == [
+        (noted("o", NoticeKind.COMMAND_OUTPUT, "Output", Output("3 $")),),
+        (
+            noted(
+                "j",
+                NoticeKind.COMMAND_OUTPUT,
+                "Output",
+                Output("a"),
+                Output("b", is_error=True),
+            ),
+        ),
+    ]
+
+
+def test_local_commands_of_the_terminal() -> None:
+    """Newer clients keep commands as notices: a name, then an output."""
+    records = in_a_row(
+        user("p"),
+        system("a", "local_command", content="<command-name>/rename</command-name>"),
+        system("b", "local_command", content="<local-command-stdout>ok</local-command-stdout>"),
+    )
+    assert steps_of(*records) == [
+        (
+            noted("a", NoticeKind.COMMAND_OUTPUT, "/rename"),
+            noted("b", NoticeKind.COMMAND_OUTPUT, "Output", Output("ok")),
+        )
+    ]
+
+
+def test_notification_of_a_task() -> None:
+    """A notification is headed by its summary, and all of it is a step."""
+    words = (
+        "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n"
+        "<summary>Agent finished</summary>\n<result>All *good*.</result>\n</task-notification>"
+    )
+    records = [user("n", words, origin={"kind": "task-notification"})]
+    (view,) = build_turn_views(Session(records))
+    assert (view.uuid, view.words) == ("n", "Agent finished")
+    (step,) = view.steps
+    assert isinstance(step, Said)
+    assert (step.uuid, step.role, step.parts) == (
+        None,
+        "user",
+        (
+            Plain("Agent finished"),
+            Prose("All *good*."),
+            Fields((("task-id", "b1"), ("status", "completed"))),
+        ),
+    )
+
+
+def test_interruptions() -> None:
+    """An interruption is no prompt."""
+    records = in_a_row(user("p"), reply("r", "so"), user("i", "[Request interrupted by user]"))
+    (steps,) = steps_of(*records)
+    assert steps[1:] == (noted("i", NoticeKind.INTERRUPTION, "Request interrupted by user"),)
+
+
+def test_injected_texts_are_hidden_but_not_their_pictures() -> None:
+    """What the client injects is not shown, unless it holds something to look at."""
+    picture = {"type": "image", "source": {"media_type": "image/png", "data": "AA"}}
+    records = in_a_row(
+        user("p"), user("m", "be kind", isMeta=True), user("n", [picture], isMeta=True)
+    )
+    (steps,) = steps_of(*records)
+    assert steps == (
+        Noted(
+            uuid="n",
+            kind=NoticeKind.INFORMATION,
+            title="For the model",
+            parts=(Picture("image/png", "AA"),),
+        ),
+    )
+
+
+def test_damage_and_unknown_records_stand_where_they_lie() -> None:
+    """What is no record is noted behind the record before it in the file."""
+    first, second = in_a_row(user("p"), reply("r", "done"))
+    records: list[Record] = [
+        replace(first, span=Span("f", 0, 10)),
+        Damaged(reason="no JSON", span=Span("f", 10, 5)),
+        replace(second, span=Span("f", 15, 10)),
+        Unknown(record_type="new", raw=Raw(b"{}"), span=Span("f", 25, 5)),
+    ]
+    (steps,) = steps_of(*records)
+    assert steps == (
+        Noted(
+            uuid=None,
+            kind=NoticeKind.DAMAGE,
+            title="Damaged line: no JSON",
+            parts=(Fields((("offset", "10"), ("bytes", "5"))),),
+        ),
+        said("r", "done"),
+        Noted(uuid=None, kind=NoticeKind.UNKNOWN, title="Unknown record new", parts=(Json("{}"),)),
+    )
+
+
+def test_answers_to_calls_that_are_elsewhere() -> None:
+    """A result without its call is noted, so that it can be seen at all."""
+    (steps,) = steps_of(user("p"), result("q", "elsewhere", "what", "p"))
+    title = "The answer to a call that is not in this file"
+    assert steps == (noted("q", NoticeKind.INFORMATION, title, Output("what")),)
+
+
+def test_session_in_which_nobody_spoke() -> None:
+    """What happened without a word is one turn; nothing at all is none."""
+    view = build_turn_views(Session([Damaged(reason="no JSON")]))
+    assert [(turn.index, turn.uuid, len(turn.steps)) for turn in view] == [(0, None, 1)]
+    assert build_turn_views(Session()) == ()
+
+
+def test_answer_cut_at_its_length() -> None:
+    """An answer that could not end says so behind its last line."""
+    records = in_a_row(user("p"), reply("r", "and", message={"stop_reason": "max_tokens"}))
+    (steps,) = steps_of(*records)
+    title = "The answer was cut at its length limit"
+    assert steps == (said("r", "and"), noted("r", NoticeKind.INFORMATION, title))
+
+
+def test_attachments_of_unknown_kinds_are_shown() -> None:
+    """A kind that no client is known to write is shown whole; reminders are not."""
+    records = in_a_row(
+        user("p"), attachment("a", "brand_new", x=1), attachment("b", "context_tip", x=1)
+    )
+    (steps,) = steps_of(*records)
+    assert [(step.uuid, getattr(step, "kind", None)) for step in steps] == [
+        ("a", NoticeKind.UNKNOWN)
+    ]
+
+
+def test_signs_of_life_of_unknown_kinds_are_shown() -> None:
+    """Progress is repeated by a result, unless nobody knows what it is."""
+    records = in_a_row(
+        user("p"), progress("a", "bash_progress", output="x"), progress("b", "new_progress", x=1)
+    )
+    (steps,) = steps_of(*records)
+    assert [step.uuid for step in steps] == ["b"]
+
+
+def test_range_of_turns() -> None:
+    """A range of turns is the same as that part of all turns, and each is the same alone."""
+    records = in_a_row(*(user(f"p{n}", f"words {n}") for n in range(6)))
+    session = Session(records)
+    views = build_turn_views(session)
+    assert [view.words for view in views] == [f"words {n}" for n in range(6)]
+    assert build_turn_views(session, start=2, stop=4) == views[2:4]
+    assert build_turn_views(session, start=-1) == views[-1:]
+    assert tuple(build_turn_view(session, turn) for turn in session.turns) == views
+
+
+def test_views_follow_a_growing_session() -> None:
+    """After records are added, the views are those of a session built anew."""
+    records = in_a_row(user("p"), reply("r", use("t1", command="ls")), result("q", "t1", "a"))
+    growing = Session()
+    for count, record in enumerate(records, 1):
+        growing.extend([record])
+        assert build_turn_views(growing) == build_turn_views(Session(records[:count]))
+
+
+def test_queued_words_keep_their_contexts() -> None:
+    """What stands beside words in the middle of a turn is not lost."""
+    words = "<ide_selection>The user selected the lines 1 to 2 from /p/a.py:\nx</ide_selection>go"
+    records = in_a_row(
+        user("p"), attachment("w", "queued_command", prompt=words, commandMode="prompt")
+    )
+    ((step,),) = steps_of(*records)
+    assert isinstance(step, Said)
+    assert step.parts == (Prose("go"),)
+    assert step.contexts == (
+        Context(
+            ContextKind.IDE_SELECTION,
+            "The user selected the lines 1 to 2 from /p/a.py:\nx",
+            "/p/a.py",
+            1,
+            2,
+        ),
+    )

@@ -1,0 +1,59 @@
+"""Subagents, skills and messages as they are shown."""
+
+from recollect.render.views.parts import Fields, Json, Plain, Prose
+from recollect.render.views.tools import ToolView, describe_call
+from tests.session.recordings import make_call
+
+TASK = {"description": "Look around", "prompt": "Look *everywhere*.", "subagent_type": "Explore"}
+
+
+def test_subagent_with_its_answer() -> None:
+    """The task and the answer are prose; the figures are the client's."""
+    result = {
+        "status": "completed",
+        "content": [{"type": "text", "text": "Nothing."}],
+        "totalToolUseCount": 2,
+        "totalTokens": 1500,
+        "totalDurationMs": 61_000,
+    }
+    assert describe_call(make_call("Task", TASK, result)) == ToolView(
+        title="Look around",
+        summary="2 tool calls · 1,500 tokens · 1 min 1 s",
+        input=(Prose("Look *everywhere*."), Fields((("agent", "Explore"),))),
+        output=(Prose("Nothing."),),
+    )
+
+
+def test_subagent_in_the_background() -> None:
+    """One whose answer comes later says where it is to be found."""
+    result = {"status": "async_launched", "agentId": "a1", "outputFile": "/t/a1.output"}
+    view = describe_call(make_call("Agent", TASK, result))
+    assert (view.summary, view.output) == (
+        "started in the background",
+        (Fields((("agent id", "a1"), ("output file", "/t/a1.output"))),),
+    )
+
+
+def test_skills_and_commands() -> None:
+    """A skill is named with its arguments, under each name that the tool had."""
+    skill = make_call("Skill", {"skill": "pdf", "args": "a.pdf"}, {"success": True}, text="go")
+    command = make_call("SlashCommand", {"command": "/review 12"}, text="go")
+    assert [describe_call(call) for call in (skill, command)] == [
+        ToolView(title="pdf a.pdf", summary="loaded", output=(Plain("go"),)),
+        ToolView(title="/review 12", summary="loaded", output=(Plain("go"),)),
+    ]
+
+
+def test_message_to_a_teammate() -> None:
+    """A message is prose, headed by whom it is for."""
+    wanted = {"to": "ann", "message": "Please *wait*."}
+    view = describe_call(make_call("SendMessage", wanted, {"success": True, "message": "sent"}))
+    assert view == ToolView(
+        title="to ann · Please *wait*.", summary="sent", input=(Prose("Please *wait*."),)
+    )
+
+
+def test_structured_answer() -> None:
+    """An answer in a given shape is shown whole."""
+    view = describe_call(make_call("StructuredOutput", {"a": 1}, text=""))
+    assert view.input == (Json('{\n  "a": 1\n}'),)

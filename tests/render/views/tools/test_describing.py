@@ -1,0 +1,208 @@
+"""Calls of any tool, however they ended and whatever stands in them."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Raw
+
+from recollect.records.blocks import ToolResult
+from recollect.records.tools.known import INPUTS, RESULTS
+from recollect.render.views.parts import Code, Fields, Output, Plain
+from recollect.render.views.tools import ToolView, describe_call
+from recollect.render.views.tools.table import VIEWS
+from recollect.session.outcomes import (
+    FAILED,
+    INTERRUPTED,
+    PENDING,
+    SUCCESS,
+    Outcome,
+    RejectedBy,
+    ToolStatus,
+)
+from recollect.session.tool_calls import ToolCall
+from tests.session.recordings import make_call
+
+OUR_WORDS = frozenset(
+    """
+    a active agent allowed and answer answers approved approval as at background back blocked blocks
+    branch by bytes byte cell cells changed character code command commits commit committed cut
+    denied deleted delete denied description done durable e empty ended error exit failed false file
+    files finding findings first for from glob hint hook id if ignore in input insert interrupted is
+    isolation it job jobs kb gb mb last lead limit line lines list loaded machine match matches
+    message missing mode model ms min h s multiline name new no null number of offset on only option
+    other out output owner page pages path pdf pending persistent person picture pictures plan pull
+    pushed query read recurring rejected replace request resource resources result results resumes
+    rule runs sandbox saved script seconds server servers set since size started status stop stopped
+    structured subject task team teammate the thrown timed timeout to token tokens tool tools true
+    type unchanged unknown waits was watches whole without worktree yes yet document or away type
+    NaN Infinity inf nan call calls form bash javascript powershell octet stream application image
+    png completed cancelled progress user
+    """.lower().split()
+)
+FIELDS = sorted(
+    {
+        name
+        for table in (INPUTS, RESULTS)
+        for entry in table.values()
+        for kind in (entry.classes.values() if hasattr(entry, "classes") else (entry,))
+        for name in kind.__struct_encode_fields__
+    }
+)
+TOOLS = sorted({*VIEWS, *INPUTS, "mcp__server__tool", "mcp__", "Task", "made up"})
+OUTCOMES = [
+    PENDING,
+    SUCCESS,
+    FAILED,
+    INTERRUPTED,
+    Outcome(ToolStatus.REJECTED, RejectedBy.HOOK),
+    Outcome(ToolStatus.REJECTED),
+]
+
+texts = st.text(alphabet="αβγδ \n→\t:-", max_size=12)
+scalars = texts | st.integers(-3, 9) | st.booleans() | st.none() | st.floats(-9, 9, width=16)
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(texts | st.sampled_from(FIELDS), inner, max_size=5)
+    ),
+    max_leaves=12,
+)
+
+
+@given(
+    st.sampled_from(TOOLS),
+    values,
+    values,
+    st.lists(texts, max_size=2) | texts,
+    st.sampled_from(OUTCOMES),
+)
+def test_any_call_has_a_view_of_its_own_words(
+    name: str, wanted: object, result: object, content: str | list[str], outcome: Outcome
+) -> None:
+    """Whatever stands in a call, its view holds strings of the data and words of ours only."""
+    call = ToolCall(
+        id="t1",
+        recorded_name=name,
+        raw_input=Raw(_write(wanted).encode()),
+        message_id="m1",
+        call_uuid="c1",
+        outcome=outcome,
+        block=ToolResult(
+            tool_use_id="t1", content=content if isinstance(content, str) else tuple(content)
+        ),
+        raw_result=Raw(_write(result).encode()),
+    )
+    view = describe_call(call)
+    assert type(view) is ToolView
+    data = _write([wanted, result, content, name])
+    known = OUR_WORDS | {word.lower() for word in re.findall(r"[A-Za-z]+", data)}
+    for text in _iter_strings(msgspec.to_builtins(view)):
+        assert {word.lower() for word in re.findall(r"[A-Za-z]+", text)} <= known
+        assert all(run in data for run in re.findall("[αβγδ]+", text))
+
+
+def _write(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _iter_strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if key != "type":
+                yield from _iter_strings(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _iter_strings(inner)
+
+
+def test_failed_call_says_why() -> None:
+    """The first line of an error stands in the summary, its tags taken off."""
+    text = "<tool_use_error>String to replace not found in file.\nString: x</tool_use_error>"
+    view = describe_call(make_call("Nothing", {"path": "a.py"}, text=text, outcome=FAILED))
+    assert view == ToolView(
+        title="a.py",
+        summary="failed: String to replace not found in file. …",
+        input=(Fields((("path", "a.py"),)),),
+        output=(Output("String to replace not found in file.\nString: x", is_error=True),),
+    )
+
+
+def test_failed_command_names_its_exit_code() -> None:
+    """The code of a failed command is in the summary, its output without that line behind it."""
+    call = make_call(
+        "Bash",
+        {"command": "make"},
+        "Error: Exit code 2\nno rule",
+        text="Exit code 2\nno rule",
+        outcome=FAILED,
+    )
+    assert describe_call(call) == ToolView(
+        title="make",
+        summary="failed with exit code 2: no rule",
+        input=(Code("make", language="bash"),),
+        output=(Output("no rule", is_error=True),),
+    )
+
+
+def test_failed_command_without_output() -> None:
+    """A command that only failed has nothing behind it."""
+    call = make_call("Bash", {"command": "false"}, text="Exit code 1", outcome=FAILED)
+    view = describe_call(call)
+    assert (view.summary, view.output) == ("failed with exit code 1", ())
+
+
+def test_rejected_call_gives_the_words_of_the_person() -> None:
+    """Of a refusal only what the person wrote is worth a line."""
+    text = "The user doesn't want to proceed with this tool use. the user said:\nnot on a Friday"
+    outcome = Outcome(ToolStatus.REJECTED, RejectedBy.PERSON)
+    view = describe_call(make_call("Bash", {"command": "deploy"}, text=text, outcome=outcome))
+    assert view.summary == "rejected by the person: not on a Friday"
+    assert view.output == (Plain(text),)
+
+
+def test_refusals_name_who_refused() -> None:
+    """A rule and a hook are named, each with its first line."""
+    by = {
+        who: describe_call(
+            make_call(
+                "Bash", {"command": "x"}, text="no", outcome=Outcome(ToolStatus.REJECTED, who)
+            )
+        ).summary
+        for who in (RejectedBy.RULE, RejectedBy.HOOK)
+    }
+    assert by == {
+        RejectedBy.RULE: "denied by a rule: no",
+        RejectedBy.HOOK: "blocked by a hook: no",
+    }
+
+
+def test_unanswered_calls_say_so() -> None:
+    """A call that waits and one whose answer will not come are told apart."""
+    waiting = make_call("Bash", {"command": "x"}, outcome=PENDING)
+    lost = msgspec.structs.replace(waiting, is_lost=True)
+    assert [describe_call(call).summary for call in (waiting, lost)] == [
+        "no answer yet",
+        "the answer is missing",
+    ]
+
+
+def test_spilled_output_is_named() -> None:
+    """Where the transcript holds only the beginning, the file with the rest is named."""
+    path = "/x/tool-results/b1.txt"
+    text = (
+        f"<persisted-output>\nOutput too large. Full output saved to: {path}\n\n"
+        "Preview (first 2KB):\nhead"
+    )
+    result = {"stdout": "head", "persistedOutputPath": path, "persistedOutputSize": 108_894}
+    view = describe_call(make_call("Bash", {"command": "x"}, result, text=text))
+    assert view.output == (
+        Output("head"),
+        Fields((("whole output in", path), ("size", "106.3 kB"))),
+    )

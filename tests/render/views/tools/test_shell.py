@@ -1,0 +1,73 @@
+"""Commands and background tasks as they are shown."""
+
+from recollect.render.views.parts import Code, Fields, Output, Picture
+from recollect.render.views.tools import ToolView, describe_call
+from tests.session.recordings import make_call
+
+
+def test_command_shows_both_streams() -> None:
+    """A command is code, what it printed is output, and errors are apart."""
+    wanted = {"command": "make\nmake test", "description": "Build", "timeout": 90_000}
+    result = {"stdout": "ok\n", "stderr": "warning\n", "interrupted": False}
+    assert describe_call(make_call("Bash", wanted, result)) == ToolView(
+        title="make …",
+        summary="2 lines",
+        input=(
+            Code("make\nmake test", language="bash"),
+            Fields((("description", "Build"), ("timeout", "1 min 30 s"))),
+        ),
+        output=(Output("ok\n"), Output("warning\n", is_error=True)),
+    )
+
+
+def test_command_in_the_background() -> None:
+    """The summary names the task that a command became, and what git did."""
+    result = {
+        "stdout": "",
+        "stderr": "",
+        "backgroundTaskId": "b1",
+        "gitOperation": {"commit": {"sha": "abc"}, "push": {"branch": "main"}},
+    }
+    view = describe_call(make_call("PowerShell", {"command": "x"}, result))
+    assert view == ToolView(
+        title="x",
+        summary="runs in the background as b1 · committed abc · pushed main",
+        input=(Code("x", language="powershell"),),
+    )
+
+
+def test_command_that_printed_a_picture() -> None:
+    """A picture on standard output is shown as one."""
+    result = {"stdout": "data:image/png;base64,AAAA", "stderr": "", "isImage": True}
+    view = describe_call(make_call("Bash", {"command": "plot"}, result))
+    assert (view.summary, view.output) == ("a picture", (Picture("image/png", "AAAA"),))
+
+
+def test_command_of_a_subagent() -> None:
+    """Without a result of its own, a command shows what the model saw."""
+    view = describe_call(make_call("Bash", {"command": "ls"}, text="a\nb"))
+    assert (view.summary, view.output) == ("2 lines", (Output("a\nb"),))
+
+
+def test_looks_at_background_tasks_of_all_eras() -> None:
+    """A look at a task says how it stands, under each name that the tool had."""
+    before = make_call(
+        "BashOutput",
+        {"bash_id": "b1"},
+        {"shellId": "b1", "status": "completed", "exitCode": 0, "stdout": "x", "stderr": ""},
+    )
+    now = make_call(
+        "TaskOutput",
+        {"task_id": "b1"},
+        {"retrieval_status": "success", "task": {"status": "running", "output": "x"}},
+    )
+    assert [describe_call(call) for call in (before, now)] == [
+        ToolView(title="b1", summary="completed · exit code 0", output=(Output("x"),)),
+        ToolView(title="b1", summary="running", output=(Output("x"),)),
+    ]
+
+
+def test_end_of_a_background_task() -> None:
+    """The end of a task names it."""
+    call = make_call("KillShell", {"shell_id": "b1"}, {"message": "killed b1", "shell_id": "b1"})
+    assert describe_call(call) == ToolView(title="b1", summary="killed b1")
