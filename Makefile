@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SDK    := .venv-sdk
+CLIENTS ?= $(CURDIR)/$(VENV)/clients
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
@@ -15,19 +16,19 @@ BASE      := $(VENV)/.stamp-base
 APP       := $(VENV)/.stamp-app
 DEV       := $(VENV)/.stamp-dev
 OFFICIAL  := $(SDK)/.stamp-sdk
+BROWSER   := $(VENV)/.stamp-browser
 RECIPE    := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help app test check lint test-sdk bench fuzz docs clean
+.PHONY: help app test check lint test-sdk test-client bench fuzz docs clean
 
 help: ## show this list
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
-app: $(APP) ## install the program and show it at work on the bundled demo data
-	@echo 'The web app is not here yet; this is `recollect doctor` on the bundled demo data.'
-	@$(BIN)/recollect doctor --demo
+app: $(APP) ## install the program and open the web app, on demo data if you have no sessions
+	@$(BIN)/recollect serve --demo-if-empty
 
-test: $(DEV) lint ## all that must hold: lint, types, layers and every test
+test: $(DEV) $(BROWSER) lint ## all that must hold: lint, types, layers and every test
 	$(BIN)/python -m pytest
 
 check: $(DEV) lint ## the fast part of `make test`, for the inner loop: no slow tests
@@ -42,14 +43,25 @@ lint: $(DEV) ## the part of `make test` that reads the code without running it
 test-sdk: $(OFFICIAL) ## compare our reader with the official one; installs 420 MB into .venv-sdk
 	$(SDK)/bin/python -m pytest -m sdk tests/sdk
 
-bench: $(DEV) ## measure reading, opening and listing on this machine
+test-client: $(DEV) ## try all of it with the real client, offline; installs 500 MB with npm
+	RECOLLECT_CLIENTS='$(CLIENTS)' $(BIN)/python -m tests.client.versions
+	RECOLLECT_CLIENTS='$(CLIENTS)' $(BIN)/python -m pytest -m client tests/client
+
+bench: $(DEV) ## measure reading, opening, listing and starting on this machine
 	$(BIN)/python -m benchmarks.reader
 	$(BIN)/python -m benchmarks.library
+	$(BIN)/python -m benchmarks.index
+	$(BIN)/python -m benchmarks.follow
+	$(BIN)/python -m benchmarks.cli
+	$(BIN)/python -m benchmarks.search
 
-fuzz: $(DEV) ## feed a million broken lines to the reader
+fuzz: $(DEV) ## feed a million broken lines to the reader, a million hostile strings to the terminal
 	$(BIN)/python -m fuzz.lines --lines 1000000
+	$(BIN)/python -m fuzz.terminal --strings 1000000
 
-docs: $(DEV) ## run every example in the documentation
+docs: $(DEV) ## write the generated pages, schemas and manuals; run every example
+	$(BIN)/python -m tools.generate_docs
+	$(BIN)/python -m tools.generate_schemas
 	$(BIN)/python -m pytest -q tests/docs tests/library/test_guide.py
 
 clean: ## remove the environments and every cache
@@ -74,6 +86,10 @@ $(APP): $(BASE) $(RECIPE)
 $(DEV): $(BASE) $(RECIPE)
 	$(INSTALL) --editable '.[dev]'
 	@touch $(APP) $@
+
+$(BROWSER): $(BASE) tools/install_browser.sh
+	sh tools/install_browser.sh
+	@touch $@
 
 $(OFFICIAL): $(SDK)/.stamp-base $(RECIPE)
 	$(SDK)/bin/python -m $(PINNED) --editable '.[sdk]'

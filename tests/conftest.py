@@ -13,12 +13,15 @@ import pytest
 from hypothesis import settings
 
 from tests import process
+from tests.golden import WRITE_VARIABLE
 from tests.guard.home_guard import Policy, install, make_policy, policy_to_environment
 from tests.process import RunRecollect
 
 ROOT = Path(__file__).resolve().parent.parent
 GUARD = ROOT / "tests" / "guard"
 SHARED = Path(os.environ.get("RECOLLECT_SHARED") or ROOT.parent / "shared")
+OURS = {WRITE_VARIABLE}
+"""Variables that speak to the tests while they run."""
 
 BREACHES = pytest.StashKey[list[str]]()
 POLICY = pytest.StashKey[Policy]()
@@ -60,11 +63,15 @@ def breaches(pytestconfig: pytest.Config) -> list[str]:
 def safe_environment(
     pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory, breaches: list[str]
 ) -> Iterator[None]:
-    """Every variable that leads to a home leads to an empty one, here and in child processes."""
+    """Every variable that leads to a home leads to an empty one, here and in child processes.
+
+    What somebody has set for the program itself does not reach a test.
+    """
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith("CLAUDE")]:
-            patch.delenv(name)
+        for name in [name for name in os.environ if name.startswith(("CLAUDE", "RECOLLECT_"))]:
+            if name not in OURS:
+                patch.delenv(name)
         for name, value in _home_variables(home).items():
             patch.setenv(name, str(value))
         for name, text in policy_to_environment(pytestconfig.stash[POLICY]).items():

@@ -15,16 +15,10 @@ if TYPE_CHECKING:
         UnreadableInput,
         UsageError,
     )
-    from recollect.library import (
-        SessionListing,
-        SessionPage,
-        SessionQuery,
-        iter_sessions,
-        list_sessions,
-        load_sidecars,
-        open_session,
-        read_spilled_output,
-    )
+    from recollect.library.listings import SessionListing
+    from recollect.library.opening import open_session
+    from recollect.library.sessions import SessionPage, SessionQuery, iter_sessions, list_sessions
+    from recollect.library.sidecars import load_sidecars, read_spilled_output
     from recollect.locations import encode_project_path
     from recollect.reader import read_transcript
     from recollect.session.messages import Message
@@ -80,16 +74,15 @@ _MODULES = {
         "UnreadableInput",
         "UsageError",
     ),
-    "recollect.library": (
-        "SessionListing",
+    "recollect.library.listings": ("SessionListing",),
+    "recollect.library.opening": ("open_session",),
+    "recollect.library.sessions": (
         "SessionPage",
         "SessionQuery",
         "iter_sessions",
         "list_sessions",
-        "load_sidecars",
-        "open_session",
-        "read_spilled_output",
     ),
+    "recollect.library.sidecars": ("load_sidecars", "read_spilled_output"),
     "recollect.locations": ("encode_project_path",),
     "recollect.reader": ("read_transcript",),
     "recollect.session.messages": ("Message",),

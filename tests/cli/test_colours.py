@@ -4,9 +4,10 @@ import io
 import sys
 from collections.abc import Mapping
 
+import click
 import pytest
 
-from recollect.cli.colours import wants_colour
+from recollect.cli.colours import colour_option, wants_colour
 
 
 class Terminal(io.StringIO):
@@ -44,3 +45,21 @@ def test_who_gets_colours(
         monkeypatch.setattr(sys, "stdout", output)
         answers.append(wants_colour(environment))
     assert answers == [in_terminal, in_pipe]
+
+
+@pytest.mark.parametrize(
+    ("value", "coloured"), [("always", True), ("never", False), ("auto", False)]
+)
+def test_an_option_decides(monkeypatch: pytest.MonkeyPatch, value: str, coloured: bool) -> None:
+    """`--color` counts more than the environment, and for whatever is started as well."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    answers = []
+
+    @click.command()
+    @colour_option
+    def command() -> None:
+        answers.append(wants_colour())
+
+    command.main(["--color", value], standalone_mode=False)
+    assert answers == [coloured]

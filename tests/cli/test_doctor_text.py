@@ -3,7 +3,7 @@
 import pytest
 
 from recollect.cli.doctor_text import describe_verdict, iter_report
-from recollect.health import DamagedPlace, Place, RefusedFile, Report
+from recollect.health.report import DamagedPlace, Place, RefusedFile, Report
 from recollect.render.terminal import measure
 
 FILE = "projects/-home-mina-projects-tidepool/01234567-89ab-4cde-8f01-23456789abcd.jsonl"

@@ -29,7 +29,7 @@ def line(status: Status, offset: int, note: str = "", cost: int | None = None) -
         message_id="m",
         request_id="r",
         model="claude-opus-5-5",
-        measures=Measures(TEN, 10, 81, 1_200, 300, 40, 0, cost),
+        measures=Measures(10, 81, 1_200, 300, 40, cost=cost, time=TEN),
         note=note,
     )
 
@@ -44,7 +44,7 @@ EXPLANATION = Explanation(
         line(Status.COPY, 3_424, f"copy of {OTHER}:0"),
         line(Status.SYNTHETIC, 5_136, "written by the client itself"),
     ),
-    totals=Totals(1, 10, 81, 1_200, 300, 40, 0, 3_400, 0),
+    totals=Totals(10, 81, 1_200, 300, 40, 0, messages=1, cost=3_400, unpriced=0),
     prices=(
         PriceUsed(
             "claude-opus-5-5",

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from recollect.cli.clock import NOW_VARIABLE
 from recollect.demo import CLAUDE_DIRECTORY
+from tests.cli.demo_home import NOW
 from tests.process import RunRecollect
 
 DEMO = ("--claude-dir", str(CLAUDE_DIRECTORY))
@@ -14,7 +16,12 @@ DEMO = ("--claude-dir", str(CLAUDE_DIRECTORY))
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """An index of the test's own, and a fixed time zone and width."""
-    return {"RECOLLECT_DATA_DIR": str(tmp_path / "data"), "TZ": "UTC", "COLUMNS": "80"}
+    return {
+        "RECOLLECT_DATA_DIR": str(tmp_path / "data"),
+        "TZ": "UTC",
+        "COLUMNS": "80",
+        NOW_VARIABLE: NOW,
+    }
 
 
 def test_sessions_are_listed_newest_first(
@@ -23,7 +30,8 @@ def test_sessions_are_listed_newest_first(
     """Time, id, project and title of each session fit a terminal; the second call says the same."""
     first = run_recollect("list", *DEMO, "-n", "3", env=environment)
     assert first.stdout.splitlines() == [
-        "2026-11-12 06:00  ba574db1  letterpress  Write release….1. Three points at most.",
+        "WHEN              ID        PROJECT      TITLE",
+        "2026-11-12 06:00  ba574db1  letterpress  Write release notes for 3.2 from the c…",
         "2026-11-11 10:33  7aa5fa93  letterpress  Document the theme interface",
         "2026-11-09 09:06  94791a87  tidepool     Speed up the harbour import",
     ]
@@ -38,6 +46,11 @@ def test_sessions_are_listed_newest_first(
         (("--project", "tidepool", "--since", "2026-11-01"), ["94791a87", "8facb961"]),
         (("--until", "2026-01-10"), ["22f08a73"]),
         (("--branch", "HEAD", "换算"), ["035908b6"]),
+        (("--model", "haiku"), []),
+        (("--model", "OPUS", "--since", "2026-11-05"), ["7aa5fa93", "94791a87"]),
+        (("--errors",), ["035908b6", "c798220b"]),
+        (("--since", "7d"), ["ba574db1", "7aa5fa93", "94791a87", "035908b6"]),
+        (("ba57",), ["ba574db1"]),
     ],
 )
 def test_conditions_narrow_the_list(
@@ -48,7 +61,7 @@ def test_conditions_narrow_the_list(
 ) -> None:
     """Text, project, branch and days each leave only what fits."""
     done = run_recollect("list", *DEMO, *conditions, "--json", env=environment)
-    sessions = json.loads(done.stdout)["sessions"]
+    sessions = json.loads(done.stdout or '{"sessions": []}')["sessions"]
     assert [session["id"][:8] for session in sessions] == ids
 
 
@@ -84,7 +97,7 @@ def test_a_list_needs_no_index(run_recollect: RunRecollect, tmp_path: Path) -> N
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     done = run_recollect("list", *DEMO, "-n", "1", env={"RECOLLECT_DATA_DIR": str(blocked)})
-    assert (done.code, done.stdout.count("\n")) == (0, 1)
+    assert (done.code, done.stdout.count("\n")) == (0, 2)
 
 
 def test_nothing_that_fits_is_said(
@@ -96,3 +109,50 @@ def test_nothing_that_fits_is_said(
     assert done.stderr == (
         "recollect: No session fits. Try fewer conditions, or `recollect list -n 0`.\n"
     )
+
+
+def test_one_line_of_json_a_session(
+    run_recollect: RunRecollect, environment: dict[str, str]
+) -> None:
+    """`--json-lines` prints the sessions of the document, each on a line of its own."""
+    whole = run_recollect("list", *DEMO, "--json", env=environment).stdout
+    lines = run_recollect("list", *DEMO, "--json-lines", env=environment).stdout.splitlines()
+    assert [json.loads(line) for line in lines] == json.loads(whole)["sessions"]
+    both = run_recollect("list", *DEMO, "--json-lines", "--json", env=environment)
+    assert (both.code, both.stdout) == (2, "")
+
+
+def test_a_tree_shows_what_hangs_under_a_session(
+    run_recollect: RunRecollect, environment: dict[str, str]
+) -> None:
+    """Subagents stand below their session, with what they are to it."""
+    done = run_recollect("list", *DEMO, "--tree", "themes", env=environment)
+    assert done.stdout.splitlines()[1:] == [
+        "2026-11-11 10:33  7aa5fa93  letterpress  Document the theme interface",
+        "2026-11-11 10:31  ace9ac82  letterpress  └ subagent: Read the bundled themes in…",
+    ]
+    shape = json.loads(run_recollect("list", *DEMO, "--tree", "--json", env=environment).stdout)
+    relations = [
+        [child["relation"] for child in session["children"]] for session in shape["sessions"]
+    ]
+    assert relations == [[], ["subagent"], [], [], [], [], ["subagent"], []]
+
+
+def test_figures_are_told_once_they_are_known(
+    run_recollect: RunRecollect, environment: dict[str, str]
+) -> None:
+    """A list does not read whole files, and tells what another answer found out by doing so."""
+    seen = []
+    for more in ((), ("--errors",), ()):
+        done = run_recollect("list", "flaky", *DEMO, *more, "--json", env=environment)
+        (session,) = json.loads(done.stdout)["sessions"]
+        seen.append((session["turn_count"], session["error_count"], session["message_count"]))
+    assert seen == [(None, None, 9), (1, 1, 9), (1, 1, 9)]
+
+
+def test_conditions_need_no_index(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """What takes reading whole files is answered without an index too."""
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    done = run_recollect("list", *DEMO, "--errors", env={"RECOLLECT_DATA_DIR": str(blocked)})
+    assert (done.code, done.stdout.count("\n")) == (0, 3)

@@ -1,10 +1,11 @@
 """Tests of recollect.cli.paging, in a terminal of their own where one is needed."""
 
 import sys
+from collections.abc import Iterator
 
 import pytest
 
-from recollect.cli.paging import show_text
+from recollect.cli.paging import show_lines, show_text
 from tests.process import Finished, run_python
 
 IN_A_TERMINAL = """
@@ -52,3 +53,19 @@ def test_only_long_text_is_paged(lines: int, is_paged: bool, term: str, shown: s
     environment = {"PAGER": SHOUT, "TERM": term, "LINES": str(lines), "COLUMNS": "80"}
     result = run_python("-c", IN_A_TERMINAL.format(is_paged=is_paged), env=environment)
     assert result == Finished(0, f"{shown!a}\n", "")
+
+
+def test_lines_are_printed_as_they_come(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is ready is shown while the rest is still being made."""
+    seen = []
+    lines = (str(number) for number in range(1000))
+
+    def watch() -> Iterator[str]:
+        for line in lines:
+            if line == "500":
+                seen.append(capsys.readouterr().out.count("\n"))
+            yield line
+
+    show_lines(watch())
+    assert seen == [400]
+    assert capsys.readouterr().out.splitlines()[-1] == "999"

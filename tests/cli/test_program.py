@@ -29,7 +29,7 @@ Usage: recollect [OPTIONS] [COMMAND] [ARGS]...
   Find, read, search, count, follow and keep every Claude Code session.
 
   Everything runs on this machine, on your own files, and changes none of
-  them.
+  them. Without a command it shows your sessions.
 
 Options:
   -V, --version  Show the version and exit.
@@ -43,10 +43,10 @@ Commands:
 """
 
 
-@pytest.mark.parametrize("arguments", [(), ("-h",), ("--help",)])
-def test_help_lists_the_commands(run_recollect: RunRecollect, arguments: tuple[str, ...]) -> None:
-    """The help goes to stdout, also when nothing at all was asked for."""
-    assert run_recollect(*arguments) == Finished(0, HELP, "")
+@pytest.mark.parametrize("argument", ["-h", "--help"])
+def test_help_lists_the_commands(run_recollect: RunRecollect, argument: str) -> None:
+    """The help goes to stdout, and names every command."""
+    assert run_recollect(argument) == Finished(0, HELP, "")
 
 
 def test_version_has_a_short_name(run_recollect: RunRecollect) -> None:

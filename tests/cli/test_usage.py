@@ -7,8 +7,13 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import apsw
 import pytest
 
+from recollect import __version__
+from recollect.store.checksums import load_checksums
+from recollect.store.place import INDEX_NAME
+from recollect.store.schema import SCHEMA_VERSION
 from recollect.usage.groups import Group
 from tests.process import Finished, RunRecollect, run_python
 from tests.usage.transcripts import (
@@ -25,7 +30,7 @@ TIP = "To see what a report looks like: recollect usage --demo\n"
 NOT_FOR_WARM_ANSWERS = (
     "recollect.reader",
     "recollect.pricing",
-    "recollect.session",
+    "recollect.session.session",
     "recollect.library",
     "recollect.sync.engine",
     "multiprocessing",
@@ -314,6 +319,87 @@ def test_a_warm_answer_loads_little(
     loaded = set(re.findall(r"^import time:.*\| +(\S+)$", result.stderr, flags=re.MULTILINE))
     assert (result.code, "recollect.usage.reports" in loaded) == (0, True)
     assert sorted(name for name in loaded if name.startswith(NOT_FOR_WARM_ANSWERS)) == []
+
+
+PRICES = """\
+[[prices]]
+model = "glm-4.6"
+input = 1
+output = 2
+"""
+
+
+def find_cost(result: Finished) -> float | None:
+    """The total of a report in JSON."""
+    assert (result.code, result.stderr) == (0, "")
+    cost: float | None = json.loads(result.stdout)["totals"]["cost_usd"]
+    return cost
+
+
+def test_prices_of_ones_own(run_recollect: RunRecollect, root: Path, tmp_path: Path) -> None:
+    """By option or by environment; without them the bundled ones hold again."""
+    file = tmp_path / "prices.toml"
+    file.write_text(PRICES, encoding="utf-8")
+    command = ("model", "--model", "glm", "--json")
+    assert find_cost(usage(run_recollect, root, *command)) is None
+    assert find_cost(usage(run_recollect, root, *command, "--prices", str(file))) == 0.00021
+    assert find_cost(usage(run_recollect, root, *command, RECOLLECT_PRICES=str(file))) == 0.00021
+    assert find_cost(usage(run_recollect, root, *command, RECOLLECT_PRICES="")) is None
+
+
+def test_explanations_show_prices_of_ones_own(
+    run_recollect: RunRecollect, root: Path, tmp_path: Path
+) -> None:
+    """Those that the costs were made with."""
+    file = tmp_path / "prices.toml"
+    file.write_text(PRICES, encoding="utf-8")
+    words = ("explain", "2026-11-18", "--json", "--prices", str(file))
+    document = json.loads(usage(run_recollect, root, *words).stdout)
+    prices = [(used["model"], used["input"], used["output"]) for used in document["prices"]]
+    assert prices == [("glm-4.6", 1.0, 2.0)]
+    assert document["totals"]["cost_usd"] == 0.00021
+
+
+def test_a_price_file_with_a_mistake_is_refused(
+    run_recollect: RunRecollect, root: Path, tmp_path: Path
+) -> None:
+    """Before anything is counted, with what is wrong."""
+    file = tmp_path / "prices.toml"
+    missing = usage(run_recollect, root, "--prices", str(file))
+    reason = "No such file or directory"
+    told = f"recollect: Cannot read the price file {file}: {reason}.\n"
+    assert missing == Finished(2, "", told)
+    file.write_text("prices = 3", encoding="utf-8")
+    wrong = usage(run_recollect, root, "--prices", str(file))
+    assert (wrong.code, wrong.stdout) == (2, "")
+    assert wrong.stderr.startswith(f"recollect: The price file {file} cannot be used: ")
+
+
+@pytest.mark.parametrize("command", ["usage", "index", "list"])
+def test_the_index_of_a_newer_program_is_refused(
+    run_recollect: RunRecollect, root: Path, tmp_path: Path, command: str
+) -> None:
+    """By every command that needs it, with the three things that one can do."""
+    data = tmp_path / "own"
+    env = {"RECOLLECT_DATA_DIR": str(data)}
+    run_recollect("index", "--claude-dir", str(root), env=env)
+    load_checksums()
+    connection = apsw.Connection(str(data / INDEX_NAME))
+    connection.execute("PRAGMA user_version = 99")
+    connection.execute("UPDATE meta SET value = '99' WHERE key = 'schema'")
+    connection.execute("UPDATE meta SET value = '9.8.7' WHERE key = 'program'")
+    connection.close()
+    result = run_recollect(command, "--claude-dir", str(root), env=env)
+    assert (result.code, result.stdout) == (5, "")
+    assert result.stderr == (
+        f"recollect: Recollect 9.8.7 made the index {data / INDEX_NAME}: it has schema 99, and "
+        f"this program, Recollect {__version__}, knows {SCHEMA_VERSION}. Use that version; or let "
+        "this one begin anew with `recollect index --rebuild`, which sets that index aside as "
+        "index.newer.db; or set RECOLLECT_DATA_DIR to another directory.\n"
+    )
+    rebuilt = run_recollect("index", "--rebuild", "--claude-dir", str(root), env=env)
+    assert (rebuilt.code, rebuilt.stderr) == (0, "")
+    assert (data / "index.newer.db").exists()
 
 
 @pytest.mark.parametrize("words", [("--project", "nowhere"), ("--since", "2027")])

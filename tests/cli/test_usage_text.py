@@ -16,13 +16,19 @@ NOON = 1_794_744_000
 BERLIN = load_zone("Europe/Berlin")
 ROWS = [
     UsageRow(
-        totals=Totals(12, 1_234, 56_789, 9_876_543, 123_456, 7_890, 2, 12_345_678, 0),
+        totals=Totals(
+            1_234, 56_789, 9_876_543, 123_456, 7_890, 2, messages=12, cost=12_345_678, unpriced=0
+        ),
         moment=NOON,
         model="claude-opus-5-5",
     ),
-    UsageRow(totals=Totals(7, 700, 3_000, unpriced=7), moment=NOON + 24 * HOUR, model="glm-4.6"),
     UsageRow(
-        totals=Totals(2, 70, 300, cost=4_000_000), moment=NOON + 24 * HOUR, model="claude-opus-5-5"
+        totals=Totals(700, 3_000, messages=7, unpriced=7), moment=NOON + 24 * HOUR, model="glm-4.6"
+    ),
+    UsageRow(
+        totals=Totals(70, 300, messages=2, cost=4_000_000),
+        moment=NOON + 24 * HOUR,
+        model="claude-opus-5-5",
     ),
 ]
 
@@ -108,7 +114,10 @@ def test_sessions_go_by_the_start_of_their_id() -> None:
     """Eight characters are enough to ask about a session; other names are shown whole."""
     ids = ("94791a87-9d13-410a-a632-25a9b25c1b45", "my-session")
     files = [SourceFile(f"/c/{name}.jsonl", "-w", name, home="/w/app") for name in ids]
-    rows = [UsageRow(totals=Totals(1, cost=10 - at), file=file) for at, file in enumerate(files)]
+    rows = [
+        UsageRow(totals=Totals(messages=1, cost=10 - at), file=file)
+        for at, file in enumerate(files)
+    ]
     lines = draw(rows, Question(group=Group.SESSION, zone=BERLIN)).split("\n")
     assert [line[:20].rstrip() for line in lines[3:6]] == [
         "Session",
@@ -133,13 +142,17 @@ def test_sessions_go_by_the_start_of_their_id() -> None:
 def test_what_is_not_told_has_a_name(group: str, label: str) -> None:
     """A row without a key says what is missing."""
     question = Question(group=Group(group), zone=load_zone("UTC"))
-    row = draw([UsageRow(totals=Totals(1))], question, 120).split("\n")[3]
+    row = draw([UsageRow(totals=Totals(messages=1))], question, 120).split("\n")[3]
     assert row.startswith(f"{label}  ")
 
 
 def test_names_cannot_drive_the_terminal() -> None:
     """Whatever a branch is called, it is one line of harmless text."""
-    rows = [UsageRow(totals=Totals(1, unpriced=1), branch="a\x1b[2J\nb", model="m\x1b[31m\u202e")]
+    rows = [
+        UsageRow(
+            totals=Totals(messages=1, unpriced=1), branch="a\x1b[2J\nb", model="m\x1b[31m\u202e"
+        )
+    ]
     text = "\n".join(
         iter_usage(
             make_report(rows, Question(group=Group.BRANCH, zone=BERLIN, breakdown=True)), 120

@@ -6,7 +6,9 @@ from typing import TypeVar
 import pytest
 
 from recollect.demo import CLAUDE_DIRECTORY
-from recollect.health import Report, survey, take_inventory
+from recollect.health.report import Report
+from recollect.health.sources import take_inventory
+from recollect.health.survey import survey
 from recollect.locations import (
     Transcript,
     TranscriptKind,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from recollect.health import DamagedPlace, Place, RefusedFile, Report
+from recollect.health.report import DamagedPlace, Place, RefusedFile, Report
 from recollect.health.tally import MOST_PLACES
 from recollect.reader import MAX_LINE, salvage
 from tests.process import RunRecollect

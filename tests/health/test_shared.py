@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.health import Report, survey, take_inventory
+from recollect.health.report import Report
+from recollect.health.sources import take_inventory
+from recollect.health.survey import survey
 
 SAMPLES = ("corpus", "real_cli")
 # Written by hand into one sample, or cut out of a line that its owner's redactor broke.

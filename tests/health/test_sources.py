@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import NothingFound
-from recollect.health import Inventory, RefusedFile, Source, describe_place, take_inventory
+from recollect.health.report import RefusedFile
+from recollect.health.sources import Inventory, Source, describe_place, take_inventory
 
 SESSION = "00000000-0000-4000-8000-000000000001"
 

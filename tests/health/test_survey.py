@@ -10,15 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.health import (
-    DamagedPlace,
-    Place,
-    RefusedFile,
-    Report,
-    Source,
-    survey,
-    take_inventory,
-)
+from recollect.health.report import DamagedPlace, Place, RefusedFile, Report
+from recollect.health.sources import Source, take_inventory
+from recollect.health.survey import survey
 from recollect.health.tally import MOST_NAMES, MOST_PLACES, count
 from recollect.reader import MAX_LINE
 

@@ -12,8 +12,8 @@ from recollect.library.ends import FIRST_READ, read_ends
 from recollect.library.listings import SessionListing, read_listing
 from recollect.library.opening import open_transcript
 from recollect.library.origins import Surroundings
-from recollect.library.references import locate_file
 from recollect.locations import Transcript, discover
+from recollect.locations.references import locate_file
 from recollect.session.metadata import Metadata
 from tests.library.claude_root import (
     FIRST,

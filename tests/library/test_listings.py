@@ -8,7 +8,7 @@ import pytest
 from recollect.library.ends import FIRST_READ, MOST_READ, read_ends
 from recollect.library.listings import SessionListing, read_listing
 from recollect.library.origins import Surroundings
-from recollect.library.references import locate_file
+from recollect.locations.references import locate_file
 from tests.library.claude_root import (
     CWD,
     FIRST,
@@ -65,6 +65,8 @@ def test_a_small_session_is_listed_with_all_that_its_records_tell(root: ClaudeRo
         git_branch="drain",
         version="2.1.326",
         tag="wip",
+        first_reply_id="msg_a1",
+        models=("m",),
         message_count=2,
     )
 

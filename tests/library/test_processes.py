@@ -12,7 +12,7 @@ import pytest
 from recollect.library.opening import open_session
 from recollect.library.processes import find_live_processes, is_alive
 from recollect.library.sessions import iter_sessions
-from recollect.session.metadata import LiveProcess
+from recollect.session.live_process import LiveProcess
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt
 from tests.locations.trees import needs_pipes
 

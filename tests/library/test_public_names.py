@@ -3,7 +3,7 @@
 import pytest
 
 import recollect
-from recollect.library import open_session
+from recollect.library.opening import open_session
 from tests.process import run_python
 
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import AmbiguousSession, NothingFound, UnreadableInput
-from recollect.library.references import locate_file, locate_session
+from recollect.library.references import locate_session
+from recollect.locations.references import locate_file
 from tests.library.claude_root import (
     FIRST,
     PROJECT,
@@ -46,6 +47,7 @@ def find(root: ClaudeRoot, ref: str) -> str:
         ("1111a", ALIKE),
         ("a1b2c3d4", "agent-a1b2c3d4"),
         ("agent-a1b2c3d4", "agent-a1b2c3d4"),
+        ("a1b2", "agent-a1b2c3d4"),
         ("Drain the pond", FIRST),
         ("drain THE pond ", FIRST),
         ("pond", ALIKE),
@@ -61,7 +63,7 @@ def test_a_session_has_many_names(filled: ClaudeRoot, ref: str, expected: str) -
     assert find(filled, ref) == expected
 
 
-@pytest.mark.parametrize("ref", ["222", "5555", "drought", "-4", "-0", "--1", "", " ", "a1b2"])
+@pytest.mark.parametrize("ref", ["222", "5555", "drought", "-4", "-0", "--1", "", " ", "b2c3"])
 def test_what_names_nothing_finds_nothing(filled: ClaudeRoot, ref: str) -> None:
     """The message names what was looked for and where."""
     with pytest.raises(NothingFound) as caught:

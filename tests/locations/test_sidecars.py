@@ -1,7 +1,6 @@
 """Tests of recollect.locations.sidecars."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -208,7 +207,7 @@ def test_settings_behind_a_link_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_hostile_session_id_finds_nothing(session: Transcript, name: str) -> None:
     """An id that is no plain name is never joined to a path."""
-    hostile = replace(session, session_id=name)
+    hostile = session._replace(session_id=name)
     assert list_session_sidecars(hostile) == Sidecars((), ())
     assert resolve_tool_result(hostile, "/x/tool-results/secret") is None
 
@@ -237,7 +236,7 @@ def test_whatever_the_names_nothing_outside_is_returned(
     """For any id, slug and recorded path the results lie where such files belong."""
     own = session.project_dir / "s1"
     write(own / "tool-results" / "secret")
-    listed = list_session_sidecars(replace(session, session_id=name), slug=slug)
+    listed = list_session_sidecars(session._replace(session_id=name), slug=slug)
     result = resolve_tool_result(session, f"tool-results/{name}")
     plans = [it for it in listed.found if it.kind is SidecarKind.PLAN]
     assert [it.path.parent for it in plans] == [root / "plans"] * len(plans)

@@ -66,21 +66,21 @@ def test_empty_file_is_empty(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("directory", "expected"),
     [
-        ("p", Place(Path("p"), Path("p"))),
-        ("p/s", Place(Path("p/s"), Path("p/s"))),
-        ("p/s/subagents", Place(Path("p/s/subagents"), Path("p"), TranscriptKind.SUBAGENT, "s")),
+        ("p", Place("p/", Path("p"))),
+        ("p/s", Place("p/s/", Path("p/s"))),
+        ("p/s/subagents", Place("p/s/subagents/", Path("p"), TranscriptKind.SUBAGENT, "s")),
         (
             "p/s/subagents/workflows/w",
             Place(
-                Path("p/s/subagents/workflows/w"),
+                "p/s/subagents/workflows/w/",
                 Path("p"),
                 TranscriptKind.WORKFLOW_AGENT,
                 "s",
                 "w",
             ),
         ),
-        ("p/workflows/w", Place(Path("p/workflows/w"), Path("p/workflows/w"))),
-        ("subagents", Place(Path("subagents"), Path(), TranscriptKind.SUBAGENT)),
+        ("p/workflows/w", Place("p/workflows/w/", Path("p/workflows/w"))),
+        ("subagents", Place("subagents/", Path(), TranscriptKind.SUBAGENT)),
     ],
 )
 def test_place_is_guessed_by_the_names_above(directory: str, expected: Place) -> None:

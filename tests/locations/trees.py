@@ -40,7 +40,7 @@ def transcript(
     kind = TranscriptKind.SESSION if agent_id is None else TranscriptKind.SUBAGENT
     status = path.stat()
     return Transcript(
-        path=path,
+        file=str(path),
         project_dir=project_dir or path.parent,
         kind=kind if run_id is None else TranscriptKind.WORKFLOW_AGENT,
         session_id=session_id,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.pricing import Cost, Price, Tier, Tokens
-from recollect.pricing.cost import add, make_tariff, multiply, round_amounts
+from recollect.pricing.cost import add, make_tariff, multiply, multiply_total, round_amounts
 
 counts = st.integers(min_value=0, max_value=2_000_000)
 dollars = st.decimals(min_value=0, max_value=200, places=6)
@@ -52,6 +52,24 @@ def test_the_total_is_exact_but_for_one_rounding(
     cost = cost_of(tokens, price, factor)
     assert cost is not None
     assert cost.total == round(exact_microdollars(tokens, price, factor))
+
+
+@given(tokens_used, prices, factors)
+def test_the_total_alone_is_the_same(tokens: Tokens, price: Price, factor: Decimal) -> None:
+    """Whoever needs no classes gets what they add up to."""
+    cost = cost_of(tokens, price, factor)
+    assert cost is not None
+    assert multiply_total(tokens, make_tariff(price, factor)) == cost.total
+
+
+def test_a_total_is_unknown_where_a_class_is() -> None:
+    """As soon as it was used; above a threshold the higher price holds."""
+    tier = Tier(above=10, input=Decimal(3))
+    price = Price(model="m", input=Decimal(1), output=Decimal(2), tiers=(tier,))
+    tariff = make_tariff(price, Decimal(1))
+    assert multiply_total(Tokens(10, 1), tariff) == 12
+    assert multiply_total(Tokens(11, 1), tariff) == 35
+    assert multiply_total(Tokens(1, 1, cache_read=1), tariff) is None
 
 
 @given(tokens_used, prices)

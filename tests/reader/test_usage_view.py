@@ -7,6 +7,7 @@ from hypothesis import given
 
 from recollect.reader import read_transcript, read_usage
 from recollect.records.conversation import Assistant, AssistantUsage
+from recollect.records.usage import Usage
 from tests.reader.test_transcript import FILES
 from tests.samples import every_transcript
 
@@ -77,3 +78,18 @@ def test_the_view_agrees_on_real_transcripts(shared: Path) -> None:
         assert seen == usage_of_full_read(path), path
         found += len(seen)
     assert found > 3000
+
+
+def test_a_last_line_that_breaks_off_is_completed_on_request(tmp_path: Path) -> None:
+    """By default it is left for later, because more of it may come."""
+    usage = '"usage":{"input_tokens":1,"output_tokens":2}'
+    line = f'{{"type":"assistant","message":{{"id":"m",{usage}}},"uuid":"u","timestamp":"2026'
+    path = tmp_path / "torn.jsonl"
+    path.write_text(line, encoding="utf-8")
+    assert list(read_usage(path)) == []
+    (record,) = read_usage(path, completes_last=True)
+    assert record.message is not None
+    assert (record.message.id, record.message.usage) == (
+        "m",
+        Usage(input_tokens=1, output_tokens=2),
+    )

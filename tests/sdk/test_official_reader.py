@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.library import open_session
+from recollect.library.opening import open_session
 from tests.samples import TRANSCRIPTS, every_transcript
 from tests.sdk.cases import gather_cases
 from tests.sdk.judging import DIFFERENCES, Verdict, judge_all

@@ -34,7 +34,7 @@ pictographs = st.text(_PICTOGRAPHS, min_size=1, max_size=4)
 texts = st.lists(words | unspaced_runs | pictographs | separators, max_size=12).map("".join)
 
 
-def tokenise(prepared: str) -> list[str]:
+def tokenise(prepared: bytes) -> list[str]:
     """The terms that SQLite takes from a prepared text, in their order."""
     with closing(sqlite3.connect(":memory:")) as connection:
         _fill(connection, prepared)
@@ -50,9 +50,9 @@ def is_found(text: str, sequences: Sequence[TermSequence]) -> list[bool]:
         return [bool(connection.execute(ask, (_to_match(it),)).fetchone()[0]) for it in sequences]
 
 
-def _fill(connection: sqlite3.Connection, prepared: str) -> None:
+def _fill(connection: sqlite3.Connection, prepared: bytes) -> None:
     connection.execute(f'CREATE VIRTUAL TABLE indexed USING fts5(text, tokenize="{TOKENIZER}")')
-    connection.execute("INSERT INTO indexed VALUES (?)", (prepared,))
+    connection.execute("INSERT INTO indexed VALUES (CAST(? AS TEXT))", (prepared,))
 
 
 def _to_match(sequence: TermSequence) -> str:

@@ -7,10 +7,10 @@ import pytest
 from recollect.records.envelope import Record
 from recollect.records.state import AiTitle, CustomTitle, LastPrompt, Summary
 from recollect.session.facts import Facts, build_facts
+from recollect.session.live_process import LiveProcess
 from recollect.session.log import Log
 from recollect.session.messages import build_messages
 from recollect.session.metadata import (
-    LiveProcess,
     Metadata,
     Origins,
     build_metadata,

@@ -11,6 +11,7 @@ from recollect.store.catalogue import (
     LONGEST,
     FileRow,
     Names,
+    has_files_elsewhere,
     load_files,
     load_places,
     load_problems,
@@ -28,6 +29,8 @@ ROW = FileRow(
     kind="session",
     session_id="s",
     agent_id=None,
+    agent_type=None,
+    began=1_700_000_000_000,
     device=1,
     inode=2**63 - 1,
     size=3,
@@ -49,11 +52,29 @@ def connection() -> apsw.Connection:
 
 def test_files_come_back_as_they_were(connection: apsw.Connection) -> None:
     """Also those whose names are no text."""
-    odd = replace(ROW, path=os.fsdecode(b"/caf\xe9"), agent_id="x", is_racy=False, is_gone=True)
+    odd = replace(
+        ROW, path=os.fsdecode(b"/caf\xe9"), agent_id="x", agent_type="Plan", is_racy=False
+    )
+    odd = replace(odd, began=None, is_gone=True)
     numbers = [save_file(connection, row) for row in (ROW, odd)]
     assert numbers == [1, 2]
     assert load_files(connection) == {ROW.path: (1, ROW), odd.path: (2, odd)}
-    assert load_places(connection) == {1: (ROW.path, False), 2: (odd.path, True)}
+    assert load_places(connection) == {
+        1: (ROW.path, False, 1_700_000_000_000),
+        2: (odd.path, True, None),
+    }
+
+
+def test_files_elsewhere_are_noticed(connection: apsw.Connection) -> None:
+    """Whatever signs their paths hold; what cannot be compared counts as elsewhere."""
+    home = "/home/me/.claude/"
+    assert not has_files_elsewhere(connection, [home])
+    save_file(connection, ROW)
+    assert not has_files_elsewhere(connection, ["/other/", home])
+    assert has_files_elsewhere(connection, ["/home/me/.claud%/"])
+    assert has_files_elsewhere(connection, [])
+    save_file(connection, replace(ROW, path=os.fsdecode(b"/home/me/.claude/caf\xe9")))
+    assert has_files_elsewhere(connection, [home, os.fsdecode(b"/caf\xe9")])
 
 
 def test_a_file_can_be_saved_in_place_of_another(connection: apsw.Connection) -> None:

@@ -23,7 +23,7 @@ from tests.sync.world import World, add_up, assert_same
 
 PAGE = 8192
 FLIPS, SLOW_FLIPS = 25, 500
-Totals = tuple[object, ...]
+Totals = tuple[int, ...]
 
 
 class Indexed:
@@ -111,7 +111,7 @@ def test_a_look_at_everything_finds_what_answers_do_not_show(indexed: Indexed, s
     added = world.write("p9/later", Line(id="later", output=3).encode())
     messages, _, output, *_ = indexed.ask()
     added.unlink()
-    assert (messages, output) == (indexed.totals[0] + 1, indexed.totals[2] + 3)  # type: ignore[operator]
+    assert (messages, output) == (indexed.totals[0] + 1, indexed.totals[2] + 3)
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
@@ -237,7 +237,7 @@ def test_what_cannot_be_a_message_is_left_behind(world: World) -> None:
     connection.close()
     zero_problems(world)
     world.sync()
-    assert [row[2] for row in world.dump()["messages"]] == ["good"]
+    assert [row[0] for row in world.dump()["messages"]] == ["claude/projects/p/good.jsonl"]
     assert not set_aside_if_damaged(world.data)
 
 

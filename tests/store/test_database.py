@@ -6,12 +6,14 @@ from pathlib import Path
 import apsw
 import pytest
 
+from recollect import __version__
 from recollect.errors import IndexFailure
 from recollect.store import database, place
 from recollect.store.database import open_for_reading, open_for_writing, snapshot, transaction
 from recollect.store.meta import read_meta, write_meta
 from recollect.store.place import INDEX_NAME
 from recollect.store.schema import DATA_VERSION, SCHEMA_VERSION, TABLE_NAMES
+from recollect.store.tables import NEWER_NAME
 from recollect.sync.engine import is_level
 from tests.sync.lines import Line
 from tests.sync.world import World, assert_same
@@ -23,6 +25,7 @@ def set_versions(world: World, *, schema: int = SCHEMA_VERSION, data: int = DATA
     connection.execute(f"PRAGMA user_version = {schema}")
     write_meta(connection, "schema", str(schema))
     write_meta(connection, "data", str(data))
+    write_meta(connection, "program", "9.8.7")
     connection.close()
 
 
@@ -43,14 +46,25 @@ def test_an_index_of_a_newer_program_is_left_alone(indexed: World) -> None:
     path = indexed.data / INDEX_NAME
     content = path.read_bytes()
     message = (
-        f"A newer Recollect made the index {path}: it has schema 2, and this program knows 1. "
-        "Get the newer one, or name another directory in RECOLLECT_DATA_DIR."
+        f"Recollect 9.8.7 made the index {path}: it has schema {SCHEMA_VERSION + 1}, and this "
+        f"program, Recollect {__version__}, knows {SCHEMA_VERSION}. Use that version; or let this "
+        "one begin anew with `recollect index --rebuild`, which sets that index aside as "
+        "index.newer.db; or set RECOLLECT_DATA_DIR to another directory."
     )
     for attempt in (indexed.sync, lambda: open_for_reading(indexed.data)):
         with pytest.raises(IndexFailure) as told:
             attempt()
         assert str(told.value) == message
     assert path.read_bytes() == content
+
+
+def test_a_rebuild_sets_the_index_of_a_newer_program_aside(indexed: World) -> None:
+    """It is asked for by somebody who read the message, and nothing is deleted."""
+    set_versions(indexed, schema=SCHEMA_VERSION + 1)
+    content = (indexed.data / INDEX_NAME).read_bytes()
+    assert indexed.sync(anew=True).files_read == 1
+    assert (indexed.data / NEWER_NAME).read_bytes() == content
+    assert_same(indexed.dump(), indexed.dump_fresh())
 
 
 def test_an_index_with_older_tables_is_emptied_and_filled(indexed: World) -> None:

@@ -1,12 +1,26 @@
 """Tests of recollect.store.hours: sums that can be trusted."""
 
+from collections.abc import Sequence
+
 import apsw
 import pytest
 
+from recollect.records.tokens import CLASSES
 from recollect.store.failures import DamagedIndex
-from recollect.store.hours import HourRow, check_hours, check_messages, iter_hours, rebuild_hours
-from recollect.store.messages import MESSAGE_COLUMNS, insert_corrections, insert_messages
-from recollect.store.schema import TABLES
+from recollect.store.hours import (
+    HOUR_COLUMNS,
+    check_hours,
+    check_messages,
+    check_sums,
+    rebuild_hours,
+)
+from recollect.store.messages import (
+    CORRECTION_COLUMNS,
+    MESSAGE_COLUMNS,
+    insert_corrections,
+    insert_messages,
+)
+from recollect.store.schema import FIGURES, NO_HOUR, TABLES
 
 BLANK = dict.fromkeys(MESSAGE_COLUMNS, 0) | dict.fromkeys(
     "request_id model branch version entrypoint cwd tools terms time usage cost".split()
@@ -36,25 +50,64 @@ def test_messages_of_an_hour_are_added_up(connection: apsw.Connection) -> None:
     add(connection, 5, file_id=2, time=-1, output=9)
     add(connection, 6, file_id=2, counted=0, output=9)
     rebuild_hours(connection, [1, 2])
-    nothing = (None, None, None, None, None)
-    assert sorted(iter_hours(connection), key=repr) == sorted(
-        [
-            HourRow(1, 1, 7, *nothing, 2, 11, 2, 3, 0, 0, 0, 5, 1),
-            HourRow(1, 2, 7, *nothing, 1, 0, 0, 0, 4, 5, 0, 0, 1),
-            HourRow(1, None, 7, *nothing, 1, 0, 0, 0, 0, 0, 6, 0, 1),
-            HourRow(2, -1, None, *nothing, 1, 0, 9, 0, 0, 0, 0, 0, 1),
-        ],
-        key=repr,
-    )
+    assert load(connection, "hours", HOUR_COLUMNS) == [
+        {"file_id": 1, "hour": None, "model": 7, "web_searches": 6, "messages": 1, "unpriced": 1},
+        {"file_id": 1, "hour": 1, "model": 7}
+        | {"input": 11, "output": 2, "cache_read": 3, "messages": 2, "cost": 5, "unpriced": 1},
+        {"file_id": 1, "hour": 2, "model": 7}
+        | {"cache_write_5m": 4, "cache_write_1h": 5, "messages": 1, "unpriced": 1},
+        {"file_id": 2, "hour": -1, "output": 9, "messages": 1, "unpriced": 1},
+    ]
+
+
+def load(
+    connection: apsw.Connection, table: str, columns: Sequence[str]
+) -> list[dict[str, int | None]]:
+    """The rows of a table by name, without what is nothing in them; an hour is always told."""
+    query = f"SELECT {', '.join(columns)} FROM {table} ORDER BY 1, 2, 3"
+    rows = (dict(zip(columns, row, strict=True)) for row in connection.execute(query))
+    return [{name: value for name, value in row.items() if value or name == "hour"} for row in rows]
 
 
 def test_corrected_messages_count_with_other_figures(connection: apsw.Connection) -> None:
     """Time, tools, tokens and cost."""
     add(connection, 1, file_id=1, time=7_200_000, output=2, cost=5)
-    insert_corrections(connection, [(1, 0, 3, 1, 81, 4, 5, 6, 7, 8)])
+    correction = dict.fromkeys(CORRECTION_COLUMNS, 0) | {"message": 1, "tools": 3, "cost": 8}
+    correction |= {name: number for number, name in enumerate(CLASSES, start=1)}
+    insert_corrections(connection, [tuple(correction.values())])
     rebuild_hours(connection, [1])
-    (row,) = iter_hours(connection)
-    assert row == HourRow(1, 0, None, None, None, None, None, 3, 1, 1, 81, 4, 5, 6, 7, 8, 0)
+    expected = {name: number for number, name in enumerate(CLASSES, start=1)}
+    expected |= {"file_id": 1, "hour": 0, "tools": 3, "messages": 1, "cost": 8}
+    assert load(connection, "hours", HOUR_COLUMNS) == [expected]
+
+
+def test_sums_follow_the_hours(connection: apsw.Connection) -> None:
+    """Over all files, by hour and model; what no file has any more is no row."""
+    columns = ("hour", "model", *FIGURES)
+    add(connection, 1, file_id=1, time=0, model=7, output=1)
+    add(connection, 2, file_id=2, time=1, model=7, output=2, cost=3)
+    add(connection, 3, file_id=2, output=4)
+    rebuild_hours(connection, [1, 2])
+    both = {"hour": 0, "model": 7, "output": 3, "messages": 2, "cost": 3, "unpriced": 1}
+    nameless = {"hour": NO_HOUR, "output": 4, "messages": 1, "unpriced": 1}
+    assert load(connection, "sums", columns) == [nameless, both]
+    connection.execute("UPDATE messages SET counted = 0 WHERE file_id = 2")
+    rebuild_hours(connection, [2])
+    one = {"hour": 0, "model": 7, "output": 1, "messages": 1, "unpriced": 1}
+    assert load(connection, "sums", columns) == [one]
+    check_sums(connection)
+
+
+@pytest.mark.parametrize("change", ["output = 9", "hour = 5", "model = 9"])
+def test_sums_that_contradict_the_hours_are_damage(
+    connection: apsw.Connection, change: str
+) -> None:
+    """A look at everything compares each of them."""
+    add(connection, 1, file_id=1, time=0, model=7, output=1)
+    rebuild_hours(connection, [1])
+    connection.execute(f"UPDATE sums SET {change}")
+    with pytest.raises(DamagedIndex):
+        check_sums(connection)
 
 
 def test_only_the_files_named_are_made_anew(connection: apsw.Connection) -> None:
@@ -64,7 +117,11 @@ def test_only_the_files_named_are_made_anew(connection: apsw.Connection) -> None
     rebuild_hours(connection, [1, 2, 3])
     connection.execute("UPDATE messages SET output = output + 10")
     rebuild_hours(connection, [2])
-    assert sorted(row.output for row in iter_hours(connection)) == [1, 3, 12]
+    assert sorted(row["output"] or 0 for row in load(connection, "hours", HOUR_COLUMNS)) == [
+        1,
+        3,
+        12,
+    ]
     check_hours(connection)
 
 
@@ -75,7 +132,7 @@ def test_many_files_are_added_up_in_parts(connection: apsw.Connection) -> None:
     rebuild_hours(connection, range(1, 450))
     check_hours(connection)
     check_messages(connection)
-    assert sum(row.output for row in iter_hours(connection)) == sum(range(450))
+    assert connection.execute("SELECT sum(output) FROM hours").get == sum(range(450))
 
 
 CHANGES = [

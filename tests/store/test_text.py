@@ -40,7 +40,7 @@ def make_row(text: str, *, second: int = NOW, position: int = 0, **more: object)
         "key": position,
         "call": None,
     }
-    return TextRow(second=second, position=position, text=text, **{**fields, **more})  # type: ignore[arg-type]
+    return TextRow(second=second, position=position, text=text.encode(), **{**fields, **more})  # type: ignore[arg-type]
 
 
 def write(directory: Path, *rows: TextRow, start: int = 0, position: int = 100) -> None:

@@ -34,6 +34,7 @@ class Line:
     speed: str | None = None
     advisor: int = 0
     session: str | None = "s1"
+    forked_from: str | None = None
 
     def encode(self) -> bytes:
         """The line with its end."""
@@ -47,6 +48,7 @@ class Line:
             "version": "2.1.325",
             "cwd": "/home/me/project",
             "isSidechain": self.is_sidechain,
+            "forkedFrom": self.forked_from and {"sessionId": self.forked_from},
             "message": {
                 "id": self.id,
                 "model": self.model,

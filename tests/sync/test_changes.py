@@ -19,6 +19,8 @@ def describe(found: Transcript) -> FileRow:
         kind=found.kind.value,
         session_id=found.session_id or "",
         agent_id=found.agent_id,
+        agent_type=None,
+        began=None,
         device=found.device,
         inode=found.inode,
         size=found.size,

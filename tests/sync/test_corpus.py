@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from recollect.store.catalogue import Names
-from recollect.store.hours import iter_hours
 from recollect.sync.engine import SyncReport, sync
 from recollect.sync.reading import Limits
 from tests.process import run_python
-from tests.sync.world import World, assert_same
+from tests.sync.world import World, assert_same, iter_hours
 
 FIGURES = {
     "messages": "messages",
@@ -55,10 +54,9 @@ def add_up_by_day_and_model(world: World) -> dict[str, Counter[str]]:
     names = Names(connection)
     sums: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for row in iter_hours(connection):
-        assert row.hour is not None
-        day = datetime.fromtimestamp(row.hour * 3600, UTC).date()
-        sums[f"{day} {names.text(row.model)}"].update(
-            {theirs: getattr(row, ours) for ours, theirs in FIGURES.items()}
+        day = datetime.fromtimestamp(row["hour"] * 3600, UTC).date()
+        sums[f"{day} {names.text(row['model'])}"].update(
+            {theirs: row[ours] for ours, theirs in FIGURES.items()}
         )
     connection.close()
     return dict(sums)

@@ -31,12 +31,12 @@ def totals(world: World) -> tuple[object, ...]:
 def outputs(world: World) -> dict[str, int]:
     """Output tokens that count, by the name of their file."""
     hours = world.dump()["hours"]
-    return {Path(row[0]).stem: sum(r[10] for r in hours if r[0] == row[0]) for row in hours}
+    return {Path(row[0]).stem: sum(r[9] for r in hours if r[0] == row[0]) for row in hours}
 
 
 def gone(world: World) -> list[str]:
     """Names of the files that are marked as gone."""
-    return [Path(row[0]).stem for row in world.dump()["files"] if row[7]]
+    return [Path(row[0]).stem for row in world.dump()["files"] if row[-1]]
 
 
 def test_a_first_sync_counts_what_is_there(world: World) -> None:
@@ -192,6 +192,51 @@ def test_a_moved_file_is_not_read_again(world: World) -> None:
     assert world.sync() == SyncReport()
     assert [row[:2] for row in world.dump()["files"]] == [("claude/projects/q/a.jsonl", "q")]
     assert_same(world.dump(), world.dump_fresh())
+
+
+def begin(time: str) -> bytes:
+    """The line with which a headless client begins a file."""
+    return f'{{"type":"queue-operation","timestamp":"{time}","sessionId":"x"}}\n'.encode()
+
+
+def test_a_fork_owns_nothing_that_it_copied(world: World) -> None:
+    """Neither when it comes first by name, nor when its original is gone, nor without a sign."""
+    copied = LINE.encode() + replace(LINE, id="msg_2").encode()
+    world.write("p/z", begin("2026-03-01T09:00:00.000Z") + copied)
+    world.write("p/a", begin("2026-03-02T09:00:00.000Z") + copied)
+    world.write("p/b", replace(LINE, forked_from="z").encode())
+    world.sync()
+    assert outputs(world) == {"z": 40}
+    world.path("p/z").unlink()
+    world.sync()
+    assert outputs(world) == {"z": 40}
+
+
+def test_a_beginning_that_is_told_later_counts(world: World) -> None:
+    """A file that has no time yet may prove to be the original."""
+    world.write("p/a", replace(LINE, time=None).encode())
+    world.write("p/b", replace(LINE, time=None).encode())
+    world.sync()
+    assert outputs(world) == {"a": 20}
+    world.append("p/b", begin("2026-03-01T09:00:00.000Z"))
+    world.sync()
+    assert outputs(world) == {"b": 20}
+    assert_same(world.dump(), world.dump_fresh())
+
+
+def test_the_type_of_a_subagent_is_kept(world: World) -> None:
+    """Also when the small file that told it is gone, and when the transcript is."""
+    path = world.write("p/s/subagents/agent-x", LINE.encode())
+    meta = path.with_name("agent-x.meta.json")
+    meta.write_text('{"agentType": "Explore"}', encoding="utf-8")
+    world.sync()
+    meta.unlink()
+    world.append("p/s/subagents/agent-x", replace(LINE, id="msg_2").encode())
+    world.sync()
+    assert [row[5] for row in world.dump()["files"]] == ["Explore"]
+    path.unlink()
+    world.sync()
+    assert [(row[5], row[-1]) for row in world.dump()["files"]] == [("Explore", True)]
 
 
 def test_moving_a_copy_may_change_the_owner(world: World) -> None:
@@ -350,7 +395,7 @@ def test_a_problem_ends_when_its_file_is_as_it_was(world: World) -> None:
     known = world.find()
     path.rename(world.base / "kept")
     path.mkdir()
-    changed = [replace(found, mtime_ns=found.mtime_ns + 1) for found in known]
+    changed = [found._replace(mtime_ns=found.mtime_ns + 1) for found in known]
     assert len(sync(world.data, changed).problems) == 1
     path.rmdir()
     (world.base / "kept").rename(path)

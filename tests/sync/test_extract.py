@@ -65,12 +65,19 @@ def test_a_file_that_did_not_grow_is_read_whole(world: World) -> None:
     assert extract(go_on(extract(Job(str(path))))).start == 0
 
 
-def test_a_torn_line_is_left_for_later(world: World) -> None:
+def test_a_torn_line_that_tells_nothing_yet_is_left_for_later(world: World) -> None:
     """Reading is taken up at its start."""
-    whole, torn = Line().encode(), Line(id="msg_2").encode()[:-9]
+    whole, torn = Line().encode(), Line(id="msg_2").encode()[:60]
     path = world.write("p/a", whole + torn)
     read = extract(Job(str(path)))
     assert (read.position, ids(read)) == (len(whole), ["msg_1"])
+
+
+def test_a_torn_line_counts_with_what_it_tells(world: World) -> None:
+    """It was paid for, whether or not it is ever completed; the next reading starts over."""
+    path = world.write("p/a", Line().encode() + Line(id="msg_2").encode()[:-3])
+    read = extract(Job(str(path)))
+    assert (read.position, ids(read)) == (0, ["msg_1", "msg_2"])
 
 
 def test_a_whole_line_without_its_end_makes_the_next_reading_start_over(world: World) -> None:

@@ -47,6 +47,26 @@ def test_a_copy_without_a_request_does_not_count(file: Path) -> None:
     assert (counted.owner, counted.members, counted.time) == (1, (1, 0), 1_772_359_200_000)
 
 
+def test_what_says_that_it_is_a_copy_does_not_count(file: Path) -> None:
+    """A fork of a newer client is alike in everything else, whatever its file is called."""
+    (counted,) = count(file, Line(forked_from="s2"), Line())
+    assert counted.owner == 1
+
+
+def test_the_file_that_began_first_has_the_original(file: Path) -> None:
+    """A fork begins with a time of its own; between files that began alike the place decides."""
+    row = make_row(file, Line())
+
+    def find_owner(*beginnings: int | None) -> int:
+        copies = [Copy(row, str(at), began=began) for at, began in enumerate(beginnings)]
+        (counted,) = count_group(copies, COSTS)
+        return counted.owner
+
+    assert find_owner(20, 10) == 1
+    assert find_owner(None, 10) == 1
+    assert find_owner(10, 10) == 0
+
+
 def test_the_time_of_an_earlier_copy_counts(file: Path) -> None:
     """Even where the copy that owns the message is a later one, and at the price of that day."""
     later = Line(model="claude-sonnet-4-5", time="2026-03-05T10:00:00.000Z")

@@ -9,7 +9,12 @@ from tests.process import run_python
 from tests.sync.lines import Line
 from tests.sync.world import World, add_up
 
-HEAVY = {"recollect.reader", "recollect.pricing", "recollect.session", "recollect.records"}
+HEAVY = {
+    "recollect.reader",
+    "recollect.pricing",
+    "recollect.session",
+    "recollect.records.conversation",
+}
 HEAVY |= {"multiprocessing", "hashlib", "platformdirs", "recollect.sync.engine"}
 
 

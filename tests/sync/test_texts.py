@@ -77,6 +77,34 @@ def test_kinds_of_input_are_told_apart(line: Line, expected: tuple[str, str]) ->
     assert documents(line) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("attachment", "words"),
+    [
+        ({"type": "file", "filename": "notes.md",
+          "content": {"type": "text", "file": {"filePath": "/pond/notes.md", "content": "tide"}}},
+         "notes.md\ntext\n/pond/notes.md\ntide"),
+        ({"type": "edited_text_file", "filename": "a.py", "snippet": "1 pass"}, "a.py\n1 pass"),
+        ({"type": "selected_lines_in_ide", "filename": "a.py", "content": "def f"}, "a.py\ndef f"),
+        ({"type": "opened_file_in_ide", "filename": "a.py"}, "a.py"),
+        ({"type": "plan_file_reference", "planFilePath": "p.md", "planContent": "dig"},
+         "p.md\ndig"),
+    ],
+)  # fmt: skip
+def test_what_a_person_put_beside_the_conversation_is_a_document(
+    attachment: dict[str, object], words: str
+) -> None:
+    """Files that were named or changed, marked lines and plans can be searched for."""
+    line: Line = {"type": "attachment", "uuid": "a", "attachment": attachment}
+    assert documents(line) == [("NOTICE", words)]
+
+
+@pytest.mark.parametrize("kind", ["prompt_snapshot", "date", "hook_success", "novelty"])
+def test_what_the_client_tells_the_model_by_itself_is_none(kind: str) -> None:
+    """System prompts, dates and the like are no words of anybody."""
+    line: Line = {"type": "attachment", "uuid": "a", "attachment": {"type": kind, "text": "x"}}
+    assert documents(line) == []
+
+
 def test_a_document_of_a_failed_call_says_so() -> None:
     """The result of a tool knows its call and whether it failed."""
     block = {"type": "tool_result", "tool_use_id": "t", "content": "no", "is_error": True}
@@ -160,7 +188,7 @@ def test_long_files_are_read_in_stretches_on_all_cores(
     """Stretches, groups and several batches give what one reading gives."""
     monkeypatch.setattr(text_reading, "STRETCH", 1000)
     monkeypatch.setattr(texts, "POOL_BYTES", 0)
-    monkeypatch.setattr(texts, "WRITE_CHARACTERS", 200)
+    monkeypatch.setattr(texts, "WRITE_BYTES", 200)
     made = MadeIndex(tmp_path / "made")
     lines = [
         prompt(f"alpha {number}", uuid=f"u{number:03}", seconds=number) for number in range(60)

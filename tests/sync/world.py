@@ -7,22 +7,27 @@ else has to be the same however the index came about.
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from recollect.locations import Transcript
+from recollect.records.tokens import CLASSES
 from recollect.store.catalogue import Names, load_files
 from recollect.store.database import Connection, open_for_reading
-from recollect.store.hours import iter_hours
-from recollect.store.messages import MESSAGE_COLUMNS
+from recollect.store.hours import HOUR_COLUMNS, KEYS
+from recollect.store.messages import CORRECTION_COLUMNS, MESSAGE_COLUMNS
+from recollect.store.schema import FIGURES
 from recollect.sync.engine import SyncReport, Watch, find_transcripts, sync
 from recollect.sync.reading import Limits
 
 NAMED = ("model", "branch", "version", "entrypoint", "cwd", "tools", "terms")
 UNCOMPARED = {"id", "file_id"}
-OF_FILES = ("project", "kind", "session_id", "agent_id", "size", "position", "is_gone")
+OF_FILES = (
+    *("project", "kind", "session_id", "agent_id", "agent_type", "began", "size", "position"),
+    "is_gone",
+)
 
 Dump = dict[str, list[tuple[Any, ...]]]
 
@@ -115,18 +120,20 @@ def dump(connection: Connection, base: Path) -> Dump:
     names = Names(connection)
     files = dict(load_files(connection).values())
     paths = {number: os.path.relpath(row.path, base) for number, row in files.items()}
-    corrections = {row[0]: row[1:] for row in connection.execute("SELECT * FROM corrections")}
+    query = f"SELECT {', '.join(CORRECTION_COLUMNS)} FROM corrections"
+    corrections = {row[0]: row[1:] for row in connection.execute(query)}
     query = f"SELECT {', '.join(MESSAGE_COLUMNS)} FROM messages"
     messages = []
     for row in connection.execute(query):
         values = dict(zip(MESSAGE_COLUMNS, row, strict=True))
         correction = corrections.pop(values["id"], None)
         if correction is not None:
-            time, tools, *figures = correction
-            correction = (time, names.text(tools), *figures)
+            *figures, tools = correction
+            correction = (*figures, names.text(tools))
         values |= {name: names.text(values[name]) for name in NAMED}
         kept = tuple(value for name, value in values.items() if name not in UNCOMPARED)
-        messages.append((paths[values["file_id"]], *kept, correction))
+        known_as = (paths[values["file_id"]], values["position"], values["message_id"])
+        messages.append((*known_as, *kept, correction))
     assert corrections == {}
     return {
         "files": _sorted(
@@ -136,15 +143,25 @@ def dump(connection: Connection, base: Path) -> Dump:
         "messages": _sorted(messages),
         "hours": _sorted(
             (
-                paths[row.file_id],
-                row.hour,
-                *(names.text(getattr(row, name)) for name in NAMED[:-1]),
-                *(getattr(row, name) for name in row.__struct_fields__[8:]),
+                paths[row["file_id"]],
+                row["hour"],
+                *(names.text(row[name]) for name in KEYS[1:]),
+                *(row[name] for name in FIGURES),
             )
             for row in iter_hours(connection)
         ),
+        "sums": _sorted(
+            (hour, names.text(model), *figures)
+            for hour, model, *figures in connection.execute("SELECT * FROM sums")
+        ),
         "problems": _sorted(connection.execute("SELECT path, reason FROM problems")),
     }
+
+
+def iter_hours(connection: Connection) -> Iterator[dict[str, Any]]:
+    """Every row of the hours, by the names of its columns."""
+    for row in connection.execute(f"SELECT {', '.join(HOUR_COLUMNS)} FROM hours"):
+        yield dict(zip(HOUR_COLUMNS, row, strict=True))
 
 
 def _sorted(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -153,8 +170,7 @@ def _sorted(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 def add_up(connection: Connection) -> tuple[Any, ...]:
     """What counts altogether: messages, tokens by class, searches, cost, unpriced messages."""
-    figures = "messages input output cache_read cache_write_5m cache_write_1h web_searches cost"
-    sums = ", ".join(f"sum({name})" for name in [*figures.split(), "unpriced"])
+    sums = ", ".join(f"sum({name})" for name in ("messages", *CLASSES, "cost", "unpriced"))
     return next(connection.execute(f"SELECT {sums} FROM hours"))
 
 

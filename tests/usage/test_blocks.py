@@ -5,7 +5,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.usage.blocks import BLOCK, HOUR, Block, Pace, cut_blocks, find_block, measure_pace
+from recollect.usage.block_starts import BLOCK, HOUR
+from recollect.usage.blocks import Block, Pace, cut_blocks, find_block, measure_pace
 from recollect.usage.totals import Totals
 
 DAY = 24 * HOUR
@@ -52,7 +53,7 @@ def test_outside_all_blocks() -> None:
 
 def test_the_pace_goes_on_to_the_end() -> None:
     """An hour's use at its rate for the four hours that are left."""
-    totals = Totals(2, 600, 600, 0, 0, 0, 0, 3_000_000, 0)
+    totals = Totals(600, 600, 0, 0, 0, 0, messages=2, cost=3_000_000, unpriced=0)
     block = Block(0)
     assert measure_pace(block, totals, 600, HOUR + 600) == Pace(
         block=block,
@@ -67,11 +68,11 @@ def test_the_pace_goes_on_to_the_end() -> None:
 
 def test_the_pace_of_a_moment_is_that_of_a_minute() -> None:
     """A first message a second ago does not make a rate of thousands."""
-    pace = measure_pace(Block(0), Totals(1, 60), 0, 1)
+    pace = measure_pace(Block(0), Totals(60, messages=1), 0, 1)
     assert (pace.elapsed_minutes, pace.tokens_per_minute) == (1, 60)
 
 
 def test_the_pace_of_an_unknown_cost_is_unknown() -> None:
     """Without a price there is a rate of tokens only."""
-    pace = measure_pace(Block(0), Totals(1, 60, unpriced=1), 0, BLOCK - 60)
+    pace = measure_pace(Block(0), Totals(60, messages=1, unpriced=1), 0, BLOCK - 60)
     assert (pace.cost_per_hour, pace.projected_cost, pace.projected_tokens) == (None, None, 60)

@@ -58,7 +58,7 @@ def test_a_message_counts_once_however_many_lines_it_has(tmp_path: Path) -> None
         reply("m", usage={"output_tokens": 81}, timestamp="2026-11-15T10:20:40Z"),
     )
     explanation = ask(count(tmp_path), FIRST)
-    counted = Measures(TEN, 10, 81, 0, 0, 0, 0, 10 * 4 + 81 * 20)
+    counted = Measures(10, 81, cost=10 * 4 + 81 * 20, time=TEN)
     assert explanation.lines == (
         Line(
             status=Status.COUNTED,
@@ -77,7 +77,7 @@ def test_a_message_counts_once_however_many_lines_it_has(tmp_path: Path) -> None
             message_id="m",
             request_id="r-m",
             model=OPUS,
-            measures=Measures(TEN, 10, 1, 0, 0, 0, 0, None),
+            measures=Measures(10, 1, time=TEN),
             note="repeats 0",
         ),
         Line(
@@ -87,11 +87,11 @@ def test_a_message_counts_once_however_many_lines_it_has(tmp_path: Path) -> None
             message_id="m",
             request_id="r-m",
             model=OPUS,
-            measures=Measures(TEN + 10_000, 10, 81, 0, 0, 0, 0, None),
+            measures=Measures(10, 81, time=TEN + 10_000),
             note="repeats 0",
         ),
     )
-    assert explanation.totals == Totals(1, 10, 81, cost=1660)
+    assert explanation.totals == Totals(10, 81, messages=1, cost=1660)
     assert explanation.not_counted == {Status.REPEAT: 2}
 
 

@@ -1,18 +1,24 @@
 """Tests of recollect.usage.opening and recollect.usage.loading: from files to rows."""
 
 import shutil
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import apsw
 import pytest
 
+from recollect.store.database import DAMAGED_NAME
+from recollect.store.failures import NewerIndex
+from recollect.store.meta import write_meta
 from recollect.store.place import INDEX_NAME
+from recollect.store.schema import SCHEMA_VERSION
+from recollect.store.usage_queries import Ledger
 from recollect.sync.level import find_transcripts
 from recollect.usage.groups import Group
 from recollect.usage.loading import load_rows, open_books
-from recollect.usage.opening import Opened, count_in_memory, open_level
-from recollect.usage.reports import Question, make_report
+from recollect.usage.opening import ask_ledger, count_in_memory
+from recollect.usage.reports import Question, Report, make_report
 from recollect.usage.totals import Totals
 from recollect.usage.zones import load_zone
 from tests.usage.transcripts import (
@@ -26,21 +32,57 @@ from tests.usage.transcripts import (
     write_lines,
 )
 
+
+def list_files(ledger: Ledger) -> list[str]:
+    """The paths that the ledger knows."""
+    return sorted(ledger.files)
+
+
 COST = 10 * 4 + 100 * 20
 """Micro-dollars of a plain reply of Opus 5.5."""
 
-
-def open_root(data: Path, root: Path) -> Opened:
-    """The ledger of one root."""
-    return open_level(data, find_transcripts([root]))
+T = TypeVar("T")
 
 
-def sum_by(opened: Opened, root: Path, group: Group, **changes: object) -> dict[str | None, int]:
+class Ask(Protocol):
+    """Answers questions about the ledger."""
+
+    def __call__(self, question: Callable[[Ledger], T]) -> T:
+        """The answer."""
+
+
+def open_root(data: Path, *roots: Path) -> Ask:
+    """Whom to ask about some roots; the index must be usable."""
+
+    def ask(question: Callable[[Ledger], T]) -> T:
+        answer, failure = ask_ledger(data, find_transcripts(roots), question)
+        assert failure is None
+        return answer
+
+    return ask
+
+
+def report_by(ask: Ask, root: Path, question: Question) -> Report:
+    """The report of one root."""
+    return ask(
+        lambda ledger: make_report(load_rows(open_books(ledger, [root]), question), question)
+    )
+
+
+def sum_by(ask: Ask, root: Path, group: Group, **changes: object) -> dict[str | None, int]:
     """The messages of each row of a report."""
     zone = load_zone(str(changes.pop("zone", "UTC")))
     question = Question(group=group, zone=zone, **changes)  # type: ignore[arg-type]
-    report = make_report(load_rows(open_books(opened.ledger, [root]), question), question)
-    return {row.key: row.totals.messages for row in report.rows}
+    return {row.key: row.totals.messages for row in report_by(ask, root, question).rows}
+
+
+def ask_memory(root: Path) -> Ask:
+    """Whom to ask where there is no index."""
+
+    def ask(question: Callable[[Ledger], T]) -> T:
+        return question(count_in_memory(find_transcripts([root])))
+
+    return ask
 
 
 @pytest.fixture
@@ -95,12 +137,8 @@ def test_every_group_from_real_files(data: Path, root: Path, group: Group) -> No
 @pytest.mark.parametrize("group", list(Group))
 def test_counting_in_memory_is_the_same(data: Path, root: Path, group: Group) -> None:
     """Where there is no index the answers are those of the index."""
-    counted = Opened(count_in_memory(find_transcripts([root])))
     question = Question(group=group, zone=load_zone("Asia/Kolkata"), breakdown=True)
-    reports = [
-        make_report(load_rows(open_books(opened.ledger, [root]), question), question)
-        for opened in (counted, open_root(data, root))
-    ]
+    reports = [report_by(ask, root, question) for ask in (ask_memory(root), open_root(data, root))]
     assert reports[0] == reports[1]
 
 
@@ -119,19 +157,19 @@ def test_projects_by_a_part_of_their_name(data: Path, root: Path, part: str, exp
 
 def test_figures_are_those_of_the_messages(data: Path, root: Path) -> None:
     """Tokens and costs arrive unchanged, and what has no price is counted as such."""
-    opened = open_root(data, root)
+    ask = open_root(data, root)
     question = Question(group=Group.SESSION, zone=load_zone("UTC"), model="glm")
-    rows = load_rows(open_books(opened.ledger, [root]), question)
-    assert make_report(rows, question).totals == Totals(1, 10, 100, unpriced=1)
+    expected = Totals(messages=1, input=10, output=100, unpriced=1)
+    assert report_by(ask, root, question).totals == expected
     plain = Question(group=Group.MODEL, zone=load_zone("UTC"), model=OPUS)
-    rows = load_rows(open_books(opened.ledger, [root]), plain)
     # One of the three has no time, and so no price.
-    assert make_report(rows, plain).totals == Totals(3, 30, 300, cost=2 * COST, unpriced=1)
+    expected = Totals(messages=3, input=30, output=300, cost=2 * COST, unpriced=1)
+    assert report_by(ask, root, plain).totals == expected
 
 
 def test_what_is_gone_still_counts(data: Path, root: Path) -> None:
     """Usage does not shrink because Claude Code cleaned up."""
-    open_root(data, root).ledger.close()
+    open_root(data, root)(list_files)
     shutil.rmtree(root / "projects" / "-w-lib")
     assert sum_by(open_root(data, root), root, Group.SESSION) == {FIRST: 4, SECOND: 1}
 
@@ -140,15 +178,14 @@ def test_other_roots_are_left_out(data: Path, root: Path, tmp_path: Path) -> Non
     """The index may know more than was asked for."""
     other = tmp_path / "other"
     write_lines(session_path(other, "s9"), reply("z"))
-    open_level(data, find_transcripts([root, other])).ledger.close()
-    opened = open_level(data, find_transcripts([root, other]))
-    assert sum_by(opened, other, Group.SESSION) == {"s9": 1}
-    assert sum_by(opened, root, Group.MODEL) == EXPECTED[Group.MODEL]
+    ask = open_root(data, root, other)
+    assert sum_by(ask, other, Group.SESSION) == {"s9": 1}
+    assert sum_by(ask, root, Group.MODEL) == EXPECTED[Group.MODEL]
 
 
 def test_new_lines_are_counted_at_once(data: Path, root: Path) -> None:
     """An answer is never older than the files."""
-    open_root(data, root).ledger.close()
+    open_root(data, root)(list_files)
     path = session_path(root, FIRST)
     with path.open("ab") as file:
         write_lines(path.with_suffix(".new"), reply("new"))
@@ -160,10 +197,11 @@ def test_a_place_that_cannot_be_written_is_no_obstacle(root: Path, tmp_path: Pat
     """The files are counted all the same, and the reason is told."""
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    opened = open_root(blocked / "data", root)
-    assert sum_by(opened, root, Group.MODEL) == EXPECTED[Group.MODEL]
-    assert opened.failure is not None
-    assert opened.failure.startswith(f"Cannot make the data directory {blocked / 'data'}: ")
+    found = find_transcripts([root])
+    files, failure = ask_ledger(blocked / "data", found, list_files)
+    assert files == sorted(str(each.path) for each in found)
+    assert failure is not None
+    assert failure.startswith(f"Cannot make the data directory {blocked / 'data'}: ")
 
 
 def test_what_cannot_be_read_is_told_each_time(data: Path, root: Path) -> None:
@@ -171,29 +209,76 @@ def test_what_cannot_be_read_is_told_each_time(data: Path, root: Path) -> None:
     found = find_transcripts([root])
     blocked = root / "projects" / "-w-lib" / "blocked.jsonl"
     blocked.mkdir()
-    transcripts = [*found, replace(found[0], path=blocked)]
-    for opened in (
-        open_level(data, transcripts),
-        open_level(data, transcripts),
-        Opened(count_in_memory(transcripts)),
-    ):
-        assert list(open_books(opened.ledger, [root]).problems) == [str(blocked)]
-        assert list(open_books(opened.ledger, [root / "elsewhere"]).problems) == []
-        assert sum_by(opened, root, Group.MODEL) == EXPECTED[Group.MODEL]
+    transcripts = [*found, found[0]._replace(file=str(blocked))]
+
+    def list_problems(ledger: Ledger) -> list[list[str]]:
+        return [list(open_books(ledger, [place]).problems) for place in (root, root / "elsewhere")]
+
+    expected = [[str(blocked)], []]
+    assert ask_ledger(data, transcripts, list_problems) == (expected, None)
+    assert ask_ledger(data, transcripts, list_problems) == (expected, None)
+    assert list_problems(count_in_memory(transcripts)) == expected
+    assert sum_by(open_root(data, root), root, Group.MODEL) == EXPECTED[Group.MODEL]
 
 
-@pytest.mark.parametrize("table", ["names", "files"])
-def test_a_damaged_index_is_mended(data: Path, root: Path, table: str) -> None:
+def test_a_damaged_index_is_mended(data: Path, root: Path) -> None:
     """A text that changed on the disk is found out, and the files are read again."""
-    open_root(data, root).ledger.close()
+    open_root(data, root)(list_files)
     connection = apsw.Connection(str(data / INDEX_NAME))
-    column = {"names": "text", "files": "session_id"}[table]
-    connection.execute(f"UPDATE {table} SET {column} = 'other' || id")
+    connection.execute("UPDATE names SET text = 'other' || id")
     connection.close()
-    opened = open_root(data, root)
-    assert opened.failure is None
-    assert sum_by(opened, root, Group.SESSION) == EXPECTED[Group.SESSION]
-    assert sum_by(opened, root, Group.MODEL) == EXPECTED[Group.MODEL]
+    ask = open_root(data, root)
+    assert sum_by(ask, root, Group.SESSION) == EXPECTED[Group.SESSION]
+    assert sum_by(ask, root, Group.MODEL) == EXPECTED[Group.MODEL]
+
+
+def test_damage_that_a_later_question_meets_is_mended(data: Path, root: Path) -> None:
+    """The messages are looked at by few questions, and never by opening the index."""
+    open_root(data, root)(list_files)
+    connection = apsw.Connection(str(data / INDEX_NAME))
+    page, size = (
+        int(connection.execute(query).get)
+        for query in (
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'messages_by_key'",
+            "PRAGMA page_size",
+        )
+    )
+    connection.close()
+    with (data / INDEX_NAME).open("r+b") as file:
+        file.seek((page - 1) * size + 200)
+        file.write(b"\xff" * 50)
+    explained = open_root(data, root)(lambda ledger: ledger.select_of_message("a"))
+    assert [entry.is_counted for entry in explained] == [True]
+    assert (data / DAMAGED_NAME).exists()
+
+
+def test_the_index_of_a_newer_program_is_refused(data: Path, root: Path) -> None:
+    """Counting the files alone would leave out what it remembers."""
+    open_root(data, root)(list_files)
+    connection = apsw.Connection(str(data / INDEX_NAME))
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    write_meta(connection, "schema", str(SCHEMA_VERSION + 1))
+    connection.close()
+    with pytest.raises(NewerIndex, match=r"`recollect index --rebuild`"):
+        ask_ledger(data, find_transcripts([root]), list_files)
+
+
+def test_prices_of_the_user_apply_to_what_is_known(data: Path, root: Path, tmp_path: Path) -> None:
+    """With the file, without it and with it again; in memory alike."""
+    prices = tmp_path / "prices.toml"
+    prices.write_text('[[prices]]\nmodel = "glm-9"\ninput = 1\noutput = 2\n')
+    question = Question(group=Group.MODEL, zone=load_zone("UTC"), model="glm")
+    found = find_transcripts([root])
+
+    def tell(ledger: Ledger) -> int | None:
+        rows = load_rows(open_books(ledger, [root]), question)
+        return make_report(rows, question).totals.known_cost
+
+    assert ask_ledger(data, found, tell) == (None, None)
+    assert ask_ledger(data, found, tell, prices=prices) == (210, None)
+    assert ask_ledger(data, found, tell, prices=prices) == (210, None)
+    assert ask_ledger(data, found, tell) == (None, None)
+    assert tell(count_in_memory(found, prices=prices)) == 210
 
 
 def test_an_agent_type_may_be_anything(data: Path, root: Path) -> None:

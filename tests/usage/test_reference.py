@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from recollect.store.database import open_for_reading
+from recollect.store.usage_queries import Ledger
+from recollect.sync.engine import sync
 from recollect.sync.level import find_transcripts
 from recollect.usage.explain import explain
 from recollect.usage.groups import Group
 from recollect.usage.loading import Books, load_rows, open_books
-from recollect.usage.opening import open_level
 from recollect.usage.reports import Question, Report, make_report
 from recollect.usage.totals import Totals, add_up
 from recollect.usage.zones import load_zone
@@ -22,9 +24,11 @@ ZONE = load_zone("Asia/Kolkata")
 def open_all(data: Path, roots: list[Path]) -> tuple[Books, list[Path]]:
     """The books of some roots, and the transcripts in them."""
     transcripts = find_transcripts(roots)
-    opened = open_level(data, transcripts)
-    books = open_books(opened.ledger, roots)
-    assert (opened.failure, books.problems) == (None, {})
+    sync(data, transcripts)
+    connection = open_for_reading(data)
+    assert connection is not None
+    books = open_books(Ledger(connection), roots)
+    assert books.problems == {}
     return books, [each.path for each in transcripts]
 
 

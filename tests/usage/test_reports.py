@@ -11,7 +11,7 @@ from recollect.usage.blocks import Block
 from recollect.usage.groups import Group
 from recollect.usage.reports import Order, Question, Report, ReportRow, make_report
 from recollect.usage.rows import SourceFile, UsageRow
-from recollect.usage.totals import Totals, add_up
+from recollect.usage.totals import Totals, add_up, make_totals
 from recollect.usage.zones import Zone, load_zone
 
 HOUR = 3600
@@ -32,7 +32,7 @@ FLAT = SourceFile("/c/projects/-w-lib/agent-f.jsonl", "-w-lib", "", "subagent", 
 
 def cost(micro: int, messages: int = 1) -> Totals:
     """Messages that cost so much together, with ten input tokens each."""
-    return Totals(messages, 10 * messages, cost=micro)
+    return Totals(10 * messages, messages=messages, cost=micro)
 
 
 def ask(group: str, zone: Zone = UTC) -> Question:
@@ -221,7 +221,7 @@ def test_orders(order: Order | None, expected: list[str | None]) -> None:
         UsageRow(totals=cost(4), version="2.1.9"),
         UsageRow(totals=cost(9), version="2.1.10"),
         UsageRow(totals=cost(0), version="2.1.100"),
-        UsageRow(totals=Totals(1, unpriced=1)),
+        UsageRow(totals=Totals(messages=1, unpriced=1)),
     ]
     question = Question(group=Group.VERSION, zone=UTC, order=order)
     assert [row.key for row in make_report(rows, question).rows] == expected
@@ -258,21 +258,21 @@ def test_the_breakdown_is_by_model() -> None:
 def test_unpriced_models_are_named() -> None:
     """Messages without a price are counted by model, those of no model under an empty name."""
     rows = [
-        UsageRow(totals=Totals(3, unpriced=2), model="glm"),
-        UsageRow(totals=Totals(4, unpriced=4)),
+        UsageRow(totals=Totals(messages=3, unpriced=2), model="glm"),
+        UsageRow(totals=Totals(messages=4, unpriced=4)),
         UsageRow(totals=cost(1), model="opus"),
     ]
     report = make_report(rows, ask("day"))
     assert (report.unpriced, report.totals) == (
         {"": 4, "glm": 2},
-        Totals(8, 10, cost=1, unpriced=6),
+        Totals(10, messages=8, cost=1, unpriced=6),
     )
 
 
 ROWS = st.lists(
     st.builds(
         UsageRow,
-        totals=st.builds(Totals, *[st.integers(0, 1000)] * 9),
+        totals=st.builds(make_totals, st.tuples(*[st.integers(0, 1000)] * 9)),
         moment=st.none() | st.integers(NOON - 10**7, NOON),
         file=st.sampled_from([None, MAIN, AGENT, EXPLORER, FLAT]),
         model=st.sampled_from([None, "opus", "haiku"]),

@@ -4,13 +4,13 @@ import pytest
 
 from recollect.usage.totals import Totals, add_up, to_dollars
 
-ONE = Totals(1, 2, 3, 4, 5, 6, 7, 8, 0)
-UNPRICED = Totals(1, 10, 20, 30, 40, 50, 60, 0, 1)
+ONE = Totals(2, 3, 4, 5, 6, 7, messages=1, cost=8, unpriced=0)
+UNPRICED = Totals(10, 20, 30, 40, 50, 60, messages=1, cost=0, unpriced=1)
 
 
 def test_parts_are_added_field_by_field() -> None:
     """A sum has the sum of every figure."""
-    assert add_up([ONE, UNPRICED]) == Totals(2, 12, 23, 34, 45, 56, 67, 8, 1)
+    assert add_up([ONE, UNPRICED]) == Totals(12, 23, 34, 45, 56, 67, messages=2, cost=8, unpriced=1)
     assert add_up([]) == Totals()
 
 

@@ -1,7 +1,8 @@
 """Whether output is coloured, and the few ways in which it is.
 
 Off when it goes anywhere but to a terminal. NO_COLOR wins over everything; FORCE_COLOR and
-CLICOLOR_FORCE switch colours on where there is no terminal.
+CLICOLOR_FORCE switch colours on where there is no terminal. What `--color` says is put into the
+environment, so that a pager and whatever else is started follow it too.
 """
 
 import os
@@ -21,6 +22,26 @@ def wants_colour(environment: Mapping[str, str] = os.environ) -> bool:
     if environment.get("CLICOLOR") == "0" or environment.get("TERM") == "dumb":
         return False
     return sys.stdout.isatty()
+
+
+def _follow(ctx: click.Context, param: click.Parameter, value: str) -> None:  # noqa: ARG001
+    """Make `--color` count from here on."""
+    if value == "auto":
+        return
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        os.environ.pop(name, None)
+    os.environ["FORCE_COLOR" if value == "always" else "NO_COLOR"] = "1"
+
+
+colour_option = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    expose_value=False,
+    callback=_follow,
+    help="Whether to colour; auto goes by the terminal and the environment.",
+)
 
 
 def strong(text: str) -> str:

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
+from recollect.cli.doctor_machine import iter_index, iter_orphans, iter_retention, iter_roots
+from recollect.cli.doctor_parts import MOST_ROWS, iter_remainder
 from recollect.cli.tables import INDENT, Row, human_bytes, iter_table, plural, wrap
-from recollect.health import Report
-
-MOST_ROWS = 12
-"""Rows of a list that are shown."""
+from recollect.health.report import Report
 
 KIND_REMARKS = {"stream": "output of headless runs"}
 
@@ -39,12 +38,25 @@ def iter_report(report: Report, title: str, columns: int) -> Iterator[str]:
         "Client versions": _iter_counts(report.versions, "version", columns),
         "Drift": _iter_drift(report, columns),
         "Damage": _iter_damage(report, columns),
+        **_describe_machine(report, columns),
     }
     for heading, section in sections.items():
         yield from ("", heading)
         yield from list(section) or [f"{INDENT}None."]
     yield ""
     yield from wrap(describe_verdict(report), columns, indent="")
+
+
+def _describe_machine(report: Report, columns: int) -> dict[str, Iterator[str]]:
+    """The sections about this machine, which a report on other files does not have."""
+    if report.index is None:
+        return {}
+    return {
+        "Claude directories": iter_roots(report.roots, columns),
+        "Retention": iter_retention(report.roots, columns),
+        "Left behind": iter_orphans(report.roots, columns),
+        "Index": iter_index(report.index, report.sqlite or "", columns),
+    }
 
 
 def describe_verdict(report: Report) -> str:
@@ -139,7 +151,7 @@ def _iter_by_file(
         yield from iter_table([(file,)], "<", columns, INDENT * 2)
         rows = [row for _, row in group]
         yield from iter_table(rows, ">><"[-len(rows[0]) :], columns, INDENT * 3)
-    yield from _iter_remainder(len(places), noun)
+    yield from iter_remainder(len(places), noun)
 
 
 def _iter_listing(listing: _Listing, columns: int) -> Iterator[str]:
@@ -148,12 +160,7 @@ def _iter_listing(listing: _Listing, columns: int) -> Iterator[str]:
         indent = INDENT * 2 if listing.words else INDENT
         yield from wrap(listing.words, columns)
         yield from iter_table(listing.rows[:MOST_ROWS], listing.alignment, columns, indent)
-        yield from _iter_remainder(len(listing.rows), listing.noun, indent)
-
-
-def _iter_remainder(number: int, noun: str, indent: str = INDENT * 2) -> Iterator[str]:
-    if number > MOST_ROWS:
-        yield f"{indent}… and {plural(number - MOST_ROWS, f'more {noun}')}"
+        yield from iter_remainder(len(listing.rows), listing.noun, indent)
 
 
 def _rows_of(counts: Counts) -> list[Row]:

@@ -56,7 +56,7 @@ def _iter_file(lines: Sequence[Line], kind: ScopeKind, zone: Zone, columns: int)
 
 
 def _narrow_row(line: Line, places: int) -> Row:
-    total = sum(line.measures.tokens[:5])
+    total = line.measures.total
     return (
         str(line.offset),
         line.status.value,

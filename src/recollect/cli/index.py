@@ -1,17 +1,17 @@
 """`recollect index`: bring the index level with the files, build it anew, or look at it."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-import msgspec
 from msgspec import Struct
 
-from recollect.cli.options import claude_dir_option, json_option
+from recollect.cli.documents import format_document
+from recollect.cli.options import claude_dir_option, json_option, prices_option
 from recollect.cli.progress import progress_line
 from recollect.cli.tables import count_columns, human_bytes, iter_table, plural, wrap
 from recollect.errors import IndexFailure, UnreadableInput, UsageError
+from recollect.health.sources import describe_place
 from recollect.locations import Transcript, resolve_roots
 from recollect.render.terminal import safe_text
 from recollect.store.place import find_data_directory
@@ -48,32 +48,46 @@ class IndexDocument(Struct, frozen=True, kw_only=True):
 @click.command("index")
 @click.option("--rebuild", is_flag=True, help="Read all transcripts again.")
 @click.option("--status", is_flag=True, help="Only look: change nothing, but check all of it.")
+@prices_option
 @claude_dir_option
 @json_option
-def command(*, rebuild: bool, status: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
+def command(
+    *,
+    rebuild: bool,
+    status: bool,
+    prices: Path | None,
+    claude_dirs: tuple[Path, ...],
+    as_json: bool,
+) -> int:
     """Bring the index level with the transcripts, or look at it.
 
     Other commands do that by themselves. The index is a file of Recollect's own, and can be
     deleted: all but what it remembers of transcripts that Claude Code has deleted is read again.
 
     Exits with 4 if a transcript could not be read and with 5 if the index cannot be used.
+
+    \b
+      recollect index
+      recollect index --status
     """
     if rebuild and status:
         raise UsageError("Give --rebuild or --status: the one changes what the other looks at.")
     directory = find_data_directory()
     transcripts = find_transcripts(resolve_roots(claude_dirs))
-    read = (0, 0) if status else _sync(directory, transcripts, anew=rebuild)
-    document = describe(find_status(directory), is_level(directory, transcripts), read)
+    read = (0, 0) if status else _sync(directory, transcripts, prices, anew=rebuild)
+    level = is_level(directory, transcripts, prices=prices)
+    document = describe(find_status(directory), level, read)
     if as_json:
-        # Escaped beyond ASCII, so that no name on the disk can drive a terminal.
-        click.echo(json.dumps(msgspec.to_builtins(document), indent=2))
+        click.echo(format_document(document))
     else:
         columns = count_columns()
         click.echo("\n".join(iter_text(document, columns, is_look=status)))
     return choose_code(document)
 
 
-def _sync(directory: Path, transcripts: Sequence[Transcript], *, anew: bool) -> tuple[int, int]:
+def _sync(
+    directory: Path, transcripts: Sequence[Transcript], prices: Path | None, *, anew: bool
+) -> tuple[int, int]:
     """How many files, and bytes of them, had to be read."""
     from recollect.sync.engine import Progress, sync  # noqa: PLC0415 - a look needs no reader
 
@@ -82,7 +96,7 @@ def _sync(directory: Path, transcripts: Sequence[Transcript], *, anew: bool) -> 
         def watch(progress: Progress) -> None:
             line.show(progress.files_done, progress.files)
 
-        report = sync(directory, transcripts, anew=anew, watch=watch)
+        report = sync(directory, transcripts, prices=prices, anew=anew, watch=watch)
     return report.files_read, report.bytes_read
 
 
@@ -108,7 +122,7 @@ def iter_text(document: IndexDocument, columns: int, *, is_look: bool) -> Iterat
     """Yield the lines that a person reads, none longer than `columns`."""
     if not is_look:
         yield _tell_reading(document)
-    rows = [("Index", safe_text(document.path)), ("State", _tell_state(document))]
+    rows = [("Index", describe_place(Path(document.path))), ("State", _tell_state(document))]
     if document.is_sound:
         gone = f", and {document.files_gone:,} that are gone" if document.files_gone else ""
         rows += [

@@ -1,124 +1,162 @@
 """`recollect list`: the sessions there are, the most recently active first."""
 
-from datetime import UTC, datetime
+import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import click
-import msgspec
-from msgspec import Struct
 
-from recollect.cli.options import claude_dir_option, json_option
-from recollect.cli.tables import count_columns, iter_table
-from recollect.errors import NothingFound
-from recollect.locations import Transcript, TranscriptKind, discover_root, resolve_roots
-from recollect.render.terminal import safe_text
-from recollect.store.listings import Listing
+from recollect.cli.clock import read_clock
+from recollect.cli.colours import wants_colour
+from recollect.cli.list_document import Entry, ListDocument, look_around, make_entry
+from recollect.cli.list_text import iter_lines, list_marks, list_rows
+from recollect.cli.options import claude_dir_option, json_option, since_option, until_option
+from recollect.cli.periods import parse_period
+from recollect.cli.progress import progress_line
+from recollect.cli.tables import count_columns
+from recollect.errors import NothingFound, UsageError
+from recollect.lineage.trees import Tree, build_trees
+from recollect.locations import resolve_roots
+from recollect.locations.names import PROJECTS_DIRECTORY
 from recollect.store.place import find_data_directory
+from recollect.sync.level import find_transcripts
 from recollect.sync.listings import list_level
+from recollect.sync.selection import Conditions, select
 
-SCHEMA = "recollect.list/1"
 DEFAULT_LIMIT = 20
-_ID_LENGTH = 8
+TIP = "To see what it would look like: recollect demo"
 
 
-class ListDocument(Struct, frozen=True, kw_only=True):
-    """What `--json` prints: one page of sessions, and how many there are in all."""
-
-    schema: str = SCHEMA
-    total: int
-    sessions: list[Listing]
+class _Options(TypedDict):
+    project: str | None
+    branch: str | None
+    model: str | None
+    since: str | None
+    until: str | None
+    errors: bool
+    subagents: bool
+    tree: bool
+    limit: int
+    claude_dirs: tuple[Path, ...]
+    as_json: bool
+    json_lines: bool
 
 
 @click.command("list")
 @click.argument("text", required=False)
 @click.option("--project", metavar="TEXT", help="Only work directories that hold this text.")
 @click.option("--branch", metavar="NAME", help="Only sessions that ended on this git branch.")
-@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="Active on this day or later.")
-@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), help="Begun before this day.")
+@click.option("--model", metavar="TEXT", help="Only sessions with this in the name of a model.")
+@since_option
+@until_option
+@click.option("--errors", is_flag=True, help="Only sessions with failed tool or API calls.")
 @click.option("--subagents", is_flag=True, help="Show subagents too.")
+@click.option(
+    "--tree", is_flag=True, help="Show forks, continuations and subagents under their session."
+)
 @click.option(
     "-n", "--limit", default=DEFAULT_LIMIT, show_default=True, help="Most rows; 0 for all."
 )
 @claude_dir_option
 @json_option
-def command(  # noqa: PLR0913 - one argument for each option
-    text: str | None,
-    *,
-    project: str | None,
-    branch: str | None,
-    since: datetime | None,
-    until: datetime | None,
-    subagents: bool,
-    limit: int,
-    claude_dirs: tuple[Path, ...],
-    as_json: bool,
-) -> int:
+@click.option("--json-lines", is_flag=True, help="Print one session a line, as JSON.")
+def command(text: str | None, **options: Unpack[_Options]) -> int:
     """List sessions, the most recently active first.
 
-    TEXT is looked for in titles and first prompts. An id, or its first characters, is what every
-    other command takes to name the session.
+    TEXT is looked for in titles, first prompts and ids. An id, its first characters, or words of a
+    title are what every other command takes to name a session.
+
+    A file is read whole only for --errors and --model, and once; after that the list tells turns,
+    messages and errors of it too.
 
     \b
       recollect list
-      recollect list flaky --project tidepool --since 2026-11-01
+      recollect list flaky --project tidepool --since 7d
+      recollect list --errors --model opus
+      recollect list --tree -n 5
+      recollect list -n 0 --json-lines | jq -r .title
+
+    Exits with 3 if no session fits.
     """
-    transcripts = _find(claude_dirs, include_subagents=subagents)
-    wanted = [
-        each
-        for each in list_level(find_data_directory(), transcripts)
-        if (subagents or not each.is_subagent)
-        and _holds(text, each.title, each.first_prompt, each.id)
-        and _holds(project, each.cwd, each.project)
-        and branch in (None, each.git_branch)
-        and (since is None or each.activity >= _seconds(since))
-        and (until is None or _begun(each) < _seconds(until))
-    ]
-    if not wanted:
+    if options["as_json"] and options["json_lines"]:
+        raise UsageError("Give --json or --json-lines: each says what to print.")
+    since, until = parse_period(options["since"], options["until"], read_clock())
+    conditions = Conditions(
+        text=text,
+        project=options["project"],
+        branch=options["branch"],
+        model=options["model"],
+        since=since,
+        until=until,
+        has_errors=options["errors"],
+    )
+    roots = find_roots(options["claude_dirs"])
+    trees = find_trees(roots, conditions, options)
+    if not trees:
+        require_sessions(roots)
         raise NothingFound("No session fits. Try fewer conditions, or `recollect list -n 0`.")
-    shown = wanted[:limit] if limit else wanted
-    if as_json:
-        document = ListDocument(total=len(wanted), sessions=shown)
-        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2))
-        return 0
-    _print(shown, len(wanted))
+    page = trees[: options["limit"] or None]
+    present = look_around(roots, [each.path for tree in page for each in tree])
+    entries = tuple(make_entry(tree, present) for tree in page)
+    if options["json_lines"] or options["as_json"]:
+        _print_json(entries, None if options["json_lines"] else len(trees))
+    else:
+        print_table(entries, len(trees))
     return 0
 
 
-def _find(claude_dirs: tuple[Path, ...], *, include_subagents: bool) -> list[Transcript]:
-    return [
-        each
-        for root in resolve_roots(claude_dirs)
-        for each in discover_root(root).transcripts
-        if include_subagents or each.kind is TranscriptKind.SESSION
-    ]
+def _print_json(entries: tuple[Entry, ...], total: int | None) -> None:
+    """Print one document, or without a total a line for each session."""
+    from recollect.cli.documents import format_document, format_line  # noqa: PLC0415 - not for people
+
+    if total is not None:
+        click.echo(format_document(ListDocument(total=total, sessions=entries)))
+        return
+    for entry in entries:
+        click.echo(format_line(entry))
 
 
-def _holds(wanted: str | None, *texts: str | None) -> bool:
-    return wanted is None or any(wanted.casefold() in (text or "").casefold() for text in texts)
-
-
-def _seconds(day: datetime) -> float:
-    return day.astimezone().timestamp()
-
-
-def _begun(listing: Listing) -> float:
+def find_roots(given: Sequence[Path]) -> tuple[Path, ...]:
+    """The Claude directories; raises NothingFound, with the places and a tip, if there is none."""
     try:
-        return datetime.fromisoformat(listing.created or "").timestamp()
-    except ValueError:
-        return listing.modified
+        return resolve_roots(given)
+    except NothingFound as error:
+        raise NothingFound(f"{error}\n{TIP}") from error
 
 
-def _print(sessions: list[Listing], total: int) -> None:
-    columns = count_columns()
-    rows = [
-        (
-            datetime.fromtimestamp(each.activity, UTC).astimezone().strftime("%Y-%m-%d %H:%M"),
-            safe_text(each.id[:_ID_LENGTH], single_line=True),
-            safe_text(Path(each.cwd or each.project).name, single_line=True),
-            safe_text(each.title or each.first_prompt or "(no prompt)", single_line=True),
+def require_sessions(roots: Sequence[Path]) -> None:
+    """Raise NothingFound, with the places and a tip, if nobody has worked there yet."""
+    if not find_transcripts(roots):
+        places = "".join(f"\n  {root / PROJECTS_DIRECTORY}" for root in roots)
+        raise NothingFound(f"There is no session yet. Looked at:{places}\n{TIP}")
+
+
+def find_trees(roots: Sequence[Path], conditions: Conditions, options: "_Options") -> list[Tree]:
+    """The sessions that meet the conditions, each with what hangs under it if that is wanted."""
+    has_agents = options["subagents"] or options["tree"]
+    transcripts = find_transcripts(roots, include_subagents=has_agents)
+    with progress_line("files") as line:
+        listings = list_level(
+            find_data_directory(),
+            transcripts,
+            line.show,
+            is_complete=conditions.needs_figures,
         )
-        for each in sessions
-    ]
-    click.echo("\n".join(iter_table(rows, "<<<<", columns, indent="")))
-    if len(sessions) < total:
-        click.echo(f"… and {total - len(sessions):,} more: -n 0 shows all.", err=True)
+    shown = [each for each in listings if has_agents or not each.is_subagent]
+    wanted = select(shown, conditions)
+    if not options["tree"]:
+        return [Tree(each) for each in wanted]
+    paths = {each.path for each in wanted}
+    return [tree for tree in build_trees(shown) if any(each.path in paths for each in tree)]
+
+
+def print_table(entries: Sequence[Entry], total: int) -> None:
+    """Print what a person reads: the table to stdout, what there is to say about it to stderr."""
+    now, rows = read_clock(), list_rows(entries)
+    lines = iter_lines(rows, count_columns(), now, is_terminal=sys.stdout.isatty())
+    click.echo("\n".join(lines), color=wants_colour())
+    if len(entries) < total:
+        click.echo(f"… and {total - len(entries):,} more: -n 0 shows all.", err=True)
+    for meaning in list_marks(rows, now):
+        click.echo(meaning, err=True)

@@ -12,10 +12,23 @@ from recollect import __version__
 
 COMMANDS = {
     "list": "List sessions, the most recently active first.",
+    "show": "Show a session as a person reads it, or any part of it.",
+    "follow": "Show a session as it grows, with its subagents.",
     "search": "Find what was said, run and answered in every session.",
     "usage": "Count tokens and their list price, by day or by anything else.",
-    "doctor": "Check what is on disk: what it holds, what is new, what is broken.",
+    "tools": "Count calls of tools, how they ended and how long they took.",
+    "files": "List what a session or a project changed, in order.",
+    "run": "Ask Claude Code for something and watch it work.",
+    "resume": "Take a session up again in Claude Code.",
+    "replay": "Play a session or a kept stream as it happened.",
+    "open": "Print the link of a session in the web app.",
+    "serve": "Read, search and watch sessions in the browser.",
+    "doctor": "Check what is on disk: what is new, broken or about to go.",
     "index": "Bring the index level with the transcripts, or look at it.",
+    "statusline": "Print one line for Claude Code's status line.",
+    "config": "Show the defaults that apply, and where each comes from.",
+    "demo": "Try any command on made-up sessions.",
+    "completion": "Print a script that completes commands and sessions.",
 }
 """Name of each command, which is the name of its module too, and its line in the help."""
 
@@ -34,6 +47,15 @@ class LazyGroup(click.Group):
         command = import_module(f"recollect.cli.{cmd_name}").command
         return command if isinstance(command, click.Command) else None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called, and its arguments."""
+        from recollect.cli.options import shield_counts  # noqa: PLC0415 - not for the help
+
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command, shield_counts(command, rest)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands from the table, without loading one."""
         with formatter.section("Commands"):
@@ -48,10 +70,14 @@ class LazyGroup(click.Group):
 )
 @click.version_option(__version__, "-V", "--version", message="recollect %(version)s")
 @click.pass_context
-def program(ctx: click.Context) -> None:
+def program(ctx: click.Context) -> int:
     """Find, read, search, count, follow and keep every Claude Code session.
 
-    Everything runs on this machine, on your own files, and changes none of them.
+    Everything runs on this machine, on your own files, and changes none of them. Without a
+    command it shows your sessions.
     """
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+    if ctx.invoked_subcommand is not None:
+        return 0
+    from recollect.cli.start import run  # noqa: PLC0415 - not for the help
+
+    return run(ctx)

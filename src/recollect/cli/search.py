@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from recollect.cli.colours import wants_colour
+from recollect.cli.documents import format_document
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.paging import show_text
 from recollect.cli.progress import progress_line
@@ -118,7 +119,7 @@ def _print(result: SearchResult, query: str, *, as_json: bool) -> int:
             index_complete=result.index_complete,
             hits=result.hits,
         )
-        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2))
+        click.echo(format_document(document))
         return 0
     if not result.hits:
         raise NothingFound(_NOTHING if result.is_total_exact else _NOTHING_IN_TIME)

@@ -6,16 +6,17 @@ answer should come at once.
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 import click
 
-from recollect.cli.options import claude_dir_option, json_option
+from recollect.cli.clock import read_clock
+from recollect.cli.config_defaults import is_given
+from recollect.cli.documents import format_document
+from recollect.cli.options import claude_dir_option, json_option, prices_option
 from recollect.cli.paging import show_text
 from recollect.cli.progress import progress_line, show_progress
 from recollect.cli.tables import count_columns
@@ -27,15 +28,15 @@ from recollect.render.terminal import safe_text
 from recollect.store.place import INDEX_NAME, find_data_directory
 from recollect.sync.level import find_transcripts
 from recollect.usage.current import find_pace
-from recollect.usage.days import parse_days
 from recollect.usage.groups import Group
 from recollect.usage.loading import Books, load_rows, open_books
-from recollect.usage.opening import Opened, count_in_memory, open_level
-from recollect.usage.report_document import Document, describe_report
+from recollect.usage.opening import ask_ledger, count_in_memory
+from recollect.usage.report_document import describe_report
 from recollect.usage.reports import Order, Question, make_report
 from recollect.usage.zones import Zone, load_zone
 
 if TYPE_CHECKING:
+    from recollect.store.usage_queries import Ledger
     from recollect.sync.engine import Progress
 
 EXPLAIN = "explain"
@@ -54,8 +55,17 @@ class _Options(TypedDict):
     compact: bool
     demo: bool
     paged: bool
+    prices: Path | None
     claude_dirs: tuple[Path, ...]
     as_json: bool
+
+
+class _Answer(NamedTuple):
+    """All that is to be printed; nothing is until the index has told it to the end."""
+
+    text: str
+    is_empty: bool
+    problems: Mapping[str, str]
 
 
 @click.command("usage")
@@ -89,6 +99,7 @@ class _Options(TypedDict):
 @click.option("--compact", is_flag=True, help="Show short numbers, however wide the terminal is.")
 @click.option("--demo", is_flag=True, help="Count the sessions that come with Recollect.")
 @click.option("--pager/--no-pager", "paged", default=True, help="Page long output in a terminal.")
+@prices_option
 @claude_dir_option
 @json_option
 def command(group: str, target: str | None, **options: Unpack[_Options]) -> int:
@@ -103,28 +114,35 @@ def command(group: str, target: str | None, **options: Unpack[_Options]) -> int:
     Every message counts once, whatever number of lines and files it stands in. Costs are an
     estimate at list prices. Exits with 3 if nothing was counted and with 4 if a transcript could
     not be read.
+
+    \b
+      recollect usage
+      recollect usage model --since 7d
+      recollect usage session --project tidepool --order cost-desc
+      recollect usage explain 2026-11-12
     """
     _check(group, target, options)
     zone = load_zone(options["timezone"])
     roots = (CLAUDE_DIRECTORY,) if options["demo"] else _find_roots(options["claude_dirs"])
-    opened = _open(roots, is_demo=options["demo"])
-    try:
-        books = open_books(opened.ledger, roots)
-        _warn(opened.failure, books)
+
+    def question(ledger: Ledger) -> _Answer:
+        books = open_books(ledger, roots, options["prices"])
         if target is not None:
-            _explain(books, target, zone, options)
-            is_empty = False
-        else:
-            is_empty = _report(books, _make_question(Group(group), zone, options), options)
-    finally:
-        opened.ledger.close()
-    if books.problems:
+            return _explain(books, target, zone, options)
+        return _report(books, _make_question(Group(group), zone, options), options)
+
+    answer = _ask(roots, question, options)
+    if options["as_json"]:
+        click.echo(answer.text)
+    else:
+        show_text(answer.text, is_paged=options["paged"])
+    if answer.problems:
         return UnreadableInput.exit_code
-    return NothingFound.exit_code if is_empty else 0
+    return NothingFound.exit_code if answer.is_empty else 0
 
 
 def _check(group: str, target: str | None, options: _Options) -> None:
-    if options["demo"] and options["claude_dirs"]:
+    if options["demo"] and is_given("claude_dirs"):
         raise UsageError("Give --claude-dir or --demo: each says what to count.")
     if (group == EXPLAIN) != (target is not None):
         raise UsageError("Give what to explain, as in `recollect usage explain 2026-11-15`.")
@@ -153,9 +171,12 @@ def _find_roots(given: Sequence[Path]) -> tuple[Path, ...]:
         raise NothingFound(f"{error}\n{TIP}") from error
 
 
-def _open(roots: Sequence[Path], *, is_demo: bool) -> Opened:
+def _ask(
+    roots: Sequence[Path], question: Callable[[Ledger], _Answer], options: _Options
+) -> _Answer:
+    """The answer; what is missing in it has been said."""
     transcripts = find_transcripts(roots)
-    directory = find_data_directory()
+    directory, prices, failure = find_data_directory(), options["prices"], None
     if not transcripts and not (directory / INDEX_NAME).exists():
         looked_at = "".join(f"\n  {root}" for root in roots)
         raise NothingFound(f"No transcripts found. Looked at:{looked_at}\n{TIP}")
@@ -164,18 +185,23 @@ def _open(roots: Sequence[Path], *, is_demo: bool) -> Opened:
         def watch(progress: Progress) -> None:
             line.show(progress.files_done, progress.files)
 
-        if is_demo:
-            return Opened(count_in_memory(transcripts, watch))
-        return open_level(directory, transcripts, watch)
+        if options["demo"]:
+            answer = question(count_in_memory(transcripts, prices=prices, watch=watch))
+        else:
+            answer, failure = ask_ledger(
+                directory, transcripts, question, prices=prices, watch=watch
+            )
+    _warn(failure, answer.problems)
+    return answer
 
 
-def _warn(failure: str | None, books: Books) -> None:
+def _warn(failure: str | None, problems: Mapping[str, str]) -> None:
     if failure is not None:
         _say(
             f"{failure}\n"
             "Counted from the files that are there; what Claude Code has deleted is missing."
         )
-    for path, reason in books.problems.items():
+    for path, reason in problems.items():
         _say(f"Not counted: {path}: {reason}")
 
 
@@ -184,13 +210,13 @@ def _say(message: str) -> None:
 
 
 def _make_question(group: Group, zone: Zone, options: _Options) -> Question:
-    today = _find_today(zone)
-    since, until, order = options["since"], options["until"], options["order"]
+    first, last = _find_days(options["since"], options["until"], zone)
+    order = options["order"]
     return Question(
         group=group,
         zone=zone,
-        since=parse_days(since, today)[0] if since else None,
-        until=parse_days(until, today)[1] if until else None,
+        since=first,
+        until=last,
         project=options["project"],
         model=options["model"],
         order=Order(order) if order else None,
@@ -198,27 +224,36 @@ def _make_question(group: Group, zone: Zone, options: _Options) -> Question:
     )
 
 
+def _find_days(since: str | None, until: str | None, zone: Zone) -> tuple[date | None, date | None]:
+    if not since and not until:
+        return None, None
+    from recollect.usage.days import parse_days  # noqa: PLC0415 - not for every answer
+
+    today = _find_today(zone)
+    first = parse_days(since, today)[0] if since else None
+    return first, parse_days(until, today)[1] if until else None
+
+
 def _find_today(zone: Zone) -> date:
-    return zone.find_day(int(time.time())) or datetime.now(UTC).date()
+    now = read_clock()
+    return zone.find_day(int(now.timestamp())) or now.date()
 
 
-def _report(books: Books, question: Question, options: _Options) -> bool:
-    """Print a report, and tell whether it is empty."""
+def _report(books: Books, question: Question, options: _Options) -> _Answer:
     report = make_report(load_rows(books, question), question)
     if options["client_cost"]:
         from recollect.usage.comparison import add_client_costs  # noqa: PLC0415 - reads transcripts
 
         report = add_client_costs(report, books, lambda rows: show_progress(rows, "files"))
-    pace = find_pace(report, books, time.time())
+    pace = find_pace(report, books, read_clock().timestamp())
     if options["as_json"]:
-        _print_json(describe_report(report, pace))
+        text = format_document(describe_report(report, pace))
     else:
-        lines = iter_usage(report, count_columns(), pace, is_compact=options["compact"])
-        show_text("\n".join(lines), is_paged=options["paged"])
-    return not report.rows
+        text = "\n".join(iter_usage(report, count_columns(), pace, is_compact=options["compact"]))
+    return _Answer(text, not report.rows, books.problems)
 
 
-def _explain(books: Books, target: str, zone: Zone, options: _Options) -> None:
+def _explain(books: Books, target: str, zone: Zone, options: _Options) -> _Answer:
     from recollect.cli.explain_text import iter_explanation  # noqa: PLC0415 - reads transcripts
     from recollect.usage.explain import explain  # noqa: PLC0415
     from recollect.usage.explain_document import describe_explanation  # noqa: PLC0415
@@ -227,12 +262,7 @@ def _explain(books: Books, target: str, zone: Zone, options: _Options) -> None:
         books, target, zone, _find_today(zone), track=lambda files: show_progress(files, "files")
     )
     if options["as_json"]:
-        _print_json(describe_explanation(explanation))
+        text = format_document(describe_explanation(explanation))
     else:
-        lines = iter_explanation(explanation, zone, count_columns())
-        show_text("\n".join(lines), is_paged=options["paged"])
-
-
-def _print_json(document: Document) -> None:
-    """Escaped beyond ASCII, so that no name out of a transcript can drive a terminal."""
-    click.echo(json.dumps(document, indent=2))
+        text = "\n".join(iter_explanation(explanation, zone, count_columns()))
+    return _Answer(text, is_empty=False, problems=books.problems)

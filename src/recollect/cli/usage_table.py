@@ -5,7 +5,7 @@ a bar. The key is the last thing to be cut, since it tells what a row is.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from recollect.cli.colours import faint, strong
 from recollect.cli.tables import GAP, pad
@@ -23,8 +23,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 Show = Callable[[int], str]
 
 
-@dataclass(frozen=True, slots=True)
-class TableLine:
+class TableLine(NamedTuple):
     """A row; without totals it is a remark that stands between the rows."""
 
     label: str
@@ -33,8 +32,7 @@ class TableLine:
     is_strong: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A column of numbers, with a shorter title for when there is little room."""
 
     title: str
@@ -59,8 +57,7 @@ _STEPS: tuple[Step, ...] = (
 """Columns and whether numbers are short, the widest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Grid:
+class _Grid(NamedTuple):
     """Cells of all lines, titles first, without the labels."""
 
     cells: list[list[str]]

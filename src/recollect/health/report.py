@@ -37,6 +37,56 @@ class RefusedFile(Struct, frozen=True, kw_only=True):
     failed: bool
 
 
+class Expiring(Struct, frozen=True, kw_only=True):
+    """A transcript that Claude Code deletes when it starts after this moment."""
+
+    file: str
+    after: str
+
+
+class Orphan(Struct, frozen=True, kw_only=True):
+    """What lies beside the transcripts and belongs to a session that has none."""
+
+    file: str
+    kind: str
+    files: int
+    byte_count: int = field(name="bytes")
+
+
+class RootReport(Struct, frozen=True, kw_only=True):
+    """A Claude directory: who may look into it, and what will go."""
+
+    path: str
+    sessions: int
+    permissions: str | None
+    """In octal digits; None where the system has none."""
+    is_private: bool
+    retention_days: float
+    retention_is_set: bool
+    retention_problem: str | None
+    expiring: tuple[Expiring, ...]
+    """Those that are due within a week, the first one first."""
+    overdue: int
+    """How many of them go as soon as Claude Code starts."""
+    next_expiry: str | None
+    orphans: tuple[Orphan, ...]
+
+
+class IndexReport(Struct, frozen=True, kw_only=True):
+    """The index on this machine."""
+
+    path: str
+    byte_count: int = field(name="bytes")
+    is_sound: bool
+    is_level: bool
+    is_locked: bool
+    schema_version: int | None
+    files: int
+    files_gone: int
+    messages: int
+    problems: int
+
+
 class Report(Struct, frozen=True, kw_only=True):
     """The state of all files of a survey together."""
 
@@ -62,6 +112,9 @@ class Report(Struct, frozen=True, kw_only=True):
     torn: tuple[Place, ...] = ()
     oversized: tuple[Place, ...] = ()
     refused: tuple[RefusedFile, ...] = ()
+    roots: tuple[RootReport, ...] = ()
+    index: IndexReport | None = None
+    sqlite: str | None = None
 
     @property
     def damaged_count(self) -> int:

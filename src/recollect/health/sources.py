@@ -74,7 +74,7 @@ def take_inventory(paths: Sequence[Path], environment: Mapping[str, str] = os.en
     sources: dict[Path, Source] = {}
     refused: list[RefusedFile] = []
     for path in paths:
-        naming = _naming_for(path, home, is_one_of_many=len(paths) > 1)
+        naming = naming_for(path, home, is_one_of_many=len(paths) > 1)
         discovery = discover(path)
         for source in _iter_sources(discovery, naming):
             sources.setdefault(source.path, source)
@@ -93,7 +93,8 @@ def _shorten_home(path: Path, home: Path | None) -> str:
     return str(Path(HOME_SIGN, path.relative_to(home)))
 
 
-def _naming_for(path: Path, home: Path | None, *, is_one_of_many: bool) -> Naming:
+def naming_for(path: Path, home: Path | None, *, is_one_of_many: bool) -> Naming:
+    """How files below `path` are called."""
     base = path.absolute()
     return Naming(base, _shorten_home(base, home) if is_one_of_many else "", home)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from recollect.errors import UnreadableInput
 from recollect.library.heads import find_session_id
-from recollect.library.origins import Surroundings, name_of
+from recollect.library.origins import Surroundings
 from recollect.library.project_files import list_project
 from recollect.library.small_files import read_small
 from recollect.locations import (
@@ -21,6 +21,7 @@ from recollect.locations import (
     is_plain_name,
 )
 from recollect.locations.entries import find_directory
+from recollect.locations.transcript_files import name_of
 from recollect.reader import read_transcript
 from recollect.records.decoding import decode_value
 from recollect.session.session import Child, Session

@@ -9,10 +9,13 @@ from msgspec import Struct
 
 from recollect.errors import UnreadableInput
 from recollect.library.ends import Ends, read_ends
-from recollect.library.origins import Surroundings, modified_of, name_of
+from recollect.library.origins import Surroundings, modified_of
 from recollect.locations import Transcript, TranscriptKind, is_stray
+from recollect.locations.transcript_files import name_of
+from recollect.records.conversation import SYNTHETIC_MODEL, Assistant
 from recollect.session.facts import Facts, build_facts
-from recollect.session.metadata import LiveProcess, Origins, build_metadata
+from recollect.session.live_process import LiveProcess
+from recollect.session.metadata import Origins, build_metadata
 from recollect.session.times import parse_time
 
 
@@ -43,6 +46,14 @@ class SessionListing(Struct, frozen=True, kw_only=True):
     agent_id: str | None = None
     parent_id: str | None = None
     """For a subagent, the session that it worked for."""
+    forked_from: str | None = None
+    """The session that its first records were copied from, where they say so."""
+    continued_in: str | None = None
+    """The session that takes this one up without a copy."""
+    first_reply_id: str | None = None
+    """Id of the first reply: two sessions with the same one began as the same conversation."""
+    models: tuple[str, ...] = ()
+    """The models that replied, in order of appearance; of a large file those at its ends."""
     message_count: int | None = None
     """Prompts of a person and distinct replies; None when the file was not read as a whole."""
     live: LiveProcess | None = None
@@ -97,6 +108,10 @@ def _list_session(transcript: Transcript, origins: Origins, ends: Ends) -> Sessi
         is_subagent=is_subagent,
         agent_id=metadata.agent_id,
         parent_id=_find_parent(transcript, facts) if is_subagent else None,
+        forked_from=None if is_subagent else _find_origin(metadata.id, facts),
+        continued_in=facts.continued_in,
+        first_reply_id=_find_first_reply(ends),
+        models=tuple(dict.fromkeys(change.value for change in facts.models)),
         message_count=metadata.message_count if ends.is_whole else None,
         live=metadata.live,
     )
@@ -119,3 +134,16 @@ def _find_parent(transcript: Transcript, facts: Facts) -> str | None:
     if transcript.kind is not TranscriptKind.SESSION and transcript.session_id:
         return transcript.session_id
     return facts.session_ids[0] if facts.session_ids else None
+
+
+def _find_origin(own_id: str, facts: Facts) -> str | None:
+    """The session that the records were copied from: by a field, or by an id left on a copy."""
+    if facts.forked_from is not None and facts.forked_from.session_id:
+        return facts.forked_from.session_id
+    first = facts.session_ids[0] if facts.session_ids else own_id
+    return first if first != own_id else None
+
+
+def _find_first_reply(ends: Ends) -> str | None:
+    replies = (link.message for link in ends.log.chain if isinstance(link, Assistant))
+    return next((each.id for each in replies if each and each.model != SYNTHETIC_MODEL), None)

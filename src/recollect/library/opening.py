@@ -10,10 +10,12 @@ from pathlib import Path
 from recollect.errors import UnreadableInput
 from recollect.library.family import find_subagent_files, load_children, make_child
 from recollect.library.heads import find_session_id
-from recollect.library.origins import Surroundings, name_of
-from recollect.library.references import locate_file, locate_session, looks_like_file
+from recollect.library.origins import Surroundings
+from recollect.library.references import locate_session
 from recollect.library.sessions import Root
 from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.references import locate_file, looks_like_file
+from recollect.locations.transcript_files import name_of
 from recollect.reader import read_transcript
 from recollect.records.envelope import Record
 from recollect.records.irregular import Blank, Damaged, Oversized, Torn, Unknown

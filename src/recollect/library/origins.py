@@ -9,8 +9,9 @@ from pathlib import Path
 from recollect.library.processes import find_live_processes
 from recollect.library.summaries import collect_summaries
 from recollect.locations import Transcript, TranscriptKind, find_root_of
-from recollect.locations.names import TRANSCRIPT_SUFFIX
-from recollect.session.metadata import LiveProcess, Origins
+from recollect.locations.transcript_files import name_of
+from recollect.session.live_process import LiveProcess
+from recollect.session.metadata import Origins
 
 
 class Surroundings:
@@ -49,13 +50,6 @@ class Surroundings:
         if root not in self._processes:
             self._processes[root] = find_live_processes(root)
         return self._processes[root]
-
-
-def name_of(transcript: Transcript) -> str:
-    """The id of what a transcript holds: a session's own, or the name of a subagent's file."""
-    if transcript.kind is TranscriptKind.SESSION and transcript.session_id:
-        return transcript.session_id
-    return transcript.path.name.removesuffix(TRANSCRIPT_SUFFIX)
 
 
 def modified_of(transcript: Transcript) -> float:

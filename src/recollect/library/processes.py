@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from recollect.library.small_files import read_small
 from recollect.locations import SidecarKind, list_root_sidecars
-from recollect.records.decoding import decode_value
-from recollect.session.metadata import LiveProcess
+from recollect.session.live_process import LiveProcess
 
 _START_FIELD: Final = 19
 """Place of the start time in `/proc/<pid>/stat`, counted behind the name in parentheses."""
@@ -40,10 +40,20 @@ def find_live_processes(root: Path) -> dict[str, LiveProcess]:
     for sidecar in list_root_sidecars(root).found:
         if sidecar.kind is SidecarKind.PROCESS:
             data = read_small(sidecar.path)
-            stated = decode_value(data, _ProcessFile) if data else None
+            stated = _decode(data) if data else None
             if stated and stated.pid and stated.session_id and _is_running(stated):
                 found[stated.session_id] = _make_process(stated.pid, stated)
     return found
+
+
+def _decode(data: bytes) -> _ProcessFile | None:
+    try:
+        return msgspec.json.decode(data, type=_ProcessFile)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        # A newer client may write a field in another way; this costs the time to load all records.
+        from recollect.records.decoding import decode_value  # noqa: PLC0415
+
+        return decode_value(data, _ProcessFile)
 
 
 def _make_process(pid: int, stated: _ProcessFile) -> LiveProcess:

@@ -6,7 +6,7 @@ long before the last file has been read.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from heapq import heappop, heappush
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Final, Literal
@@ -17,6 +17,7 @@ from recollect.errors import UsageError
 from recollect.library.heads import find_cwd
 from recollect.library.listings import SessionListing, read_listing
 from recollect.library.origins import Surroundings, modified_of
+from recollect.library.selection import find_beginning, holds, is_under_way
 from recollect.locations import (
     Transcript,
     TranscriptKind,
@@ -24,7 +25,6 @@ from recollect.locations import (
     resolve_roots,
     select_transcripts,
 )
-from recollect.session.times import parse_time
 
 Order = Literal["activity", "modified", "created"]
 
@@ -152,12 +152,9 @@ def iter_by_activity(
 
 
 def _fits(listing: SessionListing, query: SessionQuery) -> bool:
-    texts = (listing.title or "", listing.first_prompt or "")
-    if query.text and not any(query.text.casefold() in text.casefold() for text in texts):
-        return False
-    if query.since and listing.activity < _seconds(query.since):
-        return False
-    return query.until is None or _created(listing) < _seconds(query.until)
+    return holds(query.text, listing.title, listing.first_prompt) and is_under_way(
+        listing, query.since, query.until
+    )
 
 
 def _sort(listings: list[SessionListing], order: Order) -> list[SessionListing]:
@@ -169,9 +166,4 @@ def _sort(listings: list[SessionListing], order: Order) -> list[SessionListing]:
 
 
 def _created(listing: SessionListing) -> float:
-    moment = parse_time(listing.created)
-    return listing.modified if moment is None else moment.timestamp()
-
-
-def _seconds(moment: datetime) -> float:
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return find_beginning(listing.created, listing.modified)

@@ -2,29 +2,35 @@
 
 Knows paths, names and the state of files; refuses to know what a record is, which the layers above
 do. Nothing here writes, and nothing found on disk or in a record is trusted to be what it says.
+What only some answers need is loaded when it is first used: every command begins with this package.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from recollect.locations.discovery import Discovery, discover, discover_root
 from recollect.locations.entries import Refusal, Refused
 from recollect.locations.names import encode_project_path, is_plain_name
-from recollect.locations.project_directories import (
-    find_project_directories,
-    select_transcripts,
-)
 from recollect.locations.roots import resolve_roots
 from recollect.locations.safe_open import open_regular
-from recollect.locations.sidecars import (
-    Sidecar,
-    SidecarKind,
-    Sidecars,
-    find_root_of,
-    find_subagent_meta,
-    list_root_sidecars,
-    list_session_sidecars,
-    resolve_tool_result,
-)
-from recollect.locations.strays import is_stray
 from recollect.locations.transcript_files import Transcript, TranscriptKind
+
+if TYPE_CHECKING:
+    from recollect.locations.project_directories import (
+        find_project_directories,
+        select_transcripts,
+    )
+    from recollect.locations.sidecars import (
+        Sidecar,
+        SidecarKind,
+        Sidecars,
+        find_root_of,
+        find_subagent_meta,
+        list_root_sidecars,
+        list_session_sidecars,
+        resolve_tool_result,
+    )
+    from recollect.locations.strays import is_stray
 
 __all__ = [
     "Discovery",
@@ -50,3 +56,19 @@ __all__ = [
     "resolve_tool_result",
     "select_transcripts",
 ]
+
+_MODULES = {
+    "find_project_directories": "project_directories",
+    "select_transcripts": "project_directories",
+    "is_stray": "strays",
+}
+"""Where the names are that are not loaded at once; those of no other module are sidecars."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"{__name__}.{_MODULES.get(name, 'sidecars')}")
+    value: object = getattr(module, name)
+    globals()[name] = value
+    return value

@@ -9,8 +9,8 @@ import os
 import stat
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from enum import Enum, auto
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -37,8 +37,7 @@ from recollect.locations.transcript_files import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Discovery:
+class Discovery(NamedTuple):
     """What was found, each list in the order of its paths."""
 
     transcripts: tuple[Transcript, ...]
@@ -99,8 +98,7 @@ class _Directory(NamedTuple):
         return make(Path(self.path)) if make else None
 
 
-@dataclass(frozen=True, slots=True)
-class _LinkedFile:
+class _LinkedFile(NamedTuple):
     place: Place
     name: str
     real: Path
@@ -121,10 +119,13 @@ def discover(path: Path) -> Discovery:
     return Discovery((guess_place(real.parent).describe(real.name, status),), ())
 
 
-def discover_root(root: Path) -> Discovery:
-    """Find the transcripts below `projects/` of a root, which may have none yet."""
+def discover_root(root: Path, *, include_nested: bool = True) -> Discovery:
+    """Find the transcripts below `projects/` of a root, which may have none yet.
+
+    Those in the sessions' own directories may be left out: that saves a look into each of them.
+    """
     real, _ = _resolve(root)
-    return _Walk(root, real).run(_Level.ROOT)
+    return _Walk(root, real, include_nested=include_nested).run(_Level.ROOT)
 
 
 def _resolve(path: Path) -> tuple[Path, os.stat_result]:
@@ -142,7 +143,8 @@ def _resolve(path: Path) -> tuple[Path, os.stat_result]:
 class _Walk:
     """One walk. Real directories come before linked ones, so that a real place always wins."""
 
-    def __init__(self, path: Path, real: Path) -> None:
+    def __init__(self, path: Path, real: Path, *, include_nested: bool = True) -> None:
+        self._skipped = None if include_nested else _Level.SESSION
         self._start = path.absolute()
         self._boundary = real
         self._queue: list[_Directory] = []
@@ -162,7 +164,7 @@ class _Walk:
                 self._read(directory)
         self._take_linked_files()
         return Discovery(
-            tuple(sorted(self._transcripts, key=lambda found: os.fspath(found.path))),
+            tuple(sorted(self._transcripts, key=attrgetter("file"))),
             tuple(sorted(self._refused, key=lambda refused: os.fspath(refused.path))),
         )
 
@@ -194,28 +196,29 @@ class _Walk:
     def _take(self, directory: _Directory, place: Place | None, entry: os.DirEntry[str]) -> None:
         name = entry.name
         try:
-            if is_link_entry(entry):
+            # First what nearly every entry is; this is no link, and needs no question to the disk.
+            if place and entry.is_file(follow_symlinks=False):
+                if is_transcript_name(name):
+                    status = entry.stat(follow_symlinks=False)
+                    self._transcripts.append(place.describe(name, status))
+            elif is_link_entry(entry):
                 self._follow(directory, place, name)
             elif entry.is_dir(follow_symlinks=False):
-                if level := directory.child_level(name):
+                level = directory.child_level(name)
+                if level and level is not self._skipped:
                     self._queue.append(directory.child(name, level))
             elif place and is_transcript_name(name):
-                self._take_file(place, entry)
+                self._refuse(Path(place.prefix, name), Refusal.SPECIAL)
         except FileNotFoundError:
             # Deleted since the directory was listed.
             return
         except OSError as error:
             self._refuse(Path(directory.path, name), Refusal.UNREADABLE, describe_error(error))
 
-    def _take_file(self, place: Place, entry: os.DirEntry[str]) -> None:
-        status = entry.stat(follow_symlinks=False)
-        if stat.S_ISREG(status.st_mode):
-            self._transcripts.append(place.describe(entry.name, status))
-        else:
-            self._refuse(place.directory / entry.name, Refusal.SPECIAL)
-
     def _follow(self, directory: _Directory, place: Place | None, name: str) -> None:
         level = directory.child_level(name)
+        if level is self._skipped:
+            level = None
         is_wanted_file = place is not None and is_transcript_name(name)
         if level is None and not is_wanted_file:
             return
@@ -247,7 +250,7 @@ class _Walk:
             if str(real.parent) not in self._searched and real not in taken:
                 taken.add(real)
                 found = linked.place.describe(linked.name, linked.status)
-                self._transcripts.append(replace(found, path=real))
+                self._transcripts.append(found._replace(file=str(real)))
 
     def _refuse(self, path: Path, reason: Refusal, detail: str = "") -> None:
         self._refused.append(Refused(path, reason, detail))

@@ -7,10 +7,9 @@ A refusal is a value and not an exception, because one bad entry must not hide i
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 # `stat.IO_REPARSE_TAG_MOUNT_POINT`, which Python defines on Windows only.
 _JUNCTION_TAG: Final = 0xA0000003
@@ -30,8 +29,7 @@ class Refusal(StrEnum):
     UNREADABLE = "cannot be looked at"
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(NamedTuple):
     """An entry that was found and left alone."""
 
     path: Path

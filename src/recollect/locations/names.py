@@ -6,6 +6,7 @@ names are hashed; the work directory is read from the records instead.
 """
 
 import os
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -15,6 +16,8 @@ PROJECT_NAME_LIMIT: Final = 200
 # The longest stem that a file of a 255-byte file system can have beside its `.jsonl`.
 PLAIN_NAME_LIMIT: Final = 255 - len(TRANSCRIPT_SUFFIX)
 
+# Ids are of this form. The names of devices that are, have four signs at most.
+_ID: Final = re.compile("[0-9A-Za-z_-]{5,200}")
 _BASE_36: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _KEPT_UNITS: Final = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 # Separators of either system, drives and alternate streams, and control characters.
@@ -48,7 +51,8 @@ def is_plain_name(name: str) -> bool:
 
     The answer is the same on every system, so that a name refused on Windows is refused everywhere.
     """
-    return (
+    # Nearly every name asked about is an id, and a list asks about thousands.
+    return _ID.fullmatch(name) is not None or (
         bool(name)
         and _FORBIDDEN.isdisjoint(name)
         and not name.endswith((".", " "))

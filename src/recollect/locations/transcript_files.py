@@ -5,10 +5,9 @@ Knows the three layouts of subagents; refuses to know the content. The session o
 """
 
 import os
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from recollect.locations.names import TRANSCRIPT_SUFFIX, is_plain_name
 
@@ -23,16 +22,16 @@ class TranscriptKind(StrEnum):
     WORKFLOW_AGENT = "workflow-agent"
 
 
-@dataclass(frozen=True, slots=True)
-class Transcript:
+class Transcript(NamedTuple):
     """One transcript as it was found; size and times are those of that moment.
 
-    `path` is where the bytes are and is no link itself; `project_dir` is where it was found.
+    `file` is where the bytes are and is no link itself; `project_dir` is where it was found.
     An id is None when the layout does not tell it or the name could not be a plain name.
     `device` and `inode` are 0 where listing a directory does not tell them (Windows).
     """
 
-    path: Path
+    file: str
+    """Its path as text: making a `Path` costs more than all else of finding a file."""
     project_dir: Path
     kind: TranscriptKind
     session_id: str | None
@@ -44,16 +43,28 @@ class Transcript:
     inode: int
 
     @property
+    def path(self) -> Path:
+        """Where the bytes are."""
+        return Path(self.file)
+
+    @property
     def is_empty(self) -> bool:
         """True for the file of 0 bytes that 2.0.x leaves behind at each resume."""
         return self.size == 0
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+def name_of(transcript: Transcript) -> str:
+    """The id of what a transcript holds: a session's own, or the name of a subagent's file."""
+    if transcript.kind is TranscriptKind.SESSION and transcript.session_id:
+        return transcript.session_id
+    return os.path.basename(transcript.file).removesuffix(TRANSCRIPT_SUFFIX)  # noqa: PTH119 - a list asks for thousands
+
+
+class Place(NamedTuple):
     """What a directory says about the transcripts that lie directly in it."""
 
-    directory: Path
+    prefix: str
+    """What their paths begin with: the directory and a separator."""
     project_dir: Path
     kind: TranscriptKind = TranscriptKind.SESSION
     session_id: str | None = None
@@ -70,35 +81,36 @@ class Place:
         else:
             session_id = _plain(stem)
         return Transcript(
-            path=self.directory / name,
-            project_dir=self.project_dir,
-            kind=kind,
-            session_id=session_id,
-            agent_id=agent_id,
-            run_id=self.run_id,
-            size=status.st_size,
-            mtime_ns=status.st_mtime_ns,
-            device=status.st_dev,
-            inode=status.st_ino,
+            self.prefix + name,
+            self.project_dir,
+            kind,
+            session_id,
+            agent_id,
+            self.run_id,
+            status.st_size,
+            status.st_mtime_ns,
+            status.st_dev,
+            status.st_ino,
         )
 
 
 def project_place(directory: Path) -> Place:
     """Return what `projects/<project>` says: sessions, and the flat subagents of 2.0.x."""
-    return Place(directory, directory)
+    return Place(_prefix(directory), directory)
 
 
 def subagents_place(directory: Path) -> Place:
     """Return what `<session>/subagents` says, flat at any depth of nesting."""
     session_dir = directory.parent
-    return Place(directory, session_dir.parent, TranscriptKind.SUBAGENT, _plain(session_dir.name))
+    session_id = _plain(session_dir.name)
+    return Place(_prefix(directory), session_dir.parent, TranscriptKind.SUBAGENT, session_id)
 
 
 def run_place(directory: Path) -> Place:
     """Return what `<session>/subagents/workflows/<run>` says."""
     session_dir = directory.parent.parent.parent
     return Place(
-        directory,
+        _prefix(directory),
         session_dir.parent,
         TranscriptKind.WORKFLOW_AGENT,
         _plain(session_dir.name),
@@ -113,6 +125,10 @@ def guess_place(directory: Path) -> Place:
     if (directory.parent.parent.name, directory.parent.name) == ("subagents", "workflows"):
         return run_place(directory)
     return project_place(directory)
+
+
+def _prefix(directory: Path) -> str:
+    return os.path.join(directory, "")  # noqa: PTH118 - a Path has no separator at its end
 
 
 def _plain(name: str) -> str | None:

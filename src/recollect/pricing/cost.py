@@ -76,8 +76,8 @@ def make_tariff(price: Price, factor: Decimal) -> Tariff:
 
 def multiply(tokens: Tokens, tariff: Tariff) -> Amounts | None:
     """The exact amount of each class; None when a class that was used has no known price."""
-    rates = _choose_rates(tokens, tariff) if tariff.above else tariff.base
-    if rates.missing and _uses_any(tokens, rates.missing):
+    rates = _find_rates(tokens, tariff)
+    if rates is None:
         return None
     sent, received, read, written_5m, written_1h, search = rates.per_unit
     classes = (
@@ -89,6 +89,23 @@ def multiply(tokens: Tokens, tariff: Tariff) -> Amounts | None:
         tokens.web_searches * search,
     )
     return Amounts(classes, rates.scale)
+
+
+def multiply_total(tokens: Tokens, tariff: Tariff) -> int | None:
+    """What all classes come to, rounded as `round_amounts` does; None as in `multiply`."""
+    rates = _find_rates(tokens, tariff)
+    if rates is None:
+        return None
+    sent, received, read, written_5m, written_1h, search = rates.per_unit
+    amount = (
+        tokens.input * sent
+        + tokens.output * received
+        + tokens.cache_read * read
+        + tokens.cache_write_5m * written_5m
+        + tokens.cache_write_1h * written_1h
+        + tokens.web_searches * search
+    )
+    return _round(2 * amount + rates.scale, 2 * rates.scale)
 
 
 def add(one: Amounts, other: Amounts) -> Amounts:
@@ -113,16 +130,23 @@ def round_amounts(amounts: Amounts) -> Cost:
         before = rounded
         if amount:
             running += 2 * amount
-            rounded = running // divisor
-            if rounded & 1 and not running % divisor:
-                rounded -= 1
+            rounded = _round(running, divisor)
         classes.append(rounded - before)
     return Cost(*classes)
 
 
-def _choose_rates(tokens: Tokens, tariff: Tariff) -> Rates:
-    prompt = tokens.prompt
-    return next((rates for above, rates in tariff.above if prompt > above), tariff.base)
+def _round(running: int, divisor: int) -> int:
+    """A doubled sum plus its scale, divided by the doubled scale: half to the even side."""
+    rounded = running // divisor
+    return rounded - 1 if rounded & 1 and not running % divisor else rounded
+
+
+def _find_rates(tokens: Tokens, tariff: Tariff) -> Rates | None:
+    rates = tariff.base
+    if tariff.above:
+        prompt = tokens.prompt
+        rates = next((rates for above, rates in tariff.above if prompt > above), rates)
+    return None if rates.missing and _uses_any(tokens, rates.missing) else rates
 
 
 def _uses_any(tokens: Tokens, classes: tuple[int, ...]) -> bool:

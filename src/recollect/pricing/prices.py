@@ -21,6 +21,7 @@ from recollect.pricing.cost import (
     add,
     make_tariff,
     multiply,
+    multiply_total,
     round_amounts,
 )
 from recollect.pricing.names import SYNTHETIC
@@ -83,18 +84,26 @@ class Prices:
         amounts = self._multiply(request, _to_day(when))
         return None if amounts is None else round_amounts(amounts)
 
+    def total_of(self, request: Request, when: str | date | None) -> int | None:
+        """The total of `cost_of`, for those who have many requests and need no classes."""
+        tariff = self._find_tariff(request, _to_day(when))
+        return None if tariff is None else multiply_total(request.tokens, tariff)
+
     def find(self, model: str | None, when: str | date | None) -> Price | None:
         """The price of a model on a day, as its file states it."""
         day = _parse_day(_to_day(when))
         return None if model is None or day is None else self._table.find_price(model, day)
 
     def _multiply(self, request: Request, day: str) -> Amounts | None:
+        tariff = self._find_tariff(request, day)
+        return None if tariff is None else multiply(request.tokens, tariff)
+
+    def _find_tariff(self, request: Request, day: str) -> Tariff | None:
         key = (request.model, day, request.speed, request.service_tier, request.inference_geo)
         try:
-            tariff = self._tariffs[key]
+            return self._tariffs[key]
         except KeyError:
-            tariff = self._remember(key, request)
-        return None if tariff is None else multiply(request.tokens, tariff)
+            return self._remember(key, request)
 
     def _remember(self, key: _Key, request: Request) -> Tariff | None:
         if len(self._tariffs) >= CACHE_SIZE:

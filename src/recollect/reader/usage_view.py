@@ -38,18 +38,23 @@ _SHARED_FIELDS = tuple(
 
 
 def read_usage(
-    path: Path | str, start: int = 0, stop: int | None = None
+    path: Path | str, start: int = 0, stop: int | None = None, *, completes_last: bool = False
 ) -> Iterator[AssistantUsage]:
-    """The assistant records with usage in the file at `path`, from byte `start` up to `stop`."""
+    """The assistant records with usage in the file at `path`, from byte `start` up to `stop`.
+
+    A last line that breaks off may be continued, and is left out; with `completes_last` it is
+    taken for what it is, as any other broken line: its message was paid for all the same.
+    """
+    end = b"\n" if completes_last else b""
     with open_regular(Path(path)) as file:
         splitter = BlockSplitter(seek_line_start(file, start))
-        for record in _read_file(file, str(path), splitter, stop):
+        for record in _read_file(file, str(path), splitter, stop, end):
             if record.span is None or record.span.offset >= start:
                 yield record
 
 
 def _read_file(
-    file: FileIO, name: str, splitter: BlockSplitter, stop: int | None
+    file: FileIO, name: str, splitter: BlockSplitter, stop: int | None, end: bytes
 ) -> Iterator[AssistantUsage]:
     for chunk in iter_chunks(file, stop):
         for piece in splitter.feed(chunk):
@@ -57,7 +62,7 @@ def _read_file(
     rest = splitter.finish()
     if isinstance(rest, Block):
         decoder = TranscriptDecoder(name, rest.offset)
-        yield from _project([*decoder.feed(rest.data), *decoder.finish()])
+        yield from _project([*decoder.feed(rest.data + end), *decoder.finish()])
 
 
 def _search(file: str, piece: Block | TooLong) -> Iterator[AssistantUsage]:

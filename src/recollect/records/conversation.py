@@ -3,7 +3,7 @@
 from msgspec import Raw, Struct, field
 
 from recollect.records.blocks import Content
-from recollect.records.envelope import SPAN_KEY, Chain
+from recollect.records.envelope import SPAN_KEY, Chain, ForkedFrom
 from recollect.records.span import Span
 from recollect.records.usage import Usage
 
@@ -188,4 +188,5 @@ class AssistantUsage(Struct, frozen=True, kw_only=True, rename="camel", gc=False
     request_id: str | None = None
     message: MessageUsage | None = None
     cost_usd: float | None = field(default=None, name="costUSD")
+    forked_from: ForkedFrom | None = None
     span: Span | None = field(default=None, name=SPAN_KEY)

@@ -1,8 +1,10 @@
-"""Usage → tokens by class: one split that serves counting and pricing alike.
+"""Usage → tokens by class: one split, and one list of classes, for counting and pricing alike.
 
 It takes the numbers as they stand in one record; which of several records of a message counts is
 for the ledger to decide.
 """
+
+from typing import Final
 
 from msgspec import Struct
 
@@ -28,6 +30,10 @@ class Tokens(Struct, frozen=True, gc=False):
     def total(self) -> int:
         """All tokens, sent and received."""
         return self.prompt + self.output
+
+
+CLASSES: Final = Tokens.__struct_fields__
+"""What is counted of each message, in the order that tables, rows and sums have as well."""
 
 
 def split_usage(usage: Usage, *, is_largest: bool = False) -> Tokens:

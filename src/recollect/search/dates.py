@@ -6,15 +6,15 @@ period is meant is for the caller to say. Days are those of the given time zone.
 """
 
 import re
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Final
 
 from msgspec import Struct
 
-_CALENDAR: Final = re.compile(r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?")
+from recollect.session.calendar import find_days
+
 _AGO: Final = re.compile(r"([0-9]{1,6})([hdw])")
 _HOURS: Final = {"h": 1, "d": 24, "w": 7 * 24}
-_MONTHS: Final = 12
 
 
 class Period(Struct, frozen=True):
@@ -36,26 +36,8 @@ def _read_period(text: str, now: datetime, timezone: tzinfo) -> Period | None:
     if ago := _AGO.fullmatch(text):
         moment = (now - timedelta(hours=int(ago[1]) * _HOURS[ago[2]])).astimezone(UTC)
         return Period(moment, moment)
-    days = _read_days(text, now.astimezone(timezone).date())
+    days = find_days(text, now.astimezone(timezone).date())
     if days is None:
         return None
     first, after = (datetime.combine(day, time(), timezone).astimezone(UTC) for day in days)
     return Period(first, after)
-
-
-def _read_days(text: str, today: date) -> tuple[date, date] | None:
-    """The first day and the day after the last one."""
-    one_day = timedelta(days=1)
-    if text == "today":
-        return today, today + one_day
-    if text == "yesterday":
-        return today - one_day, today
-    match = _CALENDAR.fullmatch(text)
-    if match is None:
-        return None
-    year, month, day = (int(number) if number else None for number in match.groups())
-    if year is None or month is None:
-        return date(int(match[1]), 1, 1), date(int(match[1]) + 1, 1, 1)
-    if day is None:
-        return date(year, month, 1), date(year + month // _MONTHS, month % _MONTHS + 1, 1)
-    return date(year, month, day), date(year, month, day) + one_day

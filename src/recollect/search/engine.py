@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from recollect.locations import Transcript
 from recollect.records.envelope import Record
+from recollect.search.candidates import find_candidates
 from recollect.search.fields import FieldReader
 from recollect.search.match import make_search_plan, to_match
 from recollect.search.query import parse_query
@@ -24,7 +25,7 @@ from recollect.search.ranking import rate
 from recollect.search.readback import TextReader
 from recollect.search.regexes import check_regexes, compile_regex, iter_regexes
 from recollect.search.snippets import Snippet, make_snippet
-from recollect.search.spans import Span, find_spans
+from recollect.search.spans import Span, choose_window, find_spans
 from recollect.search.terms import TOKENIZER, prepare_for_index
 from recollect.search.tree import And, Phrase, Query, Word
 from recollect.search.widening import widen
@@ -36,12 +37,14 @@ from recollect.store.text_queries import (
     TextQueries,
     all_of,
     in_files,
+    open_no_texts,
     open_text_queries,
 )
 from recollect.sync.documents import list_documents
+from recollect.sync.text_tails import NO_FRESH_TEXTS, read_fresh
 from recollect.sync.texts import Recipe
 
-RECIPE: Final = Recipe("1", TOKENIZER, prepare_for_index)
+RECIPE: Final = Recipe("2", TOKENIZER, prepare_for_index)
 """How this program makes terms; the version changes whenever a text would give other terms."""
 
 WINDOW: Final = 2_000
@@ -102,15 +105,17 @@ def search(
 ) -> SearchResult:
     """What the index in a data directory finds in these transcripts; reads, never indexes.
 
-    `index_complete` is what `index_texts` said, and is passed on with the hits. Raises
-    `QueryError` for a query that cannot be read.
+    `index_complete` is what `index_texts` said, and is passed on with the hits; without it, what
+    was said within the last minute is looked for in the files. Raises `QueryError` for a query that
+    cannot be read.
     """
     query = parse_query(text, timezone=options.timezone)
     check_regexes(query)
-    queries = open_text_queries(directory, RECIPE.version)
-    if queries is None:
-        return SearchResult(hits=(), total=0, is_total_exact=True, index_complete=index_complete)
+    fresh = NO_FRESH_TEXTS if index_complete else read_fresh(directory, RECIPE, transcripts)
+    queries = open_text_queries(directory, RECIPE.version) or open_no_texts(RECIPE.tokenizer)
     try:
+        if fresh.batches:
+            queries.add(fresh.batches, fresh.files, RECIPE.tokenizer)
         return _Search(queries, transcripts, options).run(query, index_complete=index_complete)
     finally:
         queries.close()
@@ -157,7 +162,9 @@ class _Search:
 
     def _find(self, query: Query) -> _Answer:
         fields = FieldReader(self._queries, self._reader, query)
-        plan = make_search_plan(query, fields.ask)
+        plan = make_search_plan(
+            query, fields.ask, lambda regex: find_candidates(regex, self._queries)
+        )
         found = self._queries.select(
             plan.match,
             all_of([plan.condition, self._scope]),
@@ -223,7 +230,7 @@ class _Search:
 
 def _limit_to(queries: TextQueries, transcripts: Sequence[Transcript]) -> Condition:
     """Only texts in these transcripts, if the index has others too."""
-    paths = {str(transcript.path) for transcript in transcripts}
+    paths = {transcript.file for transcript in transcripts}
     wanted = [number for number, file in queries.files.items() if file.path in paths]
     return ALWAYS if len(wanted) == len(queries.files) else in_files(wanted)
 
@@ -238,9 +245,10 @@ def _drop_copies(texts: Iterable[FoundText]) -> list[FoundText]:
 
 def _find_marks(text: str, query: Query) -> list[Span]:
     """The places of what was sought: of words, or else of what fits a regular expression."""
-    spans = find_spans(text, query)
+    start, end = choose_window(text, query)
+    spans = find_spans(text[start:end], query)
     if spans:
-        return spans
+        return [(start + first, start + last) for first, last in spans]
     matches = chain.from_iterable(
         compile_regex(regex, str(query)).finditer(text) for regex in iter_regexes(query.root)
     )

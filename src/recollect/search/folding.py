@@ -6,6 +6,7 @@ ASCII keep their case, because the parts of `parseQuery` are read from it later.
 in Latin, Greek, Cyrillic, Hebrew and Arabic only: elsewhere marks are vowels or change the letter.
 """
 
+import codecs
 import re
 import unicodedata
 from bisect import bisect_right
@@ -49,6 +50,7 @@ _STROKED: Final = {
 }  # fmt: skip
 # Bounds the memory that a text with every character there is can take; the rest is folded anew.
 _REMEMBERED: Final = 1 << 16
+_SHORT_RUN: Final = 32
 
 
 class Folded(Struct, frozen=True):
@@ -101,6 +103,27 @@ def fold_and_write(text: str, write: Callable[[str], str]) -> str:
     if text.isascii():
         return text
     return _FOREIGN.sub(lambda run: write(_fold_run(run[0])), text)
+
+
+def register_folding(name: str, write: Callable[[str], str]) -> None:
+    """Make `text.encode("ascii", name)` give what `fold_and_write` does, in UTF-8.
+
+    The codec finds the runs in C, several times as fast as an expression does.
+    """
+    written: dict[str, bytes] = {}
+
+    def handle(error: UnicodeError) -> tuple[bytes, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        run = error.object[error.start : error.end]
+        folded = written.get(run)
+        if folded is None:
+            folded = fold_and_write(run, write).encode()
+            if len(run) <= _SHORT_RUN and len(written) < _REMEMBERED:
+                written[run] = folded
+        return folded, error.end
+
+    codecs.register_error(name, handle)
 
 
 def fold_with_places(text: str) -> Folded:

@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 
 from recollect.search.terms import TermSequence, query_terms
-from recollect.search.tree import And, Leaf, Node, Not, Or, Phrase, Prefix, Query, Word
+from recollect.search.tree import And, Leaf, Node, Not, Or, Phrase, Prefix, Query, Regex, Word
 from recollect.store.text_queries import Condition, all_of, any_of, holds_words, none_of
 
 FieldConditions = Callable[[Leaf], Condition]
 """What a field, a bound or a regular expression asks for."""
+
+Candidates = Callable[[Regex], str | None]
+"""An expression for the texts among which a regular expression is to be looked for."""
 
 
 class Plan(Struct, frozen=True):
@@ -24,25 +27,28 @@ class Plan(Struct, frozen=True):
     condition: Condition
 
 
-def make_search_plan(query: Query, ask: FieldConditions) -> Plan:
+def make_search_plan(query: Query, ask: FieldConditions, find_candidates: Candidates) -> Plan:
     """The plan for a query."""
     parts = query.root.parts if isinstance(query.root, And) else (query.root,)
     worded = [part for part in parts if to_match(_positive(part)) is not None]
     match = to_match(And(tuple(worded)))
     rest = [part for part in parts if match is None or part not in worded]
-    return Plan(match, all_of([_to_condition(part, ask) for part in rest]))
+    narrowed = [find_candidates(part) for part in rest if isinstance(part, Regex)]
+    matches = [found for found in (match, *narrowed) if found is not None]
+    condition = all_of([_to_condition(part, ask) for part in rest])
+    return Plan(" AND ".join(matches) or None, condition)
 
 
 def to_match(node: Node) -> str | None:
     """The expression for a node; None if it has anything in it but words, or only what is not."""
     match node:
         case Word() | Phrase():
-            return _any(map(_quote, query_terms(node.text)))
+            return join_any(map(quote_terms, query_terms(node.text)))
         case Prefix():
-            return _any(map(_quote, query_terms(node.text, prefix=True)))
+            return join_any(map(quote_terms, query_terms(node.text, prefix=True)))
         case Or():
             matches = [to_match(part) for part in node.parts]
-            return None if None in matches else _any(filter(None, matches))
+            return None if None in matches else join_any(filter(None, matches))
         case And():
             return _match_all(node.parts)
     return None
@@ -58,15 +64,17 @@ def _match_all(parts: Sequence[Node]) -> str | None:
     if not wanted or None in wanted or None in unwanted:
         return None
     found = " AND ".join(filter(None, wanted))
-    return f"(({found}) NOT {_any(filter(None, unwanted))})" if unwanted else f"({found})"
+    return f"(({found}) NOT {join_any(filter(None, unwanted))})" if unwanted else f"({found})"
 
 
-def _any(matches: Iterable[str]) -> str | None:
+def join_any(matches: Iterable[str]) -> str | None:
+    """The expression for texts that fulfil one of these; None if there are none."""
     joined = " OR ".join(matches)
     return f"({joined})" if joined else None
 
 
-def _quote(sequence: TermSequence) -> str:
+def quote_terms(sequence: TermSequence) -> str:
+    """The expression for terms that follow each other."""
     terms = " ".join(sequence.terms).replace('"', "")
     return f'"{terms}"{" *" if sequence.ends_open else ""}'
 

@@ -10,7 +10,7 @@ from typing import Final
 from recollect.store.text import Part
 from recollect.store.text_queries import FoundText
 
-_WEIGHTS: Final = {
+_WEIGHTS: Final[dict[int, float]] = {
     Part.TITLE: 1.5,
     Part.PROMPT: 1.4,
     Part.REPLY: 1.2,
@@ -33,7 +33,7 @@ def rate(text: FoundText, now: int, phrases: Collection[int]) -> float:
     age = max(now - text.second, 0)
     recency = _HALF_LIFE / (_HALF_LIFE + age)
     return (
-        _WEIGHTS[Part(text.part)] * (0.3 + text.density)
+        _WEIGHTS[text.part] * (0.3 + text.density)
         + _RECENT * recency
         + _PHRASE * (text.id in phrases)
     )

@@ -31,7 +31,13 @@ _ENCODED: Final = _mark(_ALPHANUMERIC + "+/=-_")
 # What is not ASCII becomes a question mark, and may be a letter.
 _WORDS: Final = _mark(_ALPHANUMERIC + "?")
 _EITHER: Final = _mark(_ALPHANUMERIC + "+/=-_?")
+_EITHER_IN_UTF8: Final = _EITHER[:128] + b"x" * 128
 _LONG_RUN: Final = b"x" * (TERM_LIMIT + 1)
+
+
+def may_have_long_runs(data: bytes) -> bool:
+    """Whether `cut_long_runs` could change a text in UTF-8: a quick look, sometimes mistaken."""
+    return len(data) > TERM_LIMIT and _LONG_RUN in data.translate(_EITHER_IN_UTF8)
 
 
 def cut_long_runs(text: str) -> str:

@@ -7,7 +7,9 @@ were sought, and of those the most occurrences.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Final
 
 from msgspec import Struct
@@ -20,7 +22,7 @@ _JOINER: Final = "\u200d"
 # The vowels of Thai and Lao that are letters by category and marks on paper.
 _LEANING: Final = "\u0e33\u0eb3"
 _NARROWEST: Final = 3
-_STRETCH: Final = re.compile(r"\s+|\S+")
+_WIDE_SPACE: Final = re.compile(r"\s{2,}")
 # Enough of a span to tell one word from another.
 _COMPARED: Final = 64
 # How far beyond the stretch to look for text when white space shrinks it, in widths.
@@ -45,14 +47,16 @@ def make_snippet(text: str, spans: Sequence[Span], width: int) -> Snippet:
     room = width - 2 * len(_CUT)
     first, last = _choose_stretch(text, spans, room)
     low, high = max(0, first - _REACH * width), min(len(text), first + (_REACH + 1) * width)
-    line, places = _collapse(text[low:high])
-    focus = places[first - low], places[min(last, high) - low]
+    line, place_of = _collapse(text[low:high])
+    focus = place_of(first - low), place_of(min(last, high) - low)
     is_cut = low > 0 or high < len(text) or len(line) > width
     start, end = _choose_window(line, focus, room if is_cut else width)
     head = _CUT if low or start else ""
     tail = _CUT if high < len(text) or end < len(line) else ""
     near = [(max(a, low) - low, min(b, high) - low) for a, b in spans if a < high and b > low]
-    marks = _move_marks([(places[a], places[b]) for a, b in near], (start, end), len(head) - start)
+    marks = _move_marks(
+        [(place_of(a), place_of(b)) for a, b in near], (start, end), len(head) - start
+    )
     return Snippet(f"{head}{line[start:end]}{tail}", marks)
 
 
@@ -83,21 +87,24 @@ def _word(text: str, span: Span) -> str:
     return text[span[0] : min(span[1], span[0] + _COMPARED)].casefold()
 
 
-def _collapse(text: str) -> tuple[str, list[int]]:
-    """The text with single spaces, and the place in it of every character and of the end."""
-    pieces: list[str] = []
-    places: list[int] = []
-    length = 0
-    for match in _STRETCH.finditer(text):
-        if match[0].isspace():
-            is_inner = match.start() > 0 and match.end() < len(text)
-            pieces.append(" " if is_inner else "")
-            places += [length] * len(match[0])
-        else:
-            pieces.append(match[0])
-            places += range(length, length + len(match[0]))
-        length += len(pieces[-1])
-    return "".join(pieces), [*places, length]
+def _collapse(text: str) -> tuple[str, Callable[[int], int]]:
+    """The text with single spaces, and what tells the place in it of a place in the text."""
+    end = len(text.rstrip())
+    gaps = [match.span() for match in _WIDE_SPACE.finditer(text, 0, end)]
+    if end and text[0].isspace() and not (gaps and gaps[0][0] == 0):
+        gaps.insert(0, (0, 1))
+    gaps += [(end, len(text))] * (end < len(text))
+    starts = [start for start, _ in gaps]
+    shrunk = [stop - start - (0 < start < end) for start, stop in gaps]
+    lost = [0, *accumulate(shrunk)]
+
+    def place_of(at: int) -> int:
+        number = bisect_right(starts, at)
+        if number and at < gaps[number - 1][1]:
+            return starts[number - 1] - lost[number - 1]
+        return at - lost[number]
+
+    return " ".join(text.split()), place_of
 
 
 def _choose_window(line: str, focus: Span, room: int) -> Span:

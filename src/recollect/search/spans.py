@@ -28,6 +28,9 @@ Span = tuple[int, int]
 
 # Each needle costs a pass over the text; nobody tells more than this many colours apart.
 _MOST_NEEDLES: Final = 64
+_WINDOW: Final = 8192
+_LONGEST_WORD: Final = 100
+_SPACE: Final = re.compile(r"\s")
 _LETTER: Final = rf"[^{SEPARATORS}{UNSPACED}{PICTOGRAPHS}]"
 _INSIDE: Final = re.compile(_LETTER * 2)
 # Possessive, so that a failed match never tries a shorter gap.
@@ -46,6 +49,26 @@ def find_spans(text: str, query: Query) -> list[Span]:
         for span in _iter_spans(text, folded, re.compile(needle))
     ]
     return _unite(sorted(found))
+
+
+def choose_window(text: str, query: Query) -> Span:
+    """The first stretch of a long text that holds most of what is sought, to look at that alone.
+
+    Of a text where nothing is spelt the way it is sought, that is all of it.
+    """
+    if len(text) <= 2 * _WINDOW:
+        return 0, len(text)
+    words = {sought.text.lower() for sought in iter_sought(query.root)}
+    best, most = (0, len(text)), 0
+    for start in range(0, len(text), _WINDOW):
+        window = _next_space(text, start), _next_space(text, start + _WINDOW)
+        piece = text[slice(*window)].lower()
+        found = sum(word in piece for word in words)
+        if found > most:
+            best, most = window, found
+        if most == len(words):
+            break
+    return best
 
 
 def _iter_needles(sought: Sought) -> Iterator[str]:
@@ -84,6 +107,12 @@ def _to_source(text: str, folded: Folded, match: re.Match[str]) -> Span:
     while end < len(text) and vanishes(text[end]):
         end += 1
     return start, end
+
+
+def _next_space(text: str, at: int) -> int:
+    """A place near `at` that cuts no word, unless the word is endless."""
+    space = _SPACE.search(text, at, at + _LONGEST_WORD) if at else None
+    return space.start() if space else min(at, len(text))
 
 
 def _unite(spans: list[Span]) -> list[Span]:

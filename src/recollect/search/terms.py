@@ -21,17 +21,23 @@ from recollect.search.folding import (
     fold,
     fold_and_write,
     is_term_character,
+    register_folding,
 )
-from recollect.search.identifiers import find_compounds, split_identifier
-from recollect.search.runs import cut_long_runs
+from recollect.search.identifiers import find_names, split_identifier
+from recollect.search.runs import cut_long_runs, may_have_long_runs
 
 # The tokenizer of SQLite's FTS5 that `prepare_for_index` writes for. Marks are letters, because in
 # many scripts they are vowels; accents are gone before it sees the text.
 TOKENIZER: Final = "unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'"
 
+CUT: Final = BARRIER * 2
+"""A term of texts with runs that the index holds only the head of; no query can have it."""
+
 _ASCII_TERM: Final = re.compile("[a-z0-9]+")
 _TERM: Final = re.compile(rf"[^{SEPARATORS}]+")
 _UNSPACED_RUN: Final = re.compile(rf"[{UNSPACED}]+")
+_FOLDING: Final = "recollect.search"
+_REMEMBERED: Final = 1 << 16
 _PIECE: Final = re.compile(rf"[{UNSPACED}]+|[^{SEPARATORS}{UNSPACED}]+")
 
 
@@ -42,17 +48,36 @@ class TermSequence(Struct, frozen=True):
     ends_open: bool = False
 
 
-def prepare_for_index(text: str) -> str:
-    """The text as the tokenizer of the index should read it; the same object when it is plain.
+class _WrittenParts(dict[bytes, bytes]):
+    """The parts of a name as they stand behind a text, kept for the names that are met first."""
 
-    It can always be encoded as UTF-8. The parts of compound names follow at the end, each behind a
-    barrier that no phrase can cross.
+    def __missing__(self, name: bytes) -> bytes:
+        parts = split_identifier(name.decode())
+        written = f" {BARRIER} {' '.join(parts)}".encode() if parts else b""
+        if len(self) < _REMEMBERED:
+            self[name] = written
+        return written
+
+
+_PARTS: Final = _WrittenParts()
+
+
+def prepare_for_index(text: str) -> bytes:
+    """The text as the tokenizer of the index should read it, in UTF-8.
+
+    The parts of compound names follow at the end, each behind a barrier that no phrase can cross.
     """
-    prepared = cut_long_runs(fold_and_write(text, _write_pairs))
-    compounds = find_compounds(prepared)
-    if not compounds:
-        return prepared
-    return " ".join((prepared, *(f"{BARRIER} {' '.join(parts)}" for parts in compounds)))
+    data = text.encode("ascii", _FOLDING)
+    if may_have_long_runs(data):
+        data = _cut(data)
+    parts = dict.fromkeys(map(_PARTS.__getitem__, find_names(data)))
+    return b"".join((data, *parts)) if parts else data
+
+
+def _cut(data: bytes) -> bytes:
+    text = data.decode()
+    cut = cut_long_runs(text)
+    return f"{cut} {CUT}".encode() if cut != text else data
 
 
 def iter_terms(text: str) -> Iterator[str]:
@@ -60,7 +85,8 @@ def iter_terms(text: str) -> Iterator[str]:
     prepared = cut_long_runs(fold_and_write(text, _write_pairs))
     term = _ASCII_TERM if prepared.isascii() else _TERM
     yield from term.findall(prepared.casefold())
-    for parts in find_compounds(prepared):
+    names = [name.decode() for name in find_names(prepared.encode())]
+    for parts in dict.fromkeys(map(split_identifier, names)):
         yield from parts
 
 
@@ -111,3 +137,6 @@ def _write_run(match: re.Match[str]) -> str:
 
 def _pairs(run: str) -> list[str]:
     return list(map(add, run, run[1:]))
+
+
+register_folding(_FOLDING, _write_pairs)

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from recollect.records.envelope import Chain
 from recollect.session.facts import Facts
+from recollect.session.live_process import LiveProcess
 from recollect.session.log import Log
 from recollect.session.messages import Message
 from recollect.session.prompts import PERSON_KINDS, InputKind
@@ -13,16 +14,6 @@ from recollect.session.times import find_range
 
 # What 1.0.x wrote as a title when the request for one failed.
 _NO_TITLES = ("API Error", "Invalid API key")
-
-
-class LiveProcess(Struct, frozen=True, kw_only=True):
-    """The client that has the session open right now, by its own account."""
-
-    pid: int
-    status: str | None = None
-    name: str | None = None
-    version: str | None = None
-    updated_at: float | None = None
 
 
 class Origins(Struct, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ and one sync. Texts carry a checksum, because damage on the disk would be a text
 """
 
 import os
+from collections.abc import Iterable, Mapping
 from zlib import crc32
 
 import apsw
@@ -12,6 +13,9 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from recollect.store.failures import DamagedIndex
+
+_ODD = "\0"
+"""Marks a path that is kept as numbers, because its bytes are no UTF-8; no path holds it."""
 
 LONGEST = 10_000
 """Characters that are kept of a name; all names are held in memory at once."""
@@ -26,6 +30,10 @@ class FileRow(Struct, frozen=True):
     session_id: str
     """Empty when neither the place nor the records tell it."""
     agent_id: str | None
+    agent_type: str | None
+    """What kind of subagent it is, as the small file beside it says."""
+    began: int | None
+    """The first time that is in it, in milliseconds: of a fork, that of the fork itself."""
     device: int
     inode: int
     """0 where listing a directory does not tell it."""
@@ -50,11 +58,16 @@ _SAVE_FILE = (
 )
 
 
-def load_files(connection: apsw.Connection) -> dict[str, tuple[int, FileRow]]:
-    """Every known transcript by its path, with its number."""
+def load_files(
+    connection: apsw.Connection, *, is_trusted: bool = False
+) -> dict[str, tuple[int, FileRow]]:
+    """Every known transcript by its path, with its number.
+
+    `is_trusted` says that pages have checksums, so that those of the rows need not be compared.
+    """
     files: dict[str, tuple[int, FileRow]] = {}
     for number, crc, is_gone, *values in connection.execute(_SELECT_FILES):
-        if crc != _crc_of(number, *values):
+        if not is_trusted and crc != _crc_of(number, *values):
             raise DamagedIndex(f"The index is damaged where it keeps file {number}.")
         path, *others, is_racy = values
         row = FileRow(_decode_path(path), *others, bool(is_racy), bool(is_gone))  # type: ignore[call-arg]
@@ -69,7 +82,11 @@ def load_states(connection: apsw.Connection) -> dict[str, tuple[int, int, int]]:
     """
     query = "SELECT path, inode, size, iif(is_racy, -1, mtime_ns) FROM files WHERE is_gone = 0"
     rows = connection.execute(query)
-    return {_decode_path(path): (inode, size, time) for path, inode, size, time in rows}
+    states = {path: (inode, size, time) for path, inode, size, time in rows}
+    # Hardly any is, and a call for each of thousands would cost more than reading them.
+    for path in [path for path in states if path[:1] == _ODD]:
+        states[_decode_path(path)] = states.pop(path)
+    return states
 
 
 def save_file(connection: apsw.Connection, row: FileRow, number: int | None = None) -> int:
@@ -87,10 +104,23 @@ def mark_gone(connection: apsw.Connection, number: int, *, is_gone: bool) -> Non
     connection.execute("UPDATE files SET is_gone = ? WHERE id = ?", (is_gone, number))
 
 
-def load_places(connection: apsw.Connection) -> dict[int, tuple[str, bool]]:
-    """Path of every known transcript, and whether it is gone, by number."""
-    rows = connection.execute("SELECT id, path, is_gone FROM files")
-    return {number: (_decode_path(path), bool(is_gone)) for number, path, is_gone in rows}
+def load_places(connection: apsw.Connection) -> dict[int, tuple[str, bool, int | None]]:
+    """Path of every known transcript, whether it is gone and when it began, by number."""
+    rows = connection.execute("SELECT id, path, is_gone, began FROM files")
+    return {
+        number: (_decode_path(path), bool(is_gone), began) for number, path, is_gone, began in rows
+    }
+
+
+def has_files_elsewhere(connection: apsw.Connection, places: Iterable[str]) -> bool:
+    """Whether a transcript is known whose path begins with none of these texts.
+
+    Also true of one whose path is no text that a query could compare.
+    """
+    names = tuple(place for place in places if place.isprintable())
+    inside = " OR ".join("substr(path, 1, length(?)) = ?" for _ in names) or "false"
+    query = f"SELECT EXISTS (SELECT 1 FROM files WHERE NOT ({inside}))"  # noqa: S608 - our own words
+    return bool(connection.execute(query, [name for name in names for _ in range(2)]).get)
 
 
 def _crc_of(*values: object) -> int:
@@ -98,19 +128,19 @@ def _crc_of(*values: object) -> int:
 
 
 def _encode_path(path: str) -> str:
-    """A path whose bytes are no UTF-8 as text that is; NUL, which no path holds, marks it."""
+    """A path whose bytes are no UTF-8 as text that is, with a mark before it."""
     if path.isascii():
         return path
     try:
         path.encode()
     except UnicodeEncodeError:
-        return "\0" + os.fsencode(path).hex()
+        return _ODD + os.fsencode(path).hex()
     return path
 
 
 def _decode_path(text: str) -> str:
     try:
-        return os.fsdecode(bytes.fromhex(text[1:])) if text[:1] == "\0" else text
+        return os.fsdecode(bytes.fromhex(text[1:])) if text[:1] == _ODD else text
     except (TypeError, ValueError) as error:
         raise DamagedIndex(f"The index is damaged where it keeps the path {text!r}.") from error
 
@@ -125,6 +155,11 @@ class Names:
     def number(self, text: str | None) -> int | None:
         """The number of `text`, given to it now if it is new."""
         return self.numbers[text]
+
+    @property
+    def texts(self) -> Mapping[int, str]:
+        """The text of each number."""
+        return self.numbers.texts
 
     def text(self, number: int | None) -> str | None:
         """The text that `number` stands for."""

@@ -3,6 +3,7 @@
 SQLite is apsw's own, the only one in the process. WAL lets readers go on while somebody writes. An
 index that does not hold what was written to it is set aside and built anew: what it knows of
 vanished transcripts can be taken from there as far as it is sound, all the rest is in the files.
+Each page has a checksum; whoever asks something gets an error instead of another answer.
 """
 
 import os
@@ -10,17 +11,26 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
-from zlib import crc32
 
 import apsw
 
 from recollect.errors import IndexFailure
-from recollect.store.failures import DamagedIndex, translate_errors
-from recollect.store.hours import check_hours, check_messages
+from recollect.store.catalogue import Names, load_files
+from recollect.store.checksums import check_reserve, load_checksums, reserve_checksums
+from recollect.store.failures import DamagedIndex, NewerIndex, translate_errors
+from recollect.store.hours import check_hours, check_messages, check_sums
 from recollect.store.lock import Lock, hold_lock
-from recollect.store.meta import read_meta, write_meta
+from recollect.store.meta import read_meta
 from recollect.store.place import INDEX_NAME, VARIABLE, is_on_network, make_private_directory
-from recollect.store.schema import DATA_VERSION, SCHEMA_VERSION, TABLE_NAMES, TABLES
+from recollect.store.schema import DATA_VERSION
+from recollect.store.tables import (
+    NEWER_NAME,
+    drop_everything,
+    has_tables,
+    is_current,
+    make_tables,
+    sum_tables,
+)
 
 DAMAGED_NAME = "index.damaged.db"
 _BUSY_MS = 5_000
@@ -46,7 +56,7 @@ class Access(NamedTuple):
 def open_for_reading(directory: Path) -> apsw.Connection | None:
     """The index in `directory`, or None when there is none that this program can read.
 
-    Raises `IndexFailure` for an index that a newer program made.
+    Raises `NewerIndex` for an index that a newer program made.
     """
     path = directory / INDEX_NAME
     if not path.is_file():
@@ -62,11 +72,12 @@ def open_for_reading(directory: Path) -> apsw.Connection | None:
     return None
 
 
-def update(directory: Path, work: Callable[[Access], T]) -> T:
+def update(directory: Path, work: Callable[[Access], T], *, replaces_newer: bool = False) -> T:
     """The result of `work` on the index in `directory`, while no other process writes it.
 
     The index is made if need be. Where it proves to be damaged it is set aside, and `work` starts
-    again with an empty one. Raises `IndexFailure` when it cannot be written.
+    again with an empty one; so is that of a newer program if it is to be replaced. Raises
+    `IndexFailure` when it cannot be written.
     """
     make_private_directory(directory)
     path = directory / INDEX_NAME
@@ -75,6 +86,10 @@ def update(directory: Path, work: Callable[[Access], T]) -> T:
             return _run(path, lock, work)
         except DamagedIndex:
             set_aside(path)
+        except NewerIndex:
+            if not replaces_newer:
+                raise
+            set_aside(path, NEWER_NAME)
         return _run(path, lock, work)
 
 
@@ -116,9 +131,9 @@ def set_aside_if_damaged(directory: Path) -> bool:
     return False
 
 
-def set_aside(path: Path) -> None:
-    """Move a damaged index out of the way, in place of one that was before."""
-    target = path.with_name(DAMAGED_NAME)
+def set_aside(path: Path, name: str = DAMAGED_NAME) -> None:
+    """Move an index out of the way, in place of one that was before."""
+    target = path.with_name(name)
     try:
         # Its log first: an index without it is an older one, a log without an index is nothing.
         for suffix in ("-wal", "-shm", ""):
@@ -127,7 +142,7 @@ def set_aside(path: Path) -> None:
                 path.with_name(path.name + suffix).rename(target.with_name(target.name + suffix))
     except OSError as error:
         raise IndexFailure(
-            f"The index {path} is damaged and cannot be moved away: {error.strerror}. "
+            f"The index {path} cannot be used, nor moved away: {error.strerror}. "
             "Stop every other Recollect and delete it; it will be built anew."
         ) from error
 
@@ -152,7 +167,9 @@ def snapshot(connection: apsw.Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        connection.execute("COMMIT")
+        # An error of reading has ended it already.
+        if connection.in_transaction:
+            connection.execute("COMMIT")
 
 
 def check_everything(connection: apsw.Connection) -> None:
@@ -161,10 +178,14 @@ def check_everything(connection: apsw.Connection) -> None:
     if found != [("ok",)]:
         raise DamagedIndex(f"The index is damaged: {found[0][0]}.")
     _check(connection)
+    _ = load_files(connection), Names(connection)
+    check_hours(connection)
     check_messages(connection)
+    check_sums(connection)
 
 
 def _connect(path: Path) -> apsw.Connection:
+    load_checksums()
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     except UnicodeEncodeError as error:
@@ -183,6 +204,7 @@ def _connect(path: Path) -> apsw.Connection:
 def _connect_immutable(path: Path) -> apsw.Connection:
     from urllib.parse import quote  # noqa: PLC0415 - hardly ever needed
 
+    load_checksums()
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     return apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags)
 
@@ -193,7 +215,7 @@ def _check_for_reading(connection: apsw.Connection, path: Path) -> apsw.Connecti
         # The log is merged into the index by those who write it, and by nobody else.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.execute("PRAGMA query_only = ON")
-        is_usable = _has_tables(connection) and _is_current(connection, path)
+        is_usable = has_tables(connection) and is_current(connection, path)
         if is_usable:
             _check(connection)
             is_usable = read_meta(connection, "data") == str(DATA_VERSION)
@@ -210,55 +232,21 @@ def _open_for_writing(path: Path) -> apsw.Connection:
     with ExitStack() as stack:
         connection = stack.enter_context(closing(_connect(path)))
         connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+        if not path.stat().st_size:
+            reserve_checksums(connection)
         mode = "DELETE" if is_on_network(path) else "WAL"
         connection.execute(f"PRAGMA journal_mode = {mode}")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
-        if not _has_tables(connection):
-            _make_tables(connection)
-        elif not _is_current(connection, path):
-            _empty(connection)
-            _make_tables(connection)
+        if has_tables(connection) and not is_current(connection, path):
+            drop_everything(connection)
+        if not has_tables(connection):
+            with transaction(connection):
+                make_tables(connection)
         _check(connection)
         stack.pop_all()
     return connection
-
-
-def _make_tables(connection: apsw.Connection) -> None:
-    with transaction(connection):
-        connection.execute(TABLES)
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        write_meta(connection, "schema", str(SCHEMA_VERSION))
-        write_meta(connection, "data", str(DATA_VERSION))
-        write_meta(connection, "tables", _sum_tables(connection))
-
-
-def _empty(connection: apsw.Connection) -> None:
-    connection.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 1)
-    connection.execute("VACUUM")
-    connection.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 0)
-
-
-def _has_tables(connection: apsw.Connection) -> bool:
-    return bool(connection.execute("SELECT count(*) FROM sqlite_schema").get)
-
-
-def _is_current(connection: apsw.Connection, path: Path) -> bool:
-    """Whether the tables are those of this program and not of an older one."""
-    version = int(connection.execute("PRAGMA user_version").get)
-    try:
-        kept = read_meta(connection, "schema")
-    except apsw.SQLError as error:
-        raise DamagedIndex(f"The index {path} has other tables than any version made.") from error
-    if kept != str(version):
-        raise DamagedIndex(f"The index {path} contradicts itself about its version.")
-    if version > SCHEMA_VERSION:
-        raise IndexFailure(
-            f"A newer Recollect made the index {path}: it has schema {version}, and this program "
-            f"knows {SCHEMA_VERSION}. Get the newer one, or name another directory in {VARIABLE}."
-        )
-    return version == SCHEMA_VERSION
 
 
 def _check(connection: apsw.Connection) -> None:
@@ -266,13 +254,9 @@ def _check(connection: apsw.Connection) -> None:
     if Path(connection.filename).stat().st_size % int(connection.execute("PRAGMA page_size").get):
         # SQLite would take the rest of a torn page for zeros.
         raise DamagedIndex("The index breaks off within a page.")
-    if read_meta(connection, "tables") != _sum_tables(connection):
+    check_reserve(connection)
+    if read_meta(connection, "tables") != sum_tables(connection):
         raise DamagedIndex("The tables of the index are not as they were made.")
-    check_hours(connection)
+    if not load_checksums():
+        check_hours(connection)
     connection.execute("SELECT message_id FROM messages ORDER BY id DESC LIMIT 1").fetchall()
-
-
-def _sum_tables(connection: apsw.Connection) -> str:
-    """A checksum of the definitions; other modules may have tables of their own beside ours."""
-    rows = connection.execute("SELECT tbl_name, sql FROM sqlite_schema ORDER BY name").fetchall()
-    return str(crc32(repr([row for row in rows if row[0] in TABLE_NAMES]).encode()))

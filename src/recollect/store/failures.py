@@ -18,8 +18,16 @@ _FORBIDDEN = (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, aps
 _IN_USE = (apsw.BusyError, apsw.LockedError)
 
 
+_OF_CONTENT = (apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_DATA)
+"""Errors of reading that do not come from the disk: a page is cut, or its checksum is wrong."""
+
+
 class DamagedIndex(IndexFailure):
     """The index contradicts itself, or holds what no index can hold."""
+
+
+class NewerIndex(IndexFailure):
+    """A newer program made the index: it is sound, and not ours to read or to replace."""
 
 
 @contextmanager
@@ -51,7 +59,7 @@ def _tell_damage(path: Path, error: Exception) -> DamagedIndex:
 def is_damage(error: apsw.Error) -> bool:
     """Whether an error tells of the content of the file and not of its surroundings."""
     if isinstance(error, apsw.IOError):
-        return getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_SHORT_READ
+        return getattr(error, "extendedresult", None) in _OF_CONTENT
     return isinstance(error, _DAMAGED)
 
 

@@ -1,70 +1,61 @@
 """The hours table: what counts, added up by hour, file and circumstances.
 
-Reports read only this, so that they take as long for ten years as for ten days. It is made anew
-from the messages, in SQL, for the files whose messages changed and for no others. A sum over all
-of it is kept beside it: a bit that flipped on the disk would otherwise be a figure like any other.
+Reports read only this, or the sums over all files that are kept beside it, so that they take as
+long for ten years as for ten days. It is made anew from the messages, in SQL, for the files whose
+messages changed and for no others. One number made of all of it is kept too: where pages have no
+checksums, a bit that flipped on the disk would otherwise be a figure like any other.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import apsw
-from msgspec import Struct
 
+from recollect.records.tokens import CLASSES
 from recollect.store.failures import DamagedIndex
 from recollect.store.meta import read_meta, write_meta
+from recollect.store.schema import FIGURES, NO_HOUR, NO_MODEL
 
 HOUR_MS = 3_600_000
 
+KEYS = ("hour", "model", "branch", "version", "entrypoint", "cwd", "tools")
+HOUR_COLUMNS = ("file_id", *KEYS, *FIGURES)
 
-class HourRow(Struct, frozen=True, gc=False):
-    """What counts of one file, one hour and one set of circumstances; names are numbers."""
-
-    file_id: int
-    hour: int | None
-    """Hours since 1970, None when the records tell no time."""
-    model: int | None
-    branch: int | None
-    version: int | None
-    entrypoint: int | None
-    cwd: int | None
-    tools: int | None
-    messages: int
-    input: int
-    output: int
-    cache_read: int
-    cache_write_5m: int
-    cache_write_1h: int
-    web_searches: int
-    cost: int
-    """Micro-dollars of the messages whose price is known."""
-    unpriced: int
-
-
-_COLUMNS = HourRow.__struct_fields__
-_FIGURES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h", "web_searches")
-_CORRECTED = ", ".join(
+_COLUMNS = ", ".join(HOUR_COLUMNS)
+CORRECTED = ", ".join(
     f"iif(c.message IS NULL, m.{name}, c.{name}) AS {name}"
-    for name in (*_FIGURES, "time", "tools", "cost")
+    for name in (*CLASSES, "time", "tools", "cost")
 )
-_SUMS = ", ".join(f"sum({name}) AS {name}" for name in _FIGURES)
+"""What counts of message `m`: the figures of correction `c` where there is one."""
+_CLASS_SUMS = ", ".join(f"sum({name})" for name in CLASSES)
 # Integer division rounds towards zero, which would put two hours around 1970 into one.
 _HOUR = f"(time - iif(time < 0, {HOUR_MS - 1}, 0)) / {HOUR_MS}"
 _OF_MESSAGES = f"""
-SELECT file_id, {_HOUR} AS hour, model, branch, version, entrypoint, cwd, tools,
-       count(*) AS messages, {_SUMS}, coalesce(sum(cost), 0) AS cost, sum(cost IS NULL) AS unpriced
-FROM (SELECT m.file_id, m.model, m.branch, m.version, m.entrypoint, m.cwd, {_CORRECTED}
+SELECT file_id, {_HOUR} AS hour, {", ".join(KEYS[1:])},
+       {_CLASS_SUMS}, count(*), coalesce(sum(cost), 0), sum(cost IS NULL)
+FROM (SELECT m.file_id, m.model, m.branch, m.version, m.entrypoint, m.cwd, {CORRECTED}
       FROM messages AS m LEFT JOIN corrections AS c ON c.message = m.id
       WHERE m.counted = 1 {{condition}})
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
 """  # noqa: S608 - our own names
-_OF_HOURS = "SELECT * FROM hours WHERE true {condition}"
-_KEYS = ("hour", "model", "branch", "version", "entrypoint", "cwd", "tools")
+_OF_HOURS = f"SELECT {_COLUMNS} FROM hours WHERE true {{condition}}"  # noqa: S608 - our own names
 # One flipped bit always shows in it: a number becomes another one, or none at all, and a sum with
 # something in it that is no whole number is no whole number.
 _SUM = " + ".join(
-    f"sum(ifnull({name}, -1))" if name in _KEYS else f"sum({name})" for name in _COLUMNS
+    f"sum(ifnull({name}, -1))" if name in KEYS else f"sum({name})" for name in HOUR_COLUMNS
 )
-_SUM_OF = f"SELECT count(*), coalesce({_SUM}, 0) FROM ({{rows}})"  # noqa: S608 - our own names
+_SUM_OF = f"""
+WITH each ({_COLUMNS}) AS ({{rows}}) SELECT count(*), coalesce({_SUM}, 0) FROM each
+"""  # noqa: S608 - our own names
+_BY_MODEL = f"""
+SELECT ifnull(hour, {NO_HOUR}) AS hour, ifnull(model, {NO_MODEL}) AS model,
+       {", ".join(f"{{sign}} sum({name}) AS {name}" for name in FIGURES)}
+FROM hours WHERE true {{condition}} GROUP BY 1, 2
+"""  # noqa: S608 - our own names
+_ADD_SUMS = f"""
+INSERT INTO sums (hour, model, {", ".join(FIGURES)}) SELECT * FROM ({_BY_MODEL}) WHERE true
+ON CONFLICT DO UPDATE SET {", ".join(f"{name} = {name} + excluded.{name}" for name in FIGURES)}
+"""  # noqa: S608 - our own names
+_SUMS = f"SELECT hour, model, {', '.join(FIGURES)} FROM sums"  # noqa: S608 - our own names
 _CHUNK = 200
 
 _SUM_KEY = "hours"
@@ -80,8 +71,12 @@ def _rebuild(connection: apsw.Connection, file_ids: Sequence[int]) -> None:
     condition = f"AND file_id IN ({', '.join('?' * len(file_ids))})"
     rows, total = _read_sum(connection)
     rows_before, before = _sum_up(connection, _OF_HOURS, file_ids)
+    connection.execute(_ADD_SUMS.format(sign="-", condition=condition), file_ids)
     connection.execute(f"DELETE FROM hours WHERE true {condition}", file_ids)  # noqa: S608 - our own
-    connection.execute(f"INSERT INTO hours {_OF_MESSAGES.format(condition=condition)}", file_ids)
+    source = _OF_MESSAGES.format(condition=condition)
+    connection.execute(f"INSERT INTO hours ({_COLUMNS}) {source}", file_ids)
+    connection.execute(_ADD_SUMS.format(sign="+", condition=condition), file_ids)
+    connection.execute("DELETE FROM sums WHERE messages = 0")
     rows_after, after = _sum_up(connection, _OF_HOURS, file_ids)
     rows, total = rows + rows_after - rows_before, total + after - before
     write_meta(connection, _SUM_KEY, f"{rows} {total}")
@@ -89,7 +84,7 @@ def _rebuild(connection: apsw.Connection, file_ids: Sequence[int]) -> None:
 
 def check_hours(connection: apsw.Connection) -> None:
     """Raise `DamagedIndex` when the table is not as it was written."""
-    query = _SUM_OF.format(rows="SELECT * FROM hours")
+    query = _SUM_OF.format(rows=_OF_HOURS.format(condition=""))
     # One statement, so that nobody writes between the sum and what it is compared with.
     kept, rows, total = next(
         connection.execute(
@@ -110,10 +105,12 @@ def check_messages(connection: apsw.Connection, file_ids: Sequence[int] | None =
         raise DamagedIndex("The messages and the hours of the index contradict each other.")
 
 
-def iter_hours(connection: apsw.Connection) -> Iterator[HourRow]:
-    """Every line of the table."""
-    for row in connection.execute("SELECT * FROM hours"):
-        yield HourRow(*row)
+def check_sums(connection: apsw.Connection) -> None:
+    """Raise `DamagedIndex` when the sums by hour and model are not those of the hours."""
+    by_model = _BY_MODEL.format(sign="", condition="")
+    for one, other in ((_SUMS, by_model), (by_model, _SUMS)):
+        if connection.execute(f"SELECT * FROM ({one}) EXCEPT SELECT * FROM ({other})").fetchone():  # noqa: S608 - our own
+            raise DamagedIndex("The hours and the sums of the index contradict each other.")
 
 
 def _sum_up(

@@ -1,24 +1,11 @@
-"""What lists show of each session, kept so that a list need not open any file.
+"""What lists show of a session, in the form in which the index keeps it."""
 
-Apart from the catalogue, because a report on usage must not wait for titles. A row holds for the
-size and time that its file had; a file that has changed since is described anew.
-"""
+from typing import Final
 
-from collections.abc import Iterable
-from typing import Any
-
-import apsw
-import msgspec
 from msgspec import Struct
 
-_TABLE = """
-CREATE TABLE IF NOT EXISTS listings (
-    path TEXT PRIMARY KEY,
-    size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL,
-    listing BLOB
-) WITHOUT ROWID
-"""
+KIND: Final = "listing/2"
+"""Its number rises when a listing holds something else than before."""
 
 
 class Listing(Struct, frozen=True, kw_only=True):
@@ -36,50 +23,25 @@ class Listing(Struct, frozen=True, kw_only=True):
     cwd: str | None = None
     title: str | None = None
     first_prompt: str | None = None
+    first_prompt_time: str | None = None
     git_branch: str | None = None
     version: str | None = None
     tag: str | None = None
     is_subagent: bool = False
     parent_id: str | None = None
+    """For a subagent, the session that it worked for."""
+    forked_from: str | None = None
+    """The session that its first records were copied from, where they say so."""
+    continued_in: str | None = None
+    first_reply_id: str | None = None
+    """Id of the first reply: two sessions with the same one began as the same conversation."""
+    models: tuple[str, ...] = ()
+    """In order of appearance; of a large file only those at its ends, until it was read whole."""
     message_count: int | None = None
-
-
-class Described(Struct, frozen=True):
-    """A file as it was when it was described; without a listing when it holds no session."""
-
-    path: str
-    size: int
-    mtime_ns: int
-    listing: Listing | None
-
-
-_decode = msgspec.msgpack.Decoder(Listing).decode
-_encode = msgspec.msgpack.Encoder().encode
-
-
-def load_listings(connection: apsw.Connection) -> dict[str, Described]:
-    """All that is known, by path; nothing when no list was ever made."""
-    try:
-        rows = connection.execute("SELECT path, size, mtime_ns, listing FROM listings").fetchall()
-    except apsw.SQLError:
-        return {}
-    described = (_read_row(row) for row in rows)
-    return {each.path: each for each in described}
-
-
-def _read_row(row: tuple[Any, ...]) -> Described:
-    path, size, mtime_ns, data = row
-    return Described(path, size, mtime_ns, None if data is None else _decode(data))
-
-
-def save_listings(connection: apsw.Connection, described: Iterable[Described]) -> None:
-    """Keep what was found out."""
-    with connection:
-        connection.execute(_TABLE)
-        connection.executemany(
-            "INSERT OR REPLACE INTO listings VALUES (?, ?, ?, ?)",
-            (
-                (each.path, each.size, each.mtime_ns, each.listing and _encode(each.listing))
-                for each in described
-            ),
-        )
+    """Prompts of a person and replies; None until the file was read as a whole, like the rest."""
+    turn_count: int | None = None
+    error_count: int | None = None
+    """Failed tool calls and API failures."""
+    compaction_count: int | None = None
+    compaction_summary: str | None = None
+    """How the summary of the last compaction begins."""

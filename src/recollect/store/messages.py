@@ -5,11 +5,14 @@ from typing import Any
 
 import apsw
 
-MESSAGE_COLUMNS = (
-    "id file_id position message_id request_id model branch version entrypoint cwd tools terms "
-    "is_sidechain time input output cache_read cache_write_5m cache_write_1h web_searches "
-    "late_5m late_1h usage cost counted"
-).split()
+from recollect.records.tokens import CLASSES
+
+MESSAGE_COLUMNS = [
+    *("id", "file_id", *CLASSES, "late_5m", "late_1h", "usage", "cost", "time"),
+    *("is_sidechain", "is_copy", "position", "message_id", "request_id"),
+    *("model", "branch", "version", "entrypoint", "cwd", "tools", "terms", "counted"),
+]
+CORRECTION_COLUMNS = ["message", *CLASSES, "cost", "time", "tools"]
 
 MessageValues = tuple[Any, ...]
 """Values in the order of `MESSAGE_COLUMNS`."""
@@ -17,6 +20,7 @@ MessageValues = tuple[Any, ...]
 _COLUMNS = ", ".join(MESSAGE_COLUMNS)
 _INTO = f"INTO messages ({_COLUMNS}) VALUES ({', '.join('?' * len(MESSAGE_COLUMNS))})"
 _SELECT = f"SELECT {_COLUMNS} FROM messages"  # noqa: S608 - our own names
+_MESSAGE_ID = MESSAGE_COLUMNS.index("message_id")
 _CHUNK = 200
 
 
@@ -71,7 +75,7 @@ def iter_copies(
         marks = ", ".join("?" * len(wanted))
         groups: dict[str, list[MessageValues]] = {}
         for row in connection.execute(f"{_SELECT} WHERE message_id IN ({marks})", wanted):
-            groups.setdefault(row[3], []).append(row)
+            groups.setdefault(row[_MESSAGE_ID], []).append(row)
         yield from groups.values()
 
 
@@ -106,8 +110,10 @@ def drop_corrections(connection: apsw.Connection, numbers: Iterable[int]) -> Non
 
 
 def insert_corrections(connection: apsw.Connection, rows: Iterable[tuple[object, ...]]) -> None:
-    """Let rows count with other figures than their own: number, time, tools, figures and cost."""
-    connection.executemany("INSERT INTO corrections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    """Let rows count with other figures than their own, in the order of `CORRECTION_COLUMNS`."""
+    marks = ", ".join("?" * len(CORRECTION_COLUMNS))
+    columns = ", ".join(CORRECTION_COLUMNS)
+    connection.executemany(f"INSERT INTO corrections ({columns}) VALUES ({marks})", rows)  # noqa: S608 - our own names
 
 
 def find_corrected(connection: apsw.Connection) -> list[str]:

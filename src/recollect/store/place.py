@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from recollect.errors import IndexFailure, NothingFound, UsageError
-from recollect.locations import resolve_roots
 
 VARIABLE = "RECOLLECT_DATA_DIR"
 INDEX_NAME = "index.db"
@@ -77,6 +76,8 @@ def is_on_network(path: Path, mounts: Path | None = None) -> bool:
 
 
 def _find_claude_directories(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    from recollect.locations import resolve_roots  # noqa: PLC0415 - half of what a status line costs
+
     try:
         return resolve_roots(environment=environment)
     except NothingFound:

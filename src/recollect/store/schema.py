@@ -5,10 +5,21 @@ older data is brought up to date file by file, and what it knows of vanished fil
 older tables is emptied first. A newer one is left alone: the program that made it may be in use.
 """
 
-SCHEMA_VERSION = 1
-DATA_VERSION = 1
+from recollect.records.tokens import CLASSES
+from recollect.store.versions import DATA_VERSION as DATA_VERSION  # noqa: PLC0414 - handed on
+from recollect.store.versions import SCHEMA_VERSION as SCHEMA_VERSION  # noqa: PLC0414
 
-TABLES = """
+NO_HOUR = -(2**40)
+NO_MODEL = 0
+"""What `sums` has for what is not known: a key cannot be NULL."""
+
+FIGURES = (*CLASSES, "messages", "cost", "unpriced")
+"""What is added up of messages: `cost` is of those whose price is known, others are `unpriced`."""
+
+_CLASSES = ",\n    ".join(f"{name} INTEGER NOT NULL" for name in CLASSES)
+_FIGURES = ",\n    ".join(f"{name} INTEGER NOT NULL" for name in FIGURES)
+
+TABLES = f"""
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
@@ -23,6 +34,8 @@ CREATE TABLE files (
     kind TEXT NOT NULL,
     session_id TEXT NOT NULL,
     agent_id TEXT,
+    agent_type TEXT,
+    began INTEGER,
     device INTEGER NOT NULL,
     inode INTEGER NOT NULL,
     size INTEGER NOT NULL,
@@ -48,6 +61,14 @@ CREATE TABLE names (
 CREATE TABLE messages (
     id INTEGER PRIMARY KEY,
     file_id INTEGER NOT NULL,
+    {_CLASSES},
+    late_5m INTEGER NOT NULL,
+    late_1h INTEGER NOT NULL,
+    usage BLOB,
+    cost INTEGER,
+    time INTEGER,
+    is_sidechain INTEGER NOT NULL,
+    is_copy INTEGER NOT NULL,
     position INTEGER NOT NULL,
     message_id TEXT NOT NULL,
     request_id TEXT,
@@ -58,18 +79,6 @@ CREATE TABLE messages (
     cwd INTEGER,
     tools INTEGER,
     terms INTEGER,
-    is_sidechain INTEGER NOT NULL,
-    time INTEGER,
-    input INTEGER NOT NULL,
-    output INTEGER NOT NULL,
-    cache_read INTEGER NOT NULL,
-    cache_write_5m INTEGER NOT NULL,
-    cache_write_1h INTEGER NOT NULL,
-    web_searches INTEGER NOT NULL,
-    late_5m INTEGER NOT NULL,
-    late_1h INTEGER NOT NULL,
-    usage BLOB,
-    cost INTEGER,
     counted INTEGER NOT NULL
 );
 CREATE INDEX messages_by_key ON messages (message_id);
@@ -79,18 +88,13 @@ CREATE INDEX messages_by_file ON messages (file_id);
 -- file has the larger ones or the earlier time.
 CREATE TABLE corrections (
     message INTEGER PRIMARY KEY,
+    {_CLASSES},
+    cost INTEGER,
     time INTEGER,
-    tools INTEGER,
-    input INTEGER NOT NULL,
-    output INTEGER NOT NULL,
-    cache_read INTEGER NOT NULL,
-    cache_write_5m INTEGER NOT NULL,
-    cache_write_1h INTEGER NOT NULL,
-    web_searches INTEGER NOT NULL,
-    cost INTEGER
+    tools INTEGER
 );
 
--- What counts, by hour and file: what reports read, so that they stay quick however much there is.
+-- What counts, by hour, file and circumstances: what reports read, so that they stay quick.
 CREATE TABLE hours (
     file_id INTEGER NOT NULL,
     hour INTEGER,
@@ -100,17 +104,18 @@ CREATE TABLE hours (
     entrypoint INTEGER,
     cwd INTEGER,
     tools INTEGER,
-    messages INTEGER NOT NULL,
-    input INTEGER NOT NULL,
-    output INTEGER NOT NULL,
-    cache_read INTEGER NOT NULL,
-    cache_write_5m INTEGER NOT NULL,
-    cache_write_1h INTEGER NOT NULL,
-    web_searches INTEGER NOT NULL,
-    cost INTEGER NOT NULL,
-    unpriced INTEGER NOT NULL
+    {_FIGURES}
 );
 CREATE INDEX hours_by_file ON hours (file_id);
+
+-- The same by hour and model only, over all files: enough for reports by time, and as many rows
+-- however many files there are.
+CREATE TABLE sums (
+    hour INTEGER NOT NULL,
+    model INTEGER NOT NULL,
+    {_FIGURES},
+    PRIMARY KEY (hour, model)
+) WITHOUT ROWID;
 
 -- What went wrong with a file, until it is read without trouble.
 CREATE TABLE problems (
@@ -119,4 +124,4 @@ CREATE TABLE problems (
 ) WITHOUT ROWID;
 """
 
-TABLE_NAMES = frozenset("meta files names messages corrections hours problems".split())
+TABLE_NAMES = frozenset("meta files names messages corrections hours sums problems".split())

@@ -7,7 +7,7 @@ overflows into the next. What terms are is decided above: the tokenizer comes as
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import Final
@@ -99,9 +99,10 @@ CREATE VIRTUAL TABLE words_vocabulary USING fts5vocab('words', 'row');
 -- All terms, one a line, in a few rows that are quick to search through.
 CREATE TABLE vocabulary (id INTEGER PRIMARY KEY, terms BLOB NOT NULL);
 """
-SETTINGS: Final = {"hashsize": 64 << 20, "automerge": 8, "pgsz": 16_000}
+SETTINGS: Final = {"hashsize": 64 << 20, "automerge": 32, "crisismerge": 1_000, "pgsz": 8_000}
 """Of the full-text index, as measured: docs/dev/decisions/0006-full-text.md."""
 
+_MERGED_PAGES: Final = 128
 _IS_TAKEN: Final = "SELECT 1 FROM texts WHERE id = ?"
 
 
@@ -114,7 +115,10 @@ class TextFile(Struct, frozen=True, array_like=True):
 
 
 class TextRow(Struct, frozen=True, gc=False, array_like=True):
-    """A text to put into the index; `second` is since 1970, `text` is written for the tokenizer."""
+    """A text to put into the index; `second` is since 1970.
+
+    `text` is written for the tokenizer, in UTF-8: bytes pass between processes as they are.
+    """
 
     second: int
     position: int
@@ -129,7 +133,7 @@ class TextRow(Struct, frozen=True, gc=False, array_like=True):
     is_subagent: bool
     key: int
     call: int | None
-    text: str
+    text: bytes
 
 
 class TextState(Struct, frozen=True, gc=False, array_like=True):
@@ -155,6 +159,9 @@ class TextBatch(Struct, frozen=True, array_like=True):
     rows: list[TextRow]
 
 
+_Placed = tuple[int, int, TextRow]
+"""A text with the numbers of its file and of the stage that found it."""
+
 States = dict[tuple[str, int], TextState]
 """By path and stage."""
 
@@ -179,21 +186,23 @@ class TextWriter:
         self._names = Names(connection)
         self._files = load_text_files(connection)
         self._states = load_text_states(connection)
-        self._next = 0
 
     def write(self, batches: Iterable[TextBatch], files: Iterable[TextFile]) -> None:
         """Add what was found; what somebody else has added meanwhile is skipped."""
         described = {file.path: file for file in files}
-        rows = [
-            (self._find_file(described[batch.path]), batch.stage, row)
-            for batch in batches
-            if self._accept(batch, described[batch.path])
-            for row in batch.rows
-        ]
-        self._next = 0
-        for file_id, stage, row in sorted(rows, key=_order):
-            self._insert(file_id, stage, row)
-        note_terms(self._connection, [row.text for _, _, row in rows])
+        rows: list[_Placed] = []
+        for batch in batches:
+            file = described[batch.path]
+            if self._accept(batch, file):
+                number = self._find_file(file)
+                rows += [(number, batch.stage, row) for row in batch.rows]
+        rows.sort(key=_order)
+        self._insert(rows)
+        if note_terms(self._connection, [row.text for _, _, row in rows]):
+            # A little after each little: left to itself, the index would one day stop for seconds.
+            self._connection.execute(
+                "INSERT INTO words(words, rank) VALUES ('merge', ?)", (_MERGED_PAGES,)
+            )
 
     def forget(self, paths: Iterable[str]) -> None:
         """Drop files and all that was found in them."""
@@ -236,37 +245,54 @@ class TextWriter:
         ).fetchall()
         self._connection.executemany("DELETE FROM words WHERE rowid = ?", rows)
 
-    def _insert(self, file_id: int, stage: int, row: TextRow) -> None:
-        number = self._take_number(row.second)
+    def _insert(self, rows: Sequence[_Placed]) -> None:
+        numbers = [*self._take_numbers(row.second for _, _, row in rows)]
+        tools = self._find_tools([row for _, _, row in rows])
         names = self._names.numbers
-        is_result = row.part == Part.TOOL_RESULT
-        tool = self._find_tool(row.call) if is_result else names[row.tool]
-        call = None if is_result else row.call
-        self._connection.execute(
+        self._connection.executemany(
             "INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (number, file_id, stage, row.position, row.length, row.number, row.part, tool,
-             names[row.model], names[row.branch], names[row.cwd], row.is_error, row.is_subagent,
-             row.key, call),
+            (
+                (number, file_id, stage, row.position, row.length, row.number, row.part, tool,
+                 names[row.model], names[row.branch], names[row.cwd], row.is_error,
+                 row.is_subagent, row.key, None if row.part == Part.TOOL_RESULT else row.call)
+                for number, tool, (file_id, stage, row) in zip(numbers, tools, rows, strict=True)
+            ),
         )  # fmt: skip
-        self._connection.execute("INSERT INTO words(rowid, text) VALUES (?, ?)", (number, row.text))
+        self._connection.executemany(
+            # What is bound as bytes need not be made a text and back again.
+            "INSERT INTO words(rowid, text) VALUES (?, CAST(? AS TEXT))",
+            ((number, row.text) for number, (_, _, row) in zip(numbers, rows, strict=True)),
+        )
+
+    def _find_tools(self, rows: Sequence[TextRow]) -> list[int | None]:
+        """The tool of each text; of a result that of its call, which stands before it."""
+        names = self._names.numbers
+        called = {row.call: names[row.tool] for row in rows if row.part != Part.TOOL_RESULT}
+        return [
+            names[row.tool]
+            if row.part != Part.TOOL_RESULT
+            else called.get(row.call) or self._find_tool(row.call)
+            for row in rows
+        ]
 
     def _find_tool(self, call: int | None) -> int | None:
-        """The tool of the call that a result answers, which an earlier stage has found."""
         found = self._connection.execute(
             "SELECT tool FROM texts WHERE call = ? LIMIT 1", (call,)
         ).fetchone()
         return found[0] if found else None
 
-    def _take_number(self, second: int) -> int:
+    def _take_numbers(self, seconds: Iterable[int]) -> Iterator[int]:
         # Never below the one before: the full-text index begins a new piece at a step back.
-        number = max(min(max(second, 0), LAST_SECOND) * SLOTS, self._next)
-        while self._connection.execute(_IS_TAKEN, (number,)).fetchone():
-            number += 1
-        self._next = number + 1
-        return number
+        following = 0
+        for second in seconds:
+            number = max(min(max(second, 0), LAST_SECOND) * SLOTS, following)
+            while self._connection.execute(_IS_TAKEN, (number,)).fetchone():
+                number += 1
+            following = number + 1
+            yield number
 
 
-def _order(item: tuple[int, int, TextRow]) -> tuple[int, int, int, int]:
+def _order(item: _Placed) -> tuple[int, int, int, int]:
     file_id, _, row = item
     return row.second, file_id, row.position, row.number
 

@@ -25,8 +25,9 @@ DIRECTORY: Final = "text"
 
 _NAME: Final = "text.db"
 _VERSION_KEY: Final = "version"
-_SCHEMA: Final = "1"
+_SCHEMA: Final = "2"
 _BUSY_MS: Final = 5_000
+_PAGE_BYTES: Final = 8192
 _CACHE_KB: Final = 32 * 1024
 
 T = TypeVar("T")
@@ -47,6 +48,13 @@ def open_texts(directory: Path, terms: str) -> apsw.Connection | None:
     except apsw.Error:
         return None
     return None
+
+
+def open_in_memory(tokenizer: str) -> apsw.Connection:
+    """Tables without a text, in memory."""
+    connection = apsw.Connection(":memory:")
+    connection.execute(TABLES.format(tokenizer=tokenizer))
+    return connection
 
 
 def update_texts(
@@ -93,6 +101,7 @@ def _open_for_writing(path: Path, terms: str, tokenizer: str) -> apsw.Connection
         # Made by us, because SQLite would let others read it. Its log gets the same permissions.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     connection = _connect(path)
+    connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
     mode = "DELETE" if is_on_network(path) else "WAL"
     connection.execute(f"PRAGMA journal_mode = {mode}")
     connection.execute("PRAGMA synchronous = NORMAL")

@@ -5,7 +5,7 @@ that no word of a query becomes SQL. The newest come first, and only so many: a 
 everywhere costs no more than one that is rare.
 """
 
-import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -17,10 +17,12 @@ import msgspec
 from msgspec import Struct
 
 from recollect.store.catalogue import Names
-from recollect.store.text import SLOTS, Part, TextFile
-from recollect.store.text_database import open_texts
-from recollect.store.vocabulary import find_terms
+from recollect.store.text import SLOTS, Part, TextBatch, TextFile, TextWriter
+from recollect.store.text_database import open_in_memory, open_texts
+from recollect.store.vocabulary import find_terms, is_gathered
 
+# As `os.fsdecode` does it, which looks them up for each of thousands of paths.
+_PATHS: Final = (sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
 _STEPS: Final = 5_000
 """Steps of SQLite's machine between two looks at the clock."""
 
@@ -58,12 +60,14 @@ NEVER: Final = Condition("0")
 
 def holds_words(match: str) -> Condition:
     """The text fulfils an expression of FTS5."""
-    return Condition("{id} IN (SELECT rowid FROM words WHERE words MATCH ?)", (match,))
+    # With the plus it is one look-up for all, not one for each text that it would find.
+    return Condition("+{id} IN (SELECT rowid FROM words WHERE words MATCH ?)", (match,))
 
 
 def has_part(parts: Iterable[Part]) -> Condition:
     """The text is one of these in its session."""
-    return _is_among("part", map(int, parts))
+    numbers = ", ".join(str(int(part)) for part in parts)
+    return Condition(f"texts.part IN ({numbers})")
 
 
 def has_name(column: NamedColumn, numbers: Iterable[int]) -> Condition:
@@ -160,37 +164,64 @@ class Selection(Struct, frozen=True):
 
 
 class TextQueries:
-    """The full-text index as search sees it."""
+    """The full-text index as search sees it, with what is not in it yet beside it."""
 
     def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-        connection.register_fts5_function("density", _measure_density)
+        self._tables = [_Tables(connection)]
 
     def close(self) -> None:
         """Let go of the index."""
-        self._connection.close()
+        for tables in self._tables:
+            tables.connection.close()
+
+    def add(self, batches: Sequence[TextBatch], files: Sequence[TextFile], tokenizer: str) -> None:
+        """Search these texts too, without putting them into the index; before asking anything."""
+        known, added = self._tables[0].connection, open_in_memory(tokenizer)
+        # Numbers mean the same in both as long as the index looks the same from now on.
+        known.execute("BEGIN")
+        for table in ("files", "names"):
+            rows = known.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608 - our own names
+            if rows:
+                marks = ", ".join("?" * len(rows[0]))
+                added.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608
+        TextWriter(added).write(batches, files)
+        self._tables.append(_Tables(added))
 
     @cached_property
     def files(self) -> dict[int, TextFile]:
         """Every file by its number."""
-        rows = self._connection.execute("SELECT id, path, project, session_id FROM files")
-        return {row[0]: TextFile(os.fsdecode(row[1]), row[2], row[3]) for row in rows}
+        rows = self._tables[-1].connection.execute(
+            "SELECT id, path, project, session_id FROM files"
+        )
+        return {row[0]: TextFile(row[1].decode(*_PATHS), row[2], row[3]) for row in rows}
 
     @cached_property
     def names(self) -> dict[int, str]:
         """Every name by its number."""
-        return Names(self._connection).numbers.texts
+        return Names(self._tables[-1].connection).numbers.texts
 
     def find_terms(self, part: str, most: int) -> list[str]:
-        """Terms of the index with `part` inside them, the shortest first."""
-        return find_terms(self._connection, part, most)
+        """Terms with `part` inside them, the shortest first."""
+        found = {
+            term for tables in self._tables for term in find_terms(tables.connection, part, most)
+        }
+        return sorted(found, key=lambda term: (len(term), term))[:most]
+
+    @cached_property
+    def knows_all_terms(self) -> bool:
+        """Whether `find_terms` finds all there are: yes, unless a long run was cut off."""
+        return all(is_gathered(tables.connection) for tables in self._tables)
 
     def select_ids(self, match: str, first: int, limit: int) -> set[int]:
         """The numbers of the newest texts that fulfil an expression, down to `first`."""
         query = (
             "SELECT rowid FROM words WHERE words MATCH ? AND rowid >= ? ORDER BY rowid DESC LIMIT ?"
         )
-        return {row[0] for row in self._connection.execute(query, (match, first, limit))}
+        return {
+            row[0]
+            for tables in self._tables
+            for row in tables.connection.execute(query, (match, first, limit))
+        }
 
     def select(
         self,
@@ -205,20 +236,49 @@ class TextQueries:
         deadline = time.monotonic() + seconds
         sql = condition.sql.format(id="words.rowid" if match else "texts.id")
         query = (_BY_WORDS if match else _BY_TIME).format(condition=sql)
-        self._connection.create_scalar_function(
+        values = (*([match] if match else []), *condition.values, limit)
+        found = [tables.select(query, values, checks, deadline) for tables in self._tables]
+        if len(found) == 1:
+            return found[0]
+        texts = sorted((text for each in found for text in each.texts), key=lambda text: -text.id)
+        return Selection(texts[:limit], is_cut=any(each.is_cut for each in found))
+
+
+class _Tables:
+    """Texts in one database."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+        self._average_length = 0.0
+        connection.register_fts5_function("density", self._measure_density)
+
+    def select(
+        self, query: str, values: Sequence[str | int], checks: Sequence[Check], deadline: float
+    ) -> Selection:
+        """The texts that a query finds before the deadline."""
+        self.connection.create_scalar_function(
             "passes", lambda check, *place: not _is_over(deadline) and checks[check](*place)
         )
-        values = (*([match] if match else []), *condition.values, limit)
-        self._connection.set_progress_handler(lambda: _is_over(deadline), _STEPS)
+        self.connection.set_progress_handler(lambda: _is_over(deadline), _STEPS)
         texts: list[FoundText] = []
         try:
             # Those that were found before time runs out are kept.
-            texts.extend(FoundText(*row) for row in self._connection.execute(query, values))
+            texts.extend(FoundText(*row) for row in self.connection.execute(query, values))
         except apsw.InterruptError:
             return Selection(texts, is_cut=True)
         finally:
-            self._connection.set_progress_handler(None)
+            self.connection.set_progress_handler(None)
         return Selection(texts, is_cut=bool(checks) and _is_over(deadline))
+
+    def _measure_density(self, api: apsw.FTS5ExtensionApi, *_: Any) -> float:  # noqa: ANN401 - SQL values
+        """How often the words occur for the length of the text, as in BM25.
+
+        Without the rarity of each word, which would mean to count all texts that hold it.
+        """
+        if not self._average_length:
+            self._average_length = max(api.column_total_size(0) / max(api.row_count, 1), 1.0)
+        count = api.inst_count
+        return count / (count + 0.3 + 0.9 * api.column_size(0) / self._average_length)
 
 
 def open_text_queries(directory: Path, version: str) -> TextQueries | None:
@@ -227,16 +287,10 @@ def open_text_queries(directory: Path, version: str) -> TextQueries | None:
     return None if connection is None else TextQueries(connection)
 
 
+def open_no_texts(tokenizer: str) -> TextQueries:
+    """An index without a text, to add some to."""
+    return TextQueries(open_in_memory(tokenizer))
+
+
 def _is_over(deadline: float) -> bool:
     return time.monotonic() >= deadline
-
-
-def _measure_density(api: apsw.FTS5ExtensionApi, *_: Any) -> float:  # noqa: ANN401 - SQL values
-    """How often the words occur for the length of the text, as in BM25.
-
-    Without the rarity of each word, which would mean to count all texts that hold it.
-    """
-    average = api.column_total_size(0) / max(api.row_count, 1)
-    length = api.column_size(0) / max(average, 1.0)
-    count = api.inst_count
-    return count / (count + 0.3 + 0.9 * length)

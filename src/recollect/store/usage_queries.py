@@ -1,8 +1,9 @@
 """What usage asks of the index: sums of what counts, and the rows behind a figure.
 
-Sums come from the hours table, grouped in SQL by what a report needs and no further: that is what
-keeps an answer quick. Where an hour is too coarse (time zones with half hours) or does not tell
-enough (records of subagents inside a session's file), the messages themselves are added up.
+Sums come from the smallest table that tells them, grouped in SQL by what a report needs and no
+further: that is what keeps an answer quick. Where an hour is too coarse (time zones with half
+hours) or does not tell enough (records of subagents inside a session's file), the messages
+themselves are added up.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,9 +13,19 @@ from typing import Any, Literal
 import apsw
 import msgspec
 from msgspec import Struct
+from msgspec.structs import astuple
 
-from recollect.store.catalogue import FileRow, Names, load_files, load_problems
-from recollect.store.schema import TABLES
+from recollect.records.tokens import CLASSES, Tokens
+from recollect.store.catalogue import (
+    FileRow,
+    Names,
+    has_files_elsewhere,
+    load_files,
+    load_problems,
+)
+from recollect.store.checksums import load_checksums
+from recollect.store.hours import CORRECTED, KEYS
+from recollect.store.schema import FIGURES, NO_HOUR, NO_MODEL, TABLES
 
 Dimension = Literal[
     "moment",
@@ -30,53 +41,38 @@ Dimension = Literal[
 """What sums can be split by; `is_sidechain` only where the messages are added up."""
 
 SumValues = tuple[Any, ...]
-"""The dimensions that were asked for, then the figures in the order of `SUM_FIGURES`."""
+"""The dimensions that were asked for, then the figures in the order of `schema.FIGURES`."""
 
-_TOKENS = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h", "web_searches")
-SUM_FIGURES = ("messages", *_TOKENS, "cost", "unpriced")
-
-_NAMED = "model branch version entrypoint cwd tools".split()
-_HOURS = f"SELECT hour * 3600 AS moment, file_id, {', '.join([*_NAMED, *SUM_FIGURES])} FROM hours"  # noqa: S608 - our own names
-_CORRECTED = ", ".join(
-    f"iif(c.message IS NULL, m.{name}, c.{name}) AS {name}"
-    for name in ("time", "tools", *_TOKENS, "cost")
-)
+_NAMED = KEYS[1:]
+_FIGURES = ", ".join(FIGURES)
+_SUMS = f"""
+SELECT nullif(hour, {NO_HOUR}) * 3600 AS moment, nullif(model, {NO_MODEL}) AS model, {_FIGURES}
+FROM sums
+"""  # noqa: S608 - our own names
+_HOURS = f"SELECT hour * 3600 AS moment, file_id, {', '.join(_NAMED)}, {_FIGURES} FROM hours"  # noqa: S608 - our own names
 # Integer division rounds towards zero, which would put two quarters around 1970 into one.
 _QUARTERS = f"""
 SELECT (time - iif(time < 0, 899999, 0)) / 900000 * 900 AS moment,
-       file_id, {", ".join(_NAMED)}, is_sidechain, 1 AS messages, {", ".join(_TOKENS)},
+       file_id, {", ".join(_NAMED)}, is_sidechain, {", ".join(CLASSES)}, 1 AS messages,
        coalesce(cost, 0) AS cost, cost IS NULL AS unpriced
 FROM (SELECT m.file_id, m.model, m.branch, m.version, m.entrypoint, m.cwd, m.is_sidechain,
-             {_CORRECTED}
+             {CORRECTED}
       FROM messages AS m LEFT JOIN corrections AS c ON c.message = m.id WHERE m.counted = 1)
 """  # noqa: S608 - our own names
 
 WEEK = 7 * 24 * 3600
 
 
-class Measures(Struct, frozen=True, gc=False):
-    """Time, tokens by class and cost of one message; None is not known."""
+class Measures(Tokens, frozen=True, gc=False, kw_only=True):
+    """Tokens by class, cost and time of one message; None is not known."""
 
-    time: int | None
-    input: int
-    output: int
-    cache_read: int
-    cache_write_5m: int
-    cache_write_1h: int
-    web_searches: int
-    cost: int | None
+    cost: int | None = None
+    time: int | None = None
 
     @property
-    def tokens(self) -> tuple[int, ...]:
-        """The figures without time and cost."""
-        return (
-            self.input,
-            self.output,
-            self.cache_read,
-            self.cache_write_5m,
-            self.cache_write_1h,
-            self.web_searches,
-        )
+    def tokens(self) -> Tokens:
+        """The tokens alone."""
+        return Tokens(*astuple(self)[: len(CLASSES)])
 
 
 class Entry(Struct, frozen=True, gc=False):
@@ -93,6 +89,11 @@ class Entry(Struct, frozen=True, gc=False):
     own: Measures
     corrected: Measures | None
     """What counts instead of its own figures."""
+
+    @property
+    def key(self) -> tuple[str, str | None, str | None]:
+        """Message, request and model: what its lines have in common."""
+        return self.message_id, self.request_id, self.model
 
     @property
     def measures(self) -> Measures:
@@ -122,24 +123,19 @@ _IN_TIME = _ENTRIES.format(
 
 
 class Ledger:
-    """The index as usage sees it; one state of it, however long the questions take."""
+    """The index as usage sees it; whoever opened it keeps it as it is while questions last."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        connection.execute("BEGIN")
-
-    def load(self) -> None:
-        """Read what nearly every answer needs; raises `DamagedIndex` if it is not sound."""
-        _ = self.files, self.names
-
-    def close(self) -> None:
-        """Let go of the index."""
-        self._connection.close()
 
     @cached_property
     def files(self) -> dict[str, tuple[int, FileRow]]:
         """Every known transcript by its path, with its number."""
-        return load_files(self._connection)
+        return load_files(self._connection, is_trusted=load_checksums())
+
+    def has_files_elsewhere(self, places: Iterable[str]) -> bool:
+        """Whether any transcript may lie elsewhere than in paths that begin like this."""
+        return has_files_elsewhere(self._connection, places)
 
     @cached_property
     def problems(self) -> dict[str, str]:
@@ -158,16 +154,11 @@ class Ledger:
 
         `moment` is the start, in seconds since 1970, of an hour or, from messages, of a quarter.
         """
-        split = ", ".join(dimensions)
-        sums = ", ".join(f"sum({name})" for name in SUM_FIGURES)
-        source = _QUARTERS if from_messages else _HOURS
-        yield from self._connection.execute(
-            f"SELECT {split}, {sums} FROM ({source}) GROUP BY {split}"  # noqa: S608 - our own names
-        )
+        yield from self._connection.execute(_make_query(dimensions, from_messages=from_messages))
 
     def list_weeks(self) -> list[int]:
         """The starts of all stretches of seven days in which anything counts, in seconds."""
-        query = f"SELECT DISTINCT hour * 3600 / {WEEK} * {WEEK} FROM hours WHERE hour IS NOT NULL"  # noqa: S608 - a number
+        query = f"SELECT DISTINCT hour * 3600 / {WEEK} * {WEEK} FROM sums WHERE hour <> {NO_HOUR}"  # noqa: S608 - numbers
         return [row[0] for row in self._connection.execute(query)]
 
     def find_first_time(self, since: int, file_ids: Iterable[int]) -> int | None:
@@ -198,6 +189,20 @@ class Ledger:
         return [_make_entry(row) for row in rows]
 
 
+def _make_query(dimensions: Sequence[Dimension], *, from_messages: bool) -> str:
+    """What asks the smallest table that can be split by these."""
+    split, of_sums = ", ".join(dimensions), {"moment", "model"}
+    if from_messages or not of_sums.issuperset(dimensions):
+        source = _QUARTERS if from_messages else _HOURS
+    elif of_sums == set(dimensions):
+        # The rows of the table are these already, and grouping takes as long as reading them.
+        return f"SELECT {split}, {_FIGURES} FROM ({_SUMS})"  # noqa: S608 - our own names
+    else:
+        source = _SUMS
+    sums = ", ".join(f"sum({name})" for name in FIGURES)
+    return f"SELECT {split}, {sums} FROM ({source}) GROUP BY {split}"  # noqa: S608 - our own names
+
+
 def _to_json(numbers: Iterable[int]) -> str:
     return msgspec.json.encode(list(numbers)).decode()
 
@@ -214,9 +219,14 @@ def _make_entry(row: tuple[Any, ...]) -> Entry:
         model=model,
         is_sidechain=bool(is_sidechain),
         is_counted=bool(is_counted),
-        own=Measures(*own),
-        corrected=Measures(*other) if is_corrected else None,
+        own=_make_measures(own),
+        corrected=_make_measures(other) if is_corrected else None,
     )
+
+
+def _make_measures(values: Iterable[Any]) -> Measures:
+    *tokens, cost, time = values
+    return Measures(*tokens, cost=cost, time=time)
 
 
 def open_in_memory() -> apsw.Connection:

@@ -15,30 +15,40 @@ from recollect.store.meta import read_meta, write_meta
 
 _STALE_KEY: Final = "vocabulary"
 _MANY: Final = 1 << 20
-"""Characters of text from which on copying the list is cheaper than taking texts apart."""
+"""Bytes of text from which on copying the list is cheaper than taking texts apart."""
 
 _MOST_NOTES: Final = 50
-_WORD: Final = re.compile(r"[^\W_]{2,}")
+# As the tokenizer takes prepared texts apart: signs beyond ASCII are left in three blocks only.
+_WORD: Final = re.compile("[0-9A-Za-z\u0080-\u1fff\u2c00-\udfff\ue001-\U0010ffff]{2,}")
 
 
-def note_terms(connection: apsw.Connection, texts: Sequence[str]) -> None:
-    """Note the terms of a few new texts; of many, note that they are to be gathered."""
+def note_terms(connection: apsw.Connection, texts: Sequence[bytes]) -> bool:
+    """Note the terms of a few new texts; of many, note that they are to be gathered.
+
+    The result says whether they were few.
+    """
     if sum(map(len, texts)) >= _MANY:
         write_meta(connection, _STALE_KEY, "stale")
-        return
-    terms = sorted({word for text in texts for word in _WORD.findall(text.lower())})
+        return False
+    terms = sorted({word for text in texts for word in _WORD.findall(text.decode().lower())})
     if terms:
         _save(connection, terms)
+    return True
 
 
 def gather_terms(connection: apsw.Connection) -> None:
     """Copy the list of terms if much was added since."""
     notes = connection.execute("SELECT count(*) FROM vocabulary").get
-    if read_meta(connection, _STALE_KEY) != "stale" and notes <= _MOST_NOTES:
+    if is_gathered(connection) and notes <= _MOST_NOTES:
         return
     connection.execute("DELETE FROM vocabulary")
     _save(connection, [row[0] for row in connection.execute("SELECT term FROM words_vocabulary")])
     write_meta(connection, _STALE_KEY, "gathered")
+
+
+def is_gathered(connection: apsw.Connection) -> bool:
+    """Whether every term of the index can be found here."""
+    return read_meta(connection, _STALE_KEY) != "stale"
 
 
 def find_terms(connection: apsw.Connection, part: str, most: int) -> list[str]:

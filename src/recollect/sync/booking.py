@@ -6,7 +6,7 @@ are checked against its messages, so that damage on the disk is found instead of
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -24,6 +24,7 @@ from recollect.store.database import Connection
 from recollect.store.failures import DamagedIndex
 from recollect.store.hours import check_messages, rebuild_hours
 from recollect.store.messages import (
+    MESSAGE_COLUMNS,
     MessageValues,
     delete_messages,
     drop_corrections,
@@ -45,6 +46,9 @@ from recollect.sync.extract import Extract, load_costs
 from recollect.sync.ledger import Copy, count_group, find_cost, merge_pair
 from recollect.sync.rows import MessageRow
 from recollect.sync.values import from_values, to_correction, to_file_row, to_values
+
+_MESSAGE_ID = MESSAGE_COLUMNS.index("message_id")
+_Place = tuple[str, bool, int | None]
 
 
 class Booking:
@@ -75,18 +79,22 @@ class Booking:
 
     def add(self, task: Task, read: Extract) -> None:
         """Book what one file holds; a file that could not be read keeps what was known of it."""
-        self.note_problem(str(task.transcript.path), read.problem)
+        self.note_problem(task.transcript.file, read.problem)
         if read.problem is not None or read.is_gone:
             return
         if task.number is not None:
             self._check(task.number)
-        file_id = save_file(self._connection, to_file_row(task, read), task.number)
+        row = to_file_row(task, read)
+        file_id = save_file(self._connection, row, task.number)
         self._files.add(file_id)
+        if task.known is not None and task.known.began != row.began:
+            # Between copies that are alike it is the beginning of their files that decides.
+            self._recount_later(find_shared(self._connection, file_id))
         if task.number is not None:
             self._recount_later(delete_messages(self._connection, file_id, read.start))
         add_row = self._merge_row if read.start else self._add_row
-        for row in read.rows:
-            add_row(row, file_id)
+        for message in read.rows:
+            add_row(message, file_id)
 
     def note_problem(self, path: str, problem: str | None) -> None:
         """Book what is wrong with a file, or that nothing is."""
@@ -107,7 +115,7 @@ class Booking:
             return
         row = replace(
             known,
-            path=str(transcript.path),
+            path=transcript.file,
             project=transcript.project_dir.name,
             kind=transcript.kind.value,
             session_id=transcript.session_id or known.session_id,
@@ -158,8 +166,9 @@ class Booking:
 
     def _merge_row(self, row: MessageRow, file_id: int) -> None:
         """Add a row, united with the one that the file already has of the same message."""
-        key = (row.message_id, row.request_id, self._names.number(row.model))
-        known = find_message(self._connection, file_id, *key)
+        message_id, request_id, model = row.key
+        number = self._names.number(model)
+        known = find_message(self._connection, file_id, message_id, request_id, number)
         if known is None:
             self._add_row(row, file_id)
             return
@@ -174,10 +183,10 @@ class Booking:
         """Messages of new rows that have other rows too."""
         if not self._is_first:
             return find_shared_from(self._connection, self._first)
-        rows = Counter(values[3] for values in self._rows)
+        rows = Counter(values[_MESSAGE_ID] for values in self._rows)
         return [message_id for message_id, count in rows.items() if count > 1]
 
-    def _recount(self, found: list[MessageValues], places: dict[int, tuple[str, bool]]) -> None:
+    def _recount(self, found: list[MessageValues], places: Mapping[int, _Place]) -> None:
         numbers = [values[0] for values in found]
         rows = [from_values(values, self._names) for values in found]
         for values in found:

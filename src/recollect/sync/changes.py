@@ -45,7 +45,7 @@ def make_plan(
     anew: bool = False,
 ) -> Plan:
     """What has to be done to bring `known` level with `transcripts`; `anew` reads all of them."""
-    present = {str(transcript.path): transcript for transcript in transcripts}
+    present = {transcript.file: transcript for transcript in transcripts}
     vanished = [
         entry for path, entry in known.items() if path not in present and not is_there(path)
     ]

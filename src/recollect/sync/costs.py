@@ -33,8 +33,8 @@ class Costs:
     ) -> int | None:
         """The cost of a message that was one request."""
         request = Request(model, tokens, *split_terms(terms))
-        cost = self._prices.cost_of(request, self._day_of(time))
-        return None if cost is None else _check(cost.total)
+        cost = self._prices.total_of(request, self._day_of(time))
+        return None if cost is None else _check(cost)
 
     def of_usage(
         self, model: str | None, usage: bytes, time: int | None, *, is_largest: bool

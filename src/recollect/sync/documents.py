@@ -12,8 +12,15 @@ from typing import Any, Final
 
 from msgspec import Raw, Struct
 
-from recollect.records.attachments import Attachment
-from recollect.records.attachments.files import QueuedCommand
+from recollect.records.attachments import AnyAttachment, Attachment
+from recollect.records.attachments.files import (
+    EditedTextFile,
+    FileKind,
+    OpenedFileInIde,
+    QueuedCommand,
+    SelectedLines,
+)
+from recollect.records.attachments.notices import PlanFileReference
 from recollect.records.blocks import (
     McpToolUse,
     ServerToolResult,
@@ -35,6 +42,7 @@ from recollect.session.prompts import PERSON_KINDS, InputKind, Prompt, read_prom
 from recollect.store.text import Part
 
 _MOST_LEVELS: Final = 20
+_EDGE: Final = 1024
 
 
 class Document(Struct, frozen=True, gc=False):
@@ -57,8 +65,8 @@ def list_documents(record: Record, *, is_subagent: bool = False) -> list[Documen
         case System() if record.content:
             is_error = record.level == "error"
             return [Document(Part.NOTICE, record.content, owner=_uuid(record), is_error=is_error)]
-        case Attachment(attachment=QueuedCommand() as queued):
-            return [*_iter_prompt(read_queued(queued), _uuid(record))]
+        case Attachment():
+            return [*_iter_attached(record)]
         case Unknown():
             return [Document(Part.OTHER, _join_strings(record.raw), owner=_uuid(record))]
     title = _title_of(record)
@@ -69,14 +77,14 @@ def list_documents(record: Record, *, is_subagent: bool = False) -> list[Documen
 
 def make_key(document: Document, timestamp: str | None) -> int:
     """A number that copies of a document in other files share, and hardly anything else."""
-    head = f"{document.part}|{document.owner}|{timestamp or ''}|"
-    digest = hashlib.blake2b(head.encode(errors="replace"), digest_size=8)
-    digest.update(document.text.encode(errors="replace"))
-    return int.from_bytes(digest.digest(), "big", signed=True)
+    text = document.text
+    # Of a long text both ends and the length: its owner and its time are its own already.
+    shown = text if len(text) <= 2 * _EDGE else f"{text[:_EDGE]}{len(text)}{text[-_EDGE:]}"
+    return hash_name(f"{document.part}|{document.owner}|{timestamp or ''}|{shown}")
 
 
 def hash_name(name: str) -> int:
-    """A number for the id of a call, to find by a result what it answers."""
+    """A number for a text, such as the id of a call, by which its results are found."""
     digest = hashlib.blake2b(name.encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
@@ -134,6 +142,31 @@ def _iter_assistant(record: Assistant) -> Iterator[Document]:
                 yield Document(Part.TOOL_RESULT, text, None, block.tool_use_id)
             case UnknownBlock():
                 yield make(Part.OTHER, _join_strings(block.raw))
+
+
+def _iter_attached(record: Attachment) -> Iterator[Document]:
+    if isinstance(record.attachment, QueuedCommand):
+        yield from _iter_prompt(read_queued(record.attachment), _uuid(record))
+    elif words := _words_of(record.attachment):
+        yield Document(Part.NOTICE, words, owner=_uuid(record))
+
+
+def _words_of(attachment: AnyAttachment | None) -> str:
+    """What a person put beside the conversation: files they named or changed, lines they marked."""
+    match attachment:
+        case FileKind():
+            words = [attachment.filename, _join_strings(attachment.content)]
+        case EditedTextFile():
+            words = [attachment.filename, attachment.snippet]
+        case SelectedLines():
+            words = [attachment.filename, attachment.content]
+        case OpenedFileInIde():
+            words = [attachment.filename]
+        case PlanFileReference():
+            words = [attachment.plan_file_path, attachment.plan_content]
+        case _:
+            return ""
+    return "\n".join(filter(None, words))
 
 
 def _title_of(record: Record) -> str:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from recollect.locations import Transcript
 from recollect.locations.names import PROJECTS_DIRECTORY
 from recollect.store.catalogue import Names, load_files, load_problems
+from recollect.store.checksums import load_checksums
 from recollect.store.database import Access, check_everything, transaction, update
 from recollect.store.failures import DamagedIndex
 from recollect.store.meta import read_meta, write_meta
@@ -83,7 +84,7 @@ def sync(
     # A price file with a mistake is told before anything is done.
     load_costs(str(prices) if prices else None, edition)
     request = Request(transcripts, prices, edition, anew, watch, limits)
-    return update(directory, lambda access: _Sync(access, request).run())
+    return update(directory, lambda access: _Sync(access, request).run(), replaces_newer=anew)
 
 
 def _find_roots(transcripts: Sequence[Transcript]) -> set[Path]:
@@ -100,7 +101,7 @@ class _Sync:
         self._access = access
         self._request = request
         self._connection = access.connection
-        self._known = load_files(access.connection)
+        self._known = load_files(access.connection, is_trusted=load_checksums())
         self._booking = Booking(
             access.connection,
             Names(access.connection),
@@ -162,8 +163,8 @@ class _Sync:
         problems = load_problems(self._connection)
         if not problems:
             return []
-        unchanged = {str(found.path) for found in self._request.transcripts}
-        unchanged.difference_update(str(task.transcript.path) for task in plan.tasks)
+        unchanged = {found.file for found in self._request.transcripts}
+        unchanged.difference_update(task.transcript.file for task in plan.tasks)
         return [path for path in problems if path in unchanged or not is_there(path)]
 
     def _carry_over(self) -> None:
@@ -201,7 +202,7 @@ class _Sync:
         request = self._request
         sizes = [count_bytes(task) for task in tasks]
         expected = {
-            str(task.transcript.path): (task, size) for task, size in zip(tasks, sizes, strict=True)
+            task.transcript.file: (task, size) for task, size in zip(tasks, sizes, strict=True)
         }
         jobs = make_jobs(tasks, request.prices, request.edition)
         inherited = [self._access.lock.descriptor]

@@ -6,6 +6,7 @@ the known end must be what they were. Everything else is read anew.
 
 import hashlib
 import os
+import re
 import time
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -21,12 +22,17 @@ from recollect.locations import open_regular
 from recollect.pricing import Prices
 from recollect.reader import read_usage
 from recollect.reader.transcript import seek_line_start
+from recollect.sync.agent_types import find_agent_type
 from recollect.sync.costs import Costs
-from recollect.sync.rows import MessageRow, gather_rows
+from recollect.sync.rows import MessageRow, gather_rows, to_milliseconds
 
 EDGE = 4096
 """Bytes at the start, and before the known end, whose hash tells an appended file from another."""
 
+HEAD = 64 * 1024
+"""Bytes among which the first time is looked for."""
+
+_TIME = re.compile(rb'"timestamp" ?: ?"([^"]{1,40})"')
 _SECOND_NS = 1_000_000_000
 _TICK_NS = 50_000_000
 """No clock that gives parts of a second stands still for longer."""
@@ -45,6 +51,8 @@ class Job(Struct, frozen=True):
     """What it was when it was read up to `position`."""
     wants_session: bool = False
     """Whether only its records tell which session it belongs to."""
+    wants_type: bool = False
+    """Whether it is a subagent's, and the file beside it tells of which type."""
     edition: str = ""
     """Which state of the prices is meant."""
 
@@ -63,6 +71,8 @@ class Extract(Struct, frozen=True, array_like=True):
     tail_hash: bytes = b""
     is_racy: bool = True
     session_id: str | None = None
+    agent_type: str | None = None
+    began: int | None = None
     rows: list[MessageRow] = []
     problem: str | None = None
     is_gone: bool = False
@@ -97,9 +107,10 @@ def _read(job: Job) -> Extract:
         state = os.fstat(file.fileno())
         is_racy = _is_racy(state.st_mtime_ns, time.time_ns())
         position, head_hash, tail_hash = _find_edges(file, state.st_size)
+        began = _find_beginning(file, state.st_size)
         start = job.position if _is_grown(file, state.st_size, job) else 0
     if position < state.st_size and _holds_usage(path, position, state.st_size):
-        # The last line counts, but is not ended: with the next one it may say something else.
+        # The last line counts, but is not ended: with what follows it may say something else.
         position = 0
     return Extract(
         path=job.path,
@@ -113,8 +124,11 @@ def _read(job: Job) -> Extract:
         tail_hash=tail_hash,
         is_racy=is_racy,
         session_id=_find_session(path, state.st_size) if job.wants_session else None,
+        agent_type=find_agent_type(job.path) if job.wants_type else None,
+        began=began,
         rows=gather_rows(
-            read_usage(path, start, state.st_size), load_costs(job.prices, job.edition)
+            read_usage(path, start, state.st_size, completes_last=True),
+            load_costs(job.prices, job.edition),
         ),
     )
 
@@ -140,6 +154,14 @@ def _find_edges(file: FileIO, size: int) -> tuple[int, bytes, bytes]:
     return position, *_hash_edges(file, position)
 
 
+def _find_beginning(file: FileIO, size: int) -> int | None:
+    """The first time in the file: a fork begins with one of its own, before those it copied."""
+    file.seek(0)
+    # A string within a record would have its quotes escaped, so that this is always a field.
+    found = _TIME.search(file.read(min(HEAD, size)))
+    return to_milliseconds(found[1].decode("ascii", "replace")) if found else None
+
+
 def _hash_edges(file: FileIO, position: int) -> tuple[bytes, bytes]:
     """Hashes of the first bytes of `file` and of those before `position`."""
     return _hash(_read_before(file, min(EDGE, position))), _hash(_read_before(file, position))
@@ -155,11 +177,11 @@ def _hash(data: bytes) -> bytes:
 
 
 def _holds_usage(path: Path, start: int, stop: int) -> bool:
-    return next(iter(read_usage(path, start, stop)), None) is not None
+    return next(iter(read_usage(path, start, stop, completes_last=True)), None) is not None
 
 
 def _find_session(path: Path, stop: int) -> str | None:
-    first = next(iter(read_usage(path, 0, stop)), None)
+    first = next(iter(read_usage(path, 0, stop, completes_last=True)), None)
     return first.session_id if first else None
 
 

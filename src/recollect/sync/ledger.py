@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
-from recollect.records.tokens import Tokens
+from recollect.records.tokens import CLASSES, Tokens
 from recollect.sync.costs import Costs
 from recollect.sync.rows import MessageRow
 
@@ -25,6 +25,8 @@ class Copy(NamedTuple):
     row: MessageRow
     place: str
     is_gone: bool = False
+    began: int | None = None
+    """The first time in that file."""
 
 
 class Counted(Struct, frozen=True):
@@ -54,11 +56,7 @@ def merge_pair(one: MessageRow, other: MessageRow, costs: Costs) -> MessageRow:
 
 def rank(row: MessageRow) -> tuple[int, int, bool]:
     """Which of several rows has the larger usage."""
-    return (row.output, _total(row), not row.is_sidechain)
-
-
-def _total(row: MessageRow) -> int:
-    return row.input + row.output + row.cache_read + row.cache_write_5m + row.cache_write_1h
+    return (row.output, row.total, not row.is_sidechain)
 
 
 def find_cost(
@@ -73,15 +71,10 @@ def find_cost(
 
 def find_tokens(row: MessageRow, *, is_largest: bool = False) -> Tokens:
     """The tokens of a row; with the cache writes that its total denies if it is the largest."""
-    is_late = is_largest and bool(row.late_5m or row.late_1h)
-    return Tokens(
-        row.input,
-        row.output,
-        row.cache_read,
-        row.late_5m if is_late else row.cache_write_5m,
-        row.late_1h if is_late else row.cache_write_1h,
-        row.web_searches,
-    )
+    tokens = Tokens(*astuple(row)[: len(CLASSES)])
+    if is_largest and (row.late_5m or row.late_1h):
+        return replace(tokens, cache_write_5m=row.late_5m, cache_write_1h=row.late_1h)
+    return tokens
 
 
 def count_group(copies: Sequence[Copy], costs: Costs) -> list[Counted]:
@@ -132,20 +125,23 @@ def _count_cluster(copies: Sequence[Copy], cluster: Iterable[int], costs: Costs)
     )
 
 
-def _ownership(copy: Copy) -> tuple[bool, int, bool, int, int, bool, str, int]:
+def _ownership(copy: Copy) -> tuple[bool, bool, int, bool, int, int, int, bool, str, int]:
     """Smallest for what is no copy: it knows its request, is earlier, is no subagent's, used more.
 
-    Between equal ones a file that is still there has precedence; the rest is for the sake of order.
+    Copies in a fork are alike in all that; some say that they are copies, and of the others the
+    file that began first is the original. Between equal files one that is still there has
+    precedence; the rest is for the sake of order.
     """
     row = copy.row
-    time = NEVER if row.time is None else row.time
     output, total, _ = rank(row)
     return (
+        row.is_copy,
         row.request_id is None,
-        time,
+        NEVER if row.time is None else row.time,
         row.is_sidechain,
         -output,
         -total,
+        NEVER if copy.began is None else copy.began,
         copy.is_gone,
         copy.place,
         row.position,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from recollect.errors import UnreadableInput
-from recollect.locations import Transcript, discover_root, open_regular
+from recollect.locations import Transcript, TranscriptKind, discover_root, open_regular
 from recollect.store.catalogue import load_problems, load_states
 from recollect.store.database import Connection, open_for_reading
 from recollect.store.failures import DamagedIndex, translate_errors
@@ -19,13 +19,14 @@ from recollect.sync.editions import find_edition
 EDITION_KEY = "prices"
 
 
-def find_transcripts(roots: Iterable[Path]) -> list[Transcript]:
+def find_transcripts(roots: Iterable[Path], *, include_subagents: bool = True) -> list[Transcript]:
     """The transcripts below all roots that hold anything."""
-    found: dict[Path, Transcript] = {}
+    found: dict[str, Transcript] = {}
     for root in roots:
-        for transcript in discover_root(root).transcripts:
-            if not transcript.is_empty:
-                found.setdefault(transcript.path, transcript)
+        for transcript in discover_root(root, include_nested=include_subagents).transcripts:
+            is_wanted = include_subagents or transcript.kind is TranscriptKind.SESSION
+            if is_wanted and transcript.size:
+                found.setdefault(transcript.file, transcript)
     return list(found.values())
 
 
@@ -65,7 +66,7 @@ def _is_level(connection: Connection, transcripts: Iterable[Transcript], edition
     known = load_states(connection)
     unread = load_problems(connection)
     for found in transcripts:
-        path = str(found.path)
+        path = found.file
         is_known = known.pop(path, None) == (found.inode, found.size, found.mtime_ns)
         was_unread = unread.pop(path, None) is not None
         # A file that still cannot be read is as level as it can be.

@@ -1,67 +1,89 @@
 """Lists of sessions from the index, brought level with the files first.
 
-Only files that changed are opened. Where the index cannot be written, the answer is the same and
-takes longer.
+Only files that changed are opened, and of those only the ends. What takes reading a whole file is
+told where it is known already, unless the caller wants it found out.
 """
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from recollect.errors import IndexFailure
+import msgspec
+from msgspec.structs import replace
+
 from recollect.locations import Transcript
-from recollect.store.database import open_for_reading, open_for_writing
-from recollect.store.listings import Described, Listing, load_listings, save_listings
+from recollect.store.figures import FIGURES_KIND, FileFigures
+from recollect.store.listings import KIND, Listing
+from recollect.sync.figures import load_figures
+from recollect.sync.file_notes import Notes, Watch, find_all_notes, find_notes, read_notes
+
+_decode = msgspec.msgpack.Decoder(Listing | None).decode
+_decode_figures = msgspec.msgpack.Decoder(FileFigures).decode
+_encode = msgspec.msgpack.Encoder().encode
 
 
-def list_level(directory: Path, transcripts: Sequence[Transcript]) -> list[Listing]:
-    """The sessions of `transcripts`, the most recently active first."""
-    known = _load(directory)
-    current = {str(each.path): each for each in transcripts}
-    stale = [each for path, each in current.items() if not _is_current(each, known.get(path))]
-    if stale:
-        fresh = _describe(stale)
-        _save(directory, fresh)
-        known.update((each.path, each) for each in fresh)
-    found = [known[path].listing for path in current if path in known]
-    return sorted(filter(None, found), key=lambda each: (-each.activity, each.path))
+def list_level(
+    directory: Path,
+    transcripts: Sequence[Transcript],
+    watch: Watch | None = None,
+    *,
+    is_complete: bool = False,
+) -> list[Listing]:
+    """The sessions of `transcripts`, the most recently active first.
+
+    With `is_complete` the files are read as a whole where that is needed to tell all of a listing.
+    """
+    known, figures = find_notes(directory, (KIND, FIGURES_KIND), transcripts)
+    if is_complete:
+        figures = load_figures(directory, transcripts, watch)
+    if stale := [each for each in transcripts if str(each.path) not in known]:
+        fresh = read_notes(directory, stale, _Describe(), watch)
+        known.update((path, notes[KIND]) for path, notes in fresh)
+    listings = (_complete(_decode(known[path]), figures.get(path)) for path in known)
+    return _sort(each for each in listings if each is not None)
 
 
-def _load(directory: Path) -> dict[str, Described]:
-    connection = open_for_reading(directory)
-    if connection is None:
-        return {}
-    try:
-        return load_listings(connection)
-    finally:
-        connection.close()
+def list_known(directory: Path) -> list[Listing]:
+    """The sessions that lists have shown before, newest first; no file is looked at."""
+    (notes,) = find_all_notes(directory, (KIND,))
+    listings = (_decode(each.note) for each in notes.values())
+    return _sort(each for each in listings if each is not None)
 
 
-def _is_current(transcript: Transcript, known: Described | None) -> bool:
-    state = (transcript.size, transcript.mtime_ns)
-    return known is not None and state == (known.size, known.mtime_ns)
+def _sort(listings: Iterable[Listing]) -> list[Listing]:
+    return sorted(listings, key=lambda each: (-each.activity, each.path))
 
 
-def _save(directory: Path, described: Iterable[Described]) -> None:
-    try:
-        with open_for_writing(directory) as connection:
-            save_listings(connection, described)
-    except IndexFailure:
-        # The list is complete without it; the next one opens the same files again.
-        return
+def _complete(listing: Listing | None, data: bytes | None) -> Listing | None:
+    if listing is None or data is None:
+        return listing
+    figures = _decode_figures(data)
+    return replace(
+        listing,
+        models=figures.models,
+        message_count=figures.messages,
+        turn_count=figures.turns,
+        error_count=figures.errors,
+        compaction_count=figures.compactions,
+        compaction_summary=figures.summary or None,
+    )
 
 
-def _describe(transcripts: Iterable[Transcript]) -> list[Described]:
-    # Describing needs the whole session model, which a list of unchanged files does not.
-    from recollect.library.listings import read_listing  # noqa: PLC0415
-    from recollect.library.origins import Surroundings  # noqa: PLC0415
+class _Describe:
+    """Describes transcripts, looking around each of them once."""
 
-    surroundings = Surroundings()
-    described = []
-    for each in transcripts:
-        found = read_listing(each, surroundings)
-        listing = None
-        if found is not None:
-            shown = {name: getattr(found, name) for name in Listing.__struct_fields__}
-            listing = Listing(**shown)
-        described.append(Described(str(each.path), each.size, each.mtime_ns, listing))
-    return described
+    def __init__(self) -> None:
+        # The whole session model, which a list of unchanged files does not need.
+        from recollect.library.listings import read_listing  # noqa: PLC0415
+        from recollect.library.origins import Surroundings  # noqa: PLC0415
+
+        self._read = read_listing
+        self._surroundings = Surroundings()
+
+    def __call__(self, transcript: Transcript) -> Notes:
+        found = self._read(transcript, self._surroundings)
+        if found is None:
+            return {KIND: _encode(None)}
+        shown = {
+            name: getattr(found, name) for name in Listing.__struct_fields__ if hasattr(found, name)
+        }
+        return {KIND: _encode(Listing(**shown))}

@@ -68,12 +68,13 @@ def make_batches(jobs: Sequence[Job], sizes: Sequence[int], batch_bytes: int) ->
 def _make_job(task: Task, prices: Path | None, edition: str) -> Job:
     known = task.known
     return Job(
-        str(task.transcript.path),
+        task.transcript.file,
         known.position if known else 0,
         known.head_hash if known else b"",
         known.tail_hash if known else b"",
         str(prices) if prices else None,
         size=known.size if known else 0,
         wants_session=task.transcript.session_id is None,
+        wants_type=task.transcript.agent_id is not None,
         edition=edition,
     )

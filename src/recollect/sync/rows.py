@@ -10,11 +10,16 @@ from pathlib import PurePath
 from typing import TypeVar
 
 import msgspec
-from msgspec import Raw, Struct
-from msgspec.structs import replace
+from msgspec import Raw
+from msgspec.structs import astuple, replace
 
-from recollect.records.conversation import SYNTHETIC_MODEL, AssistantUsage, BlockHead
-from recollect.records.tokens import split_usage
+from recollect.records.conversation import (
+    SYNTHETIC_MODEL,
+    AssistantUsage,
+    BlockHead,
+    MessageUsage,
+)
+from recollect.records.tokens import Tokens, split_usage
 from recollect.records.usage import Iteration, Usage
 from recollect.session.times import parse_time
 from recollect.sync.costs import DAY_MS, Costs, join_terms
@@ -25,6 +30,9 @@ LARGEST = 2**40 - 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _USUAL_TIME = len("2026-11-15T12:00:00.000Z")
 T = TypeVar("T", Usage, Iteration)
+LineKey = tuple[str, str | None, str | None]
+"""Message, request and model: what the lines of one message in one file have in common."""
+
 _COUNTS = (
     "input_tokens",
     "output_tokens",
@@ -33,9 +41,21 @@ _COUNTS = (
 )
 
 
-class MessageRow(Struct, frozen=True, gc=False, array_like=True):
+class MessageRow(Tokens, frozen=True, gc=False, array_like=True, kw_only=True):
     """A message as one file tells it: the union of its lines there."""
 
+    late_5m: int
+    """Cache writes that only the split by lifetime tells of; they count in the largest copy."""
+    late_1h: int
+    usage: bytes | None
+    """The usage as JSON where more requests were billed, because tokens do not tell that cost."""
+    cost: int | None
+    """Micro-dollars, None when the price is not known."""
+    time: int | None
+    """Milliseconds since 1970."""
+    is_sidechain: bool
+    is_copy: bool
+    """Whether it says itself that it was copied from another session."""
     position: int
     """Offset of its first line."""
     message_id: str
@@ -49,22 +69,11 @@ class MessageRow(Struct, frozen=True, gc=False, array_like=True):
     """Names of the tools that it calls, one a line, in order."""
     terms: str
     """Speed, service tier and geography, which change the price."""
-    is_sidechain: bool
-    time: int | None
-    """Milliseconds since 1970."""
-    input: int
-    output: int
-    cache_read: int
-    cache_write_5m: int
-    cache_write_1h: int
-    web_searches: int
-    late_5m: int
-    """Cache writes that only the split by lifetime tells of; they count in the largest copy."""
-    late_1h: int
-    usage: bytes | None
-    """The usage as JSON where more requests were billed, because tokens do not tell that cost."""
-    cost: int | None
-    """Micro-dollars, None when the price is not known."""
+
+    @property
+    def key(self) -> LineKey:
+        """What its lines have in common."""
+        return self.message_id, self.request_id, self.model
 
 
 class Lines:
@@ -125,7 +134,7 @@ class Lines:
 def gather_rows(records: Iterable[AssistantUsage], costs: Costs) -> list[MessageRow]:
     """The messages of one file, in the order of their first lines."""
     gathered: dict[str, Lines] = {}
-    others: dict[tuple[str, str | None, str | None], Lines] = {}
+    others: dict[LineKey, Lines] = {}
     for record in records:
         message = record.message
         if message is None or message.usage is None or message.model == SYNTHETIC_MODEL:
@@ -133,14 +142,14 @@ def gather_rows(records: Iterable[AssistantUsage], costs: Costs) -> list[Message
         usage, model = message.usage, message.model
         if not _is_sound(usage):
             usage = _mend_counts(usage)
-        message_id = message.id or record.uuid or name_line(record)
+        message_id = message.id or name_line(record)
         lines = gathered.get(message_id)
         if lines is None:
             gathered[message_id] = lines = Lines(record, model, usage)
         elif lines.request_id == record.request_id and lines.model == model:
             lines.add(record, usage)
         else:
-            lines = _add_apart(others, message_id, record, usage)
+            lines = _add_apart(others, find_key(record, message), record, usage)
         if message.content.__class__ is tuple:
             lines.add_tools(message.content)
     rows = [_make_row(message_id, lines, costs) for message_id, lines in gathered.items()]
@@ -149,9 +158,19 @@ def gather_rows(records: Iterable[AssistantUsage], costs: Costs) -> list[Message
 
 
 def name_line(record: AssistantUsage) -> str:
-    """What a message goes by that has no id at all: the place of its line, whatever the folder."""
+    """What a message without an id goes by: its record, or else the place of its line.
+
+    The folder is left out, because it may be moved.
+    """
+    if record.uuid:
+        return record.uuid
     span = record.span
     return f"{PurePath(span.file).stem}:{span.offset}" if span else ""
+
+
+def find_key(record: AssistantUsage, message: MessageUsage) -> LineKey:
+    """Which lines this one belongs to."""
+    return message.id or name_line(record), record.request_id, message.model
 
 
 def to_milliseconds(text: str | None) -> int | None:
@@ -164,17 +183,12 @@ def to_milliseconds(text: str | None) -> int | None:
 
 
 def _add_apart(
-    others: dict[tuple[str, str | None, str | None], Lines],
-    message_id: str,
-    record: AssistantUsage,
-    usage: Usage,
+    others: dict[LineKey, Lines], key: LineKey, record: AssistantUsage, usage: Usage
 ) -> Lines:
     """Take in a line whose id belongs to another request or model as well."""
-    model = record.message.model if record.message else None
-    key = (message_id, record.request_id, model)
     lines = others.get(key)
     if lines is None:
-        others[key] = lines = Lines(record, model, usage)
+        others[key] = lines = Lines(record, key[2], usage)
     else:
         lines.add(record, usage)
     return lines
@@ -193,28 +207,24 @@ def _make_row(message_id: str, lines: Lines, costs: Costs) -> MessageRow:
     else:
         cost = costs.of_usage(model, encoded, lines.time, is_largest=False)
     return MessageRow(
-        lines.position,
-        message_id,
-        lines.request_id,
-        model,
-        record.git_branch,
-        record.version,
-        record.entrypoint,
-        record.cwd,
-        _join_tools(lines.tools) if lines.tools else "",
-        terms,
-        record.is_sidechain,
-        lines.time,
-        tokens.input,
-        tokens.output,
-        tokens.cache_read,
-        tokens.cache_write_5m,
-        tokens.cache_write_1h,
-        tokens.web_searches,
-        late_5m,
-        late_1h,
-        encoded,
-        cost,
+        *astuple(tokens),
+        late_5m=late_5m,
+        late_1h=late_1h,
+        usage=encoded,
+        cost=cost,
+        time=lines.time,
+        is_sidechain=record.is_sidechain,
+        is_copy=record.forked_from is not None,
+        position=lines.position,
+        message_id=message_id,
+        request_id=lines.request_id,
+        model=model,
+        branch=record.git_branch,
+        version=record.version,
+        entrypoint=record.entrypoint,
+        cwd=record.cwd,
+        tools=_join_tools(lines.tools) if lines.tools else "",
+        terms=terms,
     )
 
 

@@ -1,8 +1,8 @@
 """A stretch of a transcript → the texts in it, written for the index. Runs in worker processes.
 
-Two stages read a file: first all lines without a tool result, which are the conversation and an
-eighth of the text, then the lines with one. Which stage a line belongs to is seen from its bytes,
-so that each stage decodes only its own.
+Two stages read a file: first all lines without a tool call or its result, which are the
+conversation and an eighth of the text, then the lines with one. Which stage a line belongs to is
+seen from its bytes, so that each stage decodes only its own.
 """
 
 import hashlib
@@ -33,22 +33,26 @@ from recollect.sync.documents import hash_name, list_documents, make_key
 STRETCH: Final = 16 << 20
 """Bytes of a file that are read in one go, which bounds what a worker holds."""
 
-_MARK: Final = b'"tool_result"'
+TAIL: Final = 128 << 10
+"""Bytes at the end of a file that are looked at when there is no time for more."""
+
+_CALL: Final = b'"type":"tool_use"'
+_RESULT: Final = b'"tool_result"'
 _EDGE: Final = 4096
 _SECOND_NS: Final = 1_000_000_000
 _RACY_NS: Final = 2 * _SECOND_NS
 _NO_LINK: Final = Chain()
 _OF_CALLS: Final = frozenset({Part.TOOL_INPUT, Part.TOOL_RESULT})
 
-Prepare = Callable[[str], str]
-"""Writes a text for the tokenizer; a function of some module, so that a worker can find it."""
+Prepare = Callable[[str], bytes]
+"""Writes a text for the tokenizer, in UTF-8; of some module, so that a worker can find it."""
 
 
 class Stage(IntEnum):
     """Which lines are read."""
 
     CONVERSATION = 0
-    TOOL_RESULTS = 1
+    TOOLS = 1
 
 
 class Stretch(Struct, frozen=True):
@@ -80,6 +84,33 @@ def read_stretch(stretch: Stretch, prepare: Prepare) -> TextBatch | None:
             return _read(file, stretch, prepare)
     except (UnreadableInput, OSError):
         return None
+
+
+def read_tail(stretch: Stretch, prepare: Prepare) -> TextBatch | None:
+    """The texts of the last lines of a stretch; None when the file cannot be read.
+
+    It says nothing about how far the file has been read, and is of no use to the index.
+    """
+    try:
+        with open_regular(Path(stretch.path)) as file:
+            size = os.fstat(file.fileno()).st_size
+            known = stretch.known if _continues(file, stretch.known, size) else TextState()
+            start = _find_line(file, max(known.position, size - TAIL))
+            reading = _Reading(stretch, prepare, int(time.time()))
+            file.seek(start)
+            reading.take(file, start, size)
+            return TextBatch(stretch.path, stretch.stage, 0, TextState(), reading.rows)
+    except (UnreadableInput, OSError):
+        return None
+
+
+def _find_line(file: FileIO, position: int) -> int:
+    """Where the first line that does not begin before a position begins."""
+    if position == 0:
+        return 0
+    file.seek(position - 1)
+    before, end, _ = file.read(TAIL).partition(b"\n")
+    return position - 1 + len(before + end)
 
 
 def _read(file: FileIO, stretch: Stretch, prepare: Prepare) -> TextBatch:
@@ -140,7 +171,7 @@ class _Reading:
                 return splitter.offset, False
         position = splitter.offset
         rest = splitter.finish()
-        if isinstance(rest, Block) and self._is_wanted(rest.data):
+        if isinstance(rest, Block) and self._is_wanted(rest.data, 0, len(rest.data)):
             decoder = TranscriptDecoder(self._stretch.path, rest.offset)
             self._add_all([*decoder.feed(rest.data), *decoder.finish()])
         return position, True
@@ -149,13 +180,13 @@ class _Reading:
         data = block.data
         start = 0
         while end := data.find(b"\n", start) + 1:
-            line = data[start : end - 1]
-            if self._is_wanted(line):
-                self._take_line(line, block.offset + start)
+            if self._is_wanted(data, start, end):
+                self._take_line(data[start : end - 1], block.offset + start)
             start = end
 
-    def _is_wanted(self, line: bytes) -> bool:
-        return (_MARK in line) == (self._stretch.stage is Stage.TOOL_RESULTS)
+    def _is_wanted(self, data: bytes, start: int, end: int) -> bool:
+        has_tool = data.find(_RESULT, start, end) >= 0 or data.find(_CALL, start, end) >= 0
+        return has_tool == (self._stretch.stage is Stage.TOOLS)
 
     def _take_line(self, line: bytes, offset: int) -> None:
         span = Span(self._stretch.path, offset, len(line) + 1)

@@ -5,8 +5,8 @@ two batches, so that a kill loses a batch at most and others can write meanwhile
 of all files comes first, the newest file first, then the tool results.
 """
 
+import gc
 import multiprocessing
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.locations import Transcript, TranscriptKind
+from recollect.store.database import Connection
 from recollect.store.text import (
     UNFINISHED,
     States,
@@ -38,14 +39,18 @@ from recollect.sync.text_reading import (
     decode_batches,
     read_stretches,
 )
+from recollect.sync.workers import count_cores, is_forking
 
 POOL_BYTES: Final = 16 << 20
 """Below this, starting other processes costs more than they save."""
 
-WRITE_CHARACTERS: Final = 24 << 20
+WRITE_BYTES: Final = 24 << 20
 """Text that is written in one transaction: what a kill can cost at most."""
 
 _GROUP_BYTES: Final = 4 << 20
+_AHEAD: Final = 12
+"""Groups that are read while a batch is written: with fewer the readers would run out of work."""
+
 _NOTHING: Final = TextState()
 
 
@@ -82,26 +87,36 @@ class TextPlan(Struct, frozen=True):
 
 def plan_texts(directory: Path, version: str, transcripts: Sequence[Transcript]) -> TextPlan:
     """What has to be done to bring the full-text index level with the transcripts."""
-    states: States = {}
-    known: Mapping[str, int] = {}
-    connection = open_texts(directory, version)
-    if connection is not None:
-        try:
-            states, known = load_text_states(connection), load_text_files(connection)
-        finally:
-            connection.close()
+    states, known = _load(directory, version)
     newest = sorted(transcripts, key=lambda transcript: -transcript.mtime_ns)
-    present = {str(transcript.path) for transcript in transcripts}
+    present = {transcript.file for transcript in transcripts}
     return TextPlan(
         tuple(_iter_stretches(newest, states)),
         tuple(path for path in known if path not in present and not is_there(path)),
     )
 
 
+def find_stretches(
+    directory: Path, version: str, transcripts: Sequence[Transcript]
+) -> list[Stretch]:
+    """What there is to read of these transcripts."""
+    return list(_iter_stretches(transcripts, _load(directory, version)[0]))
+
+
+def _load(directory: Path, version: str) -> tuple[States, Mapping[str, int]]:
+    connection = open_texts(directory, version)
+    if connection is None:
+        return {}, {}
+    try:
+        return load_text_states(connection), load_text_files(connection)
+    finally:
+        connection.close()
+
+
 def _iter_stretches(transcripts: Sequence[Transcript], states: States) -> Iterator[Stretch]:
     for stage in Stage:
         for transcript in transcripts:
-            path = str(transcript.path)
+            path = transcript.file
             state = states.get((path, stage), _NOTHING)
             if not _is_level(state, transcript):
                 yield Stretch(path, stage, transcript.kind is not TranscriptKind.SESSION, state)
@@ -136,54 +151,62 @@ class _Indexing:
     def __init__(self, directory: Path, recipe: Recipe, transcripts: Sequence[Transcript]) -> None:
         self._directory = directory
         self._recipe = recipe
-        self._files = {str(transcript.path): _describe(transcript) for transcript in transcripts}
-        self._sizes = {str(transcript.path): transcript.size for transcript in transcripts}
+        self._files = {transcript.file: describe(transcript) for transcript in transcripts}
+        self._sizes = {transcript.file: transcript.size for transcript in transcripts}
 
     def forget(self, paths: Sequence[str]) -> None:
         """Drop files that are no longer there."""
         if paths:
-            self._update(lambda writer: writer.forget(paths))
+            self._update(lambda connection: TextWriter(connection).forget(paths))
 
     def run(
         self, stretches: Sequence[Stretch], deadline: float | None, watch: TextWatch | None
     ) -> bool:
-        """Read and write; tell whether all of it was done."""
-        waiting = deque(stretches)
+        """Read and write, one stage after the other; tell whether all of it was done."""
         total = sum(map(self._length_of, stretches))
+        done = 0
+        stages = _divide(stretches, is_little=total < POOL_BYTES)
+        for waiting in stages:
+            for length in self._run_stage(waiting, deadline, is_last=waiting is stages[-1]):
+                done += length
+                if watch is not None:
+                    watch(TextProgress(done, total))
+            if waiting:
+                return False
+        return True
+
+    def _run_stage(
+        self, waiting: deque[Stretch], deadline: float | None, *, is_last: bool
+    ) -> Iterator[int]:
+        """Read and write what is waiting, until the deadline, and yield how much that was."""
         batches: list[TextBatch] = []
-        size = done = 0
-        for found in self._read(waiting, total, deadline):
+        size = 0
+        for found in self._read(waiting, deadline):
             batches += found
             size += sum(len(row.text) for batch in found for row in batch.rows)
-            done += sum(batch.state.position - batch.start for batch in found)
-            if size >= WRITE_CHARACTERS:
+            if size >= WRITE_BYTES:
                 self._write(batches)
                 batches, size = [], 0
-            if watch is not None:
-                watch(TextProgress(done, total))
-        self._write(batches)
-        if not waiting:
-            update_texts(
-                self._directory, self._recipe.version, self._recipe.tokenizer, gather_terms
-            )
-        return not waiting
+            yield sum(batch.state.position - batch.start for batch in found)
+        self._write(batches, is_all=is_last and not waiting)
 
-    def _write(self, batches: Sequence[TextBatch]) -> None:
-        if batches:
-            files = [self._files[path] for path in {batch.path for batch in batches}]
-            self._update(lambda writer: writer.write(batches, files))
+    def _write(self, batches: Sequence[TextBatch], *, is_all: bool = False) -> None:
+        files = [self._files[path] for path in {batch.path for batch in batches}]
 
-    def _update(self, work: Callable[[TextWriter], object]) -> None:
-        recipe = self._recipe
-        update_texts(
-            self._directory,
-            recipe.version,
-            recipe.tokenizer,
-            lambda connection: work(TextWriter(connection)),
-        )
+        def write(connection: Connection) -> None:
+            TextWriter(connection).write(batches, files)
+            if is_all:
+                gather_terms(connection)
 
-    def _read(self, waiting: deque[Stretch], total: int, deadline: float | None) -> Batches:
+        if batches or is_all:
+            self._update(write)
+
+    def _update(self, work: Callable[[Connection], None]) -> None:
+        update_texts(self._directory, self._recipe.version, self._recipe.tokenizer, work)
+
+    def _read(self, waiting: deque[Stretch], deadline: float | None) -> Batches:
         """Everything in the stretches, and in those that follow on them, until the deadline."""
+        total = sum(map(self._length_of, waiting))
         read = self._read_here if total < POOL_BYTES else self._read_on_all_cores
         for stretches, found in read(waiting, deadline):
             sources = {stretch.path: stretch for stretch in stretches}
@@ -202,13 +225,12 @@ class _Indexing:
     def _read_on_all_cores(
         self, waiting: deque[Stretch], deadline: float | None
     ) -> Iterator[tuple[list[Stretch], list[TextBatch]]]:
-        workers = os.cpu_count() or 1
-        methods = multiprocessing.get_all_start_methods()
-        context = multiprocessing.get_context("fork" if "fork" in methods else "spawn")
+        workers = count_cores()
+        context = multiprocessing.get_context("fork" if is_forking() else "spawn")
         running: dict[Future[bytes], list[Stretch]] = {}
-        with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        with ProcessPoolExecutor(workers, mp_context=context, initializer=gc.disable) as pool:
             while running or (waiting and not _is_over(deadline)):
-                while waiting and len(running) <= workers and not _is_over(deadline):
+                while waiting and len(running) < _AHEAD and not _is_over(deadline):
                     group = self._take_group(waiting)
                     running[pool.submit(read_stretches, group, self._recipe.prepare)] = group
                 ready, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -220,7 +242,7 @@ class _Indexing:
         """The next stretches that together are worth the way to a worker, each file once."""
         group = [waiting.popleft()]
         room = _GROUP_BYTES - self._length_of(group[0])
-        while waiting and waiting[0].stage is group[0].stage:
+        while waiting:
             room -= self._length_of(waiting[0])
             if room < 0:
                 break
@@ -231,8 +253,17 @@ class _Indexing:
         return self._sizes[stretch.path] - stretch.known.position
 
 
-def _describe(transcript: Transcript) -> TextFile:
-    return TextFile(str(transcript.path), transcript.project_dir.name, transcript.session_id or "")
+def _divide(stretches: Sequence[Stretch], *, is_little: bool) -> list[deque[Stretch]]:
+    """The stretches of each stage; all of them together where one transaction will do."""
+    if is_little:
+        return [deque(stretches)]
+    stages = (deque(each for each in stretches if each.stage is stage) for stage in Stage)
+    return [waiting for waiting in stages if waiting]
+
+
+def describe(transcript: Transcript) -> TextFile:
+    """What the index says about a transcript."""
+    return TextFile(transcript.file, transcript.project_dir.name, transcript.session_id or "")
 
 
 def _is_over(deadline: float | None) -> bool:

@@ -11,11 +11,10 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from recollect.usage.block_starts import BLOCK, find_starts
 from recollect.usage.totals import Totals
 from recollect.usage.zones import format_moment
 
-HOUR = 3600
-BLOCK = 5 * HOUR
 _MINUTE = 60
 
 
@@ -55,10 +54,7 @@ class Pace(Struct, frozen=True):
 
 def cut_blocks(moments: Collection[int]) -> list[Block]:
     """The blocks that messages at these moments make, in their order."""
-    starts: list[int] = []
-    for moment in sorted(moments):
-        if not starts or moment >= starts[-1] + BLOCK:
-            starts.append(moment // HOUR * HOUR)
+    starts = find_starts(moments)
     idle = [0, *(later - earlier - BLOCK for earlier, later in pairwise(starts))]
     return [Block(start, gap) for start, gap in zip(starts, idle, strict=False)]
 

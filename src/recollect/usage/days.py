@@ -5,29 +5,27 @@
 """
 
 import re
-from datetime import date, timedelta
+from datetime import date
 from typing import Final
 
 from recollect.errors import UsageError
+from recollect.session.calendar import ONE_DAY, find_days
 
-ONE_DAY: Final = timedelta(days=1)
-_CALENDAR: Final = re.compile(r"([0-9]{4})(?:-?([0-9]{2})(?:-?([0-9]{2}))?)?")
+__all__ = ["ONE_DAY", "find_day", "parse_days"]
+
 _AGO: Final = re.compile(r"([0-9]{1,6})d")
-_DECEMBER: Final = 12
 
 
 def parse_days(text: str, today: date) -> tuple[date, date]:
     """The first and the last day of what `text` names; `7d` is the day seven days ago."""
-    try:
-        found = _find_days(text.strip().lower(), today)
-    except (ValueError, OverflowError):
-        found = None
+    found = _find_ago(text, today) or find_days(text, today)
     if found is None:
         raise UsageError(
             f"{text!r} is no date. Give a day such as 2026-11-15, a month such as 2026-11, "
             "today, yesterday, or 7d for seven days ago."
         )
-    return found
+    first, after = found
+    return first, after - ONE_DAY
 
 
 def find_day(text: str, today: date) -> date | None:
@@ -39,20 +37,12 @@ def find_day(text: str, today: date) -> date | None:
     return first if first == last else None
 
 
-def _find_days(text: str, today: date) -> tuple[date, date] | None:
-    back = {"today": 0, "yesterday": 1}.get(text)
-    if ago := _AGO.fullmatch(text):
-        back = int(ago[1])
-    if back is not None:
-        return today - back * ONE_DAY, today - back * ONE_DAY
-    match = _CALENDAR.fullmatch(text)
-    return _find_period(*match.groups()) if match else None
-
-
-def _find_period(year: str, month: str | None, day: str | None) -> tuple[date, date]:
-    if day and month:
-        exact = date(int(year), int(month), int(day))
-        return exact, exact
-    first, last = int(month or 1), int(month or _DECEMBER)
-    after = date(int(year) + last // _DECEMBER, last % _DECEMBER + 1, 1)
-    return date(int(year), first, 1), after - ONE_DAY
+def _find_ago(text: str, today: date) -> tuple[date, date] | None:
+    ago = _AGO.fullmatch(text.strip().lower())
+    if ago is None:
+        return None
+    try:
+        day = today - int(ago[1]) * ONE_DAY
+    except OverflowError:
+        return None
+    return day, day + ONE_DAY

@@ -12,13 +12,14 @@ from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from recollect.errors import UnreadableInput
 from recollect.locations.transcript_files import TranscriptKind
 from recollect.store.usage_queries import Entry, Measures
+from recollect.sync.rows import LineKey
 from recollect.usage.client_costs import ClientCost, find_client_cost
-from recollect.usage.file_lines import FileLine, LineKey, iter_file_lines
+from recollect.usage.file_lines import FileLine, iter_file_lines
 from recollect.usage.loading import Books
 from recollect.usage.prices_used import PriceUsed, find_prices
 from recollect.usage.scopes import Scope, ScopeKind, find_scope
@@ -87,7 +88,7 @@ def explain(
         timezone=zone.name,
         lines=tuple(lines),
         totals=add_up(_to_totals(line.measures) for line in counted),
-        prices=find_prices((line.model, line.measures) for line in counted),
+        prices=find_prices(((line.model, line.measures) for line in counted), books.prices),
         unread=tuple(inquiry.unread),
         client=_find_client_cost(books, scope),
     )
@@ -117,7 +118,7 @@ class _Inquiry:
 
     def explain(self, file_id: int) -> list[Line]:
         """What became of each line of a file, in its order."""
-        entries = {_key_of(entry): entry for entry in self._entries[file_id]}
+        entries = {entry.key: entry for entry in self._entries[file_id]}
         lines: defaultdict[LineKey, list[FileLine]] = defaultdict(list)
         found: list[Line] = []
         for line in self._read(file_id):
@@ -217,10 +218,6 @@ class _Inquiry:
         return f"{self._paths[entry.file_id]}:{entry.position}"
 
 
-def _key_of(entry: Entry) -> LineKey:
-    return (entry.message_id, entry.request_id, entry.model)
-
-
 def _likeness(entry: Entry, other: Entry) -> tuple[bool, bool, bool]:
     return (
         entry.request_id == other.request_id,
@@ -231,17 +228,8 @@ def _likeness(entry: Entry, other: Entry) -> tuple[bool, bool, bool]:
 
 def _to_totals(measures: Measures) -> Totals:
     cost = measures.cost
-    return Totals(
-        1,
-        measures.input,
-        measures.output,
-        measures.cache_read,
-        measures.cache_write_5m,
-        measures.cache_write_1h,
-        measures.web_searches,
-        cost or 0,
-        int(cost is None),
-    )
+    tokens = astuple(measures.tokens)
+    return Totals(*tokens, messages=1, cost=cost or 0, unpriced=int(cost is None))
 
 
 def _find_client_cost(books: Books, scope: Scope) -> ClientCost | None:

@@ -1,20 +1,20 @@
 """The ledger → the rows that a report needs, split no further than it asks for."""
 
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import Struct
-
 from recollect.store.catalogue import FileRow
 from recollect.store.usage_queries import WEEK, Dimension, Ledger, SumValues
-from recollect.usage.agent_types import find_agent_type
 from recollect.usage.groups import DIMENSIONS, Group
 from recollect.usage.homes import Stay, find_homes
 from recollect.usage.reports import Question
 from recollect.usage.rows import SourceFile, UsageRow
-from recollect.usage.totals import Totals
+from recollect.usage.totals import make_totals
+from recollect.usage.zones import Zone
 
 _NAMED: Final[tuple[Dimension, ...]] = (
     "model",
@@ -24,42 +24,76 @@ _NAMED: Final[tuple[Dimension, ...]] = (
     "cwd",
     "tools",
 )
+_BY_HOUR: Final = (Group.SESSION, Group.BLOCK)
+"""The groups that tell hours apart."""
 _PLAIN: Final[tuple[Dimension, ...]] = ("moment", "is_sidechain")
 
 
-class Books(Struct, frozen=True):
-    """The ledger of some roots."""
+class Books:
+    """The ledger of some roots; the index may know of others, asked about before."""
 
-    ledger: Ledger
-    roots: tuple[Path, ...]
-    files: Mapping[int, FileRow]
-    """The transcripts below the roots, by number: those that are gone too, for they still count."""
-    problems: Mapping[str, str]
-    """Why transcripts below the roots could not be read, by path."""
+    def __init__(self, ledger: Ledger, roots: Iterable[Path], prices: Path | None = None) -> None:
+        self.ledger = ledger
+        self.roots = tuple(roots)
+        self.prices = prices
+        """The user's own price file, if the costs are by one."""
+        self._places = tuple(
+            f"{place}{os.sep}"
+            for root in self.roots
+            for place in {os.fspath(root.absolute()), os.path.realpath(root)}
+        )
+
+    @cached_property
+    def files(self) -> Mapping[int, FileRow]:
+        """The transcripts below the roots, by number: those that are gone too still count."""
+        rows = self.ledger.files.values()
+        return {number: row for number, row in rows if row.path.startswith(self._places)}
+
+    @cached_property
+    def problems(self) -> Mapping[str, str]:
+        """Why transcripts below the roots could not be read, by path."""
+        problems = self.ledger.problems.items()
+        return {path: reason for path, reason in problems if path.startswith(self._places)}
+
+    @cached_property
+    def is_partial(self) -> bool:
+        """Whether the ledger has files of other roots; told without looking at each of them."""
+        is_possible = self.ledger.has_files_elsewhere(self._places)
+        return is_possible and len(self.files) < len(self.ledger.files)
 
 
-def open_books(ledger: Ledger, roots: Iterable[Path]) -> Books:
-    """What the ledger says of these roots; the index may know of others, asked about before."""
-    roots = tuple(roots)
-    places = tuple(
-        f"{place}{os.sep}"
-        for root in roots
-        for place in {os.fspath(root.absolute()), os.path.realpath(root)}
-    )
-    files = {number: row for number, row in ledger.files.values() if row.path.startswith(places)}
-    problems = ledger.problems.items()
-    unread = {path: reason for path, reason in problems if path.startswith(places)}
-    return Books(ledger, roots, files, unread)
+def open_books(ledger: Ledger, roots: Iterable[Path], prices: Path | None = None) -> Books:
+    """What the ledger says of these roots."""
+    return Books(ledger, roots, prices)
 
 
 def load_rows(books: Books, question: Question) -> list[UsageRow]:
     """What counts, as the report needs it."""
     ledger = books.ledger
-    dimensions = _choose_dimensions(question, is_partial=len(books.files) < len(ledger.files))
+    dimensions = _choose_dimensions(question, is_partial=books.is_partial)
     sources = _describe_files(books, question) if "file_id" in dimensions else None
     from_messages = _needs_messages(ledger, question, dimensions)
-    sums = ledger.iter_sums(dimensions, from_messages=from_messages)
+    sums: Iterable[SumValues] = ledger.iter_sums(dimensions, from_messages=from_messages)
+    if "moment" in dimensions and not set(_BY_HOUR).intersection(question.groups):
+        sums = _unite_days(sums, dimensions, question.zone)
     return list(_make_rows(ledger, sums, dimensions, sources))
+
+
+def _unite_days(
+    sums: Iterable[SumValues], dimensions: Sequence[Dimension], zone: Zone
+) -> Iterator[SumValues]:
+    """Hours of one day as one, since the making of rows is what takes longest in an answer."""
+    width, place = len(dimensions), dimensions.index("moment")
+    days: dict[int | None, int | None] = {None: None}
+    members: defaultdict[SumValues, list[SumValues]] = defaultdict(list)
+    for values in sums:
+        moment = values[place]
+        if moment not in days:
+            days[moment] = zone.number_day(moment)
+        members[(*values[:place], days[moment], *values[place + 1 : width])].append(values)
+    for same in members.values():
+        figures = zip(*(values[width:] for values in same), strict=True)
+        yield (*same[0][:width], *map(sum, figures))
 
 
 def find_file_homes(books: Books) -> dict[int, str]:
@@ -74,7 +108,8 @@ def find_file_homes(books: Books) -> dict[int, str]:
 
 
 def _choose_dimensions(question: Question, *, is_partial: bool) -> tuple[Dimension, ...]:
-    wanted: list[Dimension] = [*DIMENSIONS[question.group], "model"]
+    wanted = [name for group in question.groups for name in DIMENSIONS[group]]
+    wanted.append("model")
     if question.has_dates:
         wanted.append("moment")
     if question.project:
@@ -96,9 +131,8 @@ def _needs_messages(ledger: Ledger, question: Question, dimensions: Sequence[Dim
 
 def _describe_files(books: Books, question: Question) -> dict[int, SourceFile]:
     homes: dict[int, str] = {}
-    if question.project or question.group in (Group.PROJECT, Group.SESSION):
+    if question.project or {Group.PROJECT, Group.SESSION}.intersection(question.groups):
         homes = find_file_homes(books)
-    is_by_agent = question.group is Group.SUBAGENT
     return {
         number: SourceFile(
             path=row.path,
@@ -106,7 +140,7 @@ def _describe_files(books: Books, question: Question) -> dict[int, SourceFile]:
             session_id=row.session_id,
             kind=row.kind,
             home=homes.get(number),
-            agent_type=find_agent_type(row.path) if is_by_agent and row.agent_id else None,
+            agent_type=row.agent_type,
         )
         for number, row in books.files.items()
     }
@@ -118,17 +152,17 @@ def _make_rows(
     dimensions: Sequence[Dimension],
     sources: Mapping[int, SourceFile] | None,
 ) -> Iterator[UsageRow]:
-    text = ledger.names.text
+    find_text = ledger.names.texts.get
     width = len(dimensions)
     places = {name: place for place, name in enumerate(dimensions)}
     named = [(name, places[name]) for name in _NAMED if name in places]
     others = [(name, places[name]) for name in _PLAIN if name in places]
     for values in sums:
-        found: dict[str, Any] = {name: text(values[place]) for name, place in named}
+        found: dict[str, Any] = {name: find_text(values[place]) for name, place in named}
         for name, place in others:
             found[name] = values[place]
         if sources is not None:
             found["file"] = sources.get(values[places["file_id"]])
             if found["file"] is None:
                 continue
-        yield UsageRow(totals=Totals(*values[width:]), **found)
+        yield UsageRow(totals=make_totals(values[width:]), **found)

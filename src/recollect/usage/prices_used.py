@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -16,14 +17,16 @@ class PriceUsed(Struct, frozen=True):
     price: Price
 
 
-def find_prices(messages: Iterable[tuple[str | None, Measures]]) -> tuple[PriceUsed, ...]:
+def find_prices(
+    messages: Iterable[tuple[str | None, Measures]], user_file: Path | None = None
+) -> tuple[PriceUsed, ...]:
     """The prices of messages whose cost is known, each once, by model and first day."""
     days = {
         (model, datetime.fromtimestamp(measures.time / 1000, UTC).date())
         for model, measures in messages
         if model is not None and measures.cost is not None and measures.time is not None
     }
-    prices = Prices.load()
+    prices = Prices.load(user_file)
     found = {
         PriceUsed(model, price)
         for model, day in sorted(days)

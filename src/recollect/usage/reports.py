@@ -25,6 +25,13 @@ class Order(StrEnum):
     COST_DESC = "cost-desc"
 
 
+class Only(Struct, frozen=True):
+    """One row of a report: a question about it splits what that row holds in another way."""
+
+    group: Group
+    key: str | None
+
+
 class Question(Struct, frozen=True, kw_only=True):
     """What a report is asked for; days are those of the zone, both inclusive."""
 
@@ -36,6 +43,12 @@ class Question(Struct, frozen=True, kw_only=True):
     model: str = ""
     order: Order | None = None
     breakdown: bool = False
+    only: Only | None = None
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """All that rows have to be told apart by."""
+        return (self.group,) if self.only is None else (self.group, self.only.group)
 
     @property
     def has_dates(self) -> bool:
@@ -73,14 +86,18 @@ class Report(Struct, frozen=True, kw_only=True):
 def make_report(rows: Collection[UsageRow], question: Question) -> Report:
     """The report that `question` asks for."""
     blocks: list[Block] = []
-    key_of = make_key(question.group, question.zone)
-    if question.group is Group.BLOCK:
+    if Group.BLOCK in question.groups:
         blocks = cut_blocks({row.moment for row in rows if row.moment is not None})
-        key_of = _key_by_block(blocks)
-    wanted = [row for row in rows if _is_wanted(row, question)]
+    keys = [_choose_key(group, question.zone, blocks) for group in question.groups]
+    only = question.only
+    wanted = [
+        row
+        for row in rows
+        if _is_wanted(row, question) and (only is None or keys[1](row) == only.key)
+    ]
     lines = [
         _describe(_add_up(key, members, question), members, question.group, blocks)
-        for key, members in _split(wanted, key_of)
+        for key, members in _split(wanted, keys[0])
     ]
     return Report(
         question=question,
@@ -106,6 +123,10 @@ def _is_wanted(row: UsageRow, question: Question) -> bool:
 
 def _contains(part: str, text: str | None) -> bool:
     return text is not None and part.casefold() in text.casefold()
+
+
+def _choose_key(group: Group, zone: Zone, blocks: list[Block]) -> KeyOf:
+    return _key_by_block(blocks) if group is Group.BLOCK else make_key(group, zone)
 
 
 def _key_by_block(blocks: list[Block]) -> KeyOf:

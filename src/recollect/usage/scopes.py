@@ -12,7 +12,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from recollect.errors import AmbiguousSession, NothingFound
-from recollect.library import references
+from recollect.library.references import locate_session
+from recollect.locations.references import SHORTEST_PREFIX, locate_file, looks_like_file
 from recollect.locations.transcript_files import TranscriptKind
 from recollect.store.usage_queries import Entry
 from recollect.usage.days import find_day
@@ -81,7 +82,7 @@ def _find_session(books: Books, target: str) -> str | None:
     ids = {row.session_id for row in books.files.values() if row.session_id}
     if target in ids:
         return target
-    if len(target) < references.SHORTEST_PREFIX:
+    if len(target) < SHORTEST_PREFIX:
         return None
     found = sorted(name for name in ids if name.startswith(target))
     if len(found) > 1:
@@ -124,10 +125,10 @@ def _make_day(books: Books, day: date, zone: Zone) -> Scope:
 
 def _find_by_library(books: Books, target: str, zone: Zone) -> Scope:
     try:
-        if references.looks_like_file(target):
-            transcript = references.locate_file(Path(target))
+        if looks_like_file(target):
+            transcript = locate_file(Path(target))
         else:
-            transcript = references.locate_session(target, root=books.roots)
+            transcript = locate_session(target, root=books.roots)
     except AmbiguousSession:
         raise
     except NothingFound as error:
@@ -135,7 +136,7 @@ def _find_by_library(books: Books, target: str, zone: Zone) -> Scope:
             f"{error}\nNor is it the id of a counted message, or a day such as 2026-11-15."
         ) from error
     known = {row.path: number for number, row in books.files.items()}
-    number = known.get(str(transcript.path))
+    number = known.get(transcript.file)
     if number is None:
         raise NothingFound(
             f"{transcript.path} is below none of the Claude directories that were counted. "

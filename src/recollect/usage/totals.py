@@ -5,44 +5,31 @@ and never taken for free: with some of them a cost is a lower bound, with only t
 """
 
 from collections.abc import Iterable
+from operator import add
 
-from msgspec import Struct
+from msgspec.structs import astuple
+
+from recollect.records.tokens import Tokens
 
 MICRO = 1_000_000
 
 
-class Totals(Struct, frozen=True, gc=False):
-    """Messages, tokens by class, server-side searches, and cost."""
+class Totals(Tokens, frozen=True, gc=False, kw_only=True):
+    """Tokens by class, server-side searches, messages, and cost."""
 
     messages: int = 0
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write_5m: int = 0
-    cache_write_1h: int = 0
-    web_searches: int = 0
     cost: int = 0
     """Of the messages whose price is known."""
     unpriced: int = 0
 
     def __add__(self, other: "Totals") -> "Totals":
         """Both together."""
-        return Totals(
-            self.messages + other.messages,
-            self.input + other.input,
-            self.output + other.output,
-            self.cache_read + other.cache_read,
-            self.cache_write_5m + other.cache_write_5m,
-            self.cache_write_1h + other.cache_write_1h,
-            self.web_searches + other.web_searches,
-            self.cost + other.cost,
-            self.unpriced + other.unpriced,
-        )
+        return make_totals(map(add, astuple(self), astuple(other)))
 
     @property
     def tokens(self) -> int:
         """All classes together."""
-        return self.input + self.output + self.cache_read + self.cache_write
+        return self.total
 
     @property
     def cache_write(self) -> int:
@@ -55,9 +42,16 @@ class Totals(Struct, frozen=True, gc=False):
         return None if self.messages and self.unpriced == self.messages else self.cost
 
 
+def make_totals(figures: Iterable[int]) -> Totals:
+    """Totals out of figures in the order that the index has them."""
+    *tokens, messages, cost, unpriced = figures
+    return Totals(*tokens, messages=messages, cost=cost, unpriced=unpriced)
+
+
 def add_up(parts: Iterable[Totals]) -> Totals:
     """All parts together."""
-    return sum(parts, Totals())
+    columns = list(zip(*map(astuple, parts), strict=True))
+    return make_totals(map(sum, columns)) if columns else Totals()
 
 
 def to_dollars(micro: int | None) -> float | None:

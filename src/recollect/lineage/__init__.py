@@ -1,0 +1,1 @@
+"""How sessions descend from each other: forks, continuations, subagents."""

@@ -1,0 +1,172 @@
+"""The picker in a real terminal, on the demo data: what is seen, and what the keys do."""
+
+import base64
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.demo import CLAUDE_DIRECTORY
+from tests.process import run_recollect
+from tests.terminal import Terminal, open_terminal
+
+DOWN, UP, END, ESCAPE, CTRL_R = "\x1b[B", "\x1b[A", "\x1b[F", "\x1b", "\x12"
+NEWEST = "Write release notes"
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo data and an index of it, made once."""
+    place = tmp_path_factory.mktemp("prepared")
+    shutil.copytree(CLAUDE_DIRECTORY, place / "claude")
+    (place / "bin").mkdir()
+    environment = _environment(place)
+    assert run_recollect("index", env=environment).code == 0
+    assert run_recollect("search", "tide", "--wait", env=environment).code == 0
+    return place
+
+
+@pytest.fixture
+def environment(prepared: Path) -> dict[str, str]:
+    """The demo data as the user's own, with its index."""
+    return _environment(prepared)
+
+
+def _environment(place: Path) -> dict[str, str]:
+    return {
+        "CLAUDE_CONFIG_DIR": str(place / "claude"),
+        "RECOLLECT_DATA_DIR": str(place / "data"),
+        "RECOLLECT_NOW": "2026-11-13T12:00:00Z",
+        "TZ": "UTC",
+        # No program to copy with, and no client to resume with.
+        "PATH": str(place / "bin"),
+        "NO_COLOR": "1",
+        "PAGER": "cat",
+    }
+
+
+@pytest.fixture
+def picker(environment: dict[str, str], tmp_path: Path) -> Iterator[Terminal]:
+    """A picker that shows its list and its first preview."""
+    with open_terminal(columns=120, lines=24, env=environment, cwd=tmp_path) as terminal:
+        terminal.wait_for_text("session ba574db1")
+        yield terminal
+
+
+def test_the_newest_session_is_chosen_and_previewed(picker: Terminal) -> None:
+    """The list, what the session is about, where one is and which keys there are."""
+    lines = picker.lines
+    assert lines[0] == ">"
+    assert lines[1].startswith("▸ 1 d ago     letterpress")
+    assert lines[-2] == "8 of 8 sessions, everywhere"
+    assert lines[-1] == (
+        "↑↓ choose  Enter show  r resume  c copy command  Ctrl-R scope  ? keys  Esc leave"
+    )
+
+
+def test_typing_narrows_the_list(picker: Terminal) -> None:
+    """Titles and prompts answer at once."""
+    picker.send("flaky")
+    lines = picker.wait_for_text("1 of 8 sessions, everywhere")
+    assert lines[0] == "> flaky"
+    assert lines[1].startswith("▸ 3 w ago     tidepool          Fix flaky tide test")
+
+
+def test_texts_are_searched_too(picker: Terminal) -> None:
+    """A word that only an answer holds leads to its session, with the words around it."""
+    picker.send("batches")
+    picker.wait_for(lambda lines: lines[1].startswith("▸") and "batches" in lines[1])
+
+
+def test_arrows_choose_and_the_preview_follows(picker: Terminal) -> None:
+    """Down, to the end, and up again."""
+    picker.send(DOWN)
+    picker.wait_for_text("session 7aa5fa93")
+    picker.send(END)
+    picker.wait_for(lambda lines: lines[8].startswith("▸"))
+    picker.send(UP)
+    picker.wait_for(lambda lines: lines[7].startswith("▸"))
+
+
+def test_enter_shows_the_session(picker: Terminal) -> None:
+    """The picker makes room for `show`."""
+    picker.send("flaky\r")
+    assert picker.wait_for_end() == 0
+    assert b"c798220b" in picker.received
+
+
+def test_the_resume_command_is_copied(picker: Terminal) -> None:
+    """Through the terminal when there is no program for it; the picker stays."""
+    picker.send(DOWN + "c")
+    picker.wait_for_text("Copied: cd /home/mina/projects/letterpress && ")
+    copied = picker.received.split(b"\x1b]52;c;")[1].split(b"\x07")[0]
+    assert base64.b64decode(copied).decode() == (
+        "cd /home/mina/projects/letterpress && claude --resume 7aa5fa93-883b-4f00-b3b1-6090844693a9"
+    )
+
+
+def test_resuming_says_why_it_cannot(picker: Terminal) -> None:
+    """The directories of the demo sessions are on no machine."""
+    picker.send(DOWN + "r")
+    assert picker.wait_for_end() == 3
+    assert b"The directory of the session is gone" in picker.received
+
+
+def test_letters_search_until_an_arrow_was_pressed(picker: Terminal) -> None:
+    """`r` and `c` are letters of words first; a slash goes back to the words."""
+    picker.send("rc")
+    picker.wait_for(lambda lines: lines[0] == "> rc")
+    picker.send("\x7f\x7f" + DOWN + "/r")
+    picker.wait_for(lambda lines: lines[0] == "> r")
+
+
+def test_the_keys_are_listed(picker: Terminal) -> None:
+    """A question mark shows and hides them."""
+    picker.send("?")
+    picker.wait_for_text("this project / everywhere")
+    picker.send("?")
+    picker.wait_for_text("session ba574db1")
+
+
+@pytest.mark.parametrize("key", [ESCAPE, "\x03", "\x04"])
+def test_leaving_is_quiet(picker: Terminal, key: str) -> None:
+    """Nothing is printed and nothing is done."""
+    picker.send(key)
+    assert picker.wait_for_end() == 0
+
+
+def test_the_scope_is_this_project_where_there_is_one(prepared: Path, tmp_path: Path) -> None:
+    """Below a directory with sessions only these are listed, until the key is pressed."""
+    shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
+    environment = _environment(tmp_path)
+    home = tmp_path / "project"
+    home.mkdir()
+    records = tmp_path / "claude" / "projects" / "-p"
+    records.mkdir()
+    name = "0a0a0a0a-0000-4000-8000-000000000000"
+    record = {
+        "type": "user",
+        "uuid": "u",
+        "sessionId": name,
+        "cwd": str(home),
+        "timestamp": "2026-11-13T11:00:00Z",
+        "message": {"role": "user", "content": "only here"},
+    }
+    (records / f"{name}.jsonl").write_text(f"{json.dumps(record)}\n")
+    with open_terminal(columns=80, lines=24, env=environment, cwd=home) as terminal:
+        lines = terminal.wait_for_text("1 of 9 sessions, this project")
+        assert lines[1] == "▸ 1 h ago     only here"
+        terminal.send(CTRL_R)
+        terminal.wait_for_text("9 of 9 sessions, everywhere")
+
+
+def test_the_first_time_says_what_was_found(environment: dict[str, str], tmp_path: Path) -> None:
+    """The welcome stays until a key is pressed."""
+    fresh = {**environment, "RECOLLECT_DATA_DIR": str(tmp_path / "fresh")}
+    with open_terminal(columns=120, lines=24, env=fresh, cwd=tmp_path) as terminal:
+        lines = terminal.wait_for_text("Press any key to see them.")
+        assert lines[0].startswith("Found 8 sessions in 3 projects")
+        # What is typed before the program listens is dropped, so a person would press again.
+        terminal.press_until(" ", lambda lines: "8 of 8 sessions, everywhere" in lines)

@@ -1,0 +1,132 @@
+"""Tests of recollect.cli.documents: every `--json` document has a schema and keeps to it."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+
+from recollect.cli.documents import DOCUMENTS, format_document, load_document_type
+from tests.cli.demo_home import make_demo_home, run_at
+from tests.process import RunRecollect
+from tools import generate_schemas
+from tools.command_pages import list_pages
+
+SESSION = "94791a87-9d13-410a-a632-25a9b25c1b45"
+PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
+    "recollect.list/1": (("list", "-n", "0"), ("list", "--tree")),
+    "recollect.show/1": (("show", SESSION), ("show", "7aa5fa93", "--subagents")),
+    "recollect.files/1": (("files", SESSION), ("files", "--project", "tidepool")),
+    "recollect.tools/1": (("tools",),),
+    "recollect.resume/1": (("resume", SESSION),),
+    "recollect.open/1": (("open", SESSION),),
+    "recollect.search/1": (("search", "tide"),),
+    "recollect.usage/1": (
+        ("usage",),
+        ("usage", "block"),
+        ("usage", "session", "--client-cost", "--breakdown"),
+    ),
+    "recollect.usage-explain/1": (
+        ("usage", "explain", SESSION),
+        ("usage", "explain", "2026-11-09"),
+    ),
+    "recollect.doctor/1": (("doctor",), ("doctor", "--demo")),
+    "recollect.index/1": (("index",), ("index", "--status")),
+    "recollect.statusline/1": (("statusline", "--no-sync"),),
+    "recollect.config/1": (("config", "show"),),
+}
+"""Calls that print documents of each schema."""
+CALLS = [(schema, words) for schema, calls in PRINTED_BY.items() for words in calls]
+SILENT = {"open"}
+"""Commands that have nothing to print on a machine where no web app runs."""
+
+Print = Callable[..., Any]
+
+
+@pytest.fixture
+def printed(run_recollect: RunRecollect) -> Print:
+    """Runs a command with `--json` on the demo data; what it prints, decoded."""
+    make_demo_home()
+
+    def run(*words: str) -> Any:  # noqa: ANN401 - a document may be anything
+        result = run_at(run_recollect, 80, *words, "--json")
+        if words[0] in SILENT and result.code:
+            pytest.skip(result.stderr)
+        return json.loads(result.stdout)
+
+    return run
+
+
+def close(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
+    """`schema` without room for fields that it does not name."""
+    if isinstance(schema, list):
+        return [close(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {key: close(value) for key, value in schema.items()}
+    if isinstance(schema.get("properties"), dict) and "additionalProperties" not in schema:
+        closed["additionalProperties"] = False
+    return closed
+
+
+@pytest.mark.parametrize(("schema", "words"), CALLS, ids=[" ".join(words) for _, words in CALLS])
+def test_output_keeps_to_its_schema(printed: Print, schema: str, words: tuple[str, ...]) -> None:
+    """What a command prints is valid, and has no field that its schema does not name."""
+    jsonschema.validate(printed(*words), close(generate_schemas.make_schema(schema)))
+
+
+def test_every_document_is_tried() -> None:
+    """No schema is without a call that prints it."""
+    assert list(PRINTED_BY) == list(DOCUMENTS)
+
+
+def test_every_command_with_json_has_a_document() -> None:
+    """A command that offers `--json` is in the list."""
+    names = {schema.removeprefix("recollect.").partition("/")[0] for schema in DOCUMENTS}
+    commands = {
+        page.words[1]
+        for page in list_pages()
+        if any("--json" in option.replace(",", " ").split() for option, _ in page.options)
+    }
+    assert commands - names == set()
+
+
+@pytest.mark.parametrize("schema", DOCUMENTS)
+def test_schemas_are_up_to_date(schema: str) -> None:
+    """The published file is what the class says now, and is a schema itself."""
+    path = generate_schemas.SCHEMAS / generate_schemas.name_file(schema)
+    made = generate_schemas.format_schema(schema)
+    assert path.read_text(encoding="utf-8") == made, "run `make docs`"
+    jsonschema.Draft202012Validator.check_schema(json.loads(made))
+
+
+def test_no_schema_is_left_over() -> None:
+    """There is a file for each document and no other."""
+    expected = sorted(map(generate_schemas.name_file, DOCUMENTS))
+    assert sorted(path.name for path in generate_schemas.SCHEMAS.iterdir()) == expected
+
+
+def test_the_page_lists_the_schemas() -> None:
+    """docs/json.md is made from the same list."""
+    assert generate_schemas.PAGE.read_text(encoding="utf-8") == generate_schemas.make_page()
+
+
+@pytest.mark.parametrize("schema", DOCUMENTS)
+def test_classes_are_frozen(schema: str) -> None:
+    """A document is a frozen struct, or the description of a dict."""
+    kind = load_document_type(schema)
+    if issubclass(kind, msgspec.Struct):
+        assert kind.__struct_config__.frozen
+
+
+def _iter_unsafe() -> Iterator[str]:
+    yield from ("\x1b[2J", "\x9b2J", "\u202e", "\ud800", "\x00", "\x7f")
+
+
+def test_nothing_in_a_document_can_drive_a_terminal() -> None:
+    """Every character that a terminal could obey is escaped."""
+    text = format_document({"title": "".join(_iter_unsafe())})
+    assert set(text) <= {chr(code) for code in range(32, 127)} | {"\n"}
+    assert json.loads(text) == {"title": "".join(_iter_unsafe())}

@@ -1,0 +1,94 @@
+"""What commands print about the demo data, at three widths and as JSON, kept as files."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recollect.render.terminal import measure
+from tests.cli.demo_home import NOW, WIDTHS, make_demo_home, run_at
+from tests.golden import check_golden
+from tests.process import Finished, RunRecollect
+
+GOLDEN = Path(__file__).parent / "golden"
+SESSION = "94791a87-9d13-410a-a632-25a9b25c1b45"
+COMMANDS = {
+    "statusline": ("statusline", "--no-sync"),
+    "doctor": ("doctor",),
+    "config": ("config", "show"),
+    "index": ("index",),
+    "usage": ("usage",),
+    "usage-session": ("usage", "session"),
+    "usage-block": ("usage", "block"),
+    "usage-model": ("usage", "model"),
+    "search": ("search", "tide"),
+}
+"""By the name of its golden files."""
+
+DOCUMENTS = {**COMMANDS, "usage-explain": ("usage", "explain", SESSION)}
+"""What has a file of JSON; the text of an explanation names files of this machine."""
+
+MOMENTS = {"statusline": "2026-11-12T07:30:00Z"}
+"""When it is, where it is not the time of the demo data: a status line is about a running day."""
+
+Ask = Callable[[int, tuple[str, ...]], Finished]
+
+
+def make_status(home: Path) -> str:
+    """What Claude Code would say about a session of the demo data."""
+    (transcript,) = home.rglob(f"{SESSION}.jsonl")
+    status = {
+        "session_id": SESSION,
+        "transcript_path": str(transcript),
+        "model": {"id": "claude-opus-4-5", "display_name": "Opus 4.5"},
+        "cost": {"total_cost_usd": 1.2345},
+        "context_window": {"used_percentage": 41.7},
+        "rate_limits": {
+            "five_hour": {"used_percentage": 12.5, "resets_at": "2026-11-12T11:00:00Z"}
+        },
+    }
+    return json.dumps(status)
+
+
+@pytest.fixture
+def home(safe_environment: None) -> Path:
+    """A home with the demo data."""
+    return make_demo_home()
+
+
+@pytest.fixture
+def ask(run_recollect: RunRecollect, home: Path) -> Ask:
+    """Runs a command at a width, once the index is level."""
+    run_at(run_recollect, 80, "index")
+    run_at(run_recollect, 80, "search", "--wait", "tide")
+    return lambda width, words: run_at(
+        run_recollect, width, *words, input=make_status(home), now=MOMENTS.get(words[0], NOW)
+    )
+
+
+def stabilise(text: str, home: Path) -> str:
+    """`text` without what is another one on every machine or with every release."""
+    text = re.sub(r"\b3\.\d+\.\d+\b", "3.99.9", text.replace(str(home), "/home/mina"))
+    text = re.sub(r'"bytes": \d+(,\s+"is_sound")', r'"bytes": 0\1', text)
+    text = re.sub(r'(, schema |"schema_version": )\d+', r"\g<1>9", text)
+    return re.sub(r"(Size +)\d+\.\d KB(\n|, schema)", r"\g<1>100.0 KB\2", text)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_pages_look_as_they_are_meant_to(ask: Ask, home: Path, name: str, width: int) -> None:
+    """Each command prints what its file says, within the width, and nothing on stderr."""
+    result = ask(width, COMMANDS[name])
+    assert (result.code, result.stderr) == (0, "")
+    check_golden(GOLDEN / f"{name}-{width}.txt", stabilise(result.stdout, home))
+    assert [line for line in result.stdout.splitlines() if measure(line) > width] == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents_are_what_they_are_meant_to_be(ask: Ask, home: Path, name: str) -> None:
+    """Each command prints the JSON that its file says."""
+    result = ask(80, (*DOCUMENTS[name], "--json"))
+    assert (result.code, result.stderr) == (0, "")
+    check_golden(GOLDEN / f"{name}.json", stabilise(result.stdout, home))

@@ -1,0 +1,61 @@
+"""What the commands about sessions print about the demo data, kept as files."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from recollect.render.terminal import measure
+from tests.cli.demo_home import WIDTHS, make_demo_home, run_at
+from tests.golden import check_golden
+from tests.process import RunRecollect
+
+GOLDEN = Path(__file__).parent / "golden"
+COMMANDS = {
+    "list": ("list",),
+    "list-tree": ("list", "--tree"),
+    "list-errors": ("list", "--errors"),
+    "tools": ("tools",),
+    "tools-session": ("tools", "--session", "94791a87"),
+    "start": (),
+}
+DOCUMENTS = {
+    "list": ("list", "--json"),
+    "list-tree": ("list", "--tree", "--json"),
+    "tools": ("tools", "--json"),
+    "resume": ("resume", "latest", "--json"),
+}
+
+
+@pytest.fixture
+def home(safe_environment: None) -> Path:
+    """A home with the demo data, and no index."""
+    return make_demo_home()
+
+
+def stabilise(text: str, home: Path) -> str:
+    """`text` without what is another one on every machine."""
+    return re.sub(r'(: ")[^"]*/\.claude/', r"\1/home/mina/.claude/", text.replace(str(home), "~"))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_pages_look_as_they_are_meant_to(
+    run_recollect: RunRecollect, home: Path, name: str, width: int
+) -> None:
+    """Each command prints what its file says, what it has to say included, within the width."""
+    result = run_at(run_recollect, width, *COMMANDS[name])
+    text = stabilise(f"{result.stdout}-- stderr\n{result.stderr}", home)
+    assert result.code == 0
+    check_golden(GOLDEN / f"{name}-{width}.txt", text)
+    assert [line for line in text.splitlines() if measure(line) > width] == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents_are_what_they_are_meant_to_be(
+    run_recollect: RunRecollect, home: Path, name: str
+) -> None:
+    """Each command prints the JSON that its file says."""
+    result = run_at(run_recollect, 80, *DOCUMENTS[name])
+    assert (result.code, result.stderr) == (0, "")
+    check_golden(GOLDEN / f"{name}.json", stabilise(result.stdout, home))

@@ -1,0 +1,82 @@
+"""The names that every command takes for a session, as a user types them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.demo_home import make_demo_home, run_at
+from tests.process import RunRecollect
+
+NEWEST = "ba574db1-5dd4-405b-8185-149b3afd7a31"
+SECOND = "7aa5fa93-883b-4f00-b3b1-6090844693a9"
+HARBOUR = "94791a87-9d13-410a-a632-25a9b25c1b45"
+
+
+@pytest.fixture
+def home(safe_environment: None) -> Path:
+    """A home with the demo data."""
+    return make_demo_home()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("latest", NEWEST),
+        ("-1", NEWEST),
+        ("-2", SECOND),
+        (HARBOUR, HARBOUR),
+        ("9479", HARBOUR),
+        ("Speed up the harbour import", HARBOUR),
+        ("HARBOUR", HARBOUR),
+    ],
+)
+def test_a_session_has_many_names(
+    run_recollect: RunRecollect, home: Path, name: str, expected: str
+) -> None:
+    """An id, its beginning, a title, words of it, or a place from the newest back."""
+    done = run_at(run_recollect, 80, "resume", "--json", name)
+    assert (done.code, json.loads(done.stdout)["session_id"]) == (0, expected)
+
+
+@pytest.mark.parametrize("words", [("-2",), ("--", "-2"), ("--turn", "-1", "-2", "--prompts")])
+def test_a_count_is_no_option(
+    run_recollect: RunRecollect, home: Path, words: tuple[str, ...]
+) -> None:
+    """Counting back names a session with or without `--`, and beside an option's own number."""
+    done = run_at(run_recollect, 80, "show", "--json", *words)
+    assert (done.code, json.loads(done.stdout)["session"]["id"]) == (0, SECOND)
+
+
+def test_a_path_is_a_name(run_recollect: RunRecollect, home: Path) -> None:
+    """A transcript is named by where it lies, also outside of any Claude directory."""
+    (path,) = home.rglob(f"{HARBOUR}.jsonl")
+    copy = home / f"{HARBOUR}.jsonl"
+    copy.write_bytes(path.read_bytes())
+    for each in (path, copy):
+        done = run_at(run_recollect, 80, "resume", "--json", str(each))
+        assert json.loads(done.stdout)["session_id"] == HARBOUR
+
+
+def test_an_unclear_name_lists_what_it_may_mean(run_recollect: RunRecollect, home: Path) -> None:
+    """Nothing is guessed: the candidates are told, and the exit code says that none was found."""
+    done = run_at(run_recollect, 80, "resume", "the")
+    assert (done.code, done.stdout) == (3, "")
+    first, *candidates = done.stderr.splitlines()
+    assert first == ("recollect: 'the' may be any of 5 sessions. Give one of these names:")
+    assert [line.split()[0] for line in candidates] == [
+        NEWEST,
+        SECOND,
+        HARBOUR,
+        "d0657261-7050-4903-90cb-4a145d6312bd",
+        "22f08a73-c57c-4a93-802d-7c5dc8381bc8",
+    ]
+
+
+@pytest.mark.parametrize("option", ["-9x", "--nonsense", "-z"])
+def test_what_looks_like_an_option_is_one(
+    run_recollect: RunRecollect, home: Path, option: str
+) -> None:
+    """Only a minus and a number name a session; anything else is a mistake that is told."""
+    done = run_at(run_recollect, 80, "resume", option)
+    assert (done.code, done.stdout) == (2, "")

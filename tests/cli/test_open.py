@@ -1,0 +1,68 @@
+"""`recollect open` as a user sees it."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.demo_home import make_demo_home
+from tests.process import Finished, RunRecollect
+
+SESSION = "94791a87-9d13-410a-a632-25a9b25c1b45"
+RECORD = "0b2f6c1e-5a0f-4a53-8d0f-2b1f0c6d7e8f"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data directory, and a home with the demo data."""
+    make_demo_home()
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    return data
+
+
+def open_link(run: RunRecollect, data: Path, *arguments: str) -> Finished:
+    """Run the command with that data directory."""
+    return run("open", *arguments, env={"RECOLLECT_DATA_DIR": str(data)})
+
+
+def test_the_link_leads_to_the_running_web_app(run_recollect: RunRecollect, data: Path) -> None:
+    """The port is the one that the running server noted."""
+    (data / "server.json").write_text(json.dumps({"pid": os.getpid(), "port": 8123, "new": 1}))
+    link = f"http://127.0.0.1:8123/s/{SESSION}"
+    assert open_link(run_recollect, data, "harbour") == Finished(0, f"{link}\n", "")
+    for target in (f"9479#{RECORD}", f"{link}#{RECORD}"):
+        done = open_link(run_recollect, data, target)
+        assert done == Finished(0, f"{link}#{RECORD}\n", "")
+
+
+@pytest.mark.parametrize("state", [None, "{", '{"pid": 0, "port": 1}', '{"pid": 99999999}'])
+def test_without_a_web_app_the_way_to_one_is_told(
+    run_recollect: RunRecollect, data: Path, state: str | None
+) -> None:
+    """No note, a broken one, or one of a process that has ended: there is no link to print."""
+    if state is not None:
+        (data / "server.json").write_text(state)
+    done = open_link(run_recollect, data, "harbour")
+    assert done == Finished(
+        3,
+        "",
+        "recollect: The web app does not run. Start it with `recollect serve`; the session is at "
+        f"/s/{SESSION} there.\n",
+    )
+
+
+def test_the_json_form_has_the_path_at_least(run_recollect: RunRecollect, data: Path) -> None:
+    """Programs get what is known, with the exit code of what is not."""
+    done = open_link(run_recollect, data, "-3", "--json")
+    assert (done.code, json.loads(done.stdout)) == (
+        3,
+        {
+            "schema": "recollect.open/1",
+            "session_id": SESSION,
+            "record": None,
+            "path": f"/s/{SESSION}",
+            "link": None,
+        },
+    )

@@ -1,0 +1,109 @@
+"""`recollect resume` as a user sees it, with a stand-in for the user's own client."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.demo_home import run_at
+from tests.library.claude_root import FIRST, ClaudeRoot, prompt
+from tests.process import Finished, RunRecollect
+
+needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="runs a script by its first line")
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """A work directory whose name needs quoting."""
+    work = tmp_path / "it's here"
+    work.mkdir()
+    return work
+
+
+@pytest.fixture
+def root(work: Path) -> ClaudeRoot:
+    """The Claude directory that the environment names, with one session."""
+    root = ClaudeRoot(Path(os.environ["CLAUDE_CONFIG_DIR"]))
+    root.session(FIRST, prompt("drain the pond", cwd=str(work)))
+    return root
+
+
+def make_client(directory: Path) -> str:
+    """Put a `claude` on the PATH that tells how it was called, and return that PATH."""
+    client = directory / "claude"
+    body = "import json, os, sys; print(json.dumps([os.getcwd(), *sys.argv[1:]]))"
+    client.write_text(f"#!{sys.executable}\n{body}\n")
+    client.chmod(0o755)
+    return f"{directory}{os.pathsep}{os.environ['PATH']}"
+
+
+def resume(run: RunRecollect, *arguments: str, path: str | None = None) -> Finished:
+    """Run the command, with another PATH if need be."""
+    return run("resume", *arguments, env={"PATH": path} if path is not None else {})
+
+
+@needs_posix
+def test_the_client_is_started_where_the_session_was(
+    run_recollect: RunRecollect, root: ClaudeRoot, work: Path, tmp_path: Path
+) -> None:
+    """The program becomes the client, in the session's directory, with the id as one argument."""
+    done = resume(run_recollect, "latest", path=make_client(tmp_path))
+    assert json.loads(done.stdout) == [str(work.resolve()), "--resume", FIRST]
+    assert (done.code, done.stderr) == (0, "")
+
+
+def test_the_command_can_be_printed(
+    run_recollect: RunRecollect, root: ClaudeRoot, work: Path
+) -> None:
+    """`--print` quotes for a shell, and needs neither the directory nor the client."""
+    done = resume(run_recollect, "1111", "--print", path="")
+    quoted = f"'{work.parent}/it'\"'\"'s here'"
+    assert done == Finished(0, f"cd {quoted} && claude --resume {FIRST}\n", "")
+
+
+def test_another_claude_directory_is_named_to_the_client(
+    run_recollect: RunRecollect, tmp_path: Path
+) -> None:
+    """A session of another root would not be found by the client without its name."""
+    other = ClaudeRoot(tmp_path / "other root")
+    other.session(FIRST, prompt("drain the pond", cwd="/w"))
+    done = resume(run_recollect, "latest", "--print", "--claude-dir", str(other.path))
+    assert done.stdout == (f"cd /w && CLAUDE_CONFIG_DIR='{other.path}' claude --resume {FIRST}\n")
+
+
+def test_a_directory_that_is_gone_is_told(
+    run_recollect: RunRecollect, root: ClaudeRoot, work: Path, tmp_path: Path
+) -> None:
+    """Nothing is started, and the message says what still works."""
+    work.rmdir()
+    done = resume(run_recollect, "latest", path=str(tmp_path))
+    assert (done.code, done.stdout) == (3, "")
+    assert done.stderr == (
+        f"recollect: The directory of the session is gone: {work}\n"
+        f"Put it back, or run `claude --resume {FIRST}` in another one: recent versions of "
+        "Claude Code find the session by its id.\n"
+    )
+
+
+def test_a_client_that_is_not_there_is_told(
+    run_recollect: RunRecollect, root: ClaudeRoot, tmp_path: Path
+) -> None:
+    """The reason is the PATH, and nothing else."""
+    done = resume(run_recollect, "latest", path=str(tmp_path))
+    reason = "`claude` is not on the PATH. Install Claude Code, or see what would be run with"
+    assert (done.code, done.stderr) == (3, f"recollect: {reason} --print.\n")
+
+
+def test_a_transcript_that_is_gone_is_told(run_recollect: RunRecollect, root: ClaudeRoot) -> None:
+    """A session that a list has shown is known to have been there."""
+    run_at(run_recollect, 80, "list")
+    (path,) = root.path.rglob(f"{FIRST}.jsonl")
+    path.unlink()
+    done = resume(run_recollect, FIRST[:8])
+    assert (done.code, done.stdout) == (3, "")
+    assert done.stderr.splitlines()[0] == (
+        f"recollect: The transcript of {FIRST} is gone, and with it what Claude Code could "
+        f"resume: {path}"
+    )

@@ -1,0 +1,59 @@
+"""`recollect` alone, as somebody meets it for the first time."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.demo_home import make_demo_home, run_at
+from tests.process import RunRecollect
+
+TIP = "To see what it would look like: recollect demo\n"
+
+
+def test_the_first_run_says_what_was_found(run_recollect: RunRecollect) -> None:
+    """How much, how old, what goes next and what searching costs; the second run is a plain list.
+
+    Talk goes to stderr: what is piped on is the list alone.
+    """
+    make_demo_home()
+    first = run_at(run_recollect, 80)
+    assert first.stderr.splitlines()[:6] == [
+        "Found 8 sessions in 3 projects, 195.7 KB; the oldest is of 2026-01-05.",
+        "Claude Code deletes sessions 30 days after their last change: 3 of them within 7",
+        "days. The next to go:",
+        "  22f08a73  at its next start  some recipes are in here twice under different n…",
+        "  d0657261  at its next start  rename the option `out` to `outDir` everywhere, …",
+        "  c798220b  in 6 days  Fix flaky tide test around midnight",
+    ]
+    listed = run_at(run_recollect, 80, "list")
+    second = run_at(run_recollect, 80)
+    assert (first.code, first.stdout) == (0, listed.stdout)
+    assert second == listed
+
+
+def test_without_a_claude_directory_the_places_are_told(
+    run_recollect: RunRecollect, tmp_path: Path
+) -> None:
+    """Nothing found is a tip and an exit code, and no list."""
+    place = tmp_path / "nowhere"
+    done = run_recollect(env={"CLAUDE_CONFIG_DIR": str(place)})
+    assert (done.code, done.stdout) == (3, "")
+    assert done.stderr == (
+        f"recollect: No Claude Code data found. Looked at:\n  {place}\n"
+        "Name the directory that holds `projects` with --claude-dir, or set CLAUDE_CONFIG_DIR to "
+        f"it.\n{TIP}"
+    )
+
+
+@pytest.mark.parametrize("has_projects", [False, True])
+def test_without_a_session_the_place_is_told(
+    run_recollect: RunRecollect, tmp_path: Path, has_projects: bool
+) -> None:
+    """A Claude directory that nobody has worked in yet is no error of anybody."""
+    (tmp_path / "claude" / "projects" if has_projects else tmp_path / "claude").mkdir(parents=True)
+    done = run_recollect(env={"CLAUDE_CONFIG_DIR": str(tmp_path / "claude")})
+    assert (done.code, done.stdout) == (3, "")
+    assert done.stderr == (
+        "recollect: There is no session yet. Looked at:\n"
+        f"  {tmp_path / 'claude' / 'projects'}\n{TIP}"
+    )

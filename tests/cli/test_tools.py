@@ -1,0 +1,87 @@
+"""`recollect tools` as a user sees it, and the table that it draws."""
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+
+from recollect.cli.tools_text import iter_report, show_duration
+from recollect.render.terminal import measure
+from recollect.usage.tool_calls import ToolReport, ToolUse
+from tests.cli.demo_home import make_demo_home, run_at
+from tests.process import RunRecollect
+
+
+@pytest.fixture
+def home(safe_environment: None) -> Path:
+    """A home with the demo data."""
+    return make_demo_home()
+
+
+def test_conditions_narrow_the_calls(run_recollect: RunRecollect, home: Path) -> None:
+    """By session, by project and by day."""
+    seen = []
+    for conditions in (("--session", "-1"), ("--project", "菜谱"), ("--since", "2026-11-09")):
+        done = run_at(run_recollect, 80, "tools", *conditions, "--json")
+        shape = json.loads(done.stdout)
+        seen.append((shape["total"]["calls"], shape["sessions"]))
+    assert seen == [(1, 1), (8, 2), (13, 4)]
+
+
+def test_no_call_is_nothing_found(run_recollect: RunRecollect, home: Path) -> None:
+    """The code says so, and programs get a document all the same."""
+    done = run_at(run_recollect, 80, "tools", "--until", "2020", "--json")
+    assert (done.code, json.loads(done.stdout)["total"]["calls"]) == (3, 0)
+    assert done.stderr == "recollect: No tool was called there. Try fewer conditions.\n"
+
+
+def use(name: str, **figures: object) -> ToolUse:
+    """How a tool was used."""
+    shown: dict[str, object] = {
+        "name": name,
+        "calls": 1,
+        "failed": 0,
+        "rejected": 0,
+        "interrupted": 0,
+        "pending": 0,
+        "median_ms": None,
+        "p95_ms": None,
+        "total_ms": 0.0,
+        **figures,
+    }
+    return ToolUse(**shown)  # type: ignore[arg-type]
+
+
+def test_a_long_name_gives_way() -> None:
+    """Figures are never cut, and a name out of a transcript cannot drive the terminal."""
+    name = f"mcp__pond__{'x' * 80}\x1b[2J"
+    report = ToolReport(
+        sessions=1,
+        total=use(""),
+        tools=(use(name, calls=123_456, failed=7),),
+        mcp_servers=(use("pond"),),
+        unread=(),
+    )
+    lines = [click.unstyle(line) for line in iter_report(report, 60)]
+    assert lines[2:4] == [
+        "TOOL                                   CALLS  FAILED  MEDIAN",
+        "mcp__pond__xxxxxxxxxxxxxxxxxxxxxxx…  123,456       7",
+    ]
+    assert max(map(measure, lines)) <= 60
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "expected"),
+    [
+        (None, ""),
+        (0, "0 ms"),
+        (999, "999 ms"),
+        (1_450, "1.4 s"),
+        (90_000, "1.5 min"),
+        (7_200_000, "2.0 h"),
+    ],
+)
+def test_durations_have_the_unit_of_their_size(milliseconds: float | None, expected: str) -> None:
+    """From milliseconds to hours."""
+    assert show_duration(milliseconds) == expected

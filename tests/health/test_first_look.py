@@ -1,0 +1,61 @@
+"""What is said to somebody who starts the program for the first time."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from recollect.health.first_look import INDEX_BYTES_PER_SECOND, Expiring, FirstLook, look_first
+from recollect.sync.level import find_transcripts
+from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, seconds_of, title
+
+DAY = 24 * 3600
+
+
+def look(root: ClaudeRoot, day: int) -> FirstLook:
+    """What there is, so many days after the first morning."""
+    now = datetime.fromtimestamp(seconds_of(day * DAY), UTC)
+    return look_first([root.path], find_transcripts([root.path]), now)
+
+
+def test_the_look_counts_what_is_there(tmp_path: Path) -> None:
+    """Sessions, projects, bytes, the oldest, and what is about to be deleted."""
+    root = ClaudeRoot(tmp_path)
+    root.session(FIRST, prompt("a"), title("The pond"), modified=0)
+    path = root.session(SECOND, prompt("b"), project="-other", modified=20 * DAY)
+    root.agent(f"{FIRST}/subagents", "a1", prompt("look"))
+    size = sum(each.size for each in find_transcripts([tmp_path]))
+    assert look(root, 25) == FirstLook(
+        sessions=2,
+        projects=2,
+        bytes=size,
+        oldest=seconds_of(0),
+        index_seconds=size / INDEX_BYTES_PER_SECOND,
+        retention_days=30,
+        expiring=1,
+        next_to_go=(
+            Expiring(
+                id=FIRST, title="The pond", at=datetime.fromtimestamp(seconds_of(30 * DAY), UTC)
+            ),
+        ),
+    )
+    path.unlink()
+    assert look(root, 20).expiring == 0
+
+
+def test_the_settings_say_how_long_sessions_are_kept(tmp_path: Path) -> None:
+    """The setting is read, and nothing is written."""
+    root = ClaudeRoot(tmp_path)
+    root.session(FIRST, prompt("a"), modified=0)
+    settings = root.write("settings.json", b'{"cleanupPeriodDays": 90}')
+    before = settings.stat()
+    assert [(look(root, day).retention_days, look(root, day).expiring) for day in (82, 84)] == [
+        (90, 0),
+        (90, 1),
+    ]
+    assert settings.stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_nothing_is_a_look_too(tmp_path: Path) -> None:
+    """A directory that nobody has worked in has no oldest session."""
+    (tmp_path / "projects").mkdir()
+    seen = look(ClaudeRoot(tmp_path), 1)
+    assert (seen.sessions, seen.oldest, seen.next_to_go) == (0, None, ())

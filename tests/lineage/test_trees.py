@@ -1,0 +1,78 @@
+"""How sessions of a list hang together."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.lineage.trees import Relation, Tree, build_trees
+from recollect.store.listings import Listing
+
+IDS = st.sampled_from("abcdef")
+
+
+def listing(name: str, activity: float = 0.0, **facts: object) -> Listing:
+    """A session whose path is its name."""
+    shown: dict[str, object] = {
+        "id": name,
+        "project": "p",
+        "path": name,
+        "size": 1,
+        "modified": activity,
+        "activity": activity,
+        **facts,
+    }
+    return Listing(**shown)  # type: ignore[arg-type]
+
+
+def draw(tree: Tree) -> object:
+    """A tree as names and relations, easy to read."""
+    name = f"{tree.relation.value}:{tree.listing.id}" if tree.relation else tree.listing.id
+    return (name, *map(draw, tree.children)) if tree.children else name
+
+
+def test_each_kind_of_descent_is_known() -> None:
+    """Subagents, forks by field or by a common beginning, and continuations, earliest first."""
+    listings = [
+        listing("g", 9, first_reply_id="m1"),
+        listing("c", 8),
+        listing("f", 7, forked_from="a"),
+        listing("s", 6, is_subagent=True, parent_id="f"),
+        listing("a", 5, continued_in="c", first_reply_id="m1"),
+        listing("other", 4),
+    ]
+    assert [draw(tree) for tree in build_trees(listings)] == [
+        ("a", ("fork:f", "subagent:s"), "continuation:c", "fork:g"),
+        "other",
+    ]
+
+
+def test_a_parent_that_is_not_there_leaves_its_children_alone() -> None:
+    """Nobody is made up, and nobody is lost."""
+    listings = [
+        listing("s", is_subagent=True, parent_id="gone"),
+        listing("f", forked_from="gone"),
+    ]
+    assert [draw(tree) for tree in build_trees(listings)] == ["s", "f"]
+
+
+def test_a_session_never_descends_from_itself() -> None:
+    """Files that claim each other in a circle are cut at one place."""
+    listings = [listing("a", 1, forked_from="b"), listing("b", 2, forked_from="a")]
+    (tree,) = build_trees(listings)
+    assert sorted(each.id for each in tree) == ["a", "b"]
+
+
+@given(
+    st.dictionaries(IDS, st.tuples(st.none() | IDS, st.none() | IDS, st.none() | IDS), min_size=1)
+)
+def test_every_session_is_in_exactly_one_tree(
+    facts: dict[str, tuple[str | None, str | None, str | None]],
+) -> None:
+    """Whatever sessions claim about each other."""
+    listings = [
+        listing(name, ord(name), forked_from=origin, continued_in=next_id, first_reply_id=reply)
+        for name, (origin, next_id, reply) in facts.items()
+    ]
+    trees = build_trees(listings)
+    assert sorted(each.id for tree in trees for each in tree) == sorted(facts)
+    assert all(tree.relation is None for tree in trees)
+    assert {relation.value for relation in Relation} == {"subagent", "fork", "continuation"}
