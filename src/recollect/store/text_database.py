@@ -75,6 +75,14 @@ def update_texts(
         return _run(place / _NAME, terms, tokenizer, work)
 
 
+def delete_texts(directory: Path) -> None:
+    """Throw the full-text index in a data directory away, so that it is made anew."""
+    place = directory / DIRECTORY
+    if (place / _NAME).exists():
+        with hold_lock(place):
+            _delete(place / _NAME)
+
+
 def _run(path: Path, terms: str, tokenizer: str, work: Callable[[apsw.Connection], T]) -> T:
     with translate_errors(path):
         if path.exists() and not _is_usable(path, terms):

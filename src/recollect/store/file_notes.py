@@ -1,0 +1,54 @@
+"""What was once found out about a file, kept for as long as the file stays as it was.
+
+One table for all kinds of notes, apart from the catalogue, because a report on usage must not wait
+for titles. The kind of a note says how it is to be read: a program that writes other notes gives
+them another kind and finds none of the former. A note that is not as it was written, which nothing
+else would show, counts as none.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import apsw
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS file_notes (
+    kind TEXT NOT NULL,
+    path TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    note BLOB NOT NULL,
+    crc INTEGER NOT NULL,
+    PRIMARY KEY (kind, path)
+) WITHOUT ROWID
+"""
+
+
+class FileNote(NamedTuple):
+    """A file as it was when the note was made, and the note."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    note: bytes
+
+
+def load_notes(connection: apsw.Connection, kind: str) -> dict[str, FileNote]:
+    """The notes of a kind by path; none when no note was ever made."""
+    query = "SELECT path, size, mtime_ns, note, crc FROM file_notes WHERE kind = ?"
+    try:
+        rows: list[Any] = connection.execute(query, (kind,)).fetchall()
+    except apsw.SQLError:
+        return {}
+    return {row[0]: FileNote(*row[:-1]) for row in rows if crc32(row[3]) == row[4]}
+
+
+def save_notes(connection: apsw.Connection, kind: str, notes: Iterable[FileNote]) -> None:
+    """Keep notes, in place of those that there were of the same files."""
+    with connection:
+        connection.execute(_TABLE)
+        connection.executemany(
+            "INSERT OR REPLACE INTO file_notes VALUES (?, ?, ?, ?, ?, ?)",
+            ((kind, *note, crc32(note.note)) for note in notes),
+        )

@@ -1,0 +1,312 @@
+"""Following one file: whatever is done to it, the records are those of a fresh read."""
+
+import os
+import random
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.live.positions import Mark
+from recollect.live.tail import (
+    EDGE,
+    NOTHING_READ,
+    REPLACED,
+    REWRITTEN,
+    SHORTER,
+    UNKNOWN,
+    End,
+    Nowhere,
+    Piece,
+    Tail,
+)
+from recollect.reader import read_transcript
+from recollect.reader.transcript import CHUNK
+from recollect.records.envelope import Record
+from recollect.records.irregular import Torn
+from tests.live.schedules import Reader, Schedule, line
+from tests.samples import every_transcript
+
+
+def drain(tail: Tail) -> list[Piece]:
+    """Everything that there is to read, without a reset."""
+    pieces: list[Piece] = []
+    while True:
+        step = tail.read()
+        assert step.reset is None
+        pieces += step.pieces
+        if step.is_level:
+            return pieces
+
+
+def check(tail: Tail) -> None:
+    """Compare all that was read with the file."""
+    for _ in tail.check():
+        continue
+
+
+def fresh(path: Path) -> list[Record]:
+    """The records of a file, but for a last line that is not whole."""
+    return [record for record in read_transcript(path) if not isinstance(record, Torn)]
+
+
+def chunked(data: bytes, cuts: list[int]) -> Iterator[bytes]:
+    """The bytes in pieces that end at these places."""
+    edges = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
+    return (data[start:end] for start, end in pairwise(edges))
+
+
+@pytest.mark.parametrize("source", every_transcript(), ids=lambda path: path.stem)
+def test_following_equals_reading(source: Path, tmp_path: Path) -> None:
+    """A file that grows in any pieces gives the records of one that is read at once."""
+    data = source.read_bytes()
+    rng = random.Random(source.name)
+    for number, size in enumerate((1, 7, 200, 5000)):
+        path = tmp_path / f"{number}.jsonl"
+        path.touch()
+        tail = Tail(path)
+        cuts = sorted(rng.randrange(len(data) + 1) for _ in range(min(len(data) // size, 300)))
+        pieces: list[Piece] = []
+        for chunk in chunked(data, cuts):
+            with path.open("ab") as file:
+                file.write(chunk)
+            pieces += drain(tail)
+        pieces += tail.read_rest()
+        assert [piece.record for piece in pieces] == fresh(path)
+        check(tail)
+        assert tail.read().reset in (None, REWRITTEN if tail.mark.offset < len(data) else None)
+
+
+def test_following_equals_reading_real_files(shared: Path, tmp_path: Path) -> None:
+    """The same for files of the real client, of every version that there is."""
+    rng = random.Random(1)
+    files = sorted(shared.glob("real_cli/*/config*/projects/*/*.jsonl"))
+    for number, source in enumerate(rng.sample(files, 60)):
+        data = source.read_bytes()
+        path = tmp_path / f"{number}.jsonl"
+        path.touch()
+        tail = Tail(path)
+        pieces: list[Piece] = []
+        for chunk in chunked(data, [rng.randrange(len(data) + 1) for _ in range(30)]):
+            with path.open("ab") as file:
+                file.write(chunk)
+            pieces += drain(tail)
+        assert [piece.record for piece in (*pieces, *tail.read_rest())] == fresh(path)
+
+
+@given(data=st.binary(max_size=400), cuts=st.lists(st.integers(0, 400), max_size=8))
+def test_any_bytes_in_any_pieces(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, cuts: list[int]
+) -> None:
+    """What is no transcript at all is followed just as it is read."""
+    path = tmp_path_factory.mktemp("tail") / "x.jsonl"
+    path.touch()
+    tail = Tail(path)
+    pieces: list[Piece] = []
+    for chunk in chunked(data.replace(b"a", b"\n"), cuts):
+        with path.open("ab") as file:
+            file.write(chunk)
+        pieces += drain(tail)
+    pieces += tail.read_rest()
+    assert [piece.record for piece in pieces] == fresh(path)
+    told = b"".join(piece.raw for piece in pieces)
+    assert path.read_bytes().startswith(told)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_any_schedule_ends_in_the_state_of_a_fresh_read(seed: int, tmp_path: Path) -> None:
+    """Truncation, rewriting, replacement and new bytes of the same size leave no trace."""
+    path = tmp_path / "x.jsonl"
+    reader = Reader(path)
+    for _ in Schedule(path, random.Random(seed)).play(25):
+        if seed % 3 or random.Random(seed).random() < 0.5:
+            reader.look()
+    reader.settle()
+    assert reader.records == fresh(path)
+
+
+def write(path: Path, *lines: bytes) -> None:
+    """Put these lines into a file, and nothing else."""
+    path.write_bytes(b"".join(lines))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file with three lines that has been there for a while."""
+    path = tmp_path / "x.jsonl"
+    write(path, line(1), line(2), line(3))
+    return path
+
+
+def test_a_torn_line_is_held_back(path: Path) -> None:
+    """Half a line is told when it is whole, once."""
+    tail = Tail(path)
+    assert len(drain(tail)) == 3
+    with path.open("ab") as file:
+        file.write(line(4)[:10])
+        file.flush()
+        assert drain(tail) == []
+        file.write(line(4)[10:])
+    assert [piece.raw for piece in drain(tail)] == [line(4)]
+
+
+def test_a_torn_line_that_is_written_anew_is_no_reset(path: Path) -> None:
+    """Nothing was told of it, so nothing has to be taken back."""
+    tail = Tail(path)
+    drain(tail)
+    size = path.stat().st_size
+    with path.open("ab") as file:
+        file.write(line(4)[:10])
+    drain(tail)
+    os.truncate(path, size)
+    with path.open("ab") as file:
+        file.write(line(5))
+    assert [piece.raw for piece in drain(tail)] == [line(5)]
+
+
+def test_truncation_starts_over(path: Path) -> None:
+    """A file that lost its last line is told anew."""
+    tail = Tail(path)
+    drain(tail)
+    write(path, line(1), line(2))
+    step = tail.read()
+    assert (step.reset, [piece.raw for piece in step.pieces]) == (SHORTER, [line(1), line(2)])
+
+
+def test_a_rewritten_file_that_has_grown_starts_over(path: Path) -> None:
+    """Other bytes before the place that was reached are another file."""
+    tail = Tail(path)
+    drain(tail)
+    write(path, line(1), line(9), line(3, "x" * 50))
+    assert tail.read().reset == REWRITTEN
+
+
+def test_a_replacement_with_the_same_lines_goes_on(path: Path) -> None:
+    """A copy put in the place of the file with one line more is no rewrite."""
+    tail = Tail(path)
+    drain(tail)
+    other = path.with_name("other")
+    write(other, line(1), line(2), line(3), line(4))
+    other.replace(path)
+    assert [piece.raw for piece in drain(tail)] == [line(4)]
+
+
+def test_a_replacement_with_other_lines_starts_over(path: Path) -> None:
+    """Another file under the same name is told whole."""
+    tail = Tail(path)
+    drain(tail)
+    other = path.with_name("other")
+    write(other, line(1), line(7), line(3))
+    other.replace(path)
+    step = tail.read()
+    assert (step.reset, len(step.pieces)) == (REPLACED, 3)
+
+
+def test_bytes_exchanged_in_the_middle_are_found_by_a_check(path: Path) -> None:
+    """What no edge shows, the comparison of everything does."""
+    padding = line(5, "p" * 2 * EDGE)
+    write(path, padding, line(1), padding)
+    tail = Tail(path)
+    drain(tail)
+    write(path, padding, line(2), padding)
+    assert tail.read().reset is None
+    assert tail.is_doubtful
+    check(tail)
+    step = tail.read()
+    assert (step.reset, [piece.raw for piece in step.pieces]) == (
+        REWRITTEN,
+        [padding, line(2), padding],
+    )
+    check(tail)
+    assert not tail.is_doubtful
+
+
+def test_a_file_that_is_gone_may_come_back(path: Path) -> None:
+    """It goes on where it was if it is the same, in its place or as a new file."""
+    tail = Tail(path)
+    drain(tail)
+    data = path.read_bytes()
+    path.unlink()
+    assert tail.read().is_gone
+    path.write_bytes(data + line(4))
+    assert [piece.raw for piece in drain(tail)] == [line(4)]
+
+
+def test_every_mark_is_a_place_to_go_on_from(path: Path) -> None:
+    """Whoever starts behind a record gets those that follow it, two on a line included."""
+    write(path, line(1), line(2)[:-1] + line(3), line(4))
+    pieces = drain(Tail(path))
+    assert len(pieces) == 4
+    for number, piece in enumerate(pieces, start=1):
+        assert drain(Tail(path, piece.mark)) == pieces[number:]
+    assert drain(Tail(path, NOTHING_READ)) == pieces
+
+
+def test_a_mark_of_another_content_starts_over(path: Path) -> None:
+    """A place is known by all that lies before it."""
+    pieces = drain(Tail(path))
+    write(path, line(1), line(7), line(3), line(4))
+    step = Tail(path, pieces[2].mark).read()
+    assert (step.reset, len(step.pieces)) == (REWRITTEN, 4)
+    assert Tail(path, Mark(10**6, b"")).read().reset == SHORTER
+    assert Tail(path, Nowhere()).read().reset == UNKNOWN
+
+
+def test_from_the_end_only_what_is_new_is_told(path: Path) -> None:
+    """A line that was not ended then is told whole."""
+    with path.open("ab") as file:
+        file.write(line(4)[:9])
+    state = path.stat()
+    tail = Tail(path, End((state.st_dev, state.st_ino), state.st_size))
+    assert drain(tail) == []
+    with path.open("ab") as file:
+        file.write(line(4)[9:] + line(5))
+    assert [piece.raw for piece in drain(tail)] == [line(4), line(5)]
+
+
+def test_a_long_line_is_read_once_it_has_ended(tmp_path: Path) -> None:
+    """A line of several chunks that grows bit by bit comes out whole, and lines behind it too."""
+    path = tmp_path / "x.jsonl"
+    long = line(1, "x" * 5 * CHUNK)
+    path.touch()
+    tail = Tail(path)
+    with path.open("ab", buffering=0) as file:
+        for start in range(0, len(long) - 1, CHUNK // 2):
+            file.write(long[start : min(start + CHUNK // 2, len(long) - 1)])
+            assert drain(tail) == []
+        file.write(b"\n" + line(2))
+    assert [piece.raw for piece in drain(tail)] == [long, line(2)]
+    check(tail)
+    assert drain(tail) == []
+
+
+def test_the_rest_is_told_when_no_more_will_come(path: Path) -> None:
+    """A last line without a line end counts if it is whole; more behind it starts over."""
+    with path.open("ab") as file:
+        file.write(line(4)[:-1])
+    tail = Tail(path)
+    assert len(drain(tail)) == 3
+    rest = tail.read_rest()
+    assert [piece.raw for piece in rest] == [line(4)[:-1]]
+    assert drain(Tail(path, rest[0].mark)) == []
+    with path.open("ab") as file:
+        file.write(b"\n")
+    assert tail.read().reset == REWRITTEN
+    assert drain(Tail(path, rest[0].mark)) == []
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**9))
+def test_looks_at_any_time_end_alike(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    """However often somebody looks while a schedule is played, the end is that of a fresh read."""
+    path = tmp_path_factory.mktemp("tail") / "x.jsonl"
+    rng = random.Random(seed)
+    reader = Reader(path)
+    for _ in Schedule(path, random.Random(seed)).play(12):
+        for _ in range(rng.randrange(3)):
+            reader.look()
+    reader.settle()
+    assert reader.records == fresh(path)

@@ -1,0 +1,183 @@
+"""What somebody waits for: failures, questions, texts, sums."""
+
+import json
+from collections.abc import Iterable
+
+import pytest
+
+from recollect.errors import UsageError
+from recollect.live.events import AnyEvent, Appended, Level, Reset, Source, StatusChanged
+from recollect.live.matching import Matcher
+from recollect.live.status import SessionStatus, StatusKind
+from recollect.live.triggers import Fired, Triggers
+from recollect.locations import TranscriptKind
+from recollect.records.decoding import decode_record
+from recollect.search.query_error import QueryError
+from tests.library.claude_root import FIRST, Line, call, prompt, reply, result
+
+SOURCE = Source(
+    path="/p/x.jsonl",
+    session_id=FIRST,
+    agent_id=None,
+    kind=TranscriptKind.SESSION,
+    project="-home-mina-pond",
+)
+AGENT = Source(
+    path="/p/agent-a.jsonl",
+    session_id=FIRST,
+    agent_id="a",
+    kind=TranscriptKind.SUBAGENT,
+    project="-home-mina-pond",
+)
+
+
+def appended(line: Line, source: Source = SOURCE) -> Appended:
+    """The event of a record."""
+    raw = json.dumps(line).encode()
+    record = decode_record(raw)
+    assert record is not None
+    return Appended(source=source, record=record, raw=raw)
+
+
+def failed(text: str) -> Line:
+    """A tool result that reports a failure."""
+    block = {"type": "tool_result", "tool_use_id": "toolu_1", "content": text, "is_error": True}
+    return {"type": "user", "uuid": "r", "message": {"role": "user", "content": [block]}}
+
+
+def hear(wanted: Iterable[str], *events: AnyEvent) -> list[tuple[str, str]]:
+    """What these events set off."""
+    triggers = Triggers(wanted)
+    return [(fired.trigger, fired.text) for event in events for fired in triggers.hear(event)]
+
+
+def test_an_error_is_told_with_its_words() -> None:
+    """A failed call and a failed request, but not a call that went well."""
+    api_error = {**reply("API Error: 529"), "isApiErrorMessage": True}
+    events: list[AnyEvent] = [
+        Level(),
+        appended(result("fine")),
+        appended(failed("boom")),
+        appended(api_error),
+    ]
+    assert hear(["error"], *events) == [("error", "boom"), ("error", "API Error: 529")]
+
+
+def test_what_was_there_before_sets_nothing_off() -> None:
+    """Neither history nor what comes again after a reset is news."""
+    reset = Reset(source=SOURCE, reason="x")
+    events: list[AnyEvent] = [
+        appended(failed("old")),
+        Level(),
+        reset,
+        appended(failed("again")),
+        Level(),
+    ]
+    assert hear(["error"], *events, appended(failed("new"))) == [("error", "new")]
+
+
+def test_a_permission_question_is_told() -> None:
+    """When the client begins to wait for one, and for nothing else."""
+    waiting = StatusChanged(
+        session_id=FIRST, status=SessionStatus(StatusKind.WAITING_FOR_PERMISSION, "it asks")
+    )
+    idle = StatusChanged(session_id=FIRST, status=SessionStatus(StatusKind.IDLE, "rest"))
+    assert hear(["permission"], Level(), idle, waiting) == [("permission", "it asks")]
+
+
+QUERIES = [
+    ("flaky test", prompt("Fix the FLAKY test"), True),
+    ("flaky test", prompt("flaky"), False),
+    ('"flaky test"', prompt("the test is flaky"), False),
+    ("flak*", reply("so flaky"), True),
+    ("/t(im|rr)e/", reply("time"), True),
+    ("role:user time", reply("time"), False),
+    ("role:assistant time", reply("time"), True),
+    ("tool:Bash rm", call("Bash", {"command": "rm -rf x"}), True),
+    ("tool:Read rm", call("Bash", {"command": "rm -rf x"}), False),
+    ("file:src/main.py", call("Read", {"file_path": "src/main.py"}), True),
+    ("is:error boom", failed("boom"), True),
+    ("is:error", result("fine"), False),
+    ("time -wasted", reply("time wasted"), False),
+    ("time OR money", reply("money"), True),
+    ("project:pond time", reply("time"), True),
+    ("project:lake time", reply("time"), False),
+    ("session:1111 time", reply("time"), True),
+    ("branch:main time", {**reply("time"), "gitBranch": "main"}, True),
+    ("since:2020-01-01 time", reply("time"), True),
+    ("since:2090-01-01 time", reply("time"), False),
+    ("is:prompt", prompt("hello"), True),
+    ("model:opus time", reply("time"), False),
+]
+
+
+@pytest.mark.parametrize(("query", "line", "expected"), QUERIES)
+def test_a_query_is_that_of_a_search(query: str, line: Line, expected: bool) -> None:
+    """The same words and fields, on records that were written just now."""
+    event = appended(line)
+    assert (Matcher(query).find(event.record, SOURCE, {}) is not None) is expected
+
+
+def test_the_result_of_a_tool_is_found_by_its_call() -> None:
+    """A result does not name its tool; the call that was heard before does."""
+    events: list[AnyEvent] = [
+        Level(),
+        appended(call("Bash", {"command": "x"})),
+        appended(failed("oops")),
+    ]
+    assert hear(["tool:Bash is:error"], *events) == [("tool:Bash is:error", "oops")]
+
+
+def test_a_subagent_is_known_by_its_file() -> None:
+    """`is:subagent` is for records of files of their own."""
+    event = appended(reply("time"), AGENT)
+    triggers = Triggers(["is:subagent time"])
+    fired = [each for told in (Level(), event) for each in triggers.hear(told)]
+    assert fired == [
+        Fired(
+            trigger="is:subagent time",
+            session_id=FIRST,
+            agent_id="a",
+            path="/p/agent-a.jsonl",
+            text="time",
+        )
+    ]
+
+
+def spent(message_id: str, output: int) -> Line:
+    """A reply of a model with a known price."""
+    usage = {"input_tokens": 0, "output_tokens": output}
+    message = {"id": message_id, "role": "assistant", "model": "claude-opus-5-5", "usage": usage}
+    return {
+        "type": "assistant",
+        "uuid": f"{message_id}{output}",
+        "timestamp": "2026-11-10T00:00:00.000Z",
+        "message": {**message, "content": []},
+    }
+
+
+def test_a_limit_is_reached_once() -> None:
+    """History counts, a message counts once at its largest, and the alarm comes once."""
+    events: list[AnyEvent] = [
+        appended(spent("m1", 100_000)),
+        Level(),
+        appended(spent("m1", 100_000)),
+        appended(spent("m2", 1)),
+        appended(spent("m2", 100_000)),
+        appended(spent("m3", 100_000)),
+    ]
+    assert hear(["cost:4.00"], *events) == [("cost:4.00", "$4.00 at list prices")]
+
+
+@pytest.mark.parametrize("text", ["cost:", "cost:x", "cost:-1", "cost:0", "cost:inf", "cost:nan"])
+def test_a_limit_that_is_none(text: str) -> None:
+    """It is refused with an example."""
+    with pytest.raises(UsageError, match=r"write it like cost:5\.00"):
+        Triggers([text])
+
+
+@pytest.mark.parametrize("text", ["-x", "/(/", "", "(a"])
+def test_a_query_that_is_none(text: str) -> None:
+    """It is refused before anything is followed."""
+    with pytest.raises(QueryError):
+        Triggers([text])
