@@ -1,0 +1,196 @@
+"""Server-sent events: what changes, as it changes, and again from any event on.
+
+Without a session: which sessions have changed. With one: its records and how it stands, from the
+follower that the command line uses too. Events say what happened and not what was said: a page
+asks for the turns, so that there is one way to draw them.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Annotated, Any, Final
+
+from msgspec import Meta, Struct
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from recollect.errors import IndexFailure, UsageError
+from recollect.live import events as live
+from recollect.live.follow import follow
+from recollect.live.positions import decode_cursor
+from recollect.live.scope import SessionScope
+from recollect.web.answers import encode_json
+from recollect.web.changes import Changes
+from recollect.web.parameters import Id, read_parameters
+from recollect.web.services import Services
+from recollect.web.shelf import find_session
+
+HEARTBEAT_SECONDS: Final = 15.0
+MOST_CLIENTS: Final = 24
+RETRY_MS: Final = 1000
+EVENT_STREAM: Final = "text/event-stream"
+
+
+class EventsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to listen to, and from where on."""
+
+    session: Annotated[Id, Meta(description="One session; all of them without it.")] | None = None
+    last_id: Annotated[str, Meta(max_length=8000, description="Like the header Last-Event-ID.")] = (
+        ""
+    )
+
+
+class Sent(Struct, frozen=True, kw_only=True):
+    """An event on its way."""
+
+    name: str
+    id: str
+    data: object
+
+
+class RecordEvent(Struct, frozen=True, kw_only=True):
+    """Something about one file of a session."""
+
+    session_id: str
+    agent_id: str | None
+    type: str = ""
+    uuid: str | None = None
+    timestamp: str | None = None
+    reason: str = ""
+
+
+class StandingEvent(Struct, frozen=True, kw_only=True):
+    """How a session stands."""
+
+    session_id: str
+    status: str
+    reason: str
+    next_id: str | None = None
+
+
+class EventSource:
+    """Serves events to a bounded number of listeners."""
+
+    def __init__(self, services: Services, changes: Changes) -> None:
+        self._services = services
+        self._changes = changes
+        self._clients = 0
+        self._closing = asyncio.Event()
+
+    def close(self) -> None:
+        """End all streams."""
+        self._closing.set()
+
+    async def serve(self, request: Request) -> Response:
+        """A stream of events; 503 when there are too many already."""
+        wanted = read_parameters(request, EventsParameters)
+        last_id = request.headers.get("last-event-id") or wanted.last_id or None
+        if wanted.session is None:
+            events = _iter_changes(self._changes, last_id)
+        else:
+            events = self._follow(wanted.session, last_id)
+        if self._clients >= MOST_CLIENTS:
+            raise IndexFailure("Too many pages listen already. Close some of them.")
+        return StreamingResponse(self._stream(events), media_type=EVENT_STREAM)
+
+    def _follow(self, session_id: str, last_id: str | None) -> AsyncGenerator[Sent, None]:
+        found = find_session(self._services.shelf.known, session_id)
+        return _iter_session(SessionScope(found.transcript), _check(last_id))
+
+    async def _stream(self, events: AsyncGenerator[Sent, None]) -> AsyncIterator[bytes]:
+        self._clients += 1
+        closing = asyncio.ensure_future(self._closing.wait())
+        coming: asyncio.Future[Sent] | None = None
+        try:
+            yield f"retry: {RETRY_MS}\n\n".encode()
+            async with aclosing(events):
+                while not self._closing.is_set():
+                    coming = coming or asyncio.ensure_future(anext(events))
+                    await _wait(coming, closing)
+                    if coming.done():
+                        yield _encode(coming.result())
+                        coming = None
+                    else:
+                        yield b": still here\n\n"
+        finally:
+            self._clients -= 1
+            closing.cancel()
+            if coming is not None:
+                coming.cancel()
+
+
+async def _wait(*futures: asyncio.Future[Any]) -> None:
+    """Wait until one of them is done, or it is time to show life."""
+    await asyncio.wait(futures, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+
+
+async def _iter_changes(changes: Changes, last_id: str | None) -> AsyncGenerator[Sent, None]:
+    async for change in changes.iter_since(last_id):
+        if change is None:
+            yield Sent(name="reload", id=changes.name(0), data={})
+        else:
+            yield Sent(name="sessions", id=changes.name(change.number), data=change)
+
+
+def _check(last_id: str | None) -> str:
+    """The id to go on from; one from elsewhere, or of another version, starts at the end."""
+    if last_id is None:
+        return "end"
+    try:
+        decode_cursor(last_id)
+    except UsageError:
+        return "end"
+    return last_id
+
+
+async def _iter_session(scope: SessionScope, start: str) -> AsyncGenerator[Sent, None]:
+    async with aclosing(follow(scope, start)) as events:
+        async for event in events:
+            described = _describe(event)
+            if described is not None:
+                yield Sent(name=described[0], id=event.id, data=described[1])
+
+
+def _describe(event: live.AnyEvent) -> tuple[str, Struct] | None:
+    """The name and the data of an event; None for one that pages need not know."""
+    match event:
+        case live.Found(source=source):
+            return "found", _about(source)
+        case live.Reset(source=source, reason=reason):
+            return "reset", _about(source, reason)
+        case live.Appended(source=source, record=record):
+            return "appended", RecordEvent(
+                session_id=source.session_id,
+                agent_id=source.agent_id,
+                type=type(record).__name__,
+                uuid=getattr(record, "uuid", None),
+                timestamp=getattr(record, "timestamp", None),
+            )
+    standing = _describe_standing(event)
+    return None if standing is None else ("standing", standing)
+
+
+def _describe_standing(event: live.AnyEvent) -> StandingEvent | None:
+    match event:
+        case live.StatusChanged(session_id=session_id, status=status):
+            kind = status.kind.value
+            return StandingEvent(session_id=session_id, status=kind, reason=status.reason)
+        case live.Continued(session_id=session_id, next_id=next_id, reason=reason):
+            return StandingEvent(
+                session_id=session_id, status="continued", reason=reason, next_id=next_id
+            )
+        case live.Ended(session_id=session_id, reason=reason):
+            return StandingEvent(session_id=session_id, status="ended", reason=reason)
+        case live.Level():
+            return StandingEvent(session_id="", status="level", reason="")
+    return None
+
+
+def _about(source: live.Source, reason: str = "") -> RecordEvent:
+    return RecordEvent(session_id=source.session_id, agent_id=source.agent_id, reason=reason)
+
+
+def _encode(sent: Sent) -> bytes:
+    """The event on the wire; JSON has no line ends in it, and an id is ours."""
+    head = f"event: {sent.name}\nid: {sent.id}\ndata: ".encode()
+    return head + encode_json(sent.data) + b"\n\n"

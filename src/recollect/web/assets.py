@@ -1,0 +1,80 @@
+"""Static files: read once at the start, and served by name from a table.
+
+A name is looked up and never joined to a path. The address holds a hash of all files together, so
+that a browser may keep them for ever, and modules may name each other by relative addresses.
+"""
+
+import hashlib
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Final
+
+from msgspec import Struct
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from recollect.web.security.headers import CACHE_CONTROL
+
+PREFIX: Final = "/static"
+FOREVER: Final = "public, max-age=31536000, immutable"
+PUBLIC: Final = frozenset({"sign-in.css", "sign-in.js", "favicon.svg"})
+"""What the page needs that is shown to somebody without a key."""
+
+_HASH_LENGTH: Final = 16
+_TYPES: Final = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "json": "application/json",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+    "txt": "text/plain; charset=utf-8",
+    "woff2": "font/woff2",
+}
+
+
+class Asset(Struct, frozen=True):
+    """A static file."""
+
+    data: bytes
+    media_type: str
+
+
+class Assets:
+    """All static files."""
+
+    def __init__(self) -> None:
+        self._assets = dict(_load(resources.files("recollect.web") / "static", ""))
+        digest = hashlib.sha256()
+        for name in sorted(self._assets):
+            digest.update(name.encode() + b"\0" + self._assets[name].data)
+        self.version = digest.hexdigest()[:_HASH_LENGTH]
+
+    def address(self, name: str) -> str:
+        """Where a static file is; raises KeyError for one that there is not."""
+        if name not in self._assets:
+            raise KeyError(name)
+        return f"{PREFIX}/{self.version}/{name}"
+
+    def is_public(self, path: str) -> bool:
+        """Whether a path is that of a file for everybody."""
+        start = f"{PREFIX}/{self.version}/"
+        return path.startswith(start) and path[len(start) :] in PUBLIC
+
+    async def serve(self, request: Request) -> Response:
+        """A static file; one of another version is not there."""
+        asset = self._assets.get(request.path_params["name"])
+        if asset is None or request.path_params["version"] != self.version:
+            raise HTTPException(404)
+        return Response(asset.data, media_type=asset.media_type, headers={CACHE_CONTROL: FOREVER})
+
+
+def _load(directory: Traversable, prefix: str) -> list[tuple[str, Asset]]:
+    found: list[tuple[str, Asset]] = []
+    for each in directory.iterdir():
+        name = f"{prefix}{each.name}"
+        if each.is_dir():
+            found += _load(each, f"{name}/")
+        elif (kind := _TYPES.get(each.name.rpartition(".")[2])) is not None:
+            found.append((name, Asset(each.read_bytes(), kind)))
+    return found

@@ -1,0 +1,200 @@
+"""Bars → SVG. Pure functions of their arguments, without script and without a style of their own.
+
+Lengths along the page are percentages and heights are pixels, so that letters stay as large as all
+others at every width. Colours are classes of the style sheet. What is not known is hatched: a bar
+without a value would look like nothing at all.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from math import floor, log10
+from typing import Final
+
+from markupsafe import Markup
+from msgspec import Struct
+
+SERIES: Final = 8
+"""Colours that the style sheet has; the last one is for all others together."""
+
+HEIGHT: Final = 236
+_TOP: Final = 20
+_BASE: Final = 206
+_CAP: Final = 9
+"""Pixels of the hatching above what is known."""
+_STUB: Final = 30
+"""Pixels of a column of which nothing is known."""
+_WIDEST: Final = 5.0
+_MOST_LABELS: Final = 8
+_ROW: Final = 40
+_TICKS: Final = 4
+_LEAST: Final = 1e-9
+_SCALE: Final = 50
+"""Pixels for the words of the scale."""
+
+Show = Callable[[float], str]
+
+
+class Slice(Struct, frozen=True):
+    """A part of a bar: whose it is, and how long."""
+
+    series: int
+    value: float
+
+
+class Bar(Struct, frozen=True, kw_only=True):
+    """A bar with what is said about it."""
+
+    label: str
+    title: str
+    """What is shown when one points at it."""
+    shown: str = ""
+    """Its value in words."""
+    slices: tuple[Slice, ...] = ()
+    is_open: bool = False
+    """Whether there is more than its slices say, and nobody knows how much."""
+    slot: int = 0
+    """Its place along the axis of a column chart."""
+
+    @property
+    def value(self) -> float:
+        """All that is known of it."""
+        return sum(each.value for each in self.slices)
+
+
+def draw_columns(axis: Sequence[str], bars: Sequence[Bar], show: Show, label: str) -> Markup:
+    """Columns on an axis that has a label for every slot, also for those without a bar."""
+    ticks = find_ticks(max((bar.value for bar in bars), default=0))
+    scale = (_BASE - _TOP) / ticks[-1]
+    width = 100 / max(len(axis), 1)
+    heights = [_BASE - tick * scale for tick in ticks]
+    drawing = _frame(
+        HEIGHT,
+        label,
+        [
+            *map(_draw_line, heights),
+            *(_draw_column(bar, width, scale) for bar in bars),
+            *_draw_labels(axis, width),
+        ],
+    )
+    # Apart from the columns, which are as wide as there is room beside it.
+    scale_words = Markup().join(
+        _draw_tick(show(tick), y) for tick, y in zip(ticks, heights, strict=True) if tick
+    )
+    return Markup(
+        '<div class="columns"><svg class="drawing" width="{0}" height="{1}" aria-hidden="true">{2}'
+        "</svg>{3}</div>"
+    ).format(_SCALE, HEIGHT, scale_words, drawing)
+
+
+def draw_rows(bars: Sequence[Bar], label: str) -> Markup:
+    """Bars below each other, each under its name and its value."""
+    most = max((bar.value for bar in bars), default=0) or 1
+    rows = (_draw_row(bar, place * _ROW, most) for place, bar in enumerate(bars))
+    return _frame(max(len(bars), 1) * _ROW, label, rows)
+
+
+def draw_share(value: float | None, most: float) -> Markup:
+    """The bar of one row of a table, for the eye only: the figure stands beside it."""
+    if value is None:
+        inner = Markup('<rect class="no-share" width="100%" height="8" rx="2"/>')
+    else:
+        part = 100 * value / most if most else 0
+        inner = Markup('<rect class="series-0" width="{}%" height="8" rx="2"/>').format(_trim(part))
+    return Markup('<svg class="share" width="100%" height="8" aria-hidden="true">{}</svg>').format(
+        inner
+    )
+
+
+def find_ticks(most: float) -> list[float]:
+    """Round values from nothing to at least `most`."""
+    if most < _LEAST:
+        return [0, 1]
+    rough = most / _TICKS
+    power = 10.0 ** floor(log10(rough))
+    step = next((n * power for n in (1, 2, 2.5, 5) if n * power >= rough), 10 * power)
+    ticks = [0.0]
+    while ticks[-1] < most:
+        ticks.append(len(ticks) * step)
+    return ticks
+
+
+def _frame(height: int, label: str, parts: Iterable[Markup]) -> Markup:
+    return Markup(
+        '<svg class="drawing" width="100%" height="{}" role="img" aria-label="{}">{}{}</svg>'
+    ).format(height, label, _HATCHING, Markup().join(parts))
+
+
+_HATCHING: Final = Markup(
+    '<defs><pattern id="hatching" width="6" height="6" patternUnits="userSpaceOnUse" '
+    'patternTransform="rotate(45)"><rect class="hatching-paper" width="6" height="6"/>'
+    '<rect class="hatching-line" width="2.5" height="6"/></pattern></defs>'
+)
+
+
+def _draw_line(y: float) -> Markup:
+    return Markup('<line class="grid" x1="0" x2="100%" y1="{0}" y2="{0}"/>').format(_trim(y))
+
+
+def _draw_tick(words: str, y: float) -> Markup:
+    return Markup('<text x="{}" y="{}" text-anchor="end">{}</text>').format(
+        _SCALE - 8, _trim(y + 4), words
+    )
+
+
+def _draw_column(bar: Bar, width: float, scale: float) -> Markup:
+    thickness = min(width * 0.74, _WIDEST)
+    left = bar.slot * width + (width - thickness) / 2
+    parts, y = [], float(_BASE)
+    for each in bar.slices:
+        height = each.value * scale
+        y -= height
+        parts.append(_draw_box(f"series-{each.series}", (left, y, thickness, height)))
+    if bar.is_open:
+        height = _CAP if bar.value else _STUB
+        parts.append(_draw_box("unknown", (left, y - height, thickness, height)))
+    # The whole height answers to the pointer: many columns are a few pixels high.
+    target = _draw_box("target", (bar.slot * width, 0, width, _BASE))
+    return Markup('<g class="column"><title>{}</title>{}{}</g>').format(
+        bar.title, target, Markup().join(parts)
+    )
+
+
+def _draw_box(name: str, box: tuple[float, float, float, float]) -> Markup:
+    x, y, width, height = map(_trim, box)
+    fill = Markup(' fill="url(#hatching)"') if name == "unknown" else ""
+    return Markup('<rect class="{}"{} x="{}%" y="{}" width="{}%" height="{}"/>').format(
+        name, fill, x, y, width, height
+    )
+
+
+def _draw_labels(axis: Sequence[str], width: float) -> list[Markup]:
+    step = -(-len(axis) // _MOST_LABELS) or 1
+    return [
+        Markup('<text class="{}" x="{}%" y="{}" text-anchor="middle">{}</text>').format(
+            # Every other label is left out where there is little room.
+            "label minor" if at // step % 2 else "label",
+            _trim((at + 0.5) * width),
+            HEIGHT - 10,
+            axis[at],
+        )
+        for at in range(0, len(axis), step)
+    ]
+
+
+def _draw_row(bar: Bar, top: int, most: float) -> Markup:
+    parts, left = [], 0.0
+    for each in bar.slices:
+        part = 100 * each.value / most
+        parts.append(_draw_box(f"series-{each.series}", (left, top + 22, part, 10)))
+        left += part
+    if bar.is_open:
+        # Never beyond the edge, and never over what is known.
+        rest = min(3.0 if left else 12.0, 100 - left)
+        parts.append(_draw_box("unknown", (left, top + 22, rest, 10)))
+    return Markup(
+        '<g class="row"><title>{}</title><text class="name" x="0" y="{y}">{}</text>'
+        '<text class="value" x="100%" y="{y}" text-anchor="end">{}</text>{}</g>'
+    ).format(bar.title, bar.label, bar.shown, Markup().join(parts), y=top + 15)
+
+
+def _trim(number: float) -> str:
+    return f"{number:.3f}".rstrip("0").rstrip(".")

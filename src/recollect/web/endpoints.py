@@ -1,0 +1,188 @@
+"""The table of the API: what there is, what it takes, and what it gives.
+
+Routes and the OpenAPI document are both made from it, so that neither can lack what the other has.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from anyio import CapacityLimiter, to_thread
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from recollect.web.answers import JSON, encode_json
+from recollect.web.api.health import HealthDocument, describe_health
+from recollect.web.api.history import HistoryPage, HistoryParameters, list_history
+from recollect.web.api.projects import NoParameters, ProjectsDocument, list_projects
+from recollect.web.api.records import RecordParameters, load_record
+from recollect.web.api.search import SearchDocument, SearchParameters, find_texts
+from recollect.web.api.sessions import (
+    FindDocument,
+    FindParameters,
+    OutlineDocument,
+    SessionDocument,
+    SessionParameters,
+    describe_outline,
+    describe_session,
+    find_in_session,
+)
+from recollect.web.api.turns import TurnsDocument, TurnsParameters, list_turns
+from recollect.web.api.usage import (
+    ExplainParameters,
+    UsageParameters,
+    explain_usage,
+    report_usage,
+)
+from recollect.web.api.usage_documents import ExplainDocument, UsageDocument
+from recollect.web.parameters import read_parameters
+from recollect.web.services import Services
+
+PLAIN: Final = "text/plain; charset=utf-8"
+
+Answer = Callable[[Services, Any], object]
+
+
+class Endpoint(Struct, frozen=True, kw_only=True):
+    """One thing that can be asked for by GET."""
+
+    path: str
+    summary: str
+    parameters: type[Struct]
+    answer: Answer
+    returns: type[Struct] | None = None
+    """The document; None for the bytes of a record."""
+    errors: tuple[int, ...] = (422,)
+    media_type: str = JSON
+
+    @property
+    def name(self) -> str:
+        """What the operation is called."""
+        return getattr(self.answer, "__name__", self.path)
+
+
+ENDPOINTS: Final = (
+    Endpoint(
+        path="/api/history/sessions",
+        summary="Sessions, the most recently active first, page by page.",
+        parameters=HistoryParameters,
+        answer=list_history,
+        returns=HistoryPage,
+    ),
+    Endpoint(
+        path="/api/projects",
+        summary="Projects, the most recently active first.",
+        parameters=NoParameters,
+        answer=list_projects,
+        returns=ProjectsDocument,
+    ),
+    Endpoint(
+        path="/api/sessions/{id}",
+        summary="One session: head data, figures, subagents.",
+        parameters=SessionParameters,
+        answer=describe_session,
+        returns=SessionDocument,
+        errors=(404, 422),
+    ),
+    Endpoint(
+        path="/api/sessions/{id}/outline",
+        summary="The turns of a session, one line each.",
+        parameters=SessionParameters,
+        answer=describe_outline,
+        returns=OutlineDocument,
+        errors=(404, 422),
+    ),
+    Endpoint(
+        path="/api/sessions/{id}/turns",
+        summary="Turns of a session by range, with all that happened in them.",
+        parameters=TurnsParameters,
+        answer=list_turns,
+        returns=TurnsDocument,
+        errors=(404, 422),
+    ),
+    Endpoint(
+        path="/api/sessions/{id}/find",
+        summary="Where words stand in a session, in the order of the conversation.",
+        parameters=FindParameters,
+        answer=find_in_session,
+        returns=FindDocument,
+        errors=(404, 422),
+    ),
+    Endpoint(
+        path="/api/sessions/{id}/records/{uuid}",
+        summary="One record, as its bytes stand in the transcript.",
+        parameters=RecordParameters,
+        answer=load_record,
+        errors=(404, 422),
+        media_type=PLAIN,
+    ),
+    Endpoint(
+        path="/api/search",
+        summary="Find what was said, run and answered.",
+        parameters=SearchParameters,
+        answer=find_texts,
+        returns=SearchDocument,
+        errors=(422, 503),
+    ),
+    Endpoint(
+        path="/api/usage",
+        summary="Tokens and their list price, by day or by anything else.",
+        parameters=UsageParameters,
+        answer=report_usage,
+        returns=UsageDocument,
+        errors=(422, 503),
+    ),
+    Endpoint(
+        path="/api/usage/explain",
+        summary="A figure taken apart, down to the lines.",
+        parameters=ExplainParameters,
+        answer=explain_usage,
+        returns=ExplainDocument,
+        errors=(404, 422, 503),
+    ),
+    Endpoint(
+        path="/api/health",
+        summary="What is on disk, how much of it is known, and what is broken.",
+        parameters=NoParameters,
+        answer=describe_health,
+        returns=HealthDocument,
+    ),
+)
+
+THREADS: Final = 8
+"""Answers that are worked on at once; they take turns on the processor anyway."""
+
+Handle = Callable[[Request], Awaitable[Response]]
+
+
+class Workers:
+    """Runs answers in threads, a bounded number at a time."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._limiter = CapacityLimiter(THREADS)
+
+    async def run(self, work: Callable[[Services], Response]) -> Response:
+        """What `work` gives."""
+        return await to_thread.run_sync(work, self._services, limiter=self._limiter)
+
+
+def make_routes(workers: Workers) -> list[Route]:
+    """The routes of the API."""
+    return [Route(each.path, _make_handler(each, workers), name=each.name) for each in ENDPOINTS]
+
+
+def _make_handler(endpoint: Endpoint, workers: Workers) -> Handle:
+    async def handle(request: Request) -> Response:
+        parameters = read_parameters(request, endpoint.parameters)
+
+        def work(services: Services) -> Response:
+            value = endpoint.answer(services, parameters)
+            # Encoded here too: a long answer takes longer to write than to find.
+            body = value if isinstance(value, bytes) else encode_json(value)
+            return Response(body, media_type=endpoint.media_type)
+
+        return await workers.run(work)
+
+    return handle

@@ -1,0 +1,207 @@
+"""A report → the chart above its table.
+
+Stretches of time stand on an axis on which days without usage have their place too, as long as
+there is room for them; anything else is a list of the largest.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Final
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from recollect.usage.groups import Group
+from recollect.web.api.usage_documents import Figures, UsageDocument
+from recollect.web.charts import SERIES, Bar, Slice, draw_columns, draw_rows
+from recollect.web.formats import show_money, show_number, show_rate, show_short
+from recollect.web.languages import Translator
+from recollect.web.pages.usage_rows import (
+    Measure,
+    TableRow,
+    count_tokens,
+    find_monday,
+    measure_figures,
+)
+
+MOST_SLOTS: Final = 400
+MOST_BARS: Final = 120
+"""Columns without gaps."""
+MOST_ROWS: Final = 12
+_MOST_NAME: Final = 46
+
+_CLASSES: Final = ("output", "input", "cache_write", "cache_read")
+
+
+class Entry(Struct, frozen=True):
+    """A colour, and what it stands for."""
+
+    series: int
+    name: str
+
+
+class Chart(Struct, frozen=True, kw_only=True):
+    """A drawing with its words."""
+
+    caption: str
+    drawing: Markup
+    legend: tuple[Entry, ...]
+    has_unknown: bool
+
+
+def make_chart(
+    report: UsageDocument, rows: Sequence[TableRow], measure: Measure, translator: Translator
+) -> Chart:
+    """The chart of a report."""
+    kinds = _Kinds(report, measure, translator)
+    name = translator(f"group.{report.group.value}")
+    # Within a sentence, but MCP stays MCP.
+    name = name[:1].lower() + name[1:] if name[1:2].islower() else name
+    caption = translator(f"usage.chart_{measure}", group=name)
+    named = [row for row in rows if row.figures.key is not None or not report.group.is_time]
+    if report.group.is_time:
+        axis, slots = lay_out([row.figures.key or "" for row in named], report.group)
+        bars = [
+            kinds.make_bar(row, slots[row.figures.key]) for row in named if row.figures.key in slots
+        ]
+        drawing = draw_columns(axis, bars, show_rate if measure == "cost" else _show_count, caption)
+    else:
+        named.sort(key=lambda row: -(measure_figures(row.figures, measure) or 0))
+        bars = [kinds.make_bar(row) for row in named[:MOST_ROWS]]
+        drawing = draw_rows(bars, caption)
+        if len(named) > MOST_ROWS:
+            caption = f"{caption} · {translator('usage.largest', count=MOST_ROWS)}"
+    return Chart(
+        caption=caption,
+        drawing=drawing,
+        legend=kinds.legend,
+        has_unknown=any(bar.is_open for bar in bars),
+    )
+
+
+def _show_count(tokens: float) -> str:
+    """Round numbers without the digit behind the point."""
+    return show_short(tokens).replace(".0", "")
+
+
+def lay_out(keys: Sequence[str], group: Group) -> tuple[list[str], dict[str | None, int]]:
+    """The labels of an axis, and the slot of each key on it.
+
+    A history with gaps of years would have columns too thin to see: then they stand side by side.
+    """
+    keys = sorted(keys)
+    numbers = [_number(key, group) for key in keys]
+    if group is not Group.BLOCK and numbers and numbers[-1] - numbers[0] < MOST_SLOTS:
+        axis = [_label(number, group) for number in range(numbers[0], numbers[-1] + 1)]
+        return _shorten(axis), {
+            key: number - numbers[0] for key, number in zip(keys, numbers, strict=True)
+        }
+    shown = keys[-MOST_BARS:]
+    axis = [key[:16].replace("T", " ") for key in shown]
+    return _shorten(axis), {key: slot for slot, key in enumerate(shown)}
+
+
+def _number(key: str, group: Group) -> int:
+    if group is Group.DAY:
+        return date.fromisoformat(key).toordinal()
+    if group is Group.WEEK:
+        return find_monday(key).toordinal() // 7
+    if group is Group.MONTH:
+        year, month = key.split("-")
+        return int(year) * 12 + int(month) - 1
+    return 0
+
+
+def _label(number: int, group: Group) -> str:
+    if group is Group.DAY:
+        return date.fromordinal(number).isoformat()
+    if group is Group.WEEK:
+        # Mondays have the ordinals that leave 1 when divided by 7.
+        week = date.fromordinal(number * 7 + 1).isocalendar()
+        return f"{week.year:04}-W{week.week:02}"
+    return f"{number // 12:04}-{number % 12 + 1:02}"
+
+
+def _shorten(axis: list[str]) -> list[str]:
+    """Without the year where all have the same, but for months."""
+    years = {label[:4] for label in axis}
+    is_long = any(len(label) > len("2026-11") for label in axis)
+    return [label[5:] for label in axis] if len(years) == 1 and is_long else axis
+
+
+class _Kinds:
+    """What the colours of a chart stand for, and bars made of them."""
+
+    def __init__(self, report: UsageDocument, measure: Measure, translator: Translator) -> None:
+        self._measure = measure
+        self._translator = translator
+        self._models = _rank_models(report, measure)
+        self.legend = tuple(self._make_legend())
+
+    def make_bar(self, row: TableRow, slot: int = 0) -> Bar:
+        figures = row.figures
+        slices = tuple(sorted(self._iter_slices(row), key=lambda each: each.series))
+        is_open = self._measure == "cost" and figures.unpriced_messages > 0
+        shown = self._show(figures)
+        label = row.label if len(row.label) <= _MOST_NAME else f"{row.label[: _MOST_NAME - 1]}…"
+        return Bar(
+            label=label,
+            title="\n".join(self._describe(row, shown)),
+            shown=shown,
+            slices=slices,
+            is_open=is_open,
+            slot=slot,
+        )
+
+    def _make_legend(self) -> Iterator[Entry]:
+        if self._models:
+            shown = list(self._models)[: SERIES - 1]
+            yield from (Entry(at, name or "—") for at, name in enumerate(shown))
+            if len(self._models) > len(shown):
+                yield Entry(SERIES - 1, self._translator("usage.other_models"))
+        elif self._measure == "tokens":
+            for at, name in enumerate(_CLASSES):
+                yield Entry(at, self._translator(f"usage.{name}"))
+
+    def _iter_slices(self, row: TableRow) -> Iterator[Slice]:
+        figures = row.figures
+        if isinstance(figures.models, list):
+            for each in figures.models:
+                value = measure_figures(each, self._measure)
+                if value is not None:
+                    yield Slice(min(self._models.index(each.model), SERIES - 1), value)
+        elif self._measure == "tokens":
+            writes = figures.cache_write_5m_tokens + figures.cache_write_1h_tokens
+            classes = (figures.output_tokens, figures.input_tokens, writes)
+            for at, tokens in enumerate((*classes, figures.cache_read_tokens)):
+                yield Slice(at, tokens)
+        elif figures.cost_usd is not None:
+            yield Slice(0, figures.cost_usd)
+
+    def _show(self, figures: Figures) -> str:
+        if self._measure == "tokens":
+            return show_short(count_tokens(figures))
+        if figures.cost_usd is None:
+            return self._translator("usage.unknown")
+        return f"{'≥ ' if figures.unpriced_messages else ''}{show_money(figures.cost_usd)}"
+
+    def _describe(self, row: TableRow, shown: str) -> Iterator[str]:
+        figures = row.figures
+        yield f"{row.label}: {shown}"
+        yield self._translator(
+            "usage.bar_title",
+            messages=show_number(figures.messages),
+            tokens=show_number(count_tokens(figures)),
+        )
+        if isinstance(figures.models, list):
+            yield from (f"{each.model or '—'}: {self._show(each)}" for each in figures.models)
+
+
+def _rank_models(report: UsageDocument, measure: Measure) -> list[str | None]:
+    """The models of a report that is split by them, the largest first."""
+    sums: defaultdict[str | None, float] = defaultdict(float)
+    for row in report.rows:
+        for each in row.models if isinstance(row.models, list) else ():
+            sums[each.model] += measure_figures(each, measure) or 0
+    return sorted(sums, key=lambda model: (-sums[model], model or ""))

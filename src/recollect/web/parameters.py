@@ -1,0 +1,72 @@
+"""What a request asks for → a typed value, or an error that names the parameter and the reason.
+
+A parameter that nobody knows is refused too: a misspelt filter that is ignored would give a wrong
+answer instead of none.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated, Final, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+from starlette.requests import Request
+
+from recollect.errors import UsageError
+
+S = TypeVar("S", bound=Struct)
+
+ID_PATTERN: Final = "^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$"
+Id = Annotated[str, Meta(pattern=ID_PATTERN, description="An id; it is looked up, never a path.")]
+
+_PLACE: Final = re.compile(r" - at `\$\.([^`\[.]+)[^`]*`$")
+_UNKNOWN: Final = re.compile(r"^Object contains unknown field `([^`]*)`")
+_MISSING: Final = re.compile(r"^Object missing required field `([^`]*)`")
+
+
+class BadParameter(UsageError):
+    """A parameter has a value that it cannot have."""
+
+    def __init__(self, parameter: str, reason: str) -> None:
+        super().__init__(reason)
+        self.parameter = parameter
+
+
+@contextmanager
+def blame(parameter: str) -> Iterator[None]:
+    """Name the parameter that a wrong request is due to."""
+    try:
+        yield
+    except BadParameter:
+        raise
+    except UsageError as error:
+        raise BadParameter(parameter, str(error)) from error
+
+
+def read_parameters(request: Request, wanted: type[S]) -> S:
+    """The parameters of a request, from its path and its query, as one value of that type."""
+    values = dict(request.path_params)
+    for name, value in request.query_params.multi_items():
+        if name in values:
+            raise BadParameter(name, "It is given twice.")
+        values[name] = value
+    return convert(values, wanted)
+
+
+def convert(values: Mapping[str, str], wanted: type[S]) -> S:
+    """Texts as a value of that type; raises BadParameter."""
+    try:
+        return msgspec.convert(values, wanted, strict=False)
+    except msgspec.ValidationError as error:
+        raise _explain(str(error)) from error
+
+
+def _explain(message: str) -> BadParameter:
+    if unknown := _UNKNOWN.match(message):
+        return BadParameter(unknown[1], "There is no such parameter.")
+    if missing := _MISSING.match(message):
+        return BadParameter(missing[1], "It is missing.")
+    place = _PLACE.search(message)
+    reason = _PLACE.sub("", message)
+    return BadParameter(place[1] if place else "", f"{reason}.")

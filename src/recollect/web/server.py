@@ -1,0 +1,146 @@
+"""Running the app: a socket on this machine, one process, and an end without loose ends.
+
+The port is bound before the app is made, because the names that it answers to hold the port.
+"""
+
+import contextlib
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import uvicorn
+from msgspec import Struct
+from msgspec.structs import replace
+from starlette.applications import Starlette
+
+from recollect.errors import UsageError
+from recollect.web.app import Parts, create_app
+from recollect.web.protocol import StrictProtocol
+from recollect.web.settings import LOOPBACK, Settings
+from recollect.web.state_file import ServerState, remove_state, write_state
+
+_LOOPBACK_NAMES: Final = frozenset({LOOPBACK, "localhost", "::1"})
+_EVERYWHERE: Final = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - refused below
+END_SECONDS: Final = 2
+
+
+class Running(Struct, frozen=True):
+    """A server that answers, and how to get in."""
+
+    address: str
+    launch_address: str
+    """Opens the pages once, in one browser."""
+
+
+Announce = Callable[[Running], None]
+
+
+def check_host(host: str, *, allow_remote: bool) -> None:
+    """Refuse to listen beyond this machine unless that was asked for by name."""
+    if host in _LOOPBACK_NAMES:
+        return
+    if not allow_remote:
+        raise UsageError(
+            f"{host!r} can be reached from other machines. The key protects your sessions, but "
+            "what is sent can be read on the way: use an SSH tunnel, or add --allow-remote."
+        )
+    if host in _EVERYWHERE:
+        raise UsageError(
+            f"Name the one address that browsers will use, not {host!r}: requests to any other "
+            "name are refused."
+        )
+
+
+def serve(settings: Settings, announce: Announce) -> None:
+    """Answer requests until the process is told to end; `announce` is called when it can."""
+    with _bind(settings) as listener:
+        bound = replace(settings, port=listener.getsockname()[1])
+        app = create_app(bound)
+        parts: Parts = app.state.parts
+        keys = parts.services.keys
+        state = ServerState(
+            host=bound.host,
+            port=bound.port,
+            pid=os.getpid(),
+            started=bound.now().isoformat(),
+            key=keys.access,
+        )
+        write_state(bound.data_directory, state)
+        try:
+            server = _Server(app, lambda: announce(_describe(state, keys.make_launch())))
+            server.run(sockets=[listener])
+        finally:
+            remove_state(bound.data_directory, state.pid)
+
+
+def _bind(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":
+            # On Windows this would let another program take the port over.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((settings.host, settings.port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise UsageError(
+            f"Cannot listen on {settings.host} port {settings.port}: {error}. "
+            "Leave --port out to get any that is free."
+        ) from error
+    return listener
+
+
+def _describe(state: ServerState, token: str) -> Running:
+    # In the fragment, which browsers send to nobody and no log holds.
+    return Running(state.address, f"{state.address}#t={token}")
+
+
+class _Server(uvicorn.Server):
+    """Ends streams of events first, and takes a signal for a wish and not for an error."""
+
+    def __init__(self, app: Starlette, is_ready: Callable[[], None]) -> None:
+        self._parts: Parts = app.state.parts
+        self._is_ready = is_ready
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=StrictProtocol,
+                ws="none",
+                lifespan="on",
+                access_log=False,
+                log_config=None,
+                log_level="critical",
+                proxy_headers=False,
+                server_header=False,
+                timeout_graceful_shutdown=END_SECONDS,
+            )
+        )
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer, and say so."""
+        await super().startup(sockets)
+        self._is_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop answering."""
+        self._parts.events.close()
+        await super().shutdown(sockets)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """End on Ctrl+C and on SIGTERM, and leave it at that."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        known = {
+            number: signal.signal(number, self.handle_exit)
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in known.items():
+                signal.signal(number, handler)

@@ -1,0 +1,64 @@
+// Copying: code, messages, links to a message, the resume command. Nothing is ever run.
+
+import { say, tell } from "./words.js";
+
+export async function copyText(text) {
+  await navigator.clipboard.writeText(text);
+  tell(say("copied"));
+}
+
+function addButton(place, label, getText) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = label;
+  button.addEventListener("click", () => copyText(getText()));
+  place.append(button);
+}
+
+// Code keeps its own text; line numbers and signs are drawn by the style sheet and never copied.
+export function addCopyButtons(within) {
+  // What is wider than its box has to be in reach of the keyboard too.
+  for (const box of within.querySelectorAll("pre, .diff")) box.tabIndex = 0;
+  for (const block of within.querySelectorAll("pre.code, pre.output, pre.plain, pre.raw")) {
+    if (block.parentElement.classList.contains("copyable")) continue;
+    const frame = document.createElement("div");
+    frame.className = "copyable";
+    block.replaceWith(frame);
+    frame.append(block);
+    const text = block.textContent;
+    addButton(frame, say("copy"), () => text);
+  }
+  for (const section of within.querySelectorAll(".said[id], .prompt[id]")) {
+    const place = section.querySelector(":scope > .actions") ?? addActions(section);
+    if (place.querySelector(".copy")) continue;
+    addButton(place, say("copy"), () => readText(section));
+    addButton(place, say("link"), () => linkTo(section.id));
+  }
+}
+
+function addActions(section) {
+  const place = document.createElement("span");
+  place.className = "actions";
+  section.append(place);
+  return place;
+}
+
+function readText(section) {
+  const parts = section.querySelectorAll(":scope > .prose, :scope > .words, :scope > div > .prose");
+  return [...parts].map((part) => part.innerText).join("\n\n") || section.innerText;
+}
+
+// A link that leads to the message however the page is divided: the server finds it by its uuid.
+export function linkTo(uuid) {
+  const { address } = document.querySelector("article.session").dataset;
+  return `${location.origin}${address}?at=${encodeURIComponent(uuid)}#${encodeURIComponent(uuid)}`;
+}
+
+export function startCopying() {
+  addCopyButtons(document);
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copy-text]");
+    if (button) copyText(button.dataset.copyText);
+  });
+}

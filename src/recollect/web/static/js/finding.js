@@ -1,0 +1,86 @@
+// Find in session: asks the server, so that it also finds what is not in the page.
+
+import { fetchJson } from "./fragments.js";
+import { say } from "./words.js";
+
+const PAUSE = 200;
+
+export function startFinding(article, turns) {
+  const form = article.querySelector("[data-find-in-session]");
+  const field = form.querySelector("input");
+  const count = form.querySelector(".find-count");
+  let hits = [];
+  let place = -1;
+  let sought = "";
+  let asked = new AbortController();
+
+  async function find() {
+    const text = field.value.trim();
+    if (text === sought) return;
+    sought = text;
+    asked.abort();
+    asked = new AbortController();
+    hits = text ? await ask(text, asked.signal) : [];
+    place = -1;
+    tellCount();
+  }
+
+  async function ask(text, signal) {
+    const query = new URLSearchParams({ q: text });
+    const address = `/api/sessions/${encodeURIComponent(article.dataset.session)}/find?${query}`;
+    try {
+      return (await fetchJson(address, signal)).hits;
+    } catch {
+      return [];
+    }
+  }
+
+  function tellCount() {
+    if (!sought) count.textContent = "";
+    else if (hits.length === 0) count.textContent = say("none");
+    else count.textContent = say("hits", { at: place + 1, count: hits.length });
+  }
+
+  async function go(step) {
+    await find();
+    if (hits.length === 0) return;
+    place = (place + step + hits.length) % hits.length;
+    tellCount();
+    const target = await turns.show(hits[place].uuid);
+    if (target) markWords(target, sought);
+  }
+
+  let timer = 0;
+  field.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(find, PAUSE);
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go(1);
+  });
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    go(event.shiftKey ? -1 : 1);
+  });
+  document.addEventListener("recollect:hit", (event) => go(event.detail.step));
+}
+
+// Marks by ranges: the text itself is left alone, so that copying and links stay what they are.
+function markWords(target, text) {
+  if (!CSS.highlights) return;
+  const wanted = text.toLowerCase();
+  const walker = document.createTreeWalker(target, NodeFilter.SHOW_TEXT);
+  const ranges = [];
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const words = node.data.toLowerCase();
+    for (let at = words.indexOf(wanted); at >= 0; at = words.indexOf(wanted, at + wanted.length)) {
+      const range = new Range();
+      range.setStart(node, at);
+      range.setEnd(node, at + wanted.length);
+      ranges.push(range);
+    }
+  }
+  CSS.highlights.set("found", new Highlight(...ranges));
+}

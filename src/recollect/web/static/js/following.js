@@ -1,0 +1,81 @@
+// A session that grows while its page is open: new records are drawn where they belong. The reader
+// is never moved; a pill says how much is new below.
+
+import { listen } from "./events.js";
+import { say, tell } from "./words.js";
+
+const PAUSE = 150;
+const NEAR_END = 400;
+
+export function startFollowing(article, turns) {
+  const pill = article.querySelector(".new-turns");
+  const standing = article.querySelector(".standing");
+  let added = 0;
+  let timer = 0;
+  let isWhole = false;
+
+  const isAtEnd = () =>
+    turns.isComplete && innerHeight + scrollY >= document.documentElement.scrollHeight - NEAR_END;
+
+  pill.addEventListener("click", () => {
+    added = 0;
+    pill.hidden = true;
+    document.dispatchEvent(new CustomEvent("recollect:end", { detail: { isLast: true } }));
+    scrollTo({ top: document.body.scrollHeight });
+  });
+
+  function grow(records) {
+    added += records;
+    isWhole ||= records === 0;
+    // Not begun anew by each record: somebody who writes without a pause is followed too.
+    timer ||= setTimeout(draw, PAUSE);
+  }
+
+  async function draw() {
+    const wasAtEnd = isAtEnd();
+    const isAll = isWhole;
+    timer = 0;
+    isWhole = false;
+    await turns.refresh(isAll);
+    document.dispatchEvent(new CustomEvent("recollect:grown"));
+    if (wasAtEnd) added = 0;
+    pill.hidden = added === 0;
+    pill.textContent = say("new", { count: added });
+  }
+
+  addEventListener(
+    "scroll",
+    () => {
+      if (isAtEnd()) {
+        added = 0;
+        pill.hidden = true;
+      }
+    },
+    { passive: true },
+  );
+
+  let wasLost = false;
+  listen(
+    `/api/events?${new URLSearchParams({ session: article.dataset.session })}`,
+    {
+      appended: () => grow(1),
+      found: () => grow(0),
+      reset: () => grow(0),
+      standing: (event) => showStanding(standing, event),
+    },
+    (isLost) => {
+      if (isLost && !wasLost) tell(say("lost"));
+      // The server may have been away: whatever was missed is in the next drawing.
+      if (!isLost && wasLost) grow(0);
+      wasLost = isLost;
+    },
+  );
+}
+
+function showStanding(place, { status, reason }) {
+  if (status === "level") return;
+  place.hidden = status === "ended" || status === "unknown";
+  place.querySelector("[data-live]").dataset.status = status;
+  place.querySelector("[data-standing]").textContent = status.replaceAll("_", " ");
+  place.title = reason;
+}

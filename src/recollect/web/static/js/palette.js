@@ -1,0 +1,97 @@
+// Ctrl-K: go to any session or page by a few letters of its name.
+
+import { fetchJson } from "./fragments.js";
+
+const dialog = document.getElementById("palette");
+const field = dialog.querySelector("input");
+const list = dialog.querySelector("ul");
+const MOST = 30;
+const PAUSE = 90;
+
+let selected = 0;
+let asked = new AbortController();
+
+export function openPalette() {
+  if (dialog.open) return;
+  field.value = "";
+  dialog.showModal();
+  fill();
+}
+
+function listPages(words) {
+  return [...document.querySelectorAll(".top nav a")]
+    .map((link) => ({ name: link.textContent, note: "", address: link.getAttribute("href") }))
+    .filter((page) => words.every((word) => page.name.toLowerCase().includes(word)));
+}
+
+async function listSessions(text) {
+  asked.abort();
+  asked = new AbortController();
+  const query = new URLSearchParams({ pageSize: String(MOST), text });
+  const answer = await fetchJson(`/api/history/sessions?${query}`, asked.signal);
+  return answer.sessions.map((each) => ({
+    name: each.title ?? each.firstMessage ?? each.id,
+    note: (each.projectPath ?? "").split(/[\\/]/).pop(),
+    address: `/s/${encodeURIComponent(each.id)}`,
+  }));
+}
+
+async function fill() {
+  const text = field.value.trim();
+  const pages = listPages(text.toLowerCase().split(/\s+/).filter(Boolean));
+  const sessions = await listSessions(text).catch(() => []);
+  show([...sessions, ...pages]);
+}
+
+function show(choices) {
+  list.replaceChildren(...choices.map(draw));
+  select(0);
+}
+
+function draw(choice, number) {
+  const item = document.createElement("li");
+  item.role = "none";
+  const link = document.createElement("a");
+  link.role = "option";
+  link.id = `choice-${number}`;
+  link.href = choice.address;
+  link.tabIndex = -1;
+  const name = document.createElement("span");
+  name.textContent = choice.name;
+  const note = document.createElement("small");
+  note.textContent = choice.note;
+  link.append(name, note);
+  item.append(link);
+  return item;
+}
+
+function select(number) {
+  const items = [...list.querySelectorAll("a")];
+  selected = Math.min(Math.max(number, 0), items.length - 1);
+  for (const [place, item] of items.entries()) {
+    item.setAttribute("aria-selected", String(place === selected));
+  }
+  items[selected]?.scrollIntoView({ block: "nearest" });
+  field.setAttribute("aria-activedescendant", items[selected]?.id ?? "");
+}
+
+export function startPalette() {
+  for (const button of document.querySelectorAll("[data-open=palette]")) {
+    button.addEventListener("click", openPalette);
+  }
+  let timer = 0;
+  field.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(fill, PAUSE);
+  });
+  field.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) {
+      event.preventDefault();
+      select(selected + step);
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      list.querySelectorAll("a")[selected]?.click();
+    }
+  });
+}

@@ -1,0 +1,30 @@
+// The theme and the language: kept in cookies, so that the server draws the page right at once.
+
+const YEAR = 31536000;
+
+function keep(name, value) {
+  const age = value === "" ? 0 : YEAR;
+  document.cookie = `recollect-${name}=${value}; Path=/; SameSite=Strict; Max-Age=${age}`;
+}
+
+// From what the system says to the other one, and from there back to the system.
+export function switchTheme() {
+  const root = document.documentElement;
+  const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const theme = root.dataset.theme ? "" : isDark ? "light" : "dark";
+  if (theme) root.dataset.theme = theme;
+  else delete root.dataset.theme;
+  keep("theme", theme);
+}
+
+export function startPreferences() {
+  for (const button of document.querySelectorAll("[data-theme-switch]")) {
+    button.addEventListener("click", switchTheme);
+  }
+  for (const button of document.querySelectorAll("button[data-language]")) {
+    button.addEventListener("click", () => {
+      keep("language", button.dataset.language);
+      location.reload();
+    });
+  }
+}

@@ -1,0 +1,35 @@
+// Results as you type; the address follows, so that a reload or a link shows the same.
+
+import { fetchFragment } from "./fragments.js";
+
+const PAUSE = 120;
+
+export function startSearching() {
+  const form = document.querySelector("form.search");
+  const results = document.getElementById("results");
+  let asked = new AbortController();
+  let timer = 0;
+
+  async function search() {
+    asked.abort();
+    asked = new AbortController();
+    const query = new URLSearchParams(new FormData(form));
+    history.replaceState(null, "", `/search?${query}`);
+    query.set("part", "true");
+    try {
+      results.replaceChildren(await fetchFragment(`/search?${query}`, asked.signal));
+    } catch (error) {
+      if (error.name !== "AbortError") throw error;
+    }
+  }
+
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(search, PAUSE);
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    clearTimeout(timer);
+    search();
+  });
+}

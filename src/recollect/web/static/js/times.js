@@ -1,0 +1,31 @@
+// Moments as "2 hours ago", with the exact one on hover; renewed while the page is open.
+
+const UNITS = [
+  ["year", 31536000],
+  ["month", 2592000],
+  ["week", 604800],
+  ["day", 86400],
+  ["hour", 3600],
+  ["minute", 60],
+];
+const format = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" });
+
+function describe(seconds) {
+  for (const [unit, size] of UNITS) {
+    if (Math.abs(seconds) >= size) return format.format(-Math.floor(seconds / size), unit);
+  }
+  return format.format(0, "minute");
+}
+
+export function showTimes(within = document) {
+  for (const time of within.querySelectorAll("time[data-relative]")) {
+    if (!time.title) time.title = time.textContent;
+    const moment = Date.parse(time.dateTime);
+    if (!Number.isNaN(moment)) time.textContent = describe((Date.now() - moment) / 1000);
+  }
+}
+
+export function startTimes() {
+  showTimes();
+  setInterval(showTimes, 30000);
+}

@@ -1,0 +1,31 @@
+// Exchanges the one-time token in the fragment for the cookie. A fragment is sent to nobody, so the
+// token stands in no log. Without one, the cookie may be there all the same: browsers withhold it
+// when a link leads here from another site, and send it when our own page asks.
+
+const message = document.getElementById("message");
+const token = new URLSearchParams(location.hash.slice(1)).get("t");
+
+function enter() {
+  const address = new URL(location.href);
+  if (token !== null) address.hash = "";
+  location.replace(address.href);
+}
+
+async function exchange() {
+  history.replaceState(null, "", location.pathname + location.search);
+  const answer = await fetch("/sign-in", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ token }),
+  });
+  if (answer.ok) enter();
+  else message.textContent = message.dataset.used;
+}
+
+async function tryCookie() {
+  const answer = await fetch("/api/openapi.json", { method: "HEAD" });
+  if (answer.ok) location.reload();
+}
+
+if (token !== null) await exchange();
+else await tryCookie();

@@ -1,0 +1,45 @@
+"""One browser for all tests, and a watched page for each."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.web.browser.chromium import Look, Visit, find_chromium, launch, visit
+from tests.web.running import RunningServer
+
+StartVisit = Callable[[Look], Visit]
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """The browser of this machine."""
+    executable = find_chromium()
+    if executable is None:
+        pytest.skip("no Chromium on this machine: run tools/install_browser.sh")
+    home = tmp_path_factory.mktemp("browser-home")
+    with sync_playwright() as playwright:
+        started = launch(playwright, executable, home)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def start_visit(browser: Browser, server: RunningServer) -> Iterator[StartVisit]:
+    """Visits the demo data; every problem of every page fails the test."""
+    with ExitStack() as stack:
+        visits: list[Visit] = []
+
+        def start(look: Look) -> Visit:
+            visits.append(stack.enter_context(visit(browser, server, look)))
+            return visits[-1]
+
+        yield start
+        assert [problem for each in visits for problem in each.problems] == []
+
+
+@pytest.fixture
+def desk(start_visit: StartVisit) -> Visit:
+    """Somebody at a desk, in English, by day."""
+    return start_visit(Look())

@@ -1,0 +1,168 @@
+"""Every page in both languages, themes and widths: quiet, in its frame, and accessible."""
+
+import json
+from importlib import resources
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.web.addresses import SESSION
+from tests.web.browser.chromium import DESKTOP, PHONE, Language, Look, Theme, visit
+from tests.web.browser.conftest import StartVisit
+from tests.web.running import RunningServer
+
+pytestmark = pytest.mark.slow
+
+PAGES = [
+    "/",
+    "/?text=release&order=cost&subagents=true&errors=false",
+    "/?text=nothing-like-this",
+    f"/s/{SESSION}",
+    "/s/7aa5fa93-883b-4f00-b3b1-6090844693a9",
+    "/s/94791a87-9d13-410a-a632-25a9b25c1b45",
+    "/s/agent-a557725",
+    f"/s/{SESSION}/changes",
+    "/search",
+    "/search?q=release",
+    "/search?q=((",
+    "/usage",
+    "/usage?group=session",
+    "/usage?since=nonsense",
+    "/usage/explain?target=2026-11-12",
+    "/health",
+    "/api",
+]
+GROUND = {"light": "rgb(251, 250, 248)", "dark": "rgb(22, 24, 28)"}
+HEADINGS = {
+    "en": ["Sessions", "Search", "Usage", "Health", "API"],
+    "zh": ["会话", "搜索", "用量", "健康状况", "API"],
+}
+
+
+def raw_page(server: RunningServer) -> str:
+    """The page of a record of the demo data."""
+    turns = server.get(f"/api/sessions/{SESSION}/turns").json()["turns"]
+    return f"/s/{SESSION}/raw/{turns[0]['uuid']}"
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_pages_keep_to_their_frame(
+    start_visit: StartVisit, server: RunningServer, language: Language, size: tuple[int, int]
+) -> None:
+    """No page is wider than the screen, speaks another language, or misses a theme."""
+    found = start_visit(Look("light", language, size))
+    wrong: dict[str, object] = {}
+    for path in [*PAGES, raw_page(server)]:
+        page = found.open(path)
+        expect(page.locator("[data-load]")).to_have_count(0)
+        seen = [_look(page, theme) for theme in ("light", "dark")]
+        expected = [(size[0], GROUND["light"]), (size[0], GROUND["dark"])]
+        if seen != expected or page.locator(".top nav a").all_inner_texts() != HEADINGS[language]:
+            wrong[path] = seen
+    assert wrong == {}
+
+
+def _look(page: Page, theme: Theme) -> tuple[int, str]:
+    page.emulate_media(color_scheme=theme)
+    width, ground = page.evaluate(
+        "[document.documentElement.scrollWidth,"
+        " getComputedStyle(document.documentElement).backgroundColor]"
+    )
+    return width, ground
+
+
+AXE = """async (rules) => {
+  const found = await axe.run(document, {
+    resultTypes: ["violations"], ...(rules && { runOnly: { type: "rule", values: rules } }),
+  });
+  return found.violations
+    .filter((each) => ["serious", "critical"].includes(each.impact))
+    .map((each) => [each.id, each.nodes.slice(0, 3).map((node) => node.html.slice(0, 160))]);
+}"""
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_pages_are_accessible(
+    browser: Browser, server: RunningServer, size: tuple[int, int]
+) -> None:
+    """axe-core finds no serious issue on any page, in either theme, with everything unfolded."""
+    source = (resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+    wrong: dict[str, object] = {}
+    with visit(browser, server, Look(size=size), bypass_csp=True) as found:
+        for path in [*PAGES, raw_page(server)]:
+            page = found.open(path)
+            expect(page.locator("[data-load]")).to_have_count(0)
+            _unfold(page)
+            page.evaluate(source)
+            issues = page.evaluate(AXE, None)
+            page.emulate_media(color_scheme="dark")
+            issues += page.evaluate(AXE, ["color-contrast"])
+            page.emulate_media(color_scheme="light")
+            if issues:
+                wrong[path] = issues
+    assert wrong == {}, json.dumps(wrong, indent=1)
+
+
+def _unfold(page: Page) -> None:
+    """Open all that opens, and wait for what is fetched then."""
+    # One document of the API stands for all: they are drawn alike, and there are dozens.
+    opening = "details:not(.schema ~ .schema)"
+    page.evaluate(
+        "(all) => { for (const it of document.querySelectorAll(all)) it.open = true; }", opening
+    )
+    expect(page.locator("details[data-source] > :last-child:empty")).to_have_count(0)
+    expect(page.locator(".loading")).to_have_count(0)
+
+
+@pytest.mark.parametrize("opened", ["keys", "palette"])
+def test_dialogs_are_accessible(browser: Browser, server: RunningServer, opened: str) -> None:
+    """What opens over a page is as accessible as the page."""
+    source = (resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+    with visit(browser, server, bypass_csp=True) as found:
+        page = found.open("/")
+        page.keyboard.press("?" if opened == "keys" else "Control+k")
+        page.locator(f"#{opened}[open]").wait_for()
+        page.evaluate(source)
+        assert page.evaluate(AXE, None) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_chosen_theme_is_remembered(start_visit: StartVisit, theme: Theme) -> None:
+    """The switch turns to the other theme, for all pages, until it is pressed again."""
+    found = start_visit(Look(theme))
+    other: Theme = "light" if theme == "dark" else "dark"
+    page = found.open("/")
+    page.locator("[data-theme-switch]").click()
+    grounds = [_ground(page)]
+    found.open("/search")
+    grounds.append(_ground(page))
+    page.locator("h1").click()
+    page.keyboard.press("t")
+    grounds.append(_ground(page))
+    found.open("/usage")
+    grounds.append(_ground(page))
+    assert grounds == [GROUND[other], GROUND[other], GROUND[theme], GROUND[theme]]
+
+
+def _ground(page: Page) -> str:
+    return str(page.evaluate("getComputedStyle(document.documentElement).backgroundColor"))
+
+
+def test_a_chosen_language_is_remembered(start_visit: StartVisit) -> None:
+    """A language that was chosen at the foot of a page holds for all of them."""
+    found = start_visit(Look(language="en"))
+    page = found.open("/")
+    page.locator("button[data-language=zh]").click()
+    page.locator("html[lang=zh-Hans][data-ready=true]").wait_for(state="attached")
+    found.open("/search")
+    assert page.locator("h1").inner_text() == "搜索"
+
+
+def test_nothing_runs_without_a_style(start_visit: StartVisit) -> None:
+    """On paper there is the conversation, and nothing that one could press."""
+    page = start_visit(Look()).open(f"/s/{SESSION}")
+    page.emulate_media(media="print")
+    pressed = page.locator("button:visible, input:visible, nav:visible")
+    assert [each.evaluate("(it) => it.outerHTML.slice(0, 80)") for each in pressed.all()] == []
+    assert page.locator(".turn:visible").count() > 0

@@ -1,0 +1,144 @@
+"""Sessions, search, usage, health and the API in the browser: filters, results as you type."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.web.browser.chromium import PHONE, Look, Visit, visit
+from tests.web.browser.conftest import StartVisit
+from tests.web.running import RunningServer, run_server
+
+pytestmark = pytest.mark.slow
+
+
+def titles(found: Visit) -> list[str]:
+    """The sessions of the list, in its order."""
+    return found.page.locator("tr[data-session] .title").all_inner_texts()
+
+
+def test_filters_of_the_list(desk: Visit) -> None:
+    """Words, project, errors, subagents and order narrow the list down, together."""
+    page = desk.open("/")
+    assert len(titles(desk)) == 8
+    page.locator("input[name=text]").fill("harbour")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.locator("p.count")).to_have_text("1 of 8 sessions")
+    assert titles(desk) == ["Speed up the harbour import"]
+    page = desk.open("/")
+    page.get_by_text("More filters").click()
+    page.get_by_label("With errors").check()
+    page.get_by_role("button", name="Apply").click()
+    expect(page.locator("tr[data-session] .mark-chip.error")).to_have_count(len(titles(desk)))
+    expect(page.get_by_label("With errors")).to_be_checked()
+    page = desk.open("/?order=cost")
+    every = page.locator("tr[data-session] td:nth-child(6)").all_inner_texts()
+    costs = [float(cost.lstrip("<$")) for cost in every]
+    assert costs == sorted(costs, reverse=True)
+    desk.open("/?subagents=true")
+    assert page.locator("tr.subagent").count() == len(titles(desk)) - 8
+
+
+def test_the_list_opens_a_session(desk: Visit) -> None:
+    """The key j comes to a session, Enter opens it."""
+    page = desk.open("/")
+    first = titles(desk)[0]
+    page.keyboard.press("j")
+    expect(page.locator("tr.chosen .title")).to_have_text(first)
+    page.keyboard.press("Enter")
+    expect(page.locator("article.session h1")).to_have_text(first)
+
+
+def test_results_as_you_type(desk: Visit) -> None:
+    """Results follow the words, marked, and so does the address; nothing is loaded anew."""
+    page = desk.open("/search")
+    expect(page.locator("form.search input[type=search]")).to_be_focused()
+    page.evaluate("window.isSame = true")
+    page.keyboard.type("harbour")
+    expect(page.locator("#results mark").first).to_have_text("harbour", ignore_case=True)
+    expect(page).to_have_url(f"{desk.server.origin}/search?q=harbour")
+    assert page.evaluate("window.isSame") is True
+    page.reload()
+    expect(page.locator("#results mark").first).to_have_text("harbour", ignore_case=True)
+
+
+def test_a_result_opens_its_message(desk: Visit) -> None:
+    """A result leads to the very message."""
+    page = desk.open("/search?q=" + "32,766")
+    hit = page.locator(".hit a").first
+    address = str(hit.get_attribute("href"))
+    hit.click()
+    page.locator("html[data-ready=true]").wait_for(state="attached")
+    target = page.locator(f"[id='{address.partition('#')[2]}']")
+    expect(target).to_be_in_viewport()
+    expect(target).to_contain_text("32,766")
+
+
+def test_an_error_in_a_query_is_told_in_place(desk: Visit) -> None:
+    """A query that cannot be read is answered where the results would be, and mended there."""
+    page = desk.open("/search")
+    page.keyboard.type("tool:")
+    expect(page.locator(".query-error")).to_be_visible()
+    page.keyboard.type("Bash")
+    expect(page.locator(".query-error")).to_have_count(0)
+    expect(page.locator("#results .hit").first).to_be_visible()
+
+
+def test_usage_has_a_chart_and_can_be_taken_apart(desk: Visit) -> None:
+    """The chart stands before its table, and a figure leads to the lines that it is made of."""
+    page = desk.open("/usage")
+    expect(page.locator(".chart svg[role=img]")).to_be_visible()
+    bars = page.locator(".chart svg[role=img] rect").count()
+    rows = page.locator("table.usage tbody tr").count()
+    assert (bars > 0, rows > 0) == (True, True)
+    page.locator("table.usage tbody a[href^='/usage/explain']").first.click()
+    expect(page.locator("table tr[data-status=counted]").first).to_be_visible()
+
+
+def test_health_is_filled_in(desk: Visit) -> None:
+    """The page comes at once and is filled when the files have been read."""
+    page = desk.open("/health")
+    expect(page.locator("[data-load]")).to_have_count(0)
+    expect(page.locator("h1")).to_have_text("Health")
+    expect(page.get_by_text(str(desk.server.root)).first).to_be_visible()
+
+
+def test_every_operation_of_the_api_is_shown(desk: Visit) -> None:
+    """The page shows what the document says."""
+    page = desk.open("/api")
+    paths = desk.server.get("/api/openapi.json").json()["paths"]
+    shown = [each.split()[-1] for each in page.locator(".operation h2").all_inner_texts()]
+    assert sorted(set(shown)) == sorted(paths)
+
+
+def test_a_phone_shows_what_matters(start_visit: StartVisit) -> None:
+    """On a phone a session is a card: title, place, time, turns and cost."""
+    page = start_visit(Look(size=PHONE)).open("/")
+    row = page.locator("tr[data-session]").first
+    box = row.bounding_box()
+    assert box is not None
+    assert box["width"] <= PHONE[0]
+    assert row.locator("td:visible").count() == 5
+    page.locator(".open-palette").click()
+    expect(page.locator("#palette")).to_be_visible()
+
+
+@contextmanager
+def empty_server(folder: Path) -> Iterator[RunningServer]:
+    """A server on a Claude directory without sessions."""
+    root = folder / "claude"
+    (root / "projects").mkdir(parents=True)
+    with run_server(folder, root) as running:
+        yield running
+
+
+def test_nothing_was_found(browser: Browser, tmp_path: Path) -> None:
+    """Without sessions the page says where it looked, and how to see the demo."""
+    with empty_server(tmp_path) as server, visit(browser, server) as found:
+        page = found.open("/")
+        expect(page.locator("h1")).to_have_text("No sessions found")
+        expect(page.locator("main li code")).to_have_text([str(server.root)])
+        expect(page.locator("main")).to_contain_text("recollect serve --demo")
+        assert found.problems == []

@@ -1,0 +1,218 @@
+"""Pages that are open while somebody writes, while tabs sleep, and while the server is away."""
+
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.web.browser.chromium import Visit, sign_in, visit
+from tests.web.browser.test_sign_in import REFUSED
+from tests.web.browser.writing import GROWING, append_records, make_turn, make_uuid, write_session
+from tests.web.running import RunningServer, copy_demo, run_server
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[3]
+AWAY = "error: Failed to load resource: net::ERR_CONNECTION_REFUSED"
+BROKEN = "error: Failed to load resource: net::ERR_INCOMPLETE_CHUNKED_ENCODING"
+UNKNOWN = "error: Failed to load resource: the server responded with a status of 404 (Not Found)"
+"""A server that has just started does not know its sessions yet."""
+
+NOTE_ARRIVALS = """
+  window.isSame = true;
+  window.arrivals = {};
+  const note = () => {
+    for (const each of document.querySelectorAll("#turns [id]")) {
+      window.arrivals[each.id] ??= Date.now() / 1000;
+    }
+  };
+  note();
+  new MutationObserver(note).observe(document.getElementById("turns"),
+    { childList: true, subtree: true });
+"""
+
+
+@pytest.fixture(scope="module")
+def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server on sessions that grow."""
+    folder = tmp_path_factory.mktemp("growing")
+    with run_server(folder, copy_demo(folder)) as running:
+        yield running
+
+
+@pytest.fixture
+def reader(browser: Browser, harbour: RunningServer) -> Iterator[Visit]:
+    """Somebody who looks on."""
+    with visit(browser, harbour) as found:
+        yield found
+        assert found.problems == []
+
+
+def grow(path: Path, first: int, count: int, pause: float) -> dict[str, float]:
+    """Let another process write turns; when each record was in the file."""
+    command = ["-m", "tests.web.browser.writer", str(path), str(first), str(count), str(pause)]
+    done = subprocess.run(
+        [sys.executable, *command], cwd=ROOT, check=True, capture_output=True, encoding="utf-8"
+    )
+    return {name: float(moment) for name, moment in map(str.split, done.stdout.splitlines())}
+
+
+def open_session(found: Visit, session_id: str) -> Page:
+    """The page of a session that the server may have to find first."""
+    for _ in range(50):
+        if found.server.get(f"/api/sessions/{session_id}").status == 200:
+            break
+        found.page.wait_for_timeout(100)
+    with found.page.expect_response("**/api/events?session=*"):
+        page = found.open(f"/s/{session_id}")
+    page.wait_for_timeout(500)
+    return page
+
+
+def test_new_records_appear_within_a_second(reader: Visit) -> None:
+    """What is written is in the page in under a second, without a reload."""
+    session_id = GROWING.replace("9999", "aaaa", 1)
+    path = write_session(reader.server.root, session_id, 2)
+    page = open_session(reader, session_id)
+    page.evaluate(NOTE_ARRIVALS)
+    written = grow(path, 2, 3, 0.15)
+    expect(page.locator(f"[id='{make_uuid(4, 'answer')}']")).to_be_attached()
+    arrivals = page.evaluate("window.arrivals")
+    # A result is shown with its call and has no place of its own.
+    delays = [arrivals[name] - moment for name, moment in written.items() if "result" not in name]
+    assert len(delays) == 9
+    assert statistics.median(delays) < 1.0
+    assert page.evaluate("window.isSame") is True
+
+
+def test_the_reader_is_not_moved(reader: Visit) -> None:
+    """While one reads above, nothing moves, what is open stays open, and a pill counts."""
+    session_id = GROWING.replace("9999", "bbbb", 1)
+    path = write_session(reader.server.root, session_id, 30)
+    page = open_session(reader, session_id)
+    call = page.locator(f"[id='{make_uuid(12, 'call')}']")
+    call.locator("summary").click()
+    expect(call.locator(".call-output")).to_be_visible()
+    call.evaluate("(each) => { each.scrollIntoView(); window.kept = each; }")
+    page.wait_for_timeout(400)
+    where = "[scrollY, window.kept.getBoundingClientRect().top]"
+    before = page.evaluate(where)
+    grow(path, 30, 2, 0.05)
+    pill = page.locator(".new-turns")
+    expect(pill).to_have_text("8 new")
+    expect(pill).to_be_visible()
+    assert page.evaluate(where) == before
+    assert page.evaluate("window.kept.isConnected && window.kept.open") is True
+    pill.click()
+    expect(page.locator(f"[id='{make_uuid(31, 'prompt')}']")).to_be_in_viewport()
+    expect(pill).not_to_be_visible()
+    expect(page.locator("[data-outline] li")).to_have_count(32)
+
+
+def test_a_call_gets_its_result(reader: Visit) -> None:
+    """A call that waits is shown as waiting, and as done when its result is there."""
+    session_id = GROWING.replace("9999", "cccc", 1)
+    path = write_session(reader.server.root, session_id, 1)
+    page = open_session(reader, session_id)
+    prompt, call, result, _ = make_turn(session_id, 1)
+    append_records(path, [prompt, call])
+    drawn = page.locator(f"[id='{make_uuid(1, 'call')}']")
+    expect(drawn).to_have_attribute("data-status", "pending")
+    drawn.locator("summary").click()
+    append_records(path, [result])
+    expect(drawn).to_have_attribute("data-status", "success")
+    expect(drawn.locator(".call-output")).to_contain_text("3 boats")
+
+
+def test_a_sleeping_tab_listens_to_nothing_and_catches_up(reader: Visit) -> None:
+    """A tab in the background holds no connection; when it is looked at it has missed nothing."""
+    session_id = GROWING.replace("9999", "dddd", 1)
+    path = write_session(reader.server.root, session_id, 2)
+    page = open_session(reader, session_id)
+    _turn_tab(page, is_hidden=True)
+    append_records(path, make_turn(session_id, 2))
+    page.wait_for_timeout(1200)
+    added = page.locator(f"[id='{make_uuid(2, 'answer')}']")
+    expect(added).to_have_count(0)
+    _turn_tab(page, is_hidden=False)
+    expect(added).to_be_attached()
+
+
+def _turn_tab(page: Page, *, is_hidden: bool) -> None:
+    page.evaluate(
+        "(isHidden) => { Object.defineProperty(document, 'hidden',"
+        " { configurable: true, get: () => isHidden });"
+        " document.dispatchEvent(new Event('visibilitychange')); }",
+        is_hidden,
+    )
+
+
+@contextmanager
+def open_client(root: Path, session_id: str) -> Iterator[None]:
+    """A process that has a session open, as a client notes it."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as client:
+        note = root / "sessions" / f"{client.pid}.json"
+        note.parent.mkdir(exist_ok=True)
+        text = json.dumps({"pid": client.pid, "sessionId": session_id, "status": "busy"})
+        note.write_text(text, encoding="utf-8")
+        try:
+            yield
+        finally:
+            client.kill()
+
+
+def test_the_list_shows_who_is_at_work(reader: Visit) -> None:
+    """The dot of a session is there while a client has it open, without a reload."""
+    session_id = GROWING.replace("9999", "eeee", 1)
+    write_session(reader.server.root, session_id, 1)
+    open_session(reader, session_id)
+    page = reader.open("/")
+    page.evaluate("window.isSame = true")
+    dot = page.locator(f"tr[data-session='{session_id}'] [data-live]")
+    expect(dot).not_to_be_visible()
+    with open_client(reader.server.root, session_id):
+        expect(dot).to_be_visible()
+    expect(dot).not_to_be_visible()
+    assert page.evaluate("window.isSame") is True
+
+
+def test_the_list_tells_of_a_new_session(reader: Visit) -> None:
+    """A new session waits behind a button, so that nothing moves under the reader's eyes."""
+    page = reader.open("/")
+    rows = page.locator("tr[data-session]").count()
+    write_session(reader.server.root, GROWING.replace("9999", "ffff", 1), 1)
+    pill = page.locator("[data-changed]")
+    expect(pill).to_be_visible()
+    assert page.locator("tr[data-session]").count() == rows
+    pill.click()
+    expect(page.locator("tr[data-session]")).to_have_count(rows + 1)
+
+
+def test_a_page_outlives_the_server(browser: Browser, tmp_path: Path) -> None:
+    """After a restart, once one has signed in again, the page that stayed open catches up."""
+    root = copy_demo(tmp_path)
+    path = write_session(root, GROWING, 2)
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        folder.mkdir()
+    with ExitStack() as stack:
+        with run_server(folders[0], root) as first:
+            found = stack.enter_context(visit(browser, first))
+            page = open_session(found, GROWING)
+            page.evaluate("window.isSame = true")
+        expect(page.locator(".toast")).to_contain_text("The connection is lost")
+        append_records(path, make_turn(GROWING, 2))
+        second = stack.enter_context(run_server(folders[1], root, "--port", str(first.port)))
+        sign_in(found.context, second)
+        expect(page.locator(f"[id='{make_uuid(2, 'answer')}']")).to_be_attached()
+        append_records(path, make_turn(GROWING, 3))
+        expect(page.locator(f"[id='{make_uuid(3, 'answer')}']")).to_be_attached()
+        assert page.evaluate("window.isSame") is True
+        page.close()
+        assert set(found.problems) <= {AWAY, BROKEN, REFUSED, UNKNOWN}

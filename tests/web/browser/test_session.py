@@ -1,0 +1,197 @@
+"""A session in the browser: unfolding, the outline, copying, links, files, raw records."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.addresses import SESSION
+from tests.web.browser.chromium import PHONE, Look, Visit
+from tests.web.browser.conftest import StartVisit
+
+pytestmark = pytest.mark.slow
+
+HARBOUR = "94791a87-9d13-410a-a632-25a9b25c1b45"
+THEMES = "7aa5fa93-883b-4f00-b3b1-6090844693a9"
+RECIPES = "035908b6-1f46-4aa4-a941-652b8923bf89"
+
+
+def read_clipboard(found: Visit) -> str:
+    """What was copied last."""
+    return str(found.page.evaluate("navigator.clipboard.readText()"))
+
+
+def allow_clipboard(found: Visit) -> Visit:
+    """Let the test read what the page writes."""
+    origin = found.server.origin
+    found.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=origin)
+    return found
+
+
+def test_a_call_opens_to_what_it_did(desk: Visit) -> None:
+    """The body of a call is fetched when it is opened, once."""
+    page = desk.open(f"/s/{HARBOUR}")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    call = page.locator("details.call[data-tool=Bash]").first
+    assert call.locator(".call-body").inner_html() == ""
+    call.locator("summary").click()
+    expect(call.locator(".call-output pre").first).to_contain_text("load_harbour_374")
+    call.locator("summary").click()
+    expect(call).not_to_have_attribute("open", "")
+    call.locator("summary").click()
+    expect(call).to_have_attribute("open", "")
+    assert [each for each in asked if "/calls/" in each] == [
+        f"{desk.server.origin}{call.get_attribute('data-source')}"
+    ]
+
+
+def test_an_edit_opens_to_its_diff(desk: Visit) -> None:
+    """A change of a file is shown as lines that went and lines that came."""
+    page = desk.open(f"/s/{HARBOUR}")
+    call = page.locator("details.call[data-tool=Edit]").first
+    call.locator("summary").click()
+    expect(call.locator(".diff .removed").first).to_be_visible()
+    expect(call.locator(".diff .added").first).to_be_visible()
+
+
+def test_thinking_is_folded(desk: Visit) -> None:
+    """Thinking is one line until it is asked for."""
+    page = desk.open(f"/s/{RECIPES}")
+    thought = page.locator("details.thought").first
+    expect(thought.locator(".prose")).not_to_be_visible()
+    thought.locator("summary").click()
+    expect(thought.locator(".prose")).to_be_visible()
+
+
+def test_a_subagent_opens_inside_of_its_call(desk: Visit) -> None:
+    """The whole conversation of a subagent opens in its place, with calls that open in turn."""
+    page = desk.open(f"/s/{THEMES}")
+    child = page.locator("details.child").first
+    child.locator("summary").first.click()
+    expect(child.locator(".turn").first).to_contain_text("Read the bundled themes in src/themes")
+    inner = child.locator("details.call[data-tool=Read]").first
+    inner.locator("summary").click()
+    expect(inner.locator(".call-output")).to_be_visible()
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map((each) => each.id)")
+    assert sorted(set(ids)) == sorted(ids)
+
+
+def test_everything_near_unfolds_at_once(desk: Visit) -> None:
+    """One button opens all calls near the screen, and closes them again."""
+    page = desk.open(f"/s/{HARBOUR}")
+    button = page.locator("[data-expand]")
+    button.click()
+    expect(page.locator("details.call[open]").first).to_be_visible()
+    expect(page.locator("details.call[open] > .call-body:empty")).to_have_count(0)
+    button.click()
+    expect(page.locator("details.call[open]")).to_have_count(0)
+
+
+def test_the_outline_leads_to_a_prompt(desk: Visit) -> None:
+    """A line of the outline brings its prompt to the top, and is marked from then on."""
+    page = desk.open(f"/s/{HARBOUR}")
+    lines = page.locator("[data-outline] li")
+    expect(lines).to_have_count(4)
+    lines.nth(3).locator("a").click()
+    prompt = page.locator("#turns > .turn").last.locator(".prompt")
+    expect(prompt).to_be_in_viewport()
+    expect(prompt).to_contain_text("Good. Do both, pattern and batches.")
+    expect(lines.nth(3)).to_have_class("here")
+
+
+def test_copying(start_visit: StartVisit) -> None:
+    """Buttons copy a message, its link, code and the resume command, and nothing else."""
+    found = allow_clipboard(start_visit(Look()))
+    page = found.open(f"/s/{HARBOUR}")
+    said = page.locator(".said.from-model").first
+    said.hover()
+    said.get_by_role("button", name="Copy", exact=True).click()
+    expect(page.locator(".toast")).to_have_text("Copied")
+    assert read_clipboard(found) == "I'll profile it first."
+    said.get_by_role("button", name="Copy link").click()
+    uuid = said.get_attribute("id")
+    link = f"{found.server.origin}/s/{HARBOUR}?at={uuid}#{uuid}"
+    assert read_clipboard(found) == link
+    page.get_by_role("button", name="Copy resume command").click()
+    client = f"CLAUDE_CONFIG_DIR={found.server.root} claude --resume {HARBOUR}"
+    assert read_clipboard(found) == f"cd /home/mina/projects/tidepool && {client}"
+    call = page.locator("details.call[data-tool=Bash]").first
+    call.locator("summary").click()
+    block = call.locator(".copyable").first
+    block.hover()
+    block.locator(".copy").click()
+    assert read_clipboard(found) == block.locator("pre").evaluate("(each) => each.textContent")
+
+
+@pytest.mark.parametrize(
+    "form", ["/s/{id}#{uuid}", "/s/{id}?at={uuid}", "/s/{id}?at={uuid}#{uuid}"]
+)
+def test_a_link_shows_its_message(desk: Visit, form: str) -> None:
+    """A permanent link opens the page at its message, in any of its forms."""
+    turns = desk.server.get(f"/api/sessions/{HARBOUR}/turns").json()["turns"]
+    uuid = turns[-1]["uuid"]
+    page = desk.open(form.format(id=HARBOUR, uuid=uuid))
+    target = page.locator(f"[id='{uuid}']")
+    expect(target).to_be_in_viewport()
+    expect(target).to_contain_text("Good. Do both, pattern and batches.")
+
+
+def test_a_message_leads_to_its_record_and_back(desk: Visit) -> None:
+    """The raw record is one click from the message, and the message one from the record."""
+    page = desk.open(f"/s/{HARBOUR}")
+    said = page.locator(".said.from-model").first
+    uuid = said.get_attribute("id")
+    said.hover()
+    said.get_by_role("link", name="raw").click()
+    expect(page.locator("pre.raw")).to_contain_text(f'"uuid": "{uuid}"')
+    page.locator("main a").first.click()
+    expect(page.locator(f"[id='{uuid}']")).to_be_in_viewport()
+
+
+def test_files_that_were_changed(desk: Visit) -> None:
+    """The page of changes lists each with its diff."""
+    page = desk.open(f"/s/{HARBOUR}")
+    page.get_by_role("link", name="Files changed").click()
+    expect(page.locator(".change")).to_have_count(2)
+    paths = page.locator(".change h2").all_inner_texts()
+    assert [path.rpartition("/")[2] for path in paths] == ["harbour.py", "batches.py"]
+    expect(page.locator(".change").first.locator(".diff .added").first).to_be_visible()
+
+
+def test_pictures_are_there(desk: Visit) -> None:
+    """A picture that somebody pasted is shown, without a request."""
+    page = desk.open(f"/s/{SESSION}")
+    picture = page.locator("img.picture").first
+    picture.scroll_into_view_if_needed()
+    assert picture.evaluate("(each) => each.complete && each.naturalWidth > 0") is True
+
+
+def test_reading_on_a_phone(start_visit: StartVisit) -> None:
+    """On a phone a call opens within the width of the screen."""
+    page = start_visit(Look(size=PHONE)).open(f"/s/{HARBOUR}")
+    for each in page.locator("details.call").all():
+        each.locator("summary").click()
+    expect(page.locator("details.call > .call-body:empty")).to_have_count(0)
+    expect(page.locator(".loading")).to_have_count(0)
+    assert _find_wide(page) == []
+
+
+def test_the_outline_does_not_pull_a_phone_back(start_visit: StartVisit) -> None:
+    """On a phone the outline stands above the turns; one can leave it behind."""
+    page = start_visit(Look(size=PHONE)).open(f"/s/{HARBOUR}")
+    expect(page.locator("[data-outline] li")).to_have_count(4)
+    assert page.evaluate("scrollY") == 0
+    page.evaluate("scrollTo({ top: 900, behavior: 'instant' })")
+    page.wait_for_timeout(200)
+    assert page.evaluate("scrollY") == 900
+
+
+def _find_wide(page: Page) -> list[str]:
+    """What makes the page wider than the screen."""
+    found: list[str] = page.evaluate(
+        "document.documentElement.scrollWidth > innerWidth"
+        " ? [...document.querySelectorAll('main *')]"
+        "     .filter((each) => each.getBoundingClientRect().right > innerWidth)"
+        "     .map((each) => each.outerHTML.slice(0, 80)).slice(0, 3)"
+        " : []"
+    )
+    return found

@@ -1,0 +1,67 @@
+"""Signing in: by the address that the program prints, once."""
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, expect
+
+from tests.web.addresses import SESSION
+from tests.web.browser.chromium import watch
+from tests.web.running import RunningServer
+
+pytestmark = pytest.mark.slow
+
+REFUSED = "error: Failed to load resource: the server responded with a status of 401 (Unauthorized)"
+
+
+def make_token(server: RunningServer) -> str:
+    """A one-time token."""
+    return str(server.ask("/api/launches", "POST", server.authority).json()["token"])
+
+
+def describe_cookies(context: BrowserContext) -> list[tuple[object, ...]]:
+    """Name, and who may see them."""
+    return [
+        (each.get("name"), each.get("httpOnly"), each.get("sameSite"), each.get("path"))
+        for each in context.cookies()
+    ]
+
+
+def test_the_address_opens_the_pages_once(browser: Browser, server: RunningServer) -> None:
+    """The token becomes a cookie that no script sees, and leaves the address; then it is dead."""
+    token = make_token(server)
+    with browser.new_context(locale="en-GB") as first:
+        found = watch(first, server)
+        found.page.goto(f"{server.origin}/#t={token}")
+        expect(found.page.locator("h1")).to_have_text("Sessions")
+        assert found.page.url.partition("#")[0] == f"{server.origin}/"
+        assert token not in found.page.url
+        assert token not in str(found.page.evaluate("document.cookie"))
+        assert describe_cookies(first) == [(f"recollect-{server.port}", True, "Strict", "/")]
+        # The browser itself logs the answer that shows the sign-in page.
+        assert set(found.problems) <= {REFUSED}
+    with browser.new_context(locale="en-GB") as second:
+        found = watch(second, server)
+        found.page.goto(f"{server.origin}/#t={token}")
+        expect(found.page.locator("#message")).to_contain_text("This address was used already.")
+        assert describe_cookies(second) == []
+        assert set(found.problems) == {REFUSED}
+
+
+def test_a_deep_link_is_kept_while_signing_in(browser: Browser, server: RunningServer) -> None:
+    """Who opens a session with a token arrives at that session."""
+    with browser.new_context(locale="en-GB") as context:
+        found = watch(context, server)
+        found.page.goto(f"{server.origin}/s/{SESSION}?start=0#t={make_token(server)}")
+        expect(found.page.locator("article.session")).to_have_attribute("data-session", SESSION)
+        assert set(found.problems) <= {REFUSED}
+
+
+def test_without_a_token_there_is_nothing_to_see(browser: Browser, server: RunningServer) -> None:
+    """Somebody without a key gets the sign-in page, in their language, and no session."""
+    with browser.new_context(locale="zh-CN") as context:
+        found = watch(context, server)
+        answer = found.page.goto(f"{server.origin}/s/{SESSION}")
+        assert answer is not None
+        assert answer.status == 401
+        assert found.page.locator("html").get_attribute("lang") == "zh-Hans"
+        assert found.page.locator("a, article, table").count() == 0
+        assert set(found.problems) == {REFUSED}

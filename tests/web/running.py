@@ -1,0 +1,127 @@
+"""The real server in a process of its own, on made-up sessions, and a plain client for it."""
+
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recollect.demo import CLAUDE_DIRECTORY
+
+NOW = "2026-11-13T12:00:00Z"
+TIMEOUT = 30
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back; names of headers are in lower case."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:  # noqa: ANN401 - any JSON
+        """The body as a value."""
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True)
+class RunningServer:
+    """A server that answers."""
+
+    port: int
+    key: str
+    token: str
+    """The one-time token of the address that it printed."""
+    root: Path
+    data: Path
+    process: "subprocess.Popen[str]"
+
+    def ask(
+        self,
+        path: str,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+    ) -> Answer:
+        """The answer to a request without any key."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
+        try:
+            connection.request(method, path, body, dict(headers or {}))
+            response = connection.getresponse()
+            found = {name.lower(): value for name, value in response.getheaders()}
+            return Answer(response.status, found, response.read())
+        finally:
+            connection.close()
+
+    def get(self, path: str, **headers: str) -> Answer:
+        """The answer to somebody with the key."""
+        return self.ask(path, headers={**self.authority, **headers})
+
+    @property
+    def authority(self) -> dict[str, str]:
+        """The header that shows the key."""
+        return {"Authorization": f"Bearer {self.key}"}
+
+    @property
+    def origin(self) -> str:
+        """The origin of its pages."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def send_raw(self, data: bytes) -> bytes:
+        """What comes back on a socket until it is closed."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT) as connection:
+            connection.sendall(data)
+            received = b""
+            while chunk := connection.recv(65536):
+                received += chunk
+            return received
+
+
+def copy_demo(folder: Path) -> Path:
+    """A Claude directory with the made-up sessions, which a test may change."""
+    root = folder / "claude"
+    shutil.copytree(CLAUDE_DIRECTORY, root)
+    return root
+
+
+@contextmanager
+def run_server(folder: Path, root: Path, *options: str) -> Iterator[RunningServer]:
+    """A server on the sessions of `root`, until the end of the block."""
+    data = folder / "data"
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    environment = {
+        **os.environ,
+        "HOME": str(home),
+        "CLAUDE_CONFIG_DIR": str(home / ".claude"),
+        "RECOLLECT_DATA_DIR": str(data),
+        "RECOLLECT_NOW": NOW,
+        "XDG_CONFIG_HOME": str(home / ".config"),
+    }
+    command = ["-m", "recollect", "serve", "--print-url", "--claude-dir", str(root), *options]
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        assert process.stdout is not None
+        address, _, token = process.stdout.readline().strip().partition("#t=")
+        state = json.loads((data / "server.json").read_bytes())
+        assert address == f"http://127.0.0.1:{state['port']}/"
+        yield RunningServer(state["port"], state["key"], token, root, data, process)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=TIMEOUT)
+        assert (process.returncode, errors) == (0, "")

@@ -1,0 +1,147 @@
+"""Health, search, the API and the page of somebody without sessions, as they are read."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from recollect.health.report import DamagedPlace, Report
+from recollect.web.openapi import describe_api
+from recollect.web.pages.health import judge, list_findings
+from tests.web.addresses import SESSION
+from tests.web.markup import find_links, find_texts
+from tests.web.running import RunningServer, copy_demo, run_server
+
+LEFT = "11111111-2222-3333-4444-555555555555"
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server on a directory with something of everything that is wrong."""
+    folder = tmp_path_factory.mktemp("health")
+    root = copy_demo(folder)
+    transcript = next((root / "projects").glob(f"*/{SESSION}.jsonl"))
+    with transcript.open("ab") as file:
+        file.write(b'garbage\n{"type":"brand-new","uuid":"x"}\n')
+    # 25 days before the moment that the server takes for now.
+    os.utime(transcript, (1_794_571_200 - 25 * 86_400,) * 2)
+    (root / "tasks" / LEFT).mkdir(parents=True)
+    Path(root, "tasks", LEFT, "1.json").write_text("{}", encoding="utf-8")
+    root.chmod(0o755)
+    with run_server(folder, root, "--no-open") as running:
+        for _ in range(100):
+            if find_texts(running.get("/health").body, "table", class_="going"):
+                break
+            time.sleep(0.1)
+        yield running
+
+
+def test_health_tells_what_doctor_knows(broken: RunningServer) -> None:
+    """Damage, drift, permissions, what goes next and what was left behind."""
+    page = broken.get("/health").body
+    assert find_texts(page, "p", class_="verdict") == [
+        "Not everything could be read. All the rest was."
+    ]
+    damaged = find_texts(page, "ul", class_="places")
+    assert [text.partition(".jsonl")[2] for text in damaged] == [
+        " at byte 30,337, 8 bytes · no record"
+    ]
+    cards = {text.split(" ", 1)[0]: text for text in find_texts(page, "section", class_="card")}
+    assert cards["Drift"].endswith("Unknown kinds of records brand-new 1")
+    assert cards["Left"].endswith(f"tasks/{LEFT} tasks 1 2 B")
+    assert find_texts(page, "p", class_="advice") == [
+        f"Others on this machine may look into it. To close it: chmod 700 {broken.root}",
+        "Deleted within 7 days: 1, of them when Claude Code next starts: 0.",
+    ]
+    assert find_links(page, "table", class_="going") == [f"/s/{SESSION}"]
+
+
+def test_all_well_is_said(server: RunningServer) -> None:
+    """On sound files the page says so first."""
+    assert find_texts(server.get("/health").body, "p", class_="verdict") == [
+        "All well: every byte was read and understood."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("report", "verdict"),
+    [
+        (Report(), "well"),
+        (Report(unknown_types={"brand-new": 1}), "news"),
+        (
+            Report(
+                unknown_types={"brand-new": 1},
+                damaged=(DamagedPlace(file="a", offset=0, length=1, reason="no record"),),
+            ),
+            "trouble",
+        ),
+    ],
+)
+def test_verdicts(report: Report, verdict: str) -> None:
+    """Damage weighs more than news."""
+    assert judge(report) == verdict
+
+
+def test_findings_by_number() -> None:
+    """The most frequent first, of whatever type."""
+    assert list_findings({"user": {"b": 1, "a": 1}, "system": {"c": 3}}) == (
+        ("system", "c", 3),
+        ("user", "a", 1),
+        ("user", "b", 1),
+    )
+
+
+def test_wrong_queries_are_pointed_at(server: RunningServer) -> None:
+    """The message stands in the page, and a caret below the column."""
+    page = server.get(f"/search?q={quote('timeout is:eror')}").body
+    assert find_texts(page, "div", class_="query-error") == [
+        ("is: takes command, error, prompt, subagent, summary or thinking timeout is:eror ^")
+    ]
+    caret = page.decode().partition("<pre")[2].partition(">")[2].partition("</pre>")[0]
+    assert caret == "timeout is:eror\n           ^"
+
+
+def test_hits_can_be_walked_through(server: RunningServer) -> None:
+    """Each hit is an item for the keyboard and leads to its message."""
+    page = server.get("/search?q=release").body
+    hits, links = find_texts(page, "li", data_item=""), find_links(page, "li", data_item="")
+    assert len(hits) == len(links) > 0
+    assert {server.get(link.partition("#")[0]).status for link in links} == {200}
+
+
+def test_every_example_of_the_help_can_be_read(server: RunningServer) -> None:
+    """What the help shows is a query that is not refused."""
+    links = find_links(server.get("/search").body, "details", class_="help")
+    assert len(links) > 20
+    refused = [
+        link for link in links if find_texts(server.get(link).body, "div", class_="query-error")
+    ]
+    assert refused == []
+
+
+def test_every_address_of_the_api_has_its_card(server: RunningServer) -> None:
+    """The page shows the document, and every document in it can be looked up."""
+    page = server.get("/api").body
+    assert find_texts(page, "section", class_="operation") != []
+    titles = [text.split()[1] for text in find_texts(page, "section", class_="operation")]
+    assert titles == list(describe_api()["paths"])
+    for link in find_links(page, "p", class_="returns"):
+        assert find_texts(page, "div", id=link.removeprefix("#")) != []
+
+
+def test_nothing_found(tmp_path: Path) -> None:
+    """Without sessions the page names what was looked at and how to see the demo."""
+    root = tmp_path / "claude"
+    (root / "projects").mkdir(parents=True)
+    with run_server(tmp_path, root, "--no-open") as running:
+        page = running.get("/").body
+    assert find_texts(page, "section", class_="nothing")[0].split(" 1 ")[0].split("…")[-1] == (
+        f"No sessions found These directories were looked at, and hold no sessions: {root} "
+        "Use Claude Code once; its sessions appear here by themselves. claude Copy "
+        "Are they elsewhere? Name the directory: recollect serve --claude-dir DIR Copy "
+        "Or look at made-up sessions first: recollect serve --demo Copy "
+        "Nothing was changed and nothing left this machine."
+    )

@@ -1,0 +1,130 @@
+"""Pages: all there, in both languages, and nothing in them that could run."""
+
+from html.parser import HTMLParser
+from urllib.parse import quote
+
+import pytest
+
+from tests.web.addresses import SESSION
+from tests.web.running import RunningServer
+
+PAGES = [
+    "/",
+    "/?text=release&order=cost&subagents=true",
+    f"/s/{SESSION}",
+    f"/s/{SESSION}/changes",
+    "/s/agent-a557725",
+    "/search",
+    "/search?q=release",
+    "/search?q=" + quote("(("),
+    "/usage",
+    "/usage?group=session&breakdown=true",
+    "/usage?since=nonsense",
+    "/usage/explain?target=2026-11-12",
+    "/health",
+    "/api",
+]
+
+
+class _Reader(HTMLParser):
+    """Notes what a strict policy would refuse, and what a page links to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refused: list[str] = []
+        self.links: list[str] = []
+        self.language = ""
+        self._in_script = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.refused += [name for name in found if name.startswith("on") or name == "style"]
+        self.refused += [tag] if tag in {"style", "iframe", "object", "embed", "base"} else []
+        self._in_script = tag == "script"
+        self.language = self.language or found.get("lang") or ""
+        for name in ("href", "src", "action", "data-source"):
+            value = found.get(name) or ""
+            if value and not value.startswith("data:image/"):
+                self.links.append(value)
+
+    def handle_data(self, data: str) -> None:
+        if self._in_script and data.strip():
+            self.refused.append("script")
+
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002 - the parser's signature
+        self._in_script = False
+
+
+def _read(page: bytes) -> _Reader:
+    reader = _Reader()
+    reader.feed(page.decode())
+    return reader
+
+
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize(
+    ("wanted", "language"), [("en-GB,en", "en"), ("zh-CN,zh;q=0.9", "zh-Hans")]
+)
+def test_pages_are_there(server: RunningServer, path: str, wanted: str, language: str) -> None:
+    """Every page comes in the reader's language, without inline script or style."""
+    answer = server.get(path, **{"Accept-Language": wanted})
+    assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    page = _read(answer.body)
+    assert (page.refused, page.language) == ([], language)
+    outside = [link for link in page.links if not link.startswith(("/", "#"))]
+    assert outside == []
+
+
+def test_turns_come_as_a_piece_of_a_page(server: RunningServer) -> None:
+    """A piece says which turns it holds, of how many, and whose they are."""
+    answer = server.get(f"/s/{SESSION}/turns?start=1&count=1")
+    text = answer.body.decode()
+    opening = '<div class="turns-part" data-start="1" data-next="2" data-total="3"'
+    assert (answer.status, text[: len(opening)], text.count("<article ")) == (200, opening, 1)
+    assert _read(answer.body).refused == []
+
+
+def test_links_of_pages_lead_somewhere(server: RunningServer) -> None:
+    """Nothing that a page links to or loads is missing."""
+    links = {
+        link.partition("#")[0] for path in PAGES for link in _read(server.get(path).body).links
+    }
+    wrong = {link: server.get(link).status for link in sorted(links) if link}
+    assert {link: status for link, status in wrong.items() if status != 200} == {}
+
+
+def test_language_is_remembered(server: RunningServer) -> None:
+    """A choice counts more than what the browser asks for."""
+    answer = server.get("/", **{"Accept-Language": "en", "Cookie": "recollect-language=zh"})
+    assert _read(answer.body).language == "zh-Hans"
+
+
+def test_theme_is_remembered(server: RunningServer) -> None:
+    """A chosen theme is in the page from its first byte; any other text is ignored."""
+    chosen = ("dark", "light", "purple", '"><script>')
+    pages = [server.get("/", Cookie=f"recollect-theme={theme}").body for theme in chosen]
+    heads = [page.partition(b"<html")[2].partition(b">")[0].decode() for page in pages]
+    assert [head.partition("data-theme=")[2] for head in heads] == ['"dark"', '"light"', "", ""]
+
+
+def test_records_have_pages(server: RunningServer) -> None:
+    """Every step of a session has a page with its raw record, and a place that a link opens."""
+    turns = server.get(f"/api/sessions/{SESSION}/turns").json()["turns"]
+    uuids = {step["uuid"] for turn in turns for step in turn["steps"] if step["uuid"]}
+    for uuid in uuids:
+        assert server.get(f"/s/{SESSION}/raw/{uuid}").status == 200
+        assert f'data-at="{uuid}"' in server.get(f"/s/{SESSION}?at={uuid}").body.decode()
+
+
+def test_results_come_alone_for_a_page_that_is_open(server: RunningServer) -> None:
+    """Search as you type asks for the results without the page around them."""
+    part = server.get("/search?q=release&part=true").body
+    whole = server.get("/search?q=release").body
+    assert (part in whole, b"<html" in part) == (True, False)
+
+
+def test_unknown_pages_say_so(server: RunningServer) -> None:
+    """An address that leads nowhere is a page, not a blank screen."""
+    answer = server.get("/s/00000000-0000-0000-0000-000000000000")
+    assert (answer.status, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert _read(answer.body).refused == []

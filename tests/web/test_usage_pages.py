@@ -1,0 +1,206 @@
+"""Usage and its explanation: the figures of the ledger, down to the records."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from recollect.usage.groups import Group
+from tests.web.addresses import SESSION
+from tests.web.markup import find_links, find_texts
+from tests.web.running import RunningServer, copy_demo, run_server
+
+NEW = "11111111-2222-3333-4444-555555555555"
+FIGURES = ("messages", "input_tokens", "output_tokens", "cost_usd", "unpriced_messages")
+
+
+def _make_reply(number: int, model: str, moment: str, **more: object) -> dict[str, object]:
+    usage = {"input_tokens": 100, "output_tokens": 1000}
+    return {
+        "type": "assistant",
+        "uuid": f"aaaaaaaa-0000-0000-0000-00000000000{number}",
+        "parentUuid": None,
+        "sessionId": NEW,
+        "cwd": "/home/mina/projects/tidepool",
+        "timestamp": moment,
+        "message": {
+            "id": f"msg_{number}",
+            "role": "assistant",
+            "model": model,
+            "content": [{"type": "text", "text": "Done."}],
+            "usage": usage,
+        },
+        **more,
+    }
+
+
+@pytest.fixture(scope="module")
+def priced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server on the demo data and a session of right now, in part by a model without a price."""
+    folder = tmp_path_factory.mktemp("usage")
+    root = copy_demo(folder)
+    lines = [
+        _make_reply(1, "claude-opus-5-5", "2026-11-13T11:00:00Z"),
+        _make_reply(1, "claude-opus-5-5", "2026-11-13T11:00:01Z", uuid="bbbbbbbb-0"),
+        _make_reply(2, "<mystery> & co", "2026-11-13T11:30:00Z"),
+        _make_reply(3, "<synthetic>", "2026-11-13T11:31:00Z"),
+    ]
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    project = next(path for path in (root / "projects").iterdir() if "tidepool" in path.name)
+    Path(project, f"{NEW}.jsonl").write_text(text, encoding="utf-8")
+    with run_server(folder, root, "--no-open") as running:
+        _wait_for(running)
+        yield running
+
+
+def _wait_for(server: RunningServer) -> None:
+    """Until the ledger has all sessions: the first answers come before that."""
+    for _ in range(100):
+        reports = [_report(server, group=group)["rows"] for group in ("session", "day")]
+        if {NEW, "2026-11-13"} <= {row["key"] for rows in reports for row in rows}:
+            return
+        time.sleep(0.1)
+    raise AssertionError(server.get("/api/usage?group=session").body)
+
+
+def _report(server: RunningServer, **wanted: str) -> dict[str, Any]:
+    report: dict[str, Any] = server.get(f"/api/usage?{urlencode(wanted)}").json()
+    return report
+
+
+@pytest.mark.parametrize("group", list(Group))
+def test_every_row_can_be_split_into_sessions(priced: RunningServer, group: Group) -> None:
+    """What one row of any report holds is exactly what its sessions hold of it."""
+    for row in _report(priced, group=group.value)["rows"]:
+        split = _report(priced, group="session", only=group.value, key=row["key"] or "")
+        assert {name: split["totals"][name] for name in FIGURES} == {
+            name: row[name] for name in FIGURES
+        }
+
+
+@pytest.mark.parametrize("group", list(Group))
+def test_every_row_leads_to_where_it_comes_from(priced: RunningServer, group: Group) -> None:
+    """Each row of the table has links, and all of them lead somewhere."""
+    page = priced.get(f"/usage?group={group.value}&timezone=UTC").body
+    rows = _report(priced, group=group.value)["rows"]
+    links = find_links(page, "tr", data_item="")
+    assert len(links) == 2 * len(rows)
+    assert {link.partition("?")[0] for link in links} <= {"/usage", "/usage/explain"} | {
+        f"/s/{row['key']}" for row in rows
+    }
+    assert {priced.get(link).status for link in set(links)} == {200}
+
+
+def test_unknown_costs_are_never_nothing(priced: RunningServer) -> None:
+    """A sum with a model of no known price is a lower bound, and the model is named."""
+    page = priced.get("/usage?group=model").body
+    cells = {row.split()[0]: row for row in find_texts(page, "tr", data_item="")}
+    assert cells["<mystery>"].startswith("<mystery> & co unknown 1 100 1,000")
+    assert find_texts(page, "tr")[-1].startswith("Total ≥ $")
+    assert find_texts(page, "p", class_="unpriced") == [
+        (
+            "No price is known for <mystery> & co (1 messages). "
+            "They are left out of the costs, never taken for free."
+        )
+    ]
+    assert find_texts(page, "ul", class_="legend") == ["no known price"]
+
+
+def test_label_is_honest(priced: RunningServer) -> None:
+    """Every page with costs says what they are, and whose days they are counted by."""
+    said = [
+        find_texts(priced.get(path).body, "p", class_="basis")[0]
+        for path in ("/usage?timezone=Asia/Tokyo", f"/usage/explain?target={SESSION}&timezone=UTC")
+    ]
+    assert said == [
+        "List-price estimate, not your bill · Days are those of Asia/Tokyo",
+        "List-price estimate, not your bill · Days are those of UTC",
+    ]
+
+
+def test_running_block_is_shown(priced: RunningServer) -> None:
+    """The block of right now, with its pace, stands above every report."""
+    page = priced.get("/usage?group=model").body
+    assert find_texts(page, "section", class_="running") == [
+        (
+            "Current 5-hour block 60.0 Time left 4 h 0 min So far ≥ $0.02 Pace $0.02 an hour · "
+            "37 tokens a minute At its end, if this goes on $0.10 · 11.0k tokens"
+        )
+    ]
+
+
+def test_no_block_is_running(server: RunningServer) -> None:
+    """Without one, nothing is shown."""
+    assert find_texts(server.get("/usage").body, "section", class_="running") == []
+
+
+def test_lines_are_explained(priced: RunningServer) -> None:
+    """What counts, what does not and why, each line with its record."""
+    page = priced.get(f"/usage/explain?target={NEW}&timezone=UTC").body
+    rows = find_texts(page, "tr", data_status="")
+    assert [row.split(" ", 1)[1] for row in rows] == [
+        "counted 2026-11-13 11:00:00 claude-opus-5-5 100 1,000 0 0 $0.0204",
+        "repeat 2026-11-13 11:00:01 claude-opus-5-5 100 1,000 0 0 — repeats 0",
+        "counted 2026-11-13 11:30:00 <mystery> & co 100 1,000 0 0 unknown",
+        "synthetic 2026-11-13 11:31:00 <synthetic> 100 1,000 0 0 — written by the client itself",
+    ]
+    assert [text.split(" ", 2)[:2] for text in find_texts(page, "dl", class_="reasons")] == [
+        ["counted", "2"]
+    ]
+    records = find_links(page, "th", class_="offset")
+    assert [link.partition("?")[0] for link in records] == [
+        f"/s/{NEW}/raw/aaaaaaaa-0000-0000-0000-000000000001",
+        f"/s/{NEW}/raw/bbbbbbbb-0",
+        f"/s/{NEW}/raw/aaaaaaaa-0000-0000-0000-000000000002",
+        f"/s/{NEW}/raw/aaaaaaaa-0000-0000-0000-000000000003",
+    ]
+    assert {priced.get(link).status for link in records} == {200}
+
+
+def test_clients_own_total_stands_beside_ours(server: RunningServer) -> None:
+    """Where Claude Code left a total, the difference is shown."""
+    target = "94791a87-9d13-410a-a632-25a9b25c1b45"
+    page = server.get(f"/usage/explain?target={target}").body
+    assert find_texts(page, "dl", class_="tiles") == [
+        (
+            "Cost at list prices $0.06 Claude Code's own total $0.0845 Difference $0.0245 "
+            "Messages counted 8 Lines not counted 1"
+        )
+    ]
+    rows = _report(server, group="session", client_costs="true")["rows"]
+    shown = {row["key"]: row.get("client_cost_usd") for row in rows}
+    assert shown[target] == pytest.approx(0.0845, abs=0.0001)
+
+
+@pytest.mark.parametrize("measure", ["cost", "tokens"])
+@pytest.mark.parametrize("breakdown", ["false", "true"])
+def test_charts_stand_above_tables(priced: RunningServer, measure: str, breakdown: str) -> None:
+    """A column for each day, named like the rows of the table."""
+    page = priced.get(f"/usage?measure={measure}&breakdown={breakdown}&since=2026-10-01").body
+    columns = [text.partition(":")[0] for text in find_texts(page, "g", class_="column")]
+    rows = [text.split()[0] for text in find_texts(page, "tr", data_item="")]
+    assert sorted(columns) == sorted(rows) != []
+
+
+def test_wrong_filters_are_told_in_place(server: RunningServer) -> None:
+    """A date that is none does not cost the page."""
+    page = server.get("/usage?since=nonsense").body
+    assert find_texts(page, "p", class_="query-error") == [
+        (
+            "since : 'nonsense' is no date. Give a day such as 2026-11-15, a month such as "
+            "2026-11, today, yesterday, or 7d for seven days ago."
+        )
+    ]
+
+
+def test_nothing_counted_is_said(server: RunningServer) -> None:
+    """A report without rows is a sentence and no empty table."""
+    page = server.get("/usage?model=nothing-like-this").body
+    assert (find_texts(page, "p", class_="empty-state"), find_texts(page, "table")) == (
+        ["Nothing was counted here. Widen the filters, or use Claude Code for a while."],
+        [],
+    )
