@@ -29,10 +29,10 @@ app: $(APP) ## install the program and open the web app, on demo data if you hav
 	@$(BIN)/recollect serve --demo-if-empty
 
 test: $(DEV) $(BROWSER) lint ## all that must hold: lint, types, layers and every test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto
 
 check: $(DEV) lint ## the fast part of `make test`, for the inner loop: no slow tests
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/python -m pytest --numprocesses auto -m 'not slow'
 
 lint: $(DEV) ## the part of `make test` that reads the code without running it
 	$(BIN)/ruff check
@@ -47,21 +47,23 @@ test-client: $(DEV) ## try all of it with the real client, offline; installs 500
 	RECOLLECT_CLIENTS='$(CLIENTS)' $(BIN)/python -m tests.client.versions
 	RECOLLECT_CLIENTS='$(CLIENTS)' $(BIN)/python -m pytest -m client tests/client
 
-bench: $(DEV) ## measure reading, opening, listing and starting on this machine
+bench: $(DEV) $(BROWSER) ## measure reading, opening, listing and starting on this machine
 	$(BIN)/python -m benchmarks.reader
 	$(BIN)/python -m benchmarks.library
 	$(BIN)/python -m benchmarks.index
 	$(BIN)/python -m benchmarks.follow
 	$(BIN)/python -m benchmarks.cli
 	$(BIN)/python -m benchmarks.search
+	$(BIN)/python -m benchmarks.web
 
 fuzz: $(DEV) ## feed a million broken lines to the reader, a million hostile strings to the terminal
 	$(BIN)/python -m fuzz.lines --lines 1000000
 	$(BIN)/python -m fuzz.terminal --strings 1000000
 
-docs: $(DEV) ## write the generated pages, schemas and manuals; run every example
+docs: $(DEV) ## write the generated pages, pictures, schemas and manuals; run every example
 	$(BIN)/python -m tools.generate_docs
 	$(BIN)/python -m tools.generate_schemas
+	$(BIN)/python -m tools.generate_captures
 	$(BIN)/python -m pytest -q tests/docs tests/library/test_guide.py
 
 clean: ## remove the environments and every cache

@@ -97,3 +97,8 @@ def test_without_a_file_no_parser_of_files_is_loaded(config: Path) -> None:
     """Most people have no file, and do not pay for one."""
     result = run_python("-X", "importtime", "-m", "recollect", "config", "show")
     assert "tomllib" not in result.stderr
+
+
+def test_showing_is_what_it_does_anyway(run_recollect: RunRecollect, config: Path) -> None:
+    """Without a command of its own it does the one thing that it can do."""
+    assert run_recollect("config") == run_recollect("config", "show")

@@ -7,9 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from recollect.cli.index import IndexDocument, Problem, choose_code, describe, iter_text
+from recollect.cli.index import IndexDocument, Problem, choose_code, describe
+from recollect.cli.index_text import iter_text
 from recollect.store.place import INDEX_NAME
 from recollect.store.status import IndexStatus
+from recollect.sync.text_status import TextStatus
 from tests.process import Finished, RunRecollect
 from tests.sync.lines import Line
 from tests.sync.world import World
@@ -44,7 +46,12 @@ def test_what_is_new_is_read(run_recollect: RunRecollect, world: World) -> None:
     path = world.data / INDEX_NAME
     lines = first.stdout.splitlines()
     assert lines[:3] == [f"Read 2 files, {size / 1000:.1f} KB.", f"Index        {path}", LEVEL]
-    assert lines[4:] == ["Transcripts  2", "Messages     3 counted", "Copies       1 not counted"]
+    assert lines[4:] == [
+        "Transcripts  2",
+        "Messages     3 counted",
+        "Copies       1 not counted",
+        "Texts        not indexed yet; the first search does it, or `recollect index --text`",
+    ]
     assert run_recollect("index").stdout.splitlines()[0] == "Nothing had to be read."
 
 
@@ -75,6 +82,34 @@ def test_all_can_be_read_again(run_recollect: RunRecollect, world: World) -> Non
     assert (again.files_read, again.files_gone, again.messages) == (1, 1, 3)
 
 
+def test_texts_are_read_on_request(run_recollect: RunRecollect, world: World) -> None:
+    """How far they are is told with and without it, and a look reads none of them."""
+    world.sync()
+    assert load(run_recollect("index", "--status", "--json")).text == TextStatus(files_behind=2)
+    done = run_recollect("index", "--text")
+    assert (done.code, done.stderr) == (0, "")
+    *_, texts = done.stdout.splitlines()
+    size, _, state = texts.removeprefix("Texts        ").partition(", ")
+    assert (state, texts) == ("all can be searched", f"Texts        {size}, {state}")
+    world.append("p/a", Line(id="more").encode())
+    document = load(run_recollect("index", "--json"))
+    assert document.text == TextStatus(bytes=document.text.bytes, files_behind=1)
+    *_, texts = run_recollect("index").stdout.splitlines()
+    assert texts == f"Texts        {size}, 1 file to read; the next search does it"
+    assert load(run_recollect("index", "--text", "--json")).text.is_level
+
+
+def test_texts_can_be_read_again_too(run_recollect: RunRecollect, world: World) -> None:
+    """Where `--rebuild` meets `--text`, nothing of the texts that were known is trusted."""
+    run_recollect("index", "--text")
+    (texts,) = (world.data / "text").glob("*.db")
+    texts.write_bytes(b"garbage" * 10_000)
+    assert not load(run_recollect("index", "--rebuild", "--json")).text.is_level
+    document = load(run_recollect("index", "--rebuild", "--text", "--json"))
+    assert (document.files_read, document.text.is_level) == (2, True)
+    assert texts.read_bytes()[:6] == b"SQLite"
+
+
 def test_damage_is_seen_and_mended(run_recollect: RunRecollect, world: World) -> None:
     """A look tells of it with its own exit code."""
     world.sync()
@@ -92,7 +127,9 @@ def test_problems_are_listed(run_recollect: RunRecollect, world: World) -> None:
     (world.root / "projects" / "p" / "link.jsonl").symlink_to(world.path("p/a"))
     assert run_recollect("index").code == 0
     document = describe(
-        IndexStatus(path="/i", bytes=1, is_sound=True, problems={"/a\x1b[2J": "no"}), True
+        IndexStatus(path="/i", bytes=1, is_sound=True, problems={"/a\x1b[2J": "no"}),
+        TextStatus(),
+        True,
     )
     assert document.problems == [Problem("/a\x1b[2J", "no")]
     assert choose_code(document) == 4
@@ -110,10 +147,11 @@ def test_another_claude_directory_can_be_given(
     assert (document.files_read, document.files, document.is_level) == (1, 3, True)
 
 
-def test_a_contradiction_is_refused(run_recollect: RunRecollect, world: World) -> None:
+@pytest.mark.parametrize("option", ["--rebuild", "--text"])
+def test_a_contradiction_is_refused(run_recollect: RunRecollect, world: World, option: str) -> None:
     """With what is wrong about it."""
-    assert run_recollect("index", "--status", "--rebuild") == Finished(
-        2, "", "recollect: Give --rebuild or --status: the one changes what the other looks at.\n"
+    assert run_recollect("index", "--status", option) == Finished(
+        2, "", "recollect: Give --status alone: it looks at what the others change.\n"
     )
 
 
@@ -152,6 +190,8 @@ def test_the_page_documents_every_field() -> None:
     names = [name for cell in ROWS for name in re.findall(r"`([^`]+)`", cell)]
     assert names == list(IndexDocument.__struct_fields__)
     assert re.findall(r"`([^`]+)`", ROWS["`problems`"]) == list(Problem.__struct_fields__)
+    named = set(re.findall(r"`([^`]+)`", ROWS["`text`"]))
+    assert named == {*TextStatus.__struct_fields__, "search"}
     assert re.findall(r"`([^`]+)`", ROWS["`schema`"]) == [IndexDocument.__struct_defaults__[0]]
 
 

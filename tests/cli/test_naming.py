@@ -80,3 +80,15 @@ def test_what_looks_like_an_option_is_one(
     """Only a minus and a number name a session; anything else is a mistake that is told."""
     done = run_at(run_recollect, 80, "resume", option)
     assert (done.code, done.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("command", ["show", "resume", "open"])
+def test_without_a_name_it_is_said_what_to_give(run_recollect: RunRecollect, command: str) -> None:
+    """Somebody who does not know a name yet is led to one."""
+    done = run_recollect(command)
+    _, _, hint = done.stderr.splitlines()[0].partition(". ")
+    assert (done.code, done.stdout, hint) == (
+        2,
+        "",
+        "`latest` is the newest, and `recollect list` shows what there is.",
+    )

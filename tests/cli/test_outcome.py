@@ -11,6 +11,7 @@ import pytest
 from recollect import errors
 from recollect.cli.outcome import run
 from tests.process import Finished, RunRecollect, run_python
+from tests.terminal import open_terminal
 
 
 def program(deed: Callable[[], object]) -> click.Command:
@@ -92,7 +93,18 @@ def test_messages_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nonsense"], "No such command 'nonsense'.\nTry `recollect --help`."),
+        (
+            ["lsit"],
+            "No such command 'lsit'. Did you mean `recollect list`?\nTry `recollect --help`.",
+        ),
+        (
+            ["flaky test"],
+            (
+                "No such command 'flaky test'. To read a session it is `recollect show 'flaky "
+                "test'`, to look for words `recollect search 'flaky test'`.\n"
+                "Try `recollect --help`."
+            ),
+        ),
         (["--nonsense"], "No such option '--nonsense'.\nTry `recollect --help`."),
         (["doctor", "--nonsense"], "No such option '--nonsense'.\nTry `recollect doctor --help`."),
     ],
@@ -102,6 +114,28 @@ def test_wrong_usage_says_where_to_look(
 ) -> None:
     """A request that cannot be understood ends with 2 and leads to the help."""
     assert run_recollect(*arguments) == Finished(2, "", f"recollect: {message}\n")
+
+
+def test_messages_fit_a_terminal(safe_environment: None) -> None:
+    """Lines end between words; what is set out below a query stays where it is."""
+    with open_terminal("lsit", columns=40) as terminal:
+        assert terminal.wait_for_end() == 2
+        assert terminal.lines[:4] == [
+            "recollect: No such command 'lsit'. Did",
+            "you mean `recollect list`?",
+            "Try `recollect --help`.",
+            "",
+        ]
+    with open_terminal("search", "a long (query", columns=40) as terminal:
+        assert terminal.wait_for_end() == 2
+        assert terminal.lines[:6] == [
+            "recollect: this parenthesis is never",
+            "closed; put text with parentheses in",
+            "quotes",
+            "  a long (query",
+            "         ^",
+            "",
+        ]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end in another way there")

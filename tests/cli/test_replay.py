@@ -62,6 +62,7 @@ def test_streams_look_as_they_are_meant_to(
     assert [line for line in done.stdout.splitlines() if measure(line) > width] == []
 
 
+@pytest.mark.slow
 def test_a_chosen_speed_is_kept(run_recollect: RunRecollect, tmp_path: Path) -> None:
     """Four seconds at speed 2 take two, and say the same as none at all."""
     path = ClaudeRoot(tmp_path).session(
@@ -86,6 +87,7 @@ def test_all_of_a_long_session_is_played(run_recollect: RunRecollect, tmp_path: 
     assert asked == [f"▌ question {number}" for number in range(300)]
 
 
+@pytest.mark.slow
 def test_words_grow_on_a_terminal(tmp_path: Path) -> None:
     """The pieces of a stream are seen before the whole."""
     path = tmp_path / "s.jsonl"

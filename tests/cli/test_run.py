@@ -15,6 +15,7 @@ import pytest
 
 from recollect.cli.run_document import RunDocument
 from recollect.library.processes import is_alive
+from recollect.records.stream.conversion import SUMMARY_OPENING
 from tests.golden import check_golden
 from tests.launch.fake_client import (
     SESSION,
@@ -171,7 +172,7 @@ def test_words_are_passed_on(run_recollect: RunRecollect, client: Path) -> None:
     """Options go where they belong; what is behind `--` is untouched, whatever it looks like."""
     passed_on = ("--allowedTools", "Bash", "-1", "--model")
     options = ("--continue", "--fork", "--model", "opus", "--permission-mode", "plan")
-    run_story(run_recollect, client, "-1", *options, "--", *passed_on, script=[])
+    run_story(run_recollect, client, "count", *options, "--", *passed_on, script=[])
     assert read_call(client)["arguments"] == [
         "--print",
         "--output-format=stream-json",
@@ -183,7 +184,7 @@ def test_words_are_passed_on(run_recollect: RunRecollect, client: Path) -> None:
         "--fork-session",
         *passed_on,
         "--",
-        "-1",
+        "count",
     ]
 
 
@@ -276,6 +277,7 @@ def test_an_interrupt_ends_both(client: Path, number: int) -> None:
     wait_until_gone(int(read_call(client)["pid"]))
 
 
+@pytest.mark.slow
 def test_a_second_interrupt_ends_both_at_once(client: Path) -> None:
     """A client that does not listen is not waited for."""
     script: list[Step] = [["ignore", "SIGINT"], text("deaf", uuid="a"), ["wait", 60]]
@@ -290,6 +292,7 @@ def test_a_second_interrupt_ends_both_at_once(client: Path) -> None:
     wait_until_gone(int(read_call(client)["pid"]))
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_ends_the_client(client: Path) -> None:
     """With `| head` nobody is left behind."""
     script: list[Step] = [text("one", uuid="a"), ["wait", 1], *STORY, ["wait", 60]]
@@ -302,6 +305,7 @@ def test_a_reader_that_leaves_ends_the_client(client: Path) -> None:
     wait_until_gone(int(read_call(client)["pid"]))
 
 
+@pytest.mark.slow
 def test_partial_text_is_seen_as_it_grows(client: Path) -> None:
     """On a terminal the words are there before they are whole, and once when they are."""
     script: list[Step] = [
@@ -325,6 +329,7 @@ def test_partial_text_is_seen_as_it_grows(client: Path) -> None:
     assert said == ["  The tide comes in."]
 
 
+@pytest.mark.slow
 def test_a_long_growing_text_leaves_no_trace(client: Path) -> None:
     """Text of many screens grows in its last lines, and stands there once in the end."""
     words = [f"line {number}\n\n" for number in range(60)]
@@ -336,6 +341,27 @@ def test_a_long_growing_text_leaves_no_trace(client: Path) -> None:
         assert terminal.wait_for_end() == 0
         shown = [line.strip() for line in terminal.lines if line.startswith("  line")]
     assert shown == [word.strip() for word in words]
+
+
+def test_a_compaction_comes_with_its_summary(run_recollect: RunRecollect, client: Path) -> None:
+    """However long the summary takes, it is drawn with the compaction that it belongs to."""
+    metadata = {"trigger": "manual", "pre_tokens": 2000}
+    boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "b", "session_id": SESSION}
+    words = f"{SUMMARY_OPENING} that ran out of context. All went well."
+    message = {"role": "user", "content": words}
+    script: list[Step] = [
+        boundary | {"compact_metadata": metadata},
+        ["wait", 0.5],
+        {"type": "user", "uuid": "s", "session_id": SESSION, "message": message},
+        result(),
+    ]
+    done = run_story(run_recollect, client, "/compact", script=script)
+    drawn = [line.strip("╌ ") for line in done.stdout.splitlines()[5:10] if line]
+    assert drawn == [
+        "The conversation was compacted · by command · 2,000 tokens",
+        "│ This session is being continued from a previous conversation that ran out of",
+        "│ context. All went well.",
+    ]
 
 
 def test_words_that_were_cut_off_are_kept(run_recollect: RunRecollect, client: Path) -> None:

@@ -35,7 +35,7 @@ def test_hits_are_shown_by_session(run_recollect: RunRecollect, tmp_path: Path) 
     """Each hit has its time, its part and the words around it, with what was sought marked."""
     assert run(run_recollect, tmp_path, "alpha") == Finished(
         0,
-        "11111111  /home/mina/pond\n"
+        "11111111  pond  find the alpha of the pond\n"
         "  2026-03-01 06:00  prompt  u1\n"
         "    find the «alpha» of the pond\n"
         "  2026-03-01 06:00  Bash call  c1\n"

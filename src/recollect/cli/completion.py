@@ -19,6 +19,7 @@ from click.shell_completion import (
 )
 
 from recollect.cli import COMPLETION_VARIABLE
+from recollect.cli.session_labels import label_title
 from recollect.errors import RecollectError, UsageError
 from recollect.locations import resolve_roots
 from recollect.locations.names import PROJECTS_DIRECTORY
@@ -103,7 +104,7 @@ def complete_session(ctx: click.Context, incomplete: str) -> list[CompletionItem
     except (RecollectError, OSError):
         return []
     places = [root / PROJECTS_DIRECTORY for root in roots]
-    fitting = (each for each in known if not each.is_subagent and _fits(each, incomplete))
+    fitting = (each for each in known if _is_plain(each) and _fits(each, incomplete))
     offered = [CompletionItem(LATEST)] if LATEST.startswith(incomplete) else []
     for each in fitting:
         path = Path(each.path)
@@ -114,10 +115,14 @@ def complete_session(ctx: click.Context, incomplete: str) -> list[CompletionItem
     return offered
 
 
+def _is_plain(listing: Listing) -> bool:
+    """Whether its id can be typed; a shell would show any other as it is, and obey it."""
+    return not listing.is_subagent and safe_text(listing.id, single_line=True) == listing.id
+
+
 def _fits(listing: Listing, typed: str) -> bool:
     return listing.id.startswith(typed) or typed.casefold() in (listing.title or "").casefold()
 
 
 def _describe(listing: Listing) -> str:
-    title = safe_text(listing.title or listing.first_prompt or "", single_line=True)
-    return shorten(title, _TITLE_WIDTH)
+    return shorten(label_title(listing.title, listing.first_prompt), _TITLE_WIDTH)

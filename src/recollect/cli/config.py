@@ -26,17 +26,22 @@ class ConfigDocument(Struct, frozen=True, kw_only=True):
     settings: list[Effective]
 
 
-@click.group("config")
-def command() -> None:
+@click.group("config", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> int:
     """Show the defaults that apply, and where each comes from.
 
     Defaults stand in a file of your own, `config.toml`, which need not exist. Options win over the
-    environment, the environment over the file.
+    environment, the environment over the file. Without a command it shows them.
 
     \b
       recollect config show
       recollect config show --json
     """
+    if ctx.invoked_subcommand is not None:
+        return 0
+    code = ctx.invoke(show, timezone=None, prices=None, claude_dirs=(), as_json=False)
+    return code if isinstance(code, int) else 0
 
 
 @command.command("show")

@@ -12,6 +12,7 @@ from recollect.cli.config_values import find_prices
 from recollect.cli.doctor_text import iter_report
 from recollect.cli.documents import format_document
 from recollect.cli.options import claude_dir_option, json_option
+from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.progress import show_progress
 from recollect.cli.tables import count_columns
 from recollect.demo import CLAUDE_DIRECTORY
@@ -32,10 +33,16 @@ TIP = "To see what a report looks like: recollect doctor --demo"
 @click.command("doctor")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @click.option("--demo", is_flag=True, help="Check the sessions that come with Recollect.")
+@pager_option
 @claude_dir_option
 @json_option
 def command(
-    paths: tuple[Path, ...], *, demo: bool, claude_dirs: tuple[Path, ...], as_json: bool
+    paths: tuple[Path, ...],
+    *,
+    demo: bool,
+    paged: bool,
+    claude_dirs: tuple[Path, ...],
+    as_json: bool,
 ) -> int:
     """Check what is on disk: what is new, broken or about to go.
 
@@ -65,7 +72,7 @@ def command(
         click.echo(format_document(report))
     else:
         title = "the demo data" if demo else ", ".join(map(describe_place, places))
-        click.echo("\n".join(iter_report(report, title, count_columns())))
+        show_lines(iter_report(report, title, count_columns()), is_paged=paged)
     return 0 if report.is_complete else UnreadableInput.exit_code
 
 

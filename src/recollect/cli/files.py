@@ -15,7 +15,7 @@ from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.progress import show_progress
 from recollect.cli.tables import count_columns
 from recollect.errors import NothingFound, UnreadableInput, UsageError
-from recollect.locations import Transcript, resolve_roots
+from recollect.locations import Transcript
 from recollect.render.terminal import safe_text
 from recollect.render.terminal.look import Look
 from recollect.store.place import find_data_directory
@@ -95,15 +95,18 @@ def _iter_sessions(
 
 def _find_transcripts(options: _Options) -> list[Transcript]:
     """The transcripts of the project, the oldest first."""
-    from recollect.sync.level import find_transcripts  # noqa: PLC0415 - the index
+    from recollect.cli.roots import find_roots, require_transcripts  # noqa: PLC0415 - the index
+    from recollect.sync.level import find_transcripts  # noqa: PLC0415
     from recollect.sync.listings import list_level  # noqa: PLC0415
     from recollect.sync.selection import Conditions, select  # noqa: PLC0415
 
-    found = find_transcripts(resolve_roots(options["claude_dirs"]), include_subagents=False)
+    roots = find_roots(options["claude_dirs"])
+    found = find_transcripts(roots, include_subagents=False)
     listings = list_level(find_data_directory(), found)
     wanted = select(listings, Conditions(project=options["project"]))
     by_path = {str(each.path): each for each in found}
     if not wanted:
+        require_transcripts(roots)
         raise NothingFound(f"No project has {options['project']!r} in its path.")
     return [by_path[listing.path] for listing in reversed(wanted)]
 

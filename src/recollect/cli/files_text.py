@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from recollect.cli.colours import faint, strong
+from recollect.cli.session_labels import label_id
 from recollect.cli.tables import GAP, pad, plural
 from recollect.render.terminal import measure, safe_text, shorten
 from recollect.render.terminal.look import Look
@@ -12,7 +13,6 @@ from recollect.render.terminal.moments import show_moment
 from recollect.render.views.file_changes import Change
 from recollect.session.files import FileAction
 
-_ID_LENGTH = 8
 _LEAST_PATH = 16
 
 
@@ -54,7 +54,7 @@ def show_path(change: Change) -> str:
 
 def _make_cells(change: Change, look: Look, *, with_sessions: bool) -> list[str]:
     tool = f"{change.tool}, subagent" if change.agent_id else change.tool
-    session = [safe_text(change.session_id[:_ID_LENGTH], single_line=True)]
+    session = [label_id(change.session_id)]
     return [
         show_moment(change.timestamp, look.zone),
         *(session if with_sessions else []),

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
+from recollect.cli.session_labels import label_id, label_title
 from recollect.cli.tables import human_bytes, plural, wrap
 from recollect.cli.times import show_ahead, show_day
 from recollect.health.first_look import Expiring, FirstLook
 from recollect.health.retention import SOON
-from recollect.render.terminal import clip, safe_text
+from recollect.render.terminal import clip
 
 _INDENT: Final = "  "
-_ID_LENGTH: Final = 8
 _MINUTE: Final = 60
 
 
@@ -42,9 +42,8 @@ def iter_first_look(look: FirstLook, columns: int, now: datetime) -> Iterator[st
 
 
 def _tell_expiring(each: Expiring, columns: int, now: datetime) -> str:
-    title = safe_text(" ".join((each.title or "(no title)").split()), single_line=True)
-    name = safe_text(each.id[:_ID_LENGTH], single_line=True)
-    return clip(f"{_INDENT}{name}  {show_ahead(each.at, now)}  {title}", columns)
+    title = label_title(each.title, None)
+    return clip(f"{_INDENT}{label_id(each.id)}  {show_ahead(each.at, now)}  {title}", columns)
 
 
 def _show_seconds(seconds: float) -> str:

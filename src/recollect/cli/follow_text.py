@@ -234,7 +234,10 @@ def _find_place(records: Sequence[Record], wanted: Record) -> int:
 
 
 def _iter_keys(steps: Sequence[Step]) -> Iterator[tuple[Step, Key]]:
-    """Steps with what tells each from all others, and an answered call from an open one."""
+    """Steps with what tells each from all others, and an answered call from an open one.
+
+    A compaction is noted before its summary is there, and told again with it.
+    """
     seen: dict[Key, int] = {}
     for step in steps:
         match step:
@@ -243,7 +246,7 @@ def _iter_keys(steps: Sequence[Step]) -> Iterator[tuple[Step, Key]]:
             case Said() | Thought():
                 key = (type(step).__name__, step.uuid, step.message_id)
             case _:
-                key = ("note", step.uuid, step.kind, step.title)
+                key = ("note", step.uuid, step.kind, step.title, bool(step.parts))
         seen[key] = seen.get(key, 0) + 1
         yield step, (*key, seen[key])
 

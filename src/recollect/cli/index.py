@@ -1,6 +1,6 @@
 """`recollect index`: bring the index level with the files, build it anew, or look at it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -8,15 +8,15 @@ from msgspec import Struct
 
 from recollect.cli.documents import format_document
 from recollect.cli.options import claude_dir_option, json_option, prices_option
-from recollect.cli.progress import progress_line
-from recollect.cli.tables import count_columns, human_bytes, iter_table, plural, wrap
+from recollect.cli.progress import progress_line, watch_texts
+from recollect.cli.roots import find_roots
+from recollect.cli.tables import count_columns
 from recollect.errors import IndexFailure, UnreadableInput, UsageError
-from recollect.health.sources import describe_place
-from recollect.locations import Transcript, resolve_roots
-from recollect.render.terminal import safe_text
+from recollect.locations import Transcript
 from recollect.store.place import find_data_directory
 from recollect.store.status import IndexStatus, find_status
 from recollect.sync.level import find_transcripts, is_level
+from recollect.sync.text_status import TextStatus, find_text_status
 
 SCHEMA = "recollect.index/1"
 
@@ -42,11 +42,13 @@ class IndexDocument(Struct, frozen=True, kw_only=True):
     files_gone: int
     messages: int
     copies: int
+    text: TextStatus
     problems: list[Problem]
 
 
 @click.command("index")
 @click.option("--rebuild", is_flag=True, help="Read all transcripts again.")
+@click.option("--text", is_flag=True, help="Also what searching needs: every text that was said.")
 @click.option("--status", is_flag=True, help="Only look: change nothing, but check all of it.")
 @prices_option
 @claude_dir_option
@@ -54,6 +56,7 @@ class IndexDocument(Struct, frozen=True, kw_only=True):
 def command(
     *,
     rebuild: bool,
+    text: bool,
     status: bool,
     prices: Path | None,
     claude_dirs: tuple[Path, ...],
@@ -68,20 +71,24 @@ def command(
 
     \b
       recollect index
+      recollect index --text
       recollect index --status
     """
-    if rebuild and status:
-        raise UsageError("Give --rebuild or --status: the one changes what the other looks at.")
+    if status and (rebuild or text):
+        raise UsageError("Give --status alone: it looks at what the others change.")
     directory = find_data_directory()
-    transcripts = find_transcripts(resolve_roots(claude_dirs))
+    transcripts = find_transcripts(find_roots(claude_dirs))
     read = (0, 0) if status else _sync(directory, transcripts, prices, anew=rebuild)
+    if text:
+        _index_texts(directory, transcripts, anew=rebuild)
     level = is_level(directory, transcripts, prices=prices)
-    document = describe(find_status(directory), level, read)
+    document = describe(find_status(directory), _look_at_texts(directory, transcripts), level, read)
     if as_json:
         click.echo(format_document(document))
     else:
-        columns = count_columns()
-        click.echo("\n".join(iter_text(document, columns, is_look=status)))
+        from recollect.cli.index_text import iter_text  # noqa: PLC0415 - for people only
+
+        click.echo("\n".join(iter_text(document, count_columns(), is_look=status)))
     return choose_code(document)
 
 
@@ -100,7 +107,26 @@ def _sync(
     return report.files_read, report.bytes_read
 
 
-def describe(status: IndexStatus, is_level: bool, read: tuple[int, int] = (0, 0)) -> IndexDocument:
+def _index_texts(directory: Path, transcripts: Sequence[Transcript], *, anew: bool) -> None:
+    from recollect.search.engine import RECIPE  # noqa: PLC0415 - a look needs no reader
+    from recollect.store.text_database import delete_texts  # noqa: PLC0415
+    from recollect.sync.texts import index_texts  # noqa: PLC0415
+
+    if anew:
+        delete_texts(directory)
+    with watch_texts() as watch:
+        index_texts(directory, RECIPE, transcripts, watch=watch)
+
+
+def _look_at_texts(directory: Path, transcripts: Sequence[Transcript]) -> TextStatus:
+    from recollect.search.engine import RECIPE  # noqa: PLC0415 - as above
+
+    return find_text_status(directory, RECIPE.version, transcripts)
+
+
+def describe(
+    status: IndexStatus, text: TextStatus, is_level: bool, read: tuple[int, int] = (0, 0)
+) -> IndexDocument:
     """What is to be told about an index."""
     files_read, bytes_read = read
     return IndexDocument(
@@ -114,42 +140,9 @@ def describe(status: IndexStatus, is_level: bool, read: tuple[int, int] = (0, 0)
         files_gone=status.files_gone,
         messages=status.messages,
         copies=status.copies,
+        text=text,
         problems=[Problem(file, reason) for file, reason in sorted(status.problems.items())],
     )
-
-
-def iter_text(document: IndexDocument, columns: int, *, is_look: bool) -> Iterator[str]:
-    """Yield the lines that a person reads, none longer than `columns`."""
-    if not is_look:
-        yield _tell_reading(document)
-    rows = [("Index", describe_place(Path(document.path))), ("State", _tell_state(document))]
-    if document.is_sound:
-        gone = f", and {document.files_gone:,} that are gone" if document.files_gone else ""
-        rows += [
-            ("Size", human_bytes(document.bytes)),
-            ("Transcripts", f"{document.files:,}{gone}"),
-            ("Messages", f"{document.messages:,} counted"),
-            ("Copies", f"{document.copies:,} not counted"),
-        ]
-    yield from iter_table(rows, "<<", columns, "")
-    for problem in document.problems:
-        yield from wrap(safe_text(f"Not read: {problem.file}: {problem.reason}"), columns, "")
-
-
-def _tell_reading(document: IndexDocument) -> str:
-    if not document.files_read:
-        return "Nothing had to be read."
-    return f"Read {plural(document.files_read, 'file')}, {human_bytes(document.bytes_read)}."
-
-
-def _tell_state(document: IndexDocument) -> str:
-    if not document.bytes:
-        return "not made yet; the first command that needs it makes it"
-    if not document.is_sound:
-        return "damaged or outdated; the next command that needs it builds it anew"
-    if not document.is_level:
-        return "sound, and behind the transcripts; `recollect index` brings it level"
-    return "sound, and level with the transcripts"
 
 
 def choose_code(document: IndexDocument) -> int:

@@ -8,24 +8,22 @@ from typing import TypedDict, Unpack
 import click
 
 from recollect.cli.clock import read_clock
-from recollect.cli.colours import wants_colour
 from recollect.cli.list_document import Entry, ListDocument, look_around, make_entry
 from recollect.cli.list_text import iter_lines, list_marks, list_rows
 from recollect.cli.options import claude_dir_option, json_option, since_option, until_option
+from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.periods import parse_period
 from recollect.cli.progress import progress_line
+from recollect.cli.roots import find_roots, require_transcripts
 from recollect.cli.tables import count_columns
 from recollect.errors import NothingFound, UsageError
 from recollect.lineage.trees import Tree, build_trees
-from recollect.locations import resolve_roots
-from recollect.locations.names import PROJECTS_DIRECTORY
 from recollect.store.place import find_data_directory
 from recollect.sync.level import find_transcripts
 from recollect.sync.listings import list_level
 from recollect.sync.selection import Conditions, select
 
 DEFAULT_LIMIT = 20
-TIP = "To see what it would look like: recollect demo"
 
 
 class _Options(TypedDict):
@@ -38,6 +36,7 @@ class _Options(TypedDict):
     subagents: bool
     tree: bool
     limit: int
+    paged: bool
     claude_dirs: tuple[Path, ...]
     as_json: bool
     json_lines: bool
@@ -58,6 +57,7 @@ class _Options(TypedDict):
 @click.option(
     "-n", "--limit", default=DEFAULT_LIMIT, show_default=True, help="Most rows; 0 for all."
 )
+@pager_option
 @claude_dir_option
 @json_option
 @click.option("--json-lines", is_flag=True, help="Print one session a line, as JSON.")
@@ -94,7 +94,7 @@ def command(text: str | None, **options: Unpack[_Options]) -> int:
     roots = find_roots(options["claude_dirs"])
     trees = find_trees(roots, conditions, options)
     if not trees:
-        require_sessions(roots)
+        require_transcripts(roots)
         raise NothingFound("No session fits. Try fewer conditions, or `recollect list -n 0`.")
     page = trees[: options["limit"] or None]
     present = look_around(roots, [each.path for tree in page for each in tree])
@@ -102,7 +102,7 @@ def command(text: str | None, **options: Unpack[_Options]) -> int:
     if options["json_lines"] or options["as_json"]:
         _print_json(entries, None if options["json_lines"] else len(trees))
     else:
-        print_table(entries, len(trees))
+        print_table(entries, len(trees), is_paged=options["paged"])
     return 0
 
 
@@ -115,21 +115,6 @@ def _print_json(entries: tuple[Entry, ...], total: int | None) -> None:
         return
     for entry in entries:
         click.echo(format_line(entry))
-
-
-def find_roots(given: Sequence[Path]) -> tuple[Path, ...]:
-    """The Claude directories; raises NothingFound, with the places and a tip, if there is none."""
-    try:
-        return resolve_roots(given)
-    except NothingFound as error:
-        raise NothingFound(f"{error}\n{TIP}") from error
-
-
-def require_sessions(roots: Sequence[Path]) -> None:
-    """Raise NothingFound, with the places and a tip, if nobody has worked there yet."""
-    if not find_transcripts(roots):
-        places = "".join(f"\n  {root / PROJECTS_DIRECTORY}" for root in roots)
-        raise NothingFound(f"There is no session yet. Looked at:{places}\n{TIP}")
 
 
 def find_trees(roots: Sequence[Path], conditions: Conditions, options: "_Options") -> list[Tree]:
@@ -151,11 +136,11 @@ def find_trees(roots: Sequence[Path], conditions: Conditions, options: "_Options
     return [tree for tree in build_trees(shown) if any(each.path in paths for each in tree)]
 
 
-def print_table(entries: Sequence[Entry], total: int) -> None:
+def print_table(entries: Sequence[Entry], total: int, *, is_paged: bool) -> None:
     """Print what a person reads: the table to stdout, what there is to say about it to stderr."""
     now, rows = read_clock(), list_rows(entries)
     lines = iter_lines(rows, count_columns(), now, is_terminal=sys.stdout.isatty())
-    click.echo("\n".join(lines), color=wants_colour())
+    show_lines(lines, is_paged=is_paged)
     if len(entries) < total:
         click.echo(f"… and {total - len(entries):,} more: -n 0 shows all.", err=True)
     for meaning in list_marks(rows, now):

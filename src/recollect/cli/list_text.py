@@ -6,15 +6,15 @@ title keeps room to be read. On a terminal times are relative; elsewhere they ca
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
-from pathlib import PurePosixPath, PureWindowsPath
 from typing import Final, NamedTuple
 
 from recollect.cli.colours import faint, strong
 from recollect.cli.list_document import Entry
+from recollect.cli.session_labels import join_lines, label_id, label_project, label_title
 from recollect.cli.tables import GAP, human_bytes, pad
 from recollect.cli.times import show_age, show_moment
 from recollect.health.retention import SOON
-from recollect.render.terminal import clip, measure, safe_text
+from recollect.render.terminal import clip, measure
 
 RUNNING: Final = "●"
 EXPIRING: Final = "!"
@@ -23,7 +23,6 @@ LEGEND: Final = {
     EXPIRING: f"deleted by Claude Code within {SOON.days} days",
 }
 
-_ID_LENGTH: Final = 8
 _LEAST_TITLE: Final = 36
 """Columns that the title keeps before another column is added."""
 _WIDEST: Final = {"project": 20, "model": 20, "branch": 24}
@@ -68,7 +67,7 @@ def iter_lines(
 ) -> Iterator[str]:
     """Yield the lines of the table, styled, with a heading."""
     entries = [row.entry for row in rows]
-    titles = [row.lead + _tell_title(row.entry) for row in rows]
+    titles = [row.lead + label_title(row.entry.title, row.entry.first_prompt) for row in rows]
     chosen = _choose_columns(entries, columns, now, is_terminal=is_terminal)
     used = sum(column.width + len(GAP) for column in chosen)
     room = max(columns - used, 1)
@@ -94,8 +93,13 @@ def _choose_columns(
     project = _NARROW_PROJECT if columns < _NARROW else _WIDEST["project"]
     chosen = [
         _make("when", "<", entries, lambda each: tell(each.activity)),
-        _make("id", "<", entries, _tell_id),
-        _make("project", "<", entries, lambda each: clip(_tell_project(each), project)),
+        _make("id", "<", entries, lambda each: label_id(each.id)),
+        _make(
+            "project",
+            "<",
+            entries,
+            lambda each: clip(label_project(each.cwd or each.project), project),
+        ),
     ]
     marks = _make("", "<", entries, lambda each: _mark(each, now))
     if marks.width:
@@ -118,7 +122,7 @@ def _list_optional(entries: Sequence[Entry]) -> Iterator[_Column]:
         "branch",
         "<",
         entries,
-        lambda each: clip(_single(each.git_branch or ""), _WIDEST["branch"]),
+        lambda each: clip(join_lines(each.git_branch or ""), _WIDEST["branch"]),
     )
 
 
@@ -141,32 +145,11 @@ def _is_soon(moment: str, now: datetime) -> bool:
     return datetime.fromisoformat(moment) - now <= timedelta(days=SOON.days)
 
 
-def _tell_id(entry: Entry) -> str:
-    """Enough of the id to name the session by; what subagents' ids all begin with is left out."""
-    return safe_text(entry.id.removeprefix("agent-")[:_ID_LENGTH], single_line=True)
-
-
-def _tell_project(entry: Entry) -> str:
-    """The last part of the work directory, of whichever system that was."""
-    place = entry.cwd or entry.project
-    kind = PureWindowsPath if "\\" in place else PurePosixPath
-    return _single(kind(place).name or place)
-
-
 def _tell_model(entry: Entry) -> str:
     """The last model, without what all their names begin with."""
     names = [name.removeprefix("claude-") for name in entry.models]
     more = f" +{len(names) - 1}" if len(names) > 1 else ""
-    return _single(f"{names[-1]}{more}") if names else ""
-
-
-def _tell_title(entry: Entry) -> str:
-    return _single(entry.title or entry.first_prompt or "(no prompt)")
-
-
-def _single(text: str) -> str:
-    """Safe text on one line; spaces of any number and kind are one, as in any heading."""
-    return safe_text(" ".join(text.split()), single_line=True)
+    return join_lines(f"{names[-1]}{more}") if names else ""
 
 
 def _style(column: _Column, cell: str) -> str:

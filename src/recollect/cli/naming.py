@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.locations import Transcript, resolve_roots
+from recollect.cli.roots import find_roots, require_transcripts
+from recollect.errors import NothingFound
+from recollect.locations import Transcript
 from recollect.locations.references import locate_file, looks_like_file
 from recollect.store.place import find_data_directory
 from recollect.sync.naming import locate_level
@@ -20,7 +22,13 @@ def find_named(ref: str, claude_dirs: Sequence[Path] = ()) -> Transcript:
     """
     if looks_like_file(ref):
         return locate_file(Path(ref))
-    return locate_level(ref, find_data_directory(), resolve_roots(claude_dirs))
+    roots = find_roots(claude_dirs)
+    try:
+        return locate_level(ref, find_data_directory(), roots)
+    except NothingFound:
+        # Where there is no session at all, that is the better answer.
+        require_transcripts(roots)
+        raise
 
 
 def open_named(ref: str, claude_dirs: Sequence[Path] = ()) -> "Session":

@@ -61,6 +61,14 @@ class SessionName(click.ParamType[str]):
         """The name as it was typed."""
         return str(value).removeprefix(_SHIELD)
 
+    def get_missing_message(
+        self,
+        param: click.Parameter,  # noqa: ARG002 - click's signature
+        ctx: click.Context | None,  # noqa: ARG002
+    ) -> str:
+        """What to give when none is given."""
+        return "`latest` is the newest, and `recollect list` shows what there is."
+
     def shell_complete(
         self,
         ctx: click.Context,
@@ -75,7 +83,8 @@ class SessionName(click.ParamType[str]):
 
 def session_argument(*, required: bool = True) -> Callable[[F], F]:
     """The argument SESSION, given to the command as `session`."""
-    return click.argument("session", type=SessionName(), required=required, metavar="SESSION")
+    metavar = "SESSION" if required else "[SESSION]"
+    return click.argument("session", type=SessionName(), required=required, metavar=metavar)
 
 
 def shield_counts(command: click.Command | None, arguments: Sequence[str]) -> list[str]:

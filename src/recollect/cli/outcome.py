@@ -15,13 +15,14 @@
 import io
 import os
 import sys
+import textwrap
 import traceback
 from collections.abc import Sequence
 
 import click
 
 from recollect.errors import RecollectError
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import measure, safe_text
 
 DEBUG_VARIABLE = "RECOLLECT_DEBUG"
 
@@ -61,8 +62,25 @@ def _report(error: Exception) -> int:
             message, code = _explain_system_error(error), FAILED
         case _:
             message, code = _explain_bug(error), FAILED
-    click.echo(f"recollect: {safe_text(message)}", err=True)
+    click.echo(_fit(f"recollect: {safe_text(message)}"), err=True)
     return code
+
+
+def _fit(message: str) -> str:
+    """`message` broken between words where a terminal would break within one."""
+    if not sys.stderr.isatty():
+        return message
+    from recollect.cli.tables import count_columns  # noqa: PLC0415 - for failures only
+
+    columns = count_columns()
+    return "\n".join(piece for line in message.split("\n") for piece in _break(line, columns))
+
+
+def _break(line: str, columns: int) -> list[str]:
+    # What is indented is set out, such as a caret below a query.
+    if line.startswith(" ") or measure(line) <= columns:
+        return [line]
+    return textwrap.wrap(line, columns, break_long_words=False, break_on_hyphens=False)
 
 
 def _explain_usage(error: click.ClickException) -> str:

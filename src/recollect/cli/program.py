@@ -53,6 +53,8 @@ class LazyGroup(click.Group):
         """The command that is called, and its arguments."""
         from recollect.cli.options import shield_counts  # noqa: PLC0415 - not for the help
 
+        if args[0] not in COMMANDS and not (args[0].startswith("-") or ctx.resilient_parsing):
+            ctx.fail(_explain_unknown(args[0]))
         name, command, rest = super().resolve_command(ctx, args)
         return name, command, shield_counts(command, rest)
 
@@ -60,6 +62,20 @@ class LazyGroup(click.Group):
         """Write the list of commands from the table, without loading one."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _explain_unknown(name: str) -> str:
+    """What somebody may have meant who called for a command that there is not."""
+    from difflib import get_close_matches  # noqa: PLC0415 - for mistakes only
+    from shlex import quote  # noqa: PLC0415
+
+    close = get_close_matches(name, COMMANDS, n=1)
+    if close:
+        return f"No such command {name!r}. Did you mean `recollect {close[0]}`?"
+    return (
+        f"No such command {name!r}. To read a session it is `recollect show {quote(name)}`, "
+        f"to look for words `recollect search {quote(name)}`."
+    )
 
 
 @click.group(

@@ -5,12 +5,16 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from recollect.sync.texts import TextWatch
 
 T = TypeVar("T")
 
 PATIENCE_SECONDS = 1.0
 STEP_SECONDS = 0.1
+_MEGABYTE = 1_000_000
 _ERASE_LINE = "\r\x1b[K"
 
 
@@ -48,6 +52,13 @@ def progress_line(noun: str) -> Iterator[ProgressLine]:
         yield line
     finally:
         line.wipe()
+
+
+@contextmanager
+def watch_texts() -> "Iterator[TextWatch]":
+    """What to tell how far the indexing of texts is."""
+    with progress_line("megabytes of text") as line:
+        yield lambda at: line.show(at.bytes_done // _MEGABYTE, at.bytes // _MEGABYTE)
 
 
 def show_progress(items: Sequence[T], noun: str) -> Iterator[T]:

@@ -51,9 +51,8 @@ def command(
 ) -> int:
     """Play a session or a kept stream as it happened.
 
-    FILE is a transcript, a stream that `run --keep` or `claude -p --output-format stream-json`
-    wrote, or the name of a session as in `show`. Pauses are those of the original, but never longer
-    than 5 seconds.
+    FILE is a transcript, a stream that `run --keep` wrote, or the name of a session as in `show`.
+    Pauses are those of the original, but never longer than 5 seconds.
 
     \b
       recollect replay latest

@@ -14,7 +14,7 @@ import click
 
 from recollect.cli.colours import colour_option, wants_colour
 from recollect.cli.options import SessionName, claude_dir_option
-from recollect.cli.run_words import PassingCommand, list_passed_on, unshield
+from recollect.cli.run_words import PassingCommand, list_passed_on
 from recollect.cli.tables import count_columns
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def command(prompt: str, **options: Unpack[_Options]) -> int:
     """
     from recollect.launch.run import check_run  # noqa: PLC0415 - not for the help
 
-    run = _plan(unshield(prompt), options)
+    run = _plan(prompt, options)
     client = check_run(run)
     printer = _make_printer(run, options)
     with _open_kept(options["keep"]) as kept:

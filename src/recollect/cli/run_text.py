@@ -15,6 +15,7 @@ from recollect.launch.growing import Growing, GrowingKind
 from recollect.launch.stream_session import Agent, Noticed, Recorded, StreamSession
 from recollect.live.events import Source
 from recollect.locations import TranscriptKind
+from recollect.records.system import CompactBoundary
 from recollect.render.terminal import safe_text
 from recollect.render.terminal.calls import draw_call
 from recollect.render.terminal.canvas import LEAST_COLUMNS, Canvas, indent
@@ -43,6 +44,7 @@ class StreamDrawer:
         self._windows: dict[str | None, Window] = {}
         self._waiting: dict[str | None, None] = {}
         self._current: str | None = None
+        self._is_waiting_for_summary = False
 
     def hear(self, told: Recorded | Noticed | None) -> Iterator[str]:
         """Yield the lines that cannot wait."""
@@ -53,12 +55,16 @@ class StreamDrawer:
                     yield from self.flush()
                 self._find_window(agent).add(record)
                 self._waiting[agent] = None
+                # Its summary is the next message, and part of what is drawn of it.
+                self._is_waiting_for_summary = isinstance(record, CompactBoundary)
             case Noticed(text=text):
                 yield from self.flush()
                 yield from self._note(text)
 
     def flush(self) -> Iterator[str]:
         """Yield the lines of what came since the last time."""
+        if self._is_waiting_for_summary:
+            return
         waiting, self._waiting = self._waiting, {}
         for agent in waiting:
             lines = list(self._windows[agent].draw(self._canvas, self._room(agent)))
@@ -78,6 +84,7 @@ class StreamDrawer:
 
     def finish(self, code: int | None = None) -> Iterator[str]:
         """Yield what is left, then how it ended and what it took."""
+        self._is_waiting_for_summary = False
         yield from self.flush()
         cut_off = self.draw_growing()
         if cut_off:

@@ -9,8 +9,6 @@ from typing import Final
 
 import click
 
-from recollect.cli.options import SessionName
-
 SEPARATOR: Final = "--"
 _KEY: Final = "recollect.passed_on"
 
@@ -21,7 +19,7 @@ class PassingCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep those words for `list_passed_on`, and parse what stands before them."""
         place = args.index(SEPARATOR) if SEPARATOR in args else len(args)
-        ctx.meta[_KEY] = tuple(map(unshield, args[place + 1 :]))
+        ctx.meta[_KEY] = tuple(args[place + 1 :])
         return super().parse_args(ctx, args[:place])
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
@@ -33,8 +31,3 @@ def list_passed_on() -> Sequence[str]:
     """The words behind `--`, of the command that is running."""
     words: tuple[str, ...] = click.get_current_context().meta.get(_KEY, ())
     return words
-
-
-def unshield(word: str) -> str:
-    """`word` as it was typed: in commands that take sessions, `-1` is guarded from click."""
-    return SessionName().convert(word, None, None)

@@ -1,6 +1,7 @@
 """`recollect search`: find what was said, run and answered in every session."""
 
 import sys
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -11,26 +12,28 @@ from msgspec import Struct
 from recollect.cli.colours import wants_colour
 from recollect.cli.documents import format_document
 from recollect.cli.options import claude_dir_option, json_option
-from recollect.cli.paging import show_text
-from recollect.cli.progress import progress_line
+from recollect.cli.paging import pager_option, show_text
+from recollect.cli.progress import watch_texts
+from recollect.cli.roots import find_roots, require_transcripts
 from recollect.cli.search_text import iter_result
 from recollect.cli.tables import count_columns
 from recollect.errors import NothingFound
-from recollect.locations import Transcript, resolve_roots
+from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.transcript_files import name_of
 from recollect.search import parse_query
 from recollect.search.engine import RECIPE, Hit, SearchOptions, SearchResult, search
 from recollect.search.regexes import check_regexes
 from recollect.search.tree import quote
+from recollect.store.listings import Listing
 from recollect.store.place import find_data_directory
 from recollect.sync.level import find_transcripts
-from recollect.sync.texts import TextProgress, index_texts
+from recollect.sync.texts import index_texts
 
 SCHEMA = "recollect.search/1"
 DEFAULT_LIMIT = 10
 PATIENCE_SECONDS = 2.0
 """How long somebody at a terminal waits for new texts to be indexed."""
 
-_MEGABYTE = 1_000_000
 _NOT_COMPLETE = (
     "recollect: Not all texts are in the index yet, so there may be more. "
     "Search again, or with --wait."
@@ -62,6 +65,7 @@ class SearchDocument(Struct, frozen=True, kw_only=True):
 )  # fmt: skip
 @click.option("--project", metavar="TEXT", help="Only in projects whose path contains this.")
 @click.option("--wait", is_flag=True, help="Finish the index first, however long it takes.")
+@pager_option
 @claude_dir_option
 @json_option
 def command(  # noqa: PLR0913 - one argument for each option
@@ -71,6 +75,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     limit: int,
     project: str | None,
     wait: bool,
+    paged: bool,
     claude_dirs: tuple[Path, ...],
     as_json: bool,
 ) -> int:
@@ -92,36 +97,47 @@ def command(  # noqa: PLR0913 - one argument for each option
         options = msgspec.structs.replace(options, timezone=timezone)
     query = parse_query(text, timezone=options.timezone)
     check_regexes(query)
-    transcripts = find_transcripts(resolve_roots(claude_dirs))
+    roots = find_roots(claude_dirs)
+    transcripts = find_transcripts(roots)
     is_level = _bring_level(transcripts, is_hurried=sys.stderr.isatty() and not wait)
     result = search(find_data_directory(), text, transcripts, options, index_complete=is_level)
     if not is_level:
         click.echo(_NOT_COMPLETE, err=True)
-    return _print(result, str(query), as_json=as_json)
+    if as_json:
+        click.echo(format_document(_describe(result, str(query))))
+        return 0
+    if not result.hits:
+        require_transcripts(roots)
+        raise NothingFound(_NOTHING if result.is_total_exact else _NOTHING_IN_TIME)
+    lines = iter_result(
+        result, _load_listings(result, transcripts), count_columns(), is_coloured=wants_colour()
+    )
+    show_text("\n".join(lines), is_paged=paged)
+    return 0
 
 
 def _bring_level(transcripts: list[Transcript], *, is_hurried: bool) -> bool:
     seconds = PATIENCE_SECONDS if is_hurried else None
-    with progress_line("megabytes of text") as line:
-
-        def watch(progress: TextProgress) -> None:
-            line.show(progress.bytes_done // _MEGABYTE, progress.bytes // _MEGABYTE)
-
+    with watch_texts() as watch:
         return index_texts(find_data_directory(), RECIPE, transcripts, seconds=seconds, watch=watch)
 
 
-def _print(result: SearchResult, query: str, *, as_json: bool) -> int:
-    if as_json:
-        document = SearchDocument(
-            query=query,
-            total=result.total,
-            is_total_exact=result.is_total_exact,
-            index_complete=result.index_complete,
-            hits=result.hits,
-        )
-        click.echo(format_document(document))
-        return 0
-    if not result.hits:
-        raise NothingFound(_NOTHING if result.is_total_exact else _NOTHING_IN_TIME)
-    show_text("\n".join(iter_result(result, count_columns(), is_coloured=wants_colour())))
-    return 0
+def _describe(result: SearchResult, query: str) -> SearchDocument:
+    return SearchDocument(
+        query=query,
+        total=result.total,
+        is_total_exact=result.is_total_exact,
+        index_complete=result.index_complete,
+        hits=result.hits,
+    )
+
+
+def _load_listings(result: SearchResult, transcripts: Sequence[Transcript]) -> dict[str, Listing]:
+    """What lists tell of the sessions that were found."""
+    from recollect.sync.listings import list_level  # noqa: PLC0415 - the index, for people only
+
+    ids = {hit.session_id for hit in result.hits}
+    found = [
+        each for each in transcripts if each.kind is TranscriptKind.SESSION and name_of(each) in ids
+    ]
+    return {each.id: each for each in list_level(find_data_directory(), found)}

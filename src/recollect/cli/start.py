@@ -8,10 +8,9 @@ import click
 
 from recollect.cli.clock import read_clock
 from recollect.cli.list import command as list_command
-from recollect.cli.list import find_roots, require_sessions
+from recollect.cli.roots import find_roots, require_transcripts
 from recollect.cli.tables import count_columns
 from recollect.store.place import INDEX_NAME, find_data_directory
-from recollect.sync.level import find_transcripts
 
 
 def run(ctx: click.Context) -> int:
@@ -38,9 +37,7 @@ def _pick(ctx: click.Context, claude_dirs: tuple[Path, ...], *, is_first: bool) 
     if is_first:
         # The picker takes the whole screen, and the welcome would be gone before it was read.
         click.pause("Press any key to see them.", err=True)
-    roots = find_roots(claude_dirs)
-    require_sessions(roots)
-    pick = pick_session(find_transcripts(roots))
+    pick = pick_session(require_transcripts(find_roots(claude_dirs)))
     return do_pick(ctx, pick) if pick else 0
 
 
@@ -50,8 +47,7 @@ def welcome(claude_dirs: tuple[Path, ...]) -> None:
     from recollect.health.first_look import look_first  # noqa: PLC0415
 
     roots = find_roots(claude_dirs)
-    require_sessions(roots)
     now = read_clock()
-    look = look_first(roots, find_transcripts(roots), now)
+    look = look_first(roots, require_transcripts(roots), now)
     lines = iter_first_look(look, count_columns(), now)
     click.echo("\n".join([*lines, ""]), err=True)

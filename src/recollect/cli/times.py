@@ -23,12 +23,12 @@ def show_age(seconds: float, now: datetime) -> str:
 
 def show_day(seconds: float) -> str:
     """The day of a moment here, such as `2026-11-13`."""
-    return _read_clock(seconds).strftime(_DAY)
+    return _to_local(seconds).strftime(_DAY)
 
 
 def show_moment(seconds: float) -> str:
     """A moment on the clock here, such as `2026-11-13 12:00`; it can be sorted."""
-    return _read_clock(seconds).strftime(_MINUTE)
+    return _to_local(seconds).strftime(_MINUTE)
 
 
 def show_ahead(moment: datetime, now: datetime) -> str:
@@ -39,5 +39,5 @@ def show_ahead(moment: datetime, now: datetime) -> str:
     return f"in {plural(left.days, 'day')}"
 
 
-def _read_clock(seconds: float) -> datetime:
+def _to_local(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC).astimezone()

@@ -13,12 +13,12 @@ from recollect.cli.options import (
     claude_dir_option,
     json_option,
 )
-from recollect.cli.paging import show_text
+from recollect.cli.paging import pager_option, show_text
 from recollect.cli.periods import parse_period
 from recollect.cli.progress import progress_line
+from recollect.cli.roots import find_roots, require_transcripts
 from recollect.cli.tables import count_columns
 from recollect.errors import NothingFound, UnreadableInput
-from recollect.locations import resolve_roots
 from recollect.locations.transcript_files import name_of
 from recollect.render.terminal import safe_text
 from recollect.store.place import find_data_directory
@@ -58,7 +58,7 @@ class _Options(TypedDict):
 @click.option("--project", metavar="TEXT", help="Only work directories that hold this text.")
 @click.option("--since", metavar="DATE", help="Calls from this day on: 2026-11-15, 2026-11, 7d.")
 @click.option("--until", metavar="DATE", help="Calls up to and including this day.")
-@click.option("--pager/--no-pager", "paged", default=True, help="Page long output in a terminal.")
+@pager_option
 @claude_dir_option
 @json_option
 def command(**options: Unpack[_Options]) -> int:
@@ -78,7 +78,8 @@ def command(**options: Unpack[_Options]) -> int:
     Exits with 3 if there is no call, and with 4 if a transcript could not be read.
     """
     question = _make_question(options)
-    transcripts = find_transcripts(resolve_roots(options["claude_dirs"]))
+    roots = find_roots(options["claude_dirs"])
+    transcripts = find_transcripts(roots)
     with progress_line("files") as line:
         report = report_tools(find_data_directory(), transcripts, question, line.show)
     for path in report.unread:
@@ -91,6 +92,7 @@ def command(**options: Unpack[_Options]) -> int:
         lines = iter_report(report, count_columns())
         show_text("\n".join(lines), is_paged=options["paged"])
     if not report.total.calls:
+        require_transcripts(roots)
         raise NothingFound("No tool was called there. Try fewer conditions.")
     return UnreadableInput.exit_code if report.unread else 0
 

@@ -17,14 +17,19 @@ NEWEST = "Write release notes"
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo data and an index of it, made once."""
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the demo data lies, once for all tests."""
     place = tmp_path_factory.mktemp("prepared")
     shutil.copytree(CLAUDE_DIRECTORY, place / "claude")
     (place / "bin").mkdir()
-    environment = _environment(place)
-    assert run_recollect("index", env=environment).code == 0
-    assert run_recollect("search", "tide", "--wait", env=environment).code == 0
+    return place
+
+
+@pytest.fixture
+def prepared(place: Path, safe_environment: None) -> Path:
+    """The demo data and an index of it; the first test makes it, in the safe environment."""
+    if not (place / "data").exists():
+        assert run_recollect("index", "--text", env=_environment(place)).code == 0
     return place
 
 

@@ -5,10 +5,10 @@ Every string that comes from a transcript is made safe here, and is on a single 
 
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import PurePath
 
 from recollect.cli.picker.sources import Preview
 from recollect.cli.picker.state import Row, Scope, State
+from recollect.cli.session_labels import join_lines, label_project, label_title
 from recollect.cli.tables import pad
 from recollect.cli.times import show_age
 from recollect.render.terminal import clip, measure, safe_text
@@ -51,13 +51,12 @@ def _draw_head(row: Row, now: datetime, *, with_project: bool) -> str:
     age = pad(show_age(listing.activity, now), AGE_WIDTH, "<")
     if not with_project:
         return f"{age}  "
-    project = _safe(PurePath(listing.cwd or listing.project).name)
+    project = label_project(listing.cwd or listing.project)
     return f"{age}  {pad(clip(project, PROJECT_WIDTH), PROJECT_WIDTH, '<')}  "
 
 
 def _draw_row(row: Row, head: str, columns: int, *, is_selected: bool) -> list[Fragment]:
-    listing = row.listing
-    title = _safe(row.found or listing.title or listing.first_prompt or "(no prompt)")
+    title = join_lines(row.found) if row.found else _title_of(row)
     shown = clip(title, max(columns - measure(head), 8))
     base = "class:selected" if is_selected else ""
     style = "class:found" if row.found and not is_selected else base
@@ -89,13 +88,13 @@ def draw_preview(state: State, preview: Preview | None, columns: int, lines: int
 
 def _draw_prompts(prompts: Sequence[str], columns: int, room: int) -> list[Fragment]:
     """The first and the last prompts: what was asked for, and where it ended."""
-    shown = list(prompts)
+    shown = [f"• {_safe(line)}" for line in prompts]
     if len(shown) > room > 1:
         last = room // 2
         first = room - last - 1
         left_out = f"… {len(prompts) - first - last} more"
-        shown = [*prompts[:first], left_out, *prompts[len(prompts) - last :]]
-    return [("", f"{clip(f'• {_safe(line)}', columns)}\n") for line in shown[:room]]
+        shown = [*shown[:first], left_out, *shown[len(shown) - last :]]
+    return [("", f"{clip(line, columns)}\n") for line in shown[:room]]
 
 
 def draw_status(state: State, columns: int) -> list[Fragment]:
@@ -107,7 +106,7 @@ def draw_status(state: State, columns: int) -> list[Fragment]:
 
 
 def _title_of(row: Row) -> str:
-    return _safe(row.listing.title or row.listing.first_prompt or "(no prompt)")
+    return label_title(row.listing.title, row.listing.first_prompt)
 
 
 def _safe(text: str) -> str:

@@ -1,0 +1,282 @@
+"""The terminal safety test of every command: hostile texts go in, nothing but text comes out.
+
+What `show` and `files` draw at full detail is tested in tests/render/terminal. Here each command
+runs as a user would run it, 80 columns wide and in colour, on sessions in which every string holds
+every payload; and then with the payloads in its arguments, its settings and its input.
+"""
+
+import json
+import re
+import shutil
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.cli.clock import NOW_VARIABLE
+from recollect.cli.program import COMMANDS
+from recollect.usage.groups import Group
+from tests.cli.demo_home import NOW
+from tests.hostile import COLOURS, PAYLOAD, find_harm, list_sessions, replay, write_hostile_root
+from tests.process import Finished, RunRecollect
+from tests.terminal import Terminal, open_terminal
+
+COLUMNS = 80
+SESSION = "94791a87-9d13-410a-a632-25a9b25c1b45"
+"""Its id is in two projects, so that it takes a path to name it."""
+
+ARGUMENT = PAYLOAD.replace("\0", "").encode("utf-8", "replace").decode()
+"""The payloads that can be an argument of a process."""
+
+RUNS: tuple[tuple[str, ...], ...] = (
+    (),
+    ("list",),
+    ("list", "--tree"),
+    ("list", "--errors"),
+    ("list", "--json"),
+    ("list", "--json-lines"),
+    ("show", "latest"),
+    ("show", "-2", "--tools", "full", "--thinking"),
+    ("files", "--project", "tidepool"),
+    ("files", "--project", "tidepool", "--diff"),
+    ("search", "owned"),
+    ("search", "tide", "--recent"),
+    ("search", "vanished", "--json"),
+    *(("usage", group.value) for group in Group),
+    ("usage", "session", "--breakdown"),
+    ("usage", "model", "--json"),
+    ("usage", "explain", "latest"),
+    ("usage", "explain", "2026-11-09"),
+    ("tools",),
+    ("tools", "--session", "latest"),
+    ("tools", "--json"),
+    ("resume", "latest", "--print"),
+    ("resume", "latest", "--json"),
+    ("resume", "latest"),
+    ("open", "latest"),
+    ("open", "latest", "--json"),
+    ("follow", "latest", "--until", "idle"),
+    ("replay", "latest", "--instant"),
+    ("doctor",),
+    ("doctor", "--json"),
+    ("index", "--text"),
+    ("index", "--status"),
+    ("config", "show"),
+    ("demo", "list"),
+    ("statusline",),
+    ("show", "Title"),
+    ("completion", "bash"),
+)
+"""What is asked about the hostile sessions; without a command it is the list, since it is a pipe.
+
+`run` and `serve` tell nothing about sessions that are there: what `run` tells is in its own tests.
+"""
+
+WITH_ARGUMENT: tuple[tuple[str, ...], ...] = (
+    ("list", ARGUMENT),
+    ("list", "--project", ARGUMENT),
+    ("list", "--since", ARGUMENT),
+    ("list", "--limit", ARGUMENT),
+    ("show", ARGUMENT),
+    ("show", "latest", "--turn", ARGUMENT),
+    ("show", "latest", "--branch", ARGUMENT),
+    ("show", f"{ARGUMENT}.jsonl"),
+    ("files", ARGUMENT),
+    ("search", ARGUMENT),
+    ("search", f"/{ARGUMENT}/"),
+    ("search", f"since:{ARGUMENT}"),
+    ("usage", ARGUMENT),
+    ("usage", "explain", ARGUMENT),
+    ("usage", "--timezone", ARGUMENT),
+    ("tools", "--session", ARGUMENT),
+    ("resume", ARGUMENT),
+    ("open", ARGUMENT),
+    ("follow", ARGUMENT),
+    ("replay", ARGUMENT),
+    ("run", "--resume", ARGUMENT, "hello"),
+    ("serve", "--port", ARGUMENT),
+    ("doctor", "--claude-dir", ARGUMENT),
+    ("index", "--claude-dir", ARGUMENT),
+    ("index", "--prices", ARGUMENT),
+    ("statusline", ARGUMENT),
+    ("config", ARGUMENT),
+    ("config", "show", "--timezone", ARGUMENT),
+    ("demo", ARGUMENT),
+    ("completion", ARGUMENT),
+    (ARGUMENT,),
+    (f"--{ARGUMENT}",),
+)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where a hostile Claude directory lies, in which even the name of a file is hostile."""
+    path = tmp_path_factory.mktemp("place")
+    first, *_ = list_sessions(write_hostile_root(path))
+    shutil.copyfile(first, first.with_name("\x1b[2J\u202eevil.jsonl"))
+    return path
+
+
+@pytest.fixture
+def environment(place: Path, safe_environment: None) -> dict[str, str]:
+    """That directory as the user's own; all tests share what is indexed of it."""
+    return {
+        "CLAUDE_CONFIG_DIR": str(place / "hostile"),
+        "RECOLLECT_DATA_DIR": str(place / "data"),
+        "COLUMNS": str(COLUMNS),
+        "FORCE_COLOR": "1",
+        NOW_VARIABLE: NOW,
+        "TZ": "UTC",
+    }
+
+
+def check(done: Finished) -> None:
+    """Fail if anything but text came out, or if the program broke."""
+    assert "internal error" not in done.stderr
+    for output in (done.stdout, done.stderr):
+        assert find_harm(output) == []
+        assert replay(output, COLUMNS) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", RUNS, ids=" ".join)
+def test_sessions_cannot_drive_the_terminal(
+    run_recollect: RunRecollect, environment: dict[str, str], words: tuple[str, ...]
+) -> None:
+    """Whatever is told about hostile sessions is text: nothing moves, is set, linked or hidden."""
+    done = run_recollect(*words, input="", env=environment)
+    check(done)
+    assert (done.stdout + done.stderr).strip()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words", WITH_ARGUMENT, ids=lambda words: " ".join(words).replace(ARGUMENT, "PAYLOAD")
+)
+def test_messages_cannot_drive_the_terminal(
+    run_recollect: RunRecollect, environment: dict[str, str], words: tuple[str, ...]
+) -> None:
+    """An argument that is quoted in an error is as harmless as any other text."""
+    done = run_recollect(*words, env=environment)
+    check(done)
+    # These two take anything: a status line is never without one, and settings are only shown.
+    assert done.code in (2, 3) or words[:2] in (("statusline", ARGUMENT), ("config", "show"))
+
+
+def test_every_command_is_tried() -> None:
+    """A command that is added has to be added here."""
+    tried = {words[0] for words in (*RUNS, *WITH_ARGUMENT) if words}
+    assert set(COMMANDS) - tried == set()
+
+
+def test_the_first_look_is_as_safe(
+    run_recollect: RunRecollect, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """The welcome names sessions that go next, by titles that nobody vouches for."""
+    years_later = {NOW_VARIABLE: "2030-01-01T00:00:00Z", "RECOLLECT_DATA_DIR": str(tmp_path)}
+    done = run_recollect(env={**environment, **years_later})
+    check(done)
+    assert (done.code, done.stderr.count("␛]0;owned")) == (0, 3)
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_status_line_is_as_safe(
+    run_recollect: RunRecollect, environment: dict[str, str], options: tuple[str, ...]
+) -> None:
+    """What the client says about itself is text as well, and a line stays a line."""
+    texts = ("session_id", "transcript_path", "cwd", "version", "session_name", PAYLOAD)
+    status = {
+        **dict.fromkeys(texts, PAYLOAD),
+        "model": {"id": PAYLOAD, "display_name": PAYLOAD},
+        "workspace": {"current_dir": PAYLOAD, "project_dir": PAYLOAD},
+        "output_style": {"name": PAYLOAD},
+        "rate_limits": {"five_hour": {"used_percentage": 1, "resets_at": PAYLOAD}},
+    }
+    words = ("statusline", "--no-sync", *options)
+    for text in (json.dumps(status), ARGUMENT):
+        done = run_recollect(*words, input=text, env=environment)
+        check(done)
+        assert (done.code, done.stderr, bool(done.stdout.strip())) == (0, "", True)
+        assert options or done.stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"timezone = {json.dumps(ARGUMENT)}",
+        f"prices = {json.dumps(ARGUMENT)}",
+        f"roots = [{json.dumps(ARGUMENT)}]",
+        f"{json.dumps(ARGUMENT)} = 1",
+        ARGUMENT,
+    ],
+    ids=["timezone", "prices", "roots", "name", "no settings"],
+)
+def test_settings_are_as_safe(
+    run_recollect: RunRecollect, environment: dict[str, str], tmp_path: Path, text: str
+) -> None:
+    """A file of settings may come from anywhere; so may the name that it has."""
+    path = tmp_path / "\x1b[2J\u202econfig.toml"
+    path.write_text(text, encoding="utf-8")
+    settings = {**environment, "RECOLLECT_CONFIG": str(path)}
+    del settings["CLAUDE_CONFIG_DIR"]
+    for words in (("config", "show"), ("config", "show", "--json"), ("list",), ("usage",)):
+        check(run_recollect(*words, env=settings))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_what_a_shell_is_offered_is_as_safe(
+    run_recollect: RunRecollect, environment: dict[str, str], shell: str
+) -> None:
+    """Titles are shown by the shell, and an id that is no plain text is not offered at all."""
+    run_recollect("list", env=environment)
+    asked = {"COMP_WORDS": "recollect show ", "COMP_CWORD": "" if shell == "powershell" else "2"}
+    done = run_recollect(env={**environment, "_RECOLLECT_COMPLETE": f"{shell}_complete", **asked})
+    assert find_harm(done.stdout.replace("\t", "")) == []
+    assert (done.code, done.stderr) == (0, "")
+    assert (SESSION in done.stdout, "evil" in done.stdout) == (True, False)
+
+
+OUR_SEQUENCES = re.compile(
+    r"\x1b\[(?:[0-9;]*[ABCDHJKm]|\?(?:1|7|12|25|1049|2004)[hl]|6n)|\x1b\[0?q|[\r\n\x08]"
+)
+"""What a full screen is drawn with: moving, erasing, colours, its modes. No title, no string."""
+
+
+@pytest.fixture
+def picker(
+    environment: dict[str, str], run_recollect: RunRecollect, tmp_path: Path
+) -> Iterator[Terminal]:
+    """The picker on the hostile sessions, in a terminal that nothing can be copied from."""
+    (tmp_path / "bin").mkdir()
+    run_recollect("index", "--text", env=environment)
+    settings = {**environment, "PATH": str(tmp_path / "bin"), "PAGER": "cat"}
+    with open_terminal(columns=COLUMNS, env=settings, cwd=tmp_path) as terminal:
+        terminal.wait_for_text("session c798220b")
+        yield terminal
+
+
+def check_screen(terminal: Terminal) -> None:
+    """Fail if the screen is not the one that was drawn, or if more than a screen was drawn."""
+    drawn = OUR_SEQUENCES.sub("", terminal.received.decode("utf-8"))
+    kinds = {unicodedata.category(character) for character in drawn}
+    assert kinds & {"Cc", "Cf", "Cs", "Zl", "Zp"} == set()
+    assert (terminal.title, terminal.lines[-1][:9]) == ("", "↑↓ choose")
+    assert terminal.lines[0].startswith(">")
+
+
+@pytest.mark.slow
+def test_the_picker_is_as_safe(picker: Terminal) -> None:
+    """Rows, the preview, what was found and what cannot be copied: the screen stays ours."""
+    assert picker.lines[1].startswith("▸ ")
+    assert sum("␛" in line for line in picker.lines) > 10
+    check_screen(picker)
+    picker.send("vanished")
+    picker.wait_for(lambda lines: lines[0] == "> vanished" and "␛" in lines[1])
+    picker.send("\x1b[B\x1b[B")
+    picker.wait_for(lambda lines: lines[3].startswith("▸ "))
+    picker.send("c")
+    picker.wait_for_text("holds characters that a terminal obeys")
+    check_screen(picker)
+    assert not any(word in picker.received.decode() for word in ("\x1b]", "\x1bP", "\x1b_"))
+    assert [sgr for sgr, _ in COLOURS.values() if sgr in picker.received.decode()] == []

@@ -1,0 +1,35 @@
+"""The real client, version by version; skipped where it is not installed or cannot be locked in."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.client.theatre import Theatre, find_isolation
+from tests.client.versions import VARIABLE, VERSIONS, find_client
+
+COMMAND = "make test-client"
+
+
+@pytest.fixture(scope="session")
+def isolation() -> Sequence[str]:
+    """What locks a program in."""
+    words = find_isolation()
+    if words is None:
+        pytest.skip("no network namespace: `unshare -n` is missing or not permitted")
+    return words
+
+
+@pytest.fixture(params=VERSIONS)
+def version(request: pytest.FixtureRequest) -> str:
+    """A version of the client."""
+    return str(request.param)
+
+
+@pytest.fixture
+def theatre(version: str, isolation: Sequence[str], tmp_path: Path) -> Theatre:
+    """That version, with data of its own."""
+    client = find_client(version)
+    if client is None:
+        pytest.skip(f"the client {version} is not in {VARIABLE}; `{COMMAND}` installs it")
+    return Theatre(tmp_path, client, isolation)

@@ -1,0 +1,196 @@
+"""A Messages API that plays scenes, for the real client to talk to.
+
+It keeps no state: the conversation in the request says which scene is played and how far it is, so
+that resuming, forking, subagents and several clients at once need nothing. Requests that are not
+part of a conversation (titles, probes) get a word that costs nothing. Standard library only.
+"""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from typing import Any
+
+from tests.client.scenes import SENT, SUMMARY, Block, Reply, find_reply, say
+
+TAG = re.compile(r"\bplay:([a-z_]+)")
+COMPACTION = "detailed summary"
+"""Words that only the request for a summary ends with."""
+
+PIECE = 12
+_numbers = count(1)
+
+
+def choose(body: dict[str, Any]) -> Reply:
+    """The reply to a request."""
+    messages = body.get("messages", [])
+    asked = [_read_text(each) for each in messages if each.get("role") == "user"]
+    if asked and COMPACTION in asked[-1]:
+        return Reply((say(f"<analysis>Short.</analysis>\n<summary>{SUMMARY}</summary>"),), 81)
+    if not body.get("tools") or body.get("max_tokens") == 1:
+        return Reply((say("ok"),), 0)
+    for place in range(len(messages) - 1, -1, -1):
+        tags = TAG.findall(_read_text(messages[place]))
+        if messages[place].get("role") == "user" and tags:
+            later = messages[place + 1 :]
+            return find_reply(tags[-1], sum(each.get("role") == "assistant" for each in later))
+    return Reply((say("(no scene)"),), 1)
+
+
+def _read_text(message: dict[str, Any]) -> str:
+    """The words of a message; results of tools may quote anything and are left out."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    return "\n".join(each.get("text", "") for each in content or () if each["type"] == "text")
+
+
+def iter_events(reply: Reply, body: dict[str, Any]) -> Iterator[tuple[float, dict[str, Any]]]:
+    """Yield the events of a streamed reply, with the time to wait before each."""
+    sent = SENT if reply.output else dict.fromkeys(SENT, 0) | {"cache_creation": None}
+    offered = {each.get("name") for each in body.get("tools", ())}
+    message: dict[str, Any] = {
+        "id": f"msg_{time.time_ns()}{next(_numbers)}",
+        "type": "message",
+        "role": "assistant",
+        "model": body.get("model"),
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": {**sent, "output_tokens": min(reply.output, 1)},
+    }
+    yield 0, {"type": "message_start", "message": message}
+    for index, block in enumerate(reply.blocks):
+        begun, pieces = _split(block, offered)
+        yield 0, {"type": "content_block_start", "index": index, "content_block": begun}
+        for piece in pieces:
+            yield reply.pause, {"type": "content_block_delta", "index": index, "delta": piece}
+        yield 0, {"type": "content_block_stop", "index": index}
+    is_call = any(block.kind == "tool_use" for block in reply.blocks)
+    stop = {"stop_reason": "tool_use" if is_call else "end_turn", "stop_sequence": None}
+    used = {name: value for name, value in sent.items() if isinstance(value, int)}
+    usage = {**used, "output_tokens": reply.output}
+    yield 0, {"type": "message_delta", "delta": stop, "usage": usage}
+    yield 0, {"type": "message_stop"}
+
+
+def _split(block: Block, offered: set[str]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A block as it begins, and the pieces that it grows by."""
+    if block.kind == "tool_use":
+        name = next((each for each in block.tools if each in offered), block.tools[0])
+        begun = {"type": "tool_use", "id": f"toolu_{time.time_ns()}{next(_numbers)}"}
+        data = json.dumps(block.input)
+        deltas = [{"type": "input_json_delta", "partial_json": each} for each in _cut(data)]
+        return begun | {"name": name, "input": {}}, deltas
+    if block.kind == "thinking":
+        thought = [{"type": "thinking_delta", "thinking": each} for each in _cut(block.text)]
+        signed = {"type": "signature_delta", "signature": "c2lnbmVk"}
+        return {"type": "thinking", "thinking": "", "signature": ""}, [*thought, signed]
+    deltas = [{"type": "text_delta", "text": each} for each in _cut(block.text)]
+    return {"type": "text", "text": ""}, deltas
+
+
+def _cut(text: str) -> list[str]:
+    return [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
+
+
+def assemble(events: list[dict[str, Any]]) -> dict[str, Any]:
+    """The whole message, for a client that does not want a stream."""
+    message: dict[str, Any] = events[0]["message"]
+    blocks: list[dict[str, Any]] = []
+    for event in events:
+        match event["type"]:
+            case "content_block_start":
+                blocks.append(dict(event["content_block"]))
+            case "content_block_delta" if event["delta"]["type"] == "text_delta":
+                blocks[-1]["text"] += event["delta"]["text"]
+            case "message_delta":
+                message |= event["delta"]
+                message["usage"] |= event["usage"]
+    return message | {"content": blocks}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers one connection."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: what was asked is seen in the transcripts."""
+
+    def do_HEAD(self) -> None:
+        """Somebody looks whether we are there."""
+        self._send_json(200, {})
+
+    def do_GET(self) -> None:
+        """Nothing can be had but messages."""
+        self._send_json(404, {"type": "error", "error": {"type": "not_found_error"}})
+
+    def do_POST(self) -> None:
+        """A request of the client."""
+        data = self.rfile.read(int(self.headers.get("content-length") or 0))
+        body = json.loads(data or b"{}")
+        path = self.path.partition("?")[0]
+        if path.endswith("/count_tokens"):
+            self._send_json(200, {"input_tokens": 100})
+        elif path != "/v1/messages":
+            self.do_GET()
+        else:
+            self._answer(body)
+
+    def _answer(self, body: dict[str, Any]) -> None:
+        reply = choose(body)
+        if reply.status != 200:
+            error = {"type": "invalid_request_error", "message": "The scene says no."}
+            self._send_json(reply.status, {"type": "error", "error": error})
+        elif body.get("stream"):
+            self._stream(reply, body)
+        else:
+            self._send_json(200, assemble([event for _, event in iter_events(reply, body)]))
+
+    def _stream(self, reply: Reply, body: dict[str, Any]) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        try:
+            for pause, event in iter_events(reply, body):
+                time.sleep(pause)
+                self._send_chunk(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n")
+            self._send_chunk("")
+        except (BrokenPipeError, ConnectionResetError):
+            # The client was interrupted.
+            self.close_connection = True
+
+    def _send_chunk(self, text: str) -> None:
+        data = text.encode()
+        self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
+
+    def _send_json(self, status: int, value: object) -> None:
+        data = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.send_header("x-should-retry", "false")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+
+class Server(ThreadingHTTPServer):
+    """Listens on a free port of this machine, and on no other."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above it
+        """Clients that end leave their connections broken."""

@@ -1,0 +1,137 @@
+"""What the scripted model says: scenes of replies, each with the tokens that it reports.
+
+A prompt names its scene as `play:NAME`; the reply is chosen by how many were given since. A test
+reads its expectation off the same scene that was played.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.records.tokens import Tokens
+
+SENT = {
+    "input_tokens": 11,
+    "cache_read_input_tokens": 1000,
+    "cache_creation_input_tokens": 120,
+    "cache_creation": {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 20},
+}
+"""What each request is said to have sent."""
+
+SUMMARY = "The person tried a scripted model, and all went well."
+
+AGENT = ("Agent", "Task")
+"""Both names of the tool that starts subagents."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One content block; a tool may go by several names, of which the client knows one."""
+
+    kind: str
+    text: str = ""
+    tools: tuple[str, ...] = ()
+    input: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer of the model; `pause` is the time between its pieces."""
+
+    blocks: tuple[Block, ...]
+    output: int
+    pause: float = 0.0
+    status: int = 200
+
+    @property
+    def tokens(self) -> Tokens:
+        """What it is said to have used."""
+        return Tokens(11, self.output, 1000, 100, 20)
+
+
+def say(words: str) -> Block:
+    """Words."""
+    return Block("text", words)
+
+
+def think(words: str) -> Block:
+    """A thought."""
+    return Block("thinking", words)
+
+
+def call(*tools: str, **values: object) -> Block:
+    """A call of a tool."""
+    return Block("tool_use", tools=tools, input=values)
+
+
+def bash(command: str) -> Block:
+    """A call of the shell."""
+    return call("Bash", command=command, description="Run it")
+
+
+def send(scene: str) -> Block:
+    """A call that starts a subagent, which plays a scene of its own."""
+    task = f"play:{scene} and report"
+    return call(*AGENT, description="Look around", prompt=task, subagent_type="general-purpose")
+
+
+SCENES: dict[str, tuple[Reply, ...]] = {
+    "hello": (Reply((say('Hello. Grüße, 世界 😀 \u2028 "quoted" \\ end.'),), 21),),
+    "again": (Reply((say("Here we are again."),), 22),),
+    "aside": (Reply((say("A copy goes its own way."),), 23),),
+    "thought": (Reply((think("Two and two."), say("Four.")), 24),),
+    "tools": (
+        Reply((say("First one that works."), bash("echo one")), 31),
+        Reply((bash("echo two >&2; exit 3"),), 32),
+        Reply((bash("echo three"), bash("echo four")), 33),
+        Reply((say("Three of four worked."),), 34),
+    ),
+    "denied": (
+        Reply((call("Write", file_path="/nowhere/x.txt", content="x"),), 35),
+        Reply((say("I was not allowed to."),), 36),
+    ),
+    "agent": (
+        Reply((say("I send somebody."), send("worker")), 41),
+        Reply((say("The agent is back."),), 42),
+        Reply((say("So it is."),), 43),
+    ),
+    "worker": (
+        Reply((think("I am the worker."), bash("sleep 1; echo worked")), 44),
+        Reply((say("Report: all is well."),), 45),
+    ),
+    "slow_tool": (
+        Reply((say("This takes a while."), bash("sleep 4; echo slept")), 51),
+        Reply((say("It slept."),), 52),
+    ),
+    "slow_words": (Reply((say(" ".join(f"word{i}" for i in range(40))),), 61, pause=0.2),),
+    "long_tool": (Reply((bash("sleep 600; echo never"),), 71), Reply((say("Never said."),), 72)),
+    "refused": (Reply((), 0, status=400),),
+}
+
+
+def find_reply(scene: str, step: int) -> Reply:
+    """The reply at `step` of a scene; beyond its end it says so."""
+    replies: Sequence[Reply] = SCENES.get(scene, ())
+    return replies[step] if step < len(replies) else Reply((say("(the scene is over)"),), 1)
+
+
+def add(*tokens: Tokens) -> Tokens:
+    """Their sum."""
+    fields = Tokens.__struct_fields__
+    return Tokens(*(sum(getattr(each, name) for each in tokens) for name in fields))
+
+
+def count(*scenes: str, replies: int | None = None) -> Tokens:
+    """What the replies of these scenes used, or the first few of each."""
+    return add(*(reply.tokens for scene in scenes for reply in SCENES[scene][:replies]))
+
+
+def texts(*scenes: str) -> list[str]:
+    """What was said in these scenes, in order."""
+    return [
+        block.text
+        for scene in scenes
+        for reply in SCENES[scene]
+        for block in reply.blocks
+        if block.kind == "text"
+    ]

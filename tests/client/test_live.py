@@ -1,0 +1,117 @@
+"""What `follow` and `run` show while the real client is at work."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.client.scenes import SUMMARY, count, texts
+from tests.client.theatre import ALLOWED, SECONDS, Theatre
+from tests.client.versions import OLDEST
+from tests.terminal import open_terminal
+
+pytestmark = pytest.mark.client
+
+STREAMING = ("claude", "-p", "--output-format", "stream-json", "--verbose", ALLOWED, "--")
+
+
+def test_follow_shows_a_call_before_it_ends(theatre: Theatre) -> None:
+    """The call is there while the tool runs, then its end, then the words behind it."""
+    with (
+        theatre.follow("--all") as follower,
+        theatre.start([*STREAMING, "play:slow_tool"]) as client,
+    ):
+        follower.wait_for("● Bash", "sleep 4", "…")
+        assert client.poll() is None
+        assert not any("slept" in line and "✓" in line for line in follower.lines)
+        follower.wait_for("● Bash", "sleep 4", "✓")
+        follower.wait_for("It slept.")
+        client.communicate(timeout=SECONDS)
+
+
+def test_follow_shows_a_subagent_at_work(theatre: Theatre, version: str) -> None:
+    """Its call is told before the main conversation goes on."""
+    with theatre.follow("--all") as follower, theatre.start([*STREAMING, "play:agent"]) as client:
+        follower.wait_for("I send somebody.")
+        if version != OLDEST:
+            follower.wait_for("┃", "● Bash", "echo worked", "…")
+            assert client.poll() is None
+            follower.wait_for("┃", "Report: all is well.")
+        follower.wait_for("The agent is back.")
+        client.communicate(timeout=SECONDS)
+
+
+def test_follow_shows_a_compaction(theatre: Theatre, version: str) -> None:
+    """A session that is followed goes on behind its compaction; old clients write it in pieces."""
+    first = theatre.ask("play:hello")[-1]["session_id"]
+    with theatre.follow(first) as follower:
+        follower.wait_for("Hello.")
+        theatre.ask("/compact", "--resume", first)
+        follower.wait_for("The conversation was compacted", "by command")
+        if version != OLDEST:
+            follower.wait_for(SUMMARY[:30])
+        theatre.ask("play:again", "--resume", first)
+        follower.wait_for(texts("again")[0])
+
+
+def test_follow_tells_each_record_once_and_the_end(theatre: Theatre, version: str) -> None:
+    """The events are the lines of the file, in order; of an old client the end is not known."""
+    with theatre.follow("--all", "--json-lines") as follower:
+        follower.wait_for('"level"')
+        theatre.ask("play:tools")
+        follower.wait_for(texts("tools")[-1])
+        follower.wait_for('"status": "unknown"' if version == OLDEST else '"status": "ended"')
+        events = [json.loads(line) for line in follower.lines]
+    (path,) = {each["path"] for each in events if each["event"] == "appended"}
+    lines = [json.loads(line) for line in Path(path).read_bytes().split(b"\n") if line]
+    told = [each["record"] for each in events if each["event"] == "appended"]
+    assert told == lines[: len(told)]
+    assert [each["uuid"] for each in lines[len(told) :] if "uuid" in each] == []
+
+
+def test_run_shows_partial_text(theatre: Theatre) -> None:
+    """On a terminal words are seen long before the reply is whole, and once when it is."""
+    arguments = ("run", "play:slow_words", "--", ALLOWED)
+    with open_terminal(*arguments, env=theatre.environment, cwd=theatre.work) as terminal:
+        terminal.wait_for_text("word6")
+        assert not any("word39" in line for line in terminal.lines)
+        terminal.wait_for_text("word39")
+        assert terminal.wait_for_end() == 0
+        shown = " ".join(line.strip() for line in terminal.lines if line.startswith("  word"))
+    assert [shown] == texts("slow_words")
+
+
+def test_run_tells_what_it_took(theatre: Theatre) -> None:
+    """The figures at the end are those of the scenes, the subagent's included."""
+    done = theatre.recollect("run", "play:agent", "--json-lines", "--", ALLOWED)
+    end = json.loads(done.stdout.splitlines()[-1])
+    used = count("worker"), count("agent", replies=2)
+    sent = sum(each.prompt for each in used)
+    tokens = end["figures"]["tokens"]
+    assert (done.code, end["code"], end["session_id"]) == (0, 0, theatre.session_ids[0])
+    assert tokens["output"] == sum(each.output for each in used)
+    assert sum(tokens.values()) == sent + tokens["output"]
+    assert (end["figures"]["turns"], end["figures"]["tool_calls"]) == (1, 2)
+
+
+def test_run_goes_on_with_a_session(theatre: Theatre) -> None:
+    """`--resume` appends to the session that it names, `--fork` does not."""
+    first = theatre.ask("play:hello")[-1]["session_id"]
+    theatre.recollect("run", "play:again", "--resume", first[:8], "--", ALLOWED)
+    theatre.recollect("run", "play:aside", "--resume", first, "--fork", "--", ALLOWED)
+    (copy,) = set(theatre.session_ids) - {first}
+    said = [
+        [each.text for each in theatre.open(name).messages if each.role == "assistant"]
+        for name in (first, copy)
+    ]
+    assert said == [texts("hello", "again"), texts("hello", "again", "aside")]
+
+
+def test_a_kept_stream_can_be_replayed(theatre: Theatre) -> None:
+    """What was kept tells the same story as the run did."""
+    done = theatre.recollect("run", "play:tools", "--keep", "kept.jsonl", "--", ALLOWED)
+    played = theatre.recollect("replay", "kept.jsonl", "--instant")
+    assert (done.code, played.code) == (0, 0)
+    said = [f"  {words}" for words in texts("tools")]
+    assert [line for line in played.stdout.splitlines() if line in said] == said
+    assert done.stdout.splitlines()[-2:] == played.stdout.splitlines()[-2:]

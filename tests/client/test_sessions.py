@@ -1,0 +1,183 @@
+"""What our reader, model and ledger say of a session is what the real client was made to do."""
+
+import os
+import signal
+
+import pytest
+
+from recollect.records.tokens import Tokens
+from recollect.session.outcomes import RejectedBy, ToolStatus
+from recollect.session.session import Session
+from tests.client.scenes import SCENES, SUMMARY, add, count, texts
+from tests.client.theatre import ALLOWED, RECOLLECT, Follower, Theatre
+from tests.client.versions import OLDEST
+
+pytestmark = pytest.mark.client
+
+SUCCESS, FAILED = ToolStatus.SUCCESS, ToolStatus.FAILED
+LIVED = ("hello", "thought", "tools", "denied")
+
+
+def list_said(session: Session) -> list[str]:
+    """What the model said, reply by reply."""
+    replies = [each for each in session.messages if each.role == "assistant"]
+    return [each.text for each in replies if each.text and not each.is_synthetic]
+
+
+def list_prompts(session: Session) -> list[str]:
+    """What was asked."""
+    return [turn.words for turn in session.turns if turn.is_by_person]
+
+
+@pytest.mark.parametrize("scene", LIVED)
+def test_words_and_tokens_are_those_of_the_scene(theatre: Theatre, scene: str) -> None:
+    """Prompt, texts and tokens are exact, for the model and for the ledger."""
+    messages = theatre.ask(f"play:{scene} please")
+    session = theatre.open()
+    assert list_prompts(session) == [f"play:{scene} please"]
+    assert list_said(session) == texts(scene)
+    assert session.metrics.tokens == count(scene)
+    assert theatre.count_ledger() == count(scene)
+    assert messages[-1]["session_id"] == session.id
+    assert session.irregular == ()
+
+
+def test_thoughts_are_kept(theatre: Theatre) -> None:
+    """A thought is a block of its own, before the words of the same reply."""
+    theatre.ask("play:thought")
+    (reply,) = [each for each in theatre.open().messages if each.role == "assistant"]
+    kinds = [type(block).__name__ for block in reply.content]
+    assert kinds == ["Thinking", "Text"]
+
+
+def test_tools_end_as_they_did(theatre: Theatre) -> None:
+    """Each call has the outcome that its command had."""
+    theatre.ask("play:tools")
+    calls = theatre.open().tool_calls
+    assert [(call.name, call.status) for call in calls] == [
+        ("Bash", SUCCESS),
+        ("Bash", FAILED),
+        ("Bash", SUCCESS),
+        ("Bash", SUCCESS),
+    ]
+
+
+def test_what_was_not_allowed_is_a_rejection(theatre: Theatre) -> None:
+    """A tool that nobody allowed is rejected by a rule, and no failure."""
+    theatre.ask("play:denied")
+    (call,) = theatre.open().tool_calls
+    assert (call.name, call.status, call.rejected_by) == (
+        "Write",
+        ToolStatus.REJECTED,
+        RejectedBy.RULE,
+    )
+
+
+def test_a_subagent_is_joined_to_its_call(theatre: Theatre) -> None:
+    """Its words, its call and its tokens are its own, and the ledger has both."""
+    theatre.ask("play:agent")
+    session = theatre.open()
+    (child,) = [each for each in session.subagents if not each.is_warmup]
+    (call,) = session.tool_calls
+    assert child.call is not None
+    assert (child.call.id, call.status) == (call.id, SUCCESS)
+    assert (child.agent_type, child.description) == ("general-purpose", "Look around")
+    assert list_said(child.session) == texts("worker")
+    assert [each.status for each in child.session.tool_calls] == [SUCCESS]
+    assert child.session.metrics.tokens == count("worker")
+    assert list_said(session) == texts("agent")[:2]
+    assert session.metrics.tokens == count("agent", replies=2)
+    assert theatre.count_ledger() == add(count("worker"), count("agent", replies=2))
+
+
+def test_a_resumed_session_goes_on(theatre: Theatre) -> None:
+    """There is one session with both turns, and a later resume would load both."""
+    first = theatre.ask("play:hello first")[-1]["session_id"]
+    theatre.ask("play:again second", "--resume", first)
+    session = theatre.open()
+    assert session.id == first
+    assert list_prompts(session) == ["play:hello first", "play:again second"]
+    assert list_said(session) == texts("hello", "again")
+    assert session.metrics.tokens == count("hello", "again")
+    assert theatre.count_ledger() == count("hello", "again")
+    loaded = [each.content for each in session.resumable_messages if each.role == "assistant"]
+    assert loaded == texts("hello", "again")
+
+
+def test_a_fork_leaves_the_session_as_it_is(theatre: Theatre) -> None:
+    """The copy has the first turn too, and what was copied is counted once."""
+    first = theatre.ask("play:hello first")[-1]["session_id"]
+    theatre.ask("play:aside second", "--resume", first, "--fork-session")
+    (copy,) = set(theatre.session_ids) - {first}
+    assert list_said(theatre.open(first)) == texts("hello")
+    assert list_said(theatre.open(copy)) == texts("hello", "aside")
+    assert theatre.count_ledger() == count("hello", "aside")
+
+
+def test_a_compaction_begins_a_segment(theatre: Theatre) -> None:
+    """Before and after it are two segments, with the summary between them."""
+    first = theatre.ask("play:hello first")[-1]["session_id"]
+    theatre.ask("/compact", "--resume", first)
+    theatre.ask("play:again second", "--resume", first)
+    session = theatre.open()
+    assert [segment.trigger for segment in session.segments] == [None, "manual"]
+    assert SUMMARY in (session.segments[1].summary or "")
+    assert list_said(session) == texts("hello", "again")
+    assert session.metrics.tokens == count("hello", "again")
+    loaded = [each.content for each in session.resumable_messages if each.role == "assistant"]
+    assert loaded == texts("again")
+
+
+def test_a_failed_request_is_a_failure(theatre: Theatre) -> None:
+    """The API's word is kept, nothing is counted, and `run` passes the exit code on."""
+    done = theatre.recollect("run", "play:refused", "--", ALLOWED)
+    assert done.code == 1
+    session = theatre.open()
+    (failure,) = [each.failure for each in session.messages if each.failure]
+    assert "The scene says no." in failure.text
+    assert (session.metrics.tokens, session.metrics.errors) == (Tokens(), 1)
+
+
+def test_an_interrupt_in_a_reply_leaves_both_sides_clean(theatre: Theatre, version: str) -> None:
+    """Both programs end, nothing runs on, and the session, if one was begun, can be resumed."""
+    words = ("run", "play:slow_words", "--json-lines", "--", ALLOWED)
+    with theatre.start([*RECOLLECT, *words]) as process:
+        follower = Follower(process)
+        follower.wait_for("word5")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+        follower.wait_for('"ended"')
+    assert theatre.list_processes() == {}
+    if version == OLDEST:
+        # It writes nothing before the first reply is whole.
+        assert theatre.session_ids == []
+        return
+    session = theatre.open()
+    assert list_prompts(session)[:1] == ["play:slow_words"]
+    theatre.ask("play:again", "--resume", session.id)
+    assert list_said(theatre.open(session.id))[-1:] == texts("again")
+
+
+def test_an_interrupt_in_a_tool_leaves_both_sides_clean(theatre: Theatre, version: str) -> None:
+    """The tool's own process ends too, and its call is not taken for one that succeeded."""
+    words = ("run", "play:long_tool", "--json-lines", "--", ALLOWED)
+    with theatre.start([*RECOLLECT, *words]) as process:
+        follower = Follower(process)
+        follower.wait_for('"tool_use"', "sleep 600", '"assistant"')
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+        follower.wait_for('"ended"')
+    left = theatre.list_processes()
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    # The old client leaves its tool to itself, however it is interrupted.
+    assert [words for words in left.values() if "claude" in words.split()[0]] == []
+    assert version == OLDEST or left == {}
+    (call,) = theatre.open().tool_calls
+    assert call.status not in (SUCCESS, FAILED)
+
+
+def test_every_scene_has_tokens_of_its_own() -> None:
+    """No two replies report the same, so that none can stand for another."""
+    outputs = [reply.output for replies in SCENES.values() for reply in replies]
+    assert len(outputs) == len(set(outputs))

@@ -1,0 +1,211 @@
+"""A place for the real client to play in: its own home, its own data, and no way out.
+
+The client lies on the PATH as `claude`, as it does for a user. That is a script of ours that starts
+it with a clean environment, a made-up key, and in a network namespace in which there is nothing but
+the scripted API; however it is started, it cannot reach anybody.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any
+
+from recollect.library.opening import open_session
+from recollect.library.sessions import iter_sessions
+from recollect.records.tokens import Tokens
+from recollect.session.session import Session
+from tests.process import Finished
+
+ROOT = Path(__file__).resolve().parents[2]
+RECOLLECT = (sys.executable, "-m", "recollect")
+SECONDS = 30.0
+ALLOWED = "--allowedTools=Bash,Read,Agent,Task"
+"""Permissions are never skipped: the tools of the scenes are allowed by name."""
+
+SWITCHES = {
+    "ANTHROPIC_API_KEY": "sk-ant-made-up-for-tests",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
+    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
+    "CLAUDE_CODE_MAX_RETRIES": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_TELEMETRY": "1",
+    "ENABLE_CLAUDEAI_MCP_SERVERS": "false",
+    "LANG": "C.UTF-8",
+}
+
+
+def find_isolation() -> list[str] | None:
+    """The words that put a program into a network of its own; None where that is not allowed."""
+    for option in ("-n", "-rn"):
+        words = [shutil.which("unshare") or "unshare", option]
+        if shutil.which("unshare") and _succeeds([*words, "true"]):
+            return words
+    return None
+
+
+def _succeeds(words: Sequence[str]) -> bool:
+    return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    """End a program before its pipes are closed: who reads one holds on to it."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+class Theatre:
+    """One client with its own data, on which Recollect looks from outside."""
+
+    def __init__(self, folder: Path, client: Sequence[str], isolation: Sequence[str]) -> None:
+        self.root = folder / "config"
+        self.work = folder / "work"
+        self._bin = folder / "bin"
+        self._data = folder / "data"
+        for name in ("home", "tmp", "work", "bin", "config/projects"):
+            (folder / name).mkdir(parents=True)
+        places = {
+            "PATH": os.defpath + ":/usr/local/bin",
+            "HOME": str(folder / "home"),
+            "TMPDIR": str(folder / "tmp"),
+            "CLAUDE_CODE_TMPDIR": str(folder / "tmp"),
+            "CLAUDE_CONFIG_DIR": str(self.root),
+            "PYTHONPATH": str(ROOT),
+        }
+        settings = [f"{name}={value}" for name, value in {**SWITCHES, **places}.items()]
+        stage = [sys.executable, "-m", "tests.client.stage", *client]
+        script = self._bin / "claude"
+        script.write_text(
+            f'#!/bin/sh\nexec {shlex.join(["env", "-i", *settings, *isolation, *stage])} "$@"\n'
+        )
+        script.chmod(0o755)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of a user of this client."""
+        return {
+            **os.environ,
+            "PATH": f"{self._bin}{os.pathsep}{os.environ['PATH']}",
+            "CLAUDE_CONFIG_DIR": str(self.root),
+            "RECOLLECT_DATA_DIR": str(self._data),
+            "COLUMNS": "100",
+            "TZ": "UTC",
+        }
+
+    def ask(self, prompt: str, *options: str) -> list[dict[str, Any]]:
+        """The messages of the client itself, asked once; fails if it does."""
+        streaming = ("-p", "--output-format", "stream-json", "--verbose")
+        done = self._finish(["claude", *streaming, *options, ALLOWED, "--", prompt])
+        assert done.code == 0, done
+        return [json.loads(line) for line in done.stdout.split("\n") if line]
+
+    def recollect(self, *arguments: str) -> Finished:
+        """Run our own program to its end."""
+        return self._finish([*RECOLLECT, *arguments])
+
+    def _finish(self, words: list[str]) -> Finished:
+        with self.start(words) as process:
+            stdout, stderr = process.communicate(timeout=SECONDS)
+        return Finished(process.returncode, stdout, stderr)
+
+    @contextmanager
+    def start(self, words: list[str]) -> Iterator["subprocess.Popen[str]"]:
+        """A running program; it is killed at the end if it still runs."""
+        process = subprocess.Popen(
+            words,
+            cwd=self.work,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            process_group=0,
+        )
+        with process:
+            try:
+                yield process
+            finally:
+                _end(process)
+
+    @contextmanager
+    def follow(self, *arguments: str) -> Iterator["Follower"]:
+        """`recollect follow`, listening since before the client is started."""
+        with self.start([*RECOLLECT, "follow", *arguments]) as process:
+            yield Follower(process)
+
+    @property
+    def session_ids(self) -> list[str]:
+        """The sessions that our library lists."""
+        return sorted(each.id for each in iter_sessions(root=self.root))
+
+    def open(self, session_id: str | None = None) -> Session:
+        """A session as our library reads it; without an id, the only one there is."""
+        if session_id is None:
+            (session_id,) = self.session_ids
+        return open_session(session_id, root=self.root)
+
+    def count_ledger(self) -> Tokens:
+        """All tokens that the ledger counts in this root."""
+        rows = json.loads(self.recollect("usage", "session", "--json").stdout)["rows"]
+        names = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
+        return Tokens(*(sum(row[f"{name}_tokens"] for row in rows) for name in names))
+
+    def list_processes(self) -> dict[int, str]:
+        """What still runs of this client, by the folder in its environment: number and words."""
+        mark = f"CLAUDE_CONFIG_DIR={self.root}".encode()
+        found = {}
+        for place in Path("/proc").glob("[0-9]*"):
+            try:
+                is_ours = mark in (place / "environ").read_bytes()
+                words = (place / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if is_ours and words:
+                shown = words.rstrip(b"\0").replace(b"\0", b" ")
+                found[int(place.name)] = shown.decode(errors="replace")
+        return found
+
+
+class Follower:
+    """What a running program prints, line by line."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
+        self.lines: list[str] = []
+        self._queue: SimpleQueue[str] = SimpleQueue()
+        Thread(target=self._pump, daemon=True).start()
+
+    def _pump(self) -> None:
+        for line in self.process.stdout or ():
+            self._queue.put(line.rstrip("\n"))
+
+    def wait_for(self, *wanted: str) -> str:
+        """The first line that holds all of these words; fails with what came instead."""
+        deadline = time.monotonic() + SECONDS
+        while True:
+            found = [line for line in self.lines if all(word in line for word in wanted)]
+            if found:
+                return found[0]
+            assert time.monotonic() < deadline, "\n".join([f"{wanted} never came:", *self.lines])
+            self._read()
+
+    def _read(self) -> None:
+        try:
+            self.lines.append(self._queue.get(timeout=0.2))
+        except Empty:
+            return
