@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes sure that there is a Chromium for the browser tests: finds one, or installs Debian's.
-# The tests look for it under the same names (tests/web/browser.py).
+# The tests look for it under the same names (tests/web/browser/chromium.py).
 set -eu
 
 for name in chromium chromium-browser google-chrome; do

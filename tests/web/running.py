@@ -123,5 +123,9 @@ def run_server(folder: Path, root: Path, *options: str) -> Iterator[RunningServe
         yield RunningServer(state["port"], state["key"], token, root, data, process)
     finally:
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=TIMEOUT)
+        try:
+            _, errors = process.communicate(timeout=TIMEOUT)
+        finally:
+            # One that does not end fails the test, and is not left behind.
+            process.kill()
         assert (process.returncode, errors) == (0, "")

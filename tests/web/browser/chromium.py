@@ -27,6 +27,8 @@ ARGUMENTS = [
 ]
 DESKTOP = (1280, 800)
 PHONE = (390, 844)
+TIMEOUT = 30_000
+"""Milliseconds that anything may take on a busy machine; nothing waits for it to pass."""
 
 Theme = Literal["light", "dark"]
 Language = Literal["en", "zh"]
@@ -89,7 +91,7 @@ def visit(
         reduced_motion="reduce",
     )
     try:
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(TIMEOUT)
         sign_in(context, server)
         yield watch(context, server)
     finally:
