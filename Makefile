@@ -29,10 +29,10 @@ app: $(APP) ## install the program and open the web app, on demo data if you hav
 	@$(BIN)/recollect serve --demo-if-empty
 
 test: $(DEV) $(BROWSER) lint ## all that must hold: lint, types, layers and every test
-	$(BIN)/python -m pytest --numprocesses auto
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 check: $(DEV) lint ## the fast part of `make test`, for the inner loop: no slow tests
-	$(BIN)/python -m pytest --numprocesses auto -m 'not slow'
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m 'not slow'
 
 lint: $(DEV) ## the part of `make test` that reads the code without running it
 	$(BIN)/ruff check

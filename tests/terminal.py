@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import pyte
+from pyte.screens import Char
 
 SECONDS = 30.0
 """How long a screen may take to show something, on a busy machine."""
@@ -39,6 +40,14 @@ class Terminal:
         """What is on the screen, line by line."""
         self._read(0.0)
         return [line.rstrip() for line in self._screen.display]
+
+    @property
+    def cells(self) -> list[list[Char]]:
+        """What is on the screen with its looks; what stands behind a wide letter is left out."""
+        self._read(0.0)
+        rows = (self._screen.buffer[number] for number in range(self._screen.lines))
+        cells = ([row[column] for column in range(self._screen.columns)] for row in rows)
+        return [[cell for cell in row if cell.data] for row in cells]
 
     @property
     def title(self) -> str:

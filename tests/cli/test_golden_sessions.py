@@ -1,5 +1,7 @@
 """What the commands about sessions print about the demo data, kept as files."""
 
+import json
+import os
 import re
 from pathlib import Path
 
@@ -24,6 +26,7 @@ DOCUMENTS = {
     "list-tree": ("list", "--tree", "--json"),
     "tools": ("tools", "--json"),
     "resume": ("resume", "latest", "--json"),
+    "open": ("open", "latest", "--json"),
 }
 
 
@@ -36,6 +39,25 @@ def home(safe_environment: None) -> Path:
 def stabilise(text: str, home: Path) -> str:
     """`text` without what is another one on every machine."""
     return re.sub(r'(: ")[^"]*/\.claude/', r"\1/home/mina/.claude/", text.replace(str(home), "~"))
+
+
+def _pretend_to_serve(home: Path) -> None:
+    """Leave the note that a web app leaves while it runs."""
+    note = home / ".local" / "share" / "recollect" / "server.json"
+    note.parent.mkdir(parents=True, mode=0o700)
+    note.write_text(json.dumps({"pid": os.getpid(), "port": 8123}), encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", [("resume", "latest", "--print"), ("open", "latest")])
+def test_what_is_copied_is_not_broken(
+    run_recollect: RunRecollect, home: Path, words: tuple[str, ...]
+) -> None:
+    """A command and a link are one line, however narrow the terminal is."""
+    _pretend_to_serve(home)
+    results = [run_at(run_recollect, width, *words) for width in WIDTHS]
+    assert [(each.code, each.stdout.count("\n")) for each in results] == [(0, 1)] * len(WIDTHS)
+    check_golden(GOLDEN / f"{words[0]}.txt", stabilise(results[0].stdout, home))
+    assert len({each.stdout for each in results}) == 1
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -56,6 +78,7 @@ def test_documents_are_what_they_are_meant_to_be(
     run_recollect: RunRecollect, home: Path, name: str
 ) -> None:
     """Each command prints the JSON that its file says."""
+    _pretend_to_serve(home)
     result = run_at(run_recollect, 80, *DOCUMENTS[name])
     assert (result.code, result.stderr) == (0, "")
     check_golden(GOLDEN / f"{name}.json", stabilise(result.stdout, home))

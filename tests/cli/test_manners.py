@@ -156,7 +156,7 @@ EXITS: list[tuple[int, tuple[str, ...]]] = [
     (0, ("--version",)),
     *((2, (name, "--nonsense")) for name in COMMANDS if name != "statusline"),
     (2, ("nonsense",)),
-    (2, ("config",)),
+    (0, ("config",)),
     (2, ("config", "nonsense")),
     (2, ("usage", "nonsense")),
     (2, ("usage", "--timezone", "Mars")),

@@ -375,9 +375,9 @@ def test_a_price_file_with_a_mistake_is_refused(
     assert wrong.stderr.startswith(f"recollect: The price file {file} cannot be used: ")
 
 
-@pytest.mark.parametrize("command", ["usage", "index", "list"])
+@pytest.mark.parametrize("command", [("usage",), ("index",), ("list",), ("search", "word")])
 def test_the_index_of_a_newer_program_is_refused(
-    run_recollect: RunRecollect, root: Path, tmp_path: Path, command: str
+    run_recollect: RunRecollect, root: Path, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     """By every command that needs it, with the three things that one can do."""
     data = tmp_path / "own"
@@ -389,7 +389,7 @@ def test_the_index_of_a_newer_program_is_refused(
     connection.execute("UPDATE meta SET value = '99' WHERE key = 'schema'")
     connection.execute("UPDATE meta SET value = '9.8.7' WHERE key = 'program'")
     connection.close()
-    result = run_recollect(command, "--claude-dir", str(root), env=env)
+    result = run_recollect(*command, "--claude-dir", str(root), env=env)
     assert (result.code, result.stdout) == (5, "")
     assert result.stderr == (
         f"recollect: Recollect 9.8.7 made the index {data / INDEX_NAME}: it has schema 99, and "

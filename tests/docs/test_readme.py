@@ -48,6 +48,13 @@ def test_every_exit_code_is_listed() -> None:
     assert listed == raised | ends
 
 
+def test_every_page_is_linked() -> None:
+    """From the front page every page of the documentation is one step away."""
+    linked = set(re.findall(r"\]\((docs/[\w/-]+\.md)\)", README))
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "dev").glob("*.md")]
+    assert {path.relative_to(ROOT).as_posix() for path in pages} - linked == set()
+
+
 @pytest.mark.parametrize("page", ["README.md", "docs/doctor.md"])
 def test_links_lead_somewhere(page: str) -> None:
     """Every relative link leads to a file of the project."""

@@ -59,3 +59,17 @@ def test_nothing_is_a_look_too(tmp_path: Path) -> None:
     (tmp_path / "projects").mkdir()
     seen = look(ClaudeRoot(tmp_path), 1)
     assert (seen.sessions, seen.oldest, seen.next_to_go) == (0, None, ())
+
+
+def test_the_oldest_is_the_one_that_began_first(tmp_path: Path) -> None:
+    """A file's time is that of its last change, or of a copy; a session's own records know better.
+
+    A session without a time, or with one that its file cannot have, is as old as its file.
+    """
+    root = ClaudeRoot(tmp_path)
+    root.session(FIRST, title("No time"), prompt("a", seconds=5 * DAY), modified=20 * DAY)
+    assert look(root, 25).oldest == seconds_of(5 * DAY)
+    root.session(SECOND, title("No time"), modified=4 * DAY)
+    assert look(root, 25).oldest == seconds_of(4 * DAY)
+    root.session(FIRST, prompt("from the future", seconds=90 * DAY), modified=3 * DAY)
+    assert look(root, 25).oldest == seconds_of(3 * DAY)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 
 from recollect.search import Query, find_spans, iter_terms, parse_query, query_terms
+from recollect.search.spans import choose_window
 from recollect.search.tree import Phrase, Word
 from tests.search.texts import anything, pictographs, texts, unspaced_runs, words
 
@@ -96,3 +97,24 @@ def test_a_crowded_query_is_marked_in_part() -> None:
     """Only the first 64 words of a query are looked for."""
     text = " ".join(f"w{number}x" for number in range(100))
     assert len(find_spans(text, parse_query(text))) == 64
+
+
+FILLER = "some other words\n" * 2000
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "held"),
+    [
+        ("pond", "pond and more", "pond and more"),
+        ("pond", f"{FILLER}pond{FILLER}", "pond"),
+        ("pond tide", f"{FILLER}pond{FILLER}Tide pond{FILLER}", "Tide pond"),
+        ('"tide pool"', f"{FILLER}tide\npool{FILLER}", "tide\npool"),
+    ],
+)
+def test_of_a_long_text_one_stretch_is_looked_at(query: str, text: str, held: str) -> None:
+    """It holds most of what is sought; where nothing is spelt that way, it is the whole text."""
+    start, end = choose_window(text, parse_query(query))
+    assert (held in text[start:end], end - start < 20_000 or (start, end) == (0, len(text))) == (
+        True,
+        True,
+    )

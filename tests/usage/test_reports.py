@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recollect.usage.blocks import Block
 from recollect.usage.groups import Group
-from recollect.usage.reports import Order, Question, Report, ReportRow, make_report
+from recollect.usage.reports import Only, Order, Question, Report, ReportRow, make_report
 from recollect.usage.rows import SourceFile, UsageRow
 from recollect.usage.totals import Totals, add_up, make_totals
 from recollect.usage.zones import Zone, load_zone
@@ -62,6 +62,29 @@ def test_stretches_of_time(group: str, expected: dict[str | None, int]) -> None:
     """Weeks begin on Monday, as ISO 8601 has it; times rise."""
     rows = at(NOON - 24 * HOUR, NOON, NOON + 24 * HOUR)
     assert keys(make_report(rows[::-1], ask(group))) == expected
+
+
+@given(
+    st.lists(
+        st.builds(
+            UsageRow,
+            totals=st.integers(0, 1000).map(cost),
+            moment=st.none() | st.integers(NOON, NOON + 90 * 24 * HOUR),
+            file=st.sampled_from([None, MAIN, AGENT, EXPLORER, FLAT]),
+            model=st.sampled_from([None, "a", "b"]),
+            tools=st.sampled_from([None, "Bash", "Bash\nmcp__x__y"]),
+            is_sidechain=st.booleans(),
+        ),
+        max_size=30,
+    ),
+    st.sampled_from(Group),
+    st.sampled_from(Group),
+)
+def test_any_row_can_be_split_again(rows: list[UsageRow], group: Group, other: Group) -> None:
+    """What one row holds, split in any other way, adds up to that row."""
+    for line in make_report(rows, ask(group.value)).rows:
+        question = Question(group=other, zone=UTC, only=Only(group, line.key))
+        assert make_report(rows, question).totals == line.totals
 
 
 def test_the_first_week_may_be_of_another_year() -> None:

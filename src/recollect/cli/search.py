@@ -24,6 +24,7 @@ from recollect.search import parse_query
 from recollect.search.engine import RECIPE, Hit, SearchOptions, SearchResult, search
 from recollect.search.regexes import check_regexes
 from recollect.search.tree import quote
+from recollect.store.database import refuse_newer
 from recollect.store.listings import Listing
 from recollect.store.place import find_data_directory
 from recollect.sync.level import find_transcripts
@@ -97,6 +98,8 @@ def command(  # noqa: PLR0913 - one argument for each option
         options = msgspec.structs.replace(options, timezone=timezone)
     query = parse_query(text, timezone=options.timezone)
     check_regexes(query)
+    # The texts would be indexed anew, and the newer program would have to do it once more.
+    refuse_newer(find_data_directory())
     roots = find_roots(claude_dirs)
     transcripts = find_transcripts(roots)
     is_level = _bring_level(transcripts, is_hurried=sys.stderr.isatty() and not wait)

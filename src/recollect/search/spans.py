@@ -8,6 +8,7 @@ with look-behind, which cannot skip.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -40,14 +41,7 @@ _GAP: Final = rf"([{SEPARATORS}]*+)"
 def find_spans(text: str, query: Query) -> list[Span]:
     """The stretches of the text that hold what the query seeks, in order, none overlapping."""
     folded = fold_with_places(text)
-    needles = dict.fromkeys(
-        needle for sought in iter_sought(query.root) for needle in _iter_needles(sought)
-    )
-    found = [
-        span
-        for needle in islice(needles, _MOST_NEEDLES)
-        for span in _iter_spans(text, folded, re.compile(needle))
-    ]
+    found = [span for needle in _find_needles(query) for span in _iter_spans(text, folded, needle)]
     return _unite(sorted(found))
 
 
@@ -69,6 +63,15 @@ def choose_window(text: str, query: Query) -> Span:
         if most == len(words):
             break
     return best
+
+
+# A query is asked of dozens of texts in a row, and may have been widened to dozens of words.
+@lru_cache(maxsize=8)
+def _find_needles(query: Query) -> tuple[re.Pattern[str], ...]:
+    needles = dict.fromkeys(
+        needle for sought in iter_sought(query.root) for needle in _iter_needles(sought)
+    )
+    return tuple(map(re.compile, islice(needles, _MOST_NEEDLES)))
 
 
 def _iter_needles(sought: Sought) -> Iterator[str]:

@@ -72,6 +72,13 @@ def open_for_reading(directory: Path) -> apsw.Connection | None:
     return None
 
 
+def refuse_newer(directory: Path) -> None:
+    """Raise `NewerIndex` if a newer program made the index in `directory`."""
+    connection = open_for_reading(directory)
+    if connection is not None:
+        connection.close()
+
+
 def update(directory: Path, work: Callable[[Access], T], *, replaces_newer: bool = False) -> T:
     """The result of `work` on the index in `directory`, while no other process writes it.
 

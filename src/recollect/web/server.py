@@ -78,7 +78,9 @@ def serve(settings: Settings, announce: Announce) -> None:
 
 def _bind(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # With the protocol named, asyncio sends at once: otherwise the second part of an answer waits
+    # 40 ms for the first to be acknowledged.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":
             # On Windows this would let another program take the port over.

@@ -1,4 +1,4 @@
-"""One browser for all tests, and a watched page for each."""
+"""One browser for the tests of a module, and a watched page for each."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -12,7 +12,8 @@ from tests.web.running import RunningServer
 StartVisit = Callable[[Look], Visit]
 
 
-@pytest.fixture(scope="session")
+# No longer than a module: while it runs, so does an event loop, which other tests start themselves.
+@pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """The browser of this machine."""
     executable = find_chromium()

@@ -15,7 +15,7 @@ from recollect.cli.picker.sources import Sources
 from recollect.cli.picker.state import Pick, open_state
 from recollect.errors import RecollectError
 from recollect.launch.resume import check_shown, plan_resume
-from recollect.locations import Transcript
+from recollect.locations import Transcript, TranscriptKind
 from recollect.store.listings import Listing
 from recollect.store.place import find_data_directory
 from recollect.sync.listings import list_level
@@ -24,7 +24,8 @@ from recollect.sync.listings import list_level
 def pick_session(transcripts: Sequence[Transcript]) -> Pick | None:
     """What the person at the terminal picks; None when they leave without."""
     directory = find_data_directory()
-    listings = [each for each in list_level(directory, transcripts) if not each.is_subagent]
+    sessions = [each for each in transcripts if each.kind is TranscriptKind.SESSION]
+    listings = [each for each in list_level(directory, sessions) if not each.is_subagent]
     by_path = {str(each.path): each for each in transcripts}
     picker = Picker(
         open_state(listings, str(Path.cwd())),

@@ -45,6 +45,8 @@ from recollect.store.listings import Listing
 TYPING_PAUSE = 0.12
 """Seconds without a key before the texts are searched."""
 PREVIEW_PAUSE = 0.06
+INDEXING_PAUSE = 0.3
+"""Seconds before texts are indexed, so that loading what that takes delays no first screen."""
 INDEXING_STEP = 1.0
 ESCAPE_PAUSE = 0.1
 LEAST_FOR_TWO_PANES = 100
@@ -256,6 +258,7 @@ class Picker:
     async def _index(self) -> None:
         """Bring the texts level in steps, so that leaving never waits long."""
         with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(INDEXING_PAUSE)
             while not await asyncio.to_thread(self._sources.index_some, INDEXING_STEP):
                 if self._state.query.strip():
                     self._begin("find", self._find(self._state.query))

@@ -1,0 +1,139 @@
+"""What a command costs from start to end: `python -m benchmarks.cli`.
+
+CPU time of the user and of the system together, of fresh processes, on a made-up history of 2,000
+sessions with a level index. A budget is what DESIGN.md promises; the best run is held against it,
+because the median of a busy machine measures its neighbours.
+"""
+
+import argparse
+import json
+import os
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from benchmarks.library import make_session
+from benchmarks.text import Text
+
+_ROOT = Path(__file__).resolve().parent.parent
+SESSIONS = 2_000
+SESSION_BYTES = 40_000
+RUNS = 20
+_MILLISECONDS = 1000
+
+
+class Measured(Struct, frozen=True):
+    """A command, and the CPU milliseconds of its best and of its middle run."""
+
+    command: str
+    best: float
+    median: float
+    budget: float | None
+    """What it may take; None where nothing is promised."""
+
+
+COMMANDS: Mapping[str, float | None] = {
+    "--version": 120,
+    "--help": 120,
+    "list": 150,
+    "statusline": 100,
+    "usage": None,
+    "usage session": None,
+}
+"""Commands with their budgets in milliseconds."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit code: 1 if a budget is exceeded."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cli", description=__doc__)
+    parser.add_argument("--sessions", type=int, default=SESSIONS, help="2,000 by default")
+    parser.add_argument("--runs", type=int, default=RUNS, help="of each command, 20 by default")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="recollect-benchmark-") as folder:
+        results = run(Path(folder), options.sessions, options.runs)
+    for result in results:
+        print(msgspec.json.encode(result).decode() if options.json else format_result(result))
+    return int(any(each.budget is not None and each.best > each.budget for each in results))
+
+
+def run(folder: Path, sessions: int, runs: int) -> list[Measured]:
+    """The figures for a history made in `folder`."""
+    environment = make_home(folder, sessions)
+    status = make_status(folder)
+    # What the first answers have to read is not what an answer costs.
+    for words in (["index"], ["list"]):
+        _spend(words, environment, b"")
+    return [
+        measure(command, runs, environment, status if command == "statusline" else b"")
+        for command in COMMANDS
+    ]
+
+
+def make_home(folder: Path, sessions: int) -> dict[str, str]:
+    """Fill a home with sessions; the environment in which programs take it for theirs."""
+    rng = random.Random(1)
+    text = Text(rng)
+    for number in range(sessions):
+        make_session(rng, text, number, SESSION_BYTES).save(folder / ".claude")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CLAUDE")}
+    return {
+        **kept,
+        **dict.fromkeys(("RECOLLECT_CONFIG", "RECOLLECT_DATA_DIR", "RECOLLECT_PRICES"), ""),
+        "HOME": str(folder),
+        "USERPROFILE": str(folder),
+        "LOCALAPPDATA": str(folder),
+        "XDG_DATA_HOME": str(folder / "data"),
+        "XDG_CONFIG_HOME": str(folder / "config"),
+        "RECOLLECT_NOW": datetime.now(UTC).isoformat(),
+    }
+
+
+def make_status(folder: Path) -> bytes:
+    """What Claude Code would say about one of the sessions."""
+    transcript = next(folder.glob(".claude/projects/*/*.jsonl"))
+    status = {
+        "session_id": transcript.stem,
+        "transcript_path": str(transcript),
+        "model": {"display_name": "Opus 4.5"},
+        "cost": {"total_cost_usd": 1.25},
+        "context_window": {"used_percentage": 42},
+    }
+    return json.dumps(status).encode()
+
+
+def measure(command: str, runs: int, environment: Mapping[str, str], data: bytes) -> Measured:
+    """What runs of a command cost."""
+    spent = [_spend(command.split(), environment, data) for _ in range(runs)]
+    return Measured(command, min(spent), statistics.median(spent), COMMANDS[command])
+
+
+def _spend(words: Sequence[str], environment: Mapping[str, str], data: bytes) -> float:
+    command = [sys.executable, "-m", "recollect", *words]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, cwd=_ROOT, env=environment, input=data, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds * _MILLISECONDS
+
+
+def format_result(result: Measured) -> str:
+    """One line for people."""
+    budget = "" if result.budget is None else f", budget {result.budget:.0f}"
+    return (
+        f"recollect {result.command}: best {result.best:.0f} ms of CPU, "
+        f"median {result.median:.0f}{budget}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,261 @@
+"""How fast texts become searchable and are found: `python -m benchmarks.search`.
+
+Indexes a reference corpus in a fresh process, asks the index many different queries of each kind,
+and measures how soon a line that was just appended is found, while the index is being made and
+afterwards. Queries are drawn from the transcripts, with a fixed seed. An existing corpus is only
+read: the lines are appended to a session beside it.
+"""
+
+import argparse
+import os
+import random
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from benchmarks.corpus import make_corpus, make_reference
+from benchmarks.memory import peak_memory
+from benchmarks.reader import parse_size
+from recollect.locations import Transcript, discover_root
+from recollect.reader import read_transcript
+from recollect.search.engine import RECIPE, SearchOptions, search
+from recollect.sync.documents import list_documents
+from recollect.sync.texts import TextProgress, index_texts
+
+QUERIES = 40
+APPENDED = 20
+_SAMPLED_FILES = 60
+_LONGEST_SAMPLE = 20_000
+_PAUSE_SECONDS = 0.3
+_ROOT = Path(__file__).resolve().parent.parent
+_SESSION = "44444444-4444-4444-8444-444444444444"
+_FIELDS = (
+    "tool:Bash is:error role:user role:assistant is:thinking model:sonnet tool:Read is:subagent "
+    "project:work since:2025 file:src"
+).split()
+
+
+class Build(Struct, frozen=True):
+    """What making the index took; memory is that of the process that writes."""
+
+    wall_seconds: float
+    cpu_seconds: float
+    conversation_seconds: float
+    peak_memory: int
+
+
+class Timing(Struct, frozen=True):
+    """Wall and CPU time of one thing that was done, in seconds."""
+
+    wall: float
+    cpu: float
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit code, always 0: what is too slow is for the reader of the figures to say."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.search", description=__doc__)
+    parser.add_argument("--size", type=parse_size, default="200M", help="size of the made corpus")
+    parser.add_argument("--corpus", type=Path, help="search this Claude directory; make none")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="recollect-benchmark-") as folder:
+        corpus = options.corpus or Path(folder, "corpus")
+        if options.corpus is None and make_reference(corpus, options.size) is None:
+            make_corpus(corpus, options.size)
+        for line in measure(corpus, Path(folder)):
+            print(line, flush=True)
+    return 0
+
+
+def measure(corpus: Path, folder: Path) -> Iterator[str]:
+    """Yield the lines of the table."""
+    transcripts = find([corpus])
+    size = sum(transcript.size for transcript in transcripts)
+    yield f"{len(transcripts):,} transcripts of {size / 1e6:,.0f} MB, load {os.getloadavg()[0]:.1f}"
+    data = folder / "data"
+    build = finish(start_build([corpus], data))
+    index = sum(path.stat().st_size for path in data.rglob("*") if path.is_file())
+    yield f"conversation searchable   {build.conversation_seconds:8.1f} s"
+    yield f"everything searchable     {build.wall_seconds:8.1f} s  ({build.cpu_seconds:.1f} s CPU)"
+    yield f"memory while indexing     {build.peak_memory / 1e6:8.0f} MB"
+    yield f"index                     {index / 1e6:8.0f} MB, {index / size:.1%} of the transcripts"
+    yield f"{'milliseconds':24}{'wall p50':>10}{'p95':>8}{'CPU p50':>10}{'p95':>8}"
+    for kind, queries in draw_queries(transcripts).items():
+        yield format_timings(kind, [*ask(data, queries, transcripts)])
+    own = folder / "own"
+    found = [*append_while_indexing(corpus, own, folder / "second")]
+    yield format_timings(f"line, indexing ({len(found)})", found)
+    found = [*append_when_level([corpus, own], own, folder / "second")]
+    yield format_timings(f"line, level ({len(found)})", found)
+    yield f"load {os.getloadavg()[0]:.1f}"
+
+
+def format_timings(name: str, timings: Sequence[Timing]) -> str:
+    """One line: the middle and the slow end."""
+    walls, cpus = sorted(each.wall for each in timings), sorted(each.cpu for each in timings)
+    last, middle = round((len(timings) - 1) * 0.95), len(timings) // 2
+    figures = [1000 * value for value in (walls[middle], walls[last], cpus[middle], cpus[last])]
+    return "{:24}{:10.1f}{:8.1f}{:10.1f}{:8.1f}".format(name, *figures)
+
+
+def find(roots: Sequence[Path]) -> list[Transcript]:
+    """The transcripts below these Claude directories."""
+    found = (transcript for root in roots for transcript in discover_root(root).transcripts)
+    return [transcript for transcript in found if not transcript.is_empty]
+
+
+def start_build(roots: Sequence[Path], data: Path) -> subprocess.Popen[bytes]:
+    """A process that makes an index of these directories."""
+    command = [sys.executable, "-m", "benchmarks.search", "--build", str(data), *map(str, roots)]
+    return subprocess.Popen(command, cwd=_ROOT, stdout=subprocess.PIPE)
+
+
+def finish(process: subprocess.Popen[bytes]) -> Build:
+    """What a process that makes an index says at its end."""
+    return msgspec.json.decode(process.communicate()[0], type=Build)
+
+
+def build(data: Path, roots: Sequence[Path]) -> Build:
+    """Make an index; the conversation is searchable when the second half is being read."""
+    transcripts = find(roots)
+    start = time.perf_counter()
+    halves: list[float] = []
+
+    def watch(progress: TextProgress) -> None:
+        if not halves and 2 * progress.bytes_done > progress.bytes:
+            halves.append(time.perf_counter() - start)
+
+    index_texts(data, RECIPE, transcripts, watch=watch)
+    wall = time.perf_counter() - start
+    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    cpu = sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    return Build(wall, cpu, halves[0] if halves else wall, peak_memory())
+
+
+def ask(data: Path, queries: Sequence[str], transcripts: Sequence[Transcript]) -> Iterator[Timing]:
+    """Yield what each query takes, 20 sessions with their snippets, once its files are cached."""
+    options = SearchOptions(limit=20)
+    for query in queries:
+        asking = partial(search, data, query, transcripts, options, index_complete=True)
+        asking()
+        yield time_of(asking)
+
+
+def time_of(deed: Callable[[], object]) -> Timing:
+    """What a deed takes."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    deed()
+    return Timing(time.perf_counter() - wall, time.process_time() - cpu)
+
+
+def append_while_indexing(corpus: Path, own: Path, data: Path) -> Iterator[Timing]:
+    """Yield the time from appending a line to finding it, while another process indexes all."""
+    append(own, "first")
+    process = start_build([corpus, own], data)
+    number = 0
+    while process.poll() is None:
+        word = f"fresh{number}line"
+        append(own, word)
+        yield time_of(partial(wait_for, word, [corpus, own], data))
+        number += 1
+        time.sleep(_PAUSE_SECONDS)
+    finish(process)
+
+
+def append_when_level(roots: Sequence[Path], own: Path, data: Path) -> Iterator[Timing]:
+    """Yield the time from appending a line to finding it in an index that is kept level."""
+
+    def look(word: str) -> None:
+        transcripts = find(roots)
+        index_texts(data, RECIPE, transcripts)
+        if not search(data, word, transcripts, index_complete=True).hits:
+            raise LookupError(word)
+
+    for number in range(APPENDED):
+        word = f"level{number}line"
+        append(own, word)
+        yield time_of(partial(look, word))
+
+
+def wait_for(word: str, roots: Sequence[Path], data: Path) -> None:
+    """Search until the word is found."""
+    while not search(data, word, find(roots), index_complete=False).hits:
+        pass
+
+
+def append(root: Path, word: str) -> None:
+    """Add a prompt with this word to the session in `root`."""
+    path = root / "projects" / "-bench" / f"{_SESSION}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    moment = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
+    message = {"role": "user", "content": f"please look at {word} again"}
+    record = {"type": "user", "uuid": word, "sessionId": _SESSION, "timestamp": moment}
+    with path.open("ab") as file:
+        file.write(msgspec.json.encode({**record, "message": message}) + b"\n")
+
+
+def draw_queries(transcripts: Sequence[Transcript]) -> dict[str, list[str]]:
+    """Queries of each kind, all different, with words of these transcripts."""
+    rng = random.Random(1)
+    texts = [*iter_texts(rng.sample(transcripts, min(_SAMPLED_FILES, len(transcripts))))]
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update({word.lower() for word in re.findall("[A-Za-z]{3,}", text)})
+    common = [word for word, _ in counts.most_common(200)]
+    rare = [word for word, count in counts.items() if count <= 2 and 5 <= len(word) <= 12]
+    middling = [word for word, count in counts.items() if 5 <= count <= 60 and len(word) >= 8]
+    phrases = find_all("[a-z]{2,} [a-z]{2,}(?: [a-z]{2,})?", rng, texts)
+    return {
+        "common word": draw(lambda: rng.choice(common)),
+        "rare word": draw(lambda: rng.choice(rare)),
+        "two words": draw(lambda: " ".join(rng.sample(common, 2))),
+        "phrase": draw(lambda: f'"{next(phrases)}"'),
+        "prefix": draw(lambda: f"{rng.choice(common + middling)[: rng.choice((3, 4))]}*"),
+        "two Chinese characters": draw(find_all("[\u4e00-\u9fff]{2}", rng, texts).__next__),
+        "middle of a word": draw(lambda: rng.choice(middling)[1:-1]),
+        "word and field": draw(lambda: f"{rng.choice(common)} {rng.choice(_FIELDS)}"),
+        "regular expression": draw(
+            lambda: rf"/{rng.choice(middling)[:-2]}\w+\W+{rng.choice(common)}/"
+        ),
+    }
+
+
+def draw(make: Callable[[], str]) -> list[str]:
+    """Different queries, as many as there are to be."""
+    drawn: dict[str, None] = {}
+    while len(drawn) < QUERIES:
+        drawn[make()] = None
+    return list(drawn)
+
+
+def find_all(pattern: str, rng: random.Random, texts: Sequence[str]) -> Iterator[str]:
+    """Yield what fits the pattern, from one text after the other, at random, for ever."""
+    while True:
+        if found := re.findall(pattern, rng.choice(texts)):
+            yield rng.choice(found)
+
+
+def iter_texts(transcripts: Sequence[Transcript]) -> Iterator[str]:
+    """Yield the texts of some transcripts, without very long ones."""
+    for transcript in transcripts:
+        for record in read_transcript(transcript.path):
+            for document in list_documents(record):
+                if len(document.text) <= _LONGEST_SAMPLE:
+                    yield document.text
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--build"]:
+        made = build(Path(sys.argv[2]), [Path(root) for root in sys.argv[3:]])
+        print(msgspec.json.encode(made).decode())
+    else:
+        sys.exit(main())

@@ -1,0 +1,20 @@
+"""The benchmark of the command line runs what it says, on a very small history."""
+
+from pathlib import Path
+
+from benchmarks.cli import COMMANDS, Measured, format_result, run
+
+
+def test_every_command_is_measured(tmp_path: Path) -> None:
+    """Each command is run to its end and costs something."""
+    results = run(tmp_path, sessions=3, runs=2)
+    assert [result.command for result in results] == list(COMMANDS)
+    assert min(result.best for result in results) > 1
+    assert [result for result in results if result.best > result.median] == []
+
+
+def test_a_figure_comes_with_its_budget() -> None:
+    """People see what was promised beside what was measured."""
+    assert format_result(Measured("list", 91.2, 99.9, 150)) == (
+        "recollect list: best 91 ms of CPU, median 100, budget 150"
+    )

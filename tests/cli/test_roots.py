@@ -1,0 +1,45 @@
+"""What somebody is told who has no sessions yet."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.process import Finished, RunRecollect
+
+TIP = "To see what it would look like: recollect demo\n"
+COMMANDS = [
+    (),
+    ("list",),
+    ("show", "latest"),
+    ("search", "pond"),
+    ("tools",),
+    ("files", "--project", "pond"),
+    ("resume", "latest"),
+    ("open", "-1"),
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_without_a_session_it_is_said_where_one_would_be(
+    run_recollect: RunRecollect, words: tuple[str, ...]
+) -> None:
+    """Each command names the places that were looked at, and how to try it out."""
+    projects = Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects"
+    projects.mkdir(parents=True)
+    told = f"recollect: There is no session yet. Looked at:\n  {projects}\n{TIP}"
+    assert run_recollect(*words) == Finished(3, "", told)
+
+
+@pytest.mark.parametrize("words", [*COMMANDS, ("index",)], ids=" ".join)
+def test_without_a_claude_directory_it_is_said_how_to_name_one(
+    run_recollect: RunRecollect, words: tuple[str, ...]
+) -> None:
+    """The same, and what to give or set where it is somewhere else."""
+    root = os.environ["CLAUDE_CONFIG_DIR"]
+    told = (
+        f"recollect: No Claude Code data found. Looked at:\n  {root}\n"
+        "Name the directory that holds `projects` with --claude-dir, or set CLAUDE_CONFIG_DIR to "
+        f"it.\n{TIP}"
+    )
+    assert run_recollect(*words) == Finished(3, "", told)

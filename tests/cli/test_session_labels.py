@@ -1,0 +1,41 @@
+"""What a session goes by where it has one line."""
+
+import pytest
+
+from recollect.cli.session_labels import NO_TITLE, label_id, label_project, label_title
+
+
+@pytest.mark.parametrize(
+    ("session_id", "expected"),
+    [
+        ("94791a87-9d13-410a-a632-25a9b25c1b45", "94791a87"),
+        ("agent-a557725", "a557725"),
+        ("\x1b[2Jname", "␛[2Jname"),
+    ],
+)
+def test_the_beginning_of_an_id_is_enough(session_id: str, expected: str) -> None:
+    """Every command takes it; a subagent's has another one behind the word they all share."""
+    assert label_id(session_id) == expected
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ("/home/mina/tidepool", "tidepool"),
+        ("C:\\work\\tidepool", "tidepool"),
+        ("/", "/"),
+        ("-home-mina-tidepool", "-home-mina-tidepool"),
+    ],
+)
+def test_a_project_is_the_last_part_of_its_directory(place: str, expected: str) -> None:
+    """Of whichever system it was; what is no path stays as it is."""
+    assert label_project(place) == expected
+
+
+def test_a_title_is_one_line() -> None:
+    """Without one, the first prompt says what it is about."""
+    assert [
+        label_title("Two\n  lines\t\x1b[2J", "asked"),
+        label_title(None, "asked"),
+        label_title("", None),
+    ] == ["Two lines ␛[2J", "asked", NO_TITLE]

@@ -1,0 +1,83 @@
+"""docs/cli.md and the manual pages are made from the commands as they are."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from recollect.cli.outcome import FAILED, INTERRUPTED, READER_LEFT
+from recollect.errors import RecollectError
+from tools import generate_docs
+from tools.command_pages import Page, list_exit_codes, list_pages
+from tools.manual import escape
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = {page.name: page for page in list_pages()}
+HINT = "run `make docs`"
+
+
+def test_the_page_is_up_to_date() -> None:
+    """docs/cli.md says what the help says now."""
+    assert generate_docs.PAGE.read_text(encoding="utf-8") == generate_docs.make_page(), HINT
+
+
+def test_the_manuals_are_up_to_date() -> None:
+    """There is a manual for each command, with its present help, and no other."""
+    written = {
+        path.name: path.read_text(encoding="utf-8") for path in generate_docs.MANUALS.glob("*")
+    }
+    assert written == generate_docs.make_manuals(), HINT
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=list(PAGES))
+def test_every_command_has_an_example(page: Page) -> None:
+    """Its help shows how it is called, unless it is the program itself."""
+    if page.name != "recollect":
+        assert [each for each in page.examples if page.words[1] in each] != []
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=list(PAGES))
+def test_every_option_is_explained(page: Page) -> None:
+    """No option is without words."""
+    assert [name for name, meaning in page.options if not meaning] == []
+
+
+def test_every_variable_is_documented() -> None:
+    """Variables of our own that the code reads stand in the list of variables."""
+    sources = (ROOT / "src").rglob("*.py")
+    used = {
+        name
+        for path in sources
+        for name in re.findall(r'= ?"(RECOLLECT_[A-Z_]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert used - set(generate_docs.ENVIRONMENT) == set()
+
+
+def test_every_exit_code_is_documented() -> None:
+    """The codes of the list are those that the program ends with."""
+    listed = {int(code) for codes, _ in list_exit_codes() for code in codes.split(", ")}
+    raised = {error.exit_code for error in RecollectError.__subclasses__()}
+    assert listed == raised | {0, FAILED, INTERRUPTED, READER_LEFT}
+
+
+def test_roff_is_told_what_is_meant() -> None:
+    """Nothing in a text is taken for a request or an escape."""
+    assert [escape(text) for text in (".SH", "'x", r"a\b", "--all")] == [
+        r"\&.SH",
+        r"\(aqx",
+        r"a\eb",
+        r"\-\-all",
+    ]
+
+
+@pytest.mark.parametrize("name", generate_docs.make_manuals())
+def test_manuals_are_set_without_a_warning(name: str) -> None:
+    """Groff has nothing to say about any of them."""
+    groff = shutil.which("groff")
+    if groff is None:
+        pytest.skip("groff is not installed")
+    command = [groff, "-man", "-Tutf8", "-ww", "-z", str(generate_docs.MANUALS / name)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ""

@@ -1,0 +1,50 @@
+"""docs/sessions.md describes the commands about sessions and their JSON as they are."""
+
+import re
+from pathlib import Path
+
+import pytest
+from msgspec.structs import fields
+
+from recollect.cli.list_document import Entry, ListDocument
+from recollect.cli.open import OpenDocument
+from recollect.cli.resume import ResumeDocument
+from recollect.cli.tools import ToolsDocument
+from recollect.usage.tool_calls import ToolUse
+from tests.process import RunRecollect
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "sessions.md").read_text(encoding="utf-8")
+
+
+def section(title: str) -> str:
+    """What stands below a heading, up to the next one of its rank or above."""
+    level, _, _ = title.partition(" ")
+    found = re.search(
+        rf"^{re.escape(title)}\n(.*?)(?=^#{{1,{len(level)}}} |\Z)", PAGE, re.MULTILINE | re.DOTALL
+    )
+    assert found, title
+    return found[1]
+
+
+@pytest.mark.parametrize("name", ["list", "tools", "resume", "open"])
+def test_every_option_is_documented(run_recollect: RunRecollect, name: str) -> None:
+    """Each option of a command's help stands below its heading."""
+    shown = set(re.findall(r"(?<![\w-])--[a-z-]+", run_recollect(name, "--help").stdout))
+    described = set(re.findall(r"--[a-z-]+", section(f"## `recollect {name}`")))
+    assert shown - described - {"--help"} == set()
+
+
+@pytest.mark.parametrize(
+    ("schema", "types"),
+    [
+        ("recollect.list/1", (ListDocument, Entry)),
+        ("recollect.tools/1", (ToolsDocument, ToolUse)),
+        ("recollect.resume/1", (ResumeDocument,)),
+        ("recollect.open/1", (OpenDocument,)),
+    ],
+)
+def test_every_field_is_documented(schema: str, types: tuple[type, ...]) -> None:
+    """The tables have the fields of the documents, all of them and in their order."""
+    documented = re.findall(r"^\| `(\w+)` \|", section(f"### `{schema}`"), flags=re.MULTILINE)
+    assert documented == [field.name for kind in types for field in fields(kind)]
+    assert f"`{schema}`" in section(f"### `{schema}`")

@@ -1,0 +1,72 @@
+"""docs/statusline.md and docs/config.md describe what the program does."""
+
+import re
+from pathlib import Path
+
+import msgspec
+
+from recollect.cli.config import ConfigDocument
+from recollect.cli.config_file import SETTINGS
+from recollect.cli.config_values import Effective
+from recollect.cli.statusline_document import BlockDocument, Cost, StatuslineDocument, Today
+from recollect.cli.statusline_sync import PAUSE_SECONDS
+from tests.process import RunRecollect
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+STATUSLINE = (DOCS / "statusline.md").read_text(encoding="utf-8")
+CONFIG = (DOCS / "config.md").read_text(encoding="utf-8")
+
+
+def names(text: str) -> list[str]:
+    """The names in code font."""
+    return re.findall(r"`([^`]+)`", text)
+
+
+def rows(page: str) -> dict[str, str]:
+    """The last column of the last table, by the first."""
+    table = page[page.index("## The JSON form") :]
+    return dict(re.findall(r"^\| `([^`]+)` \| [a-z ]+ \| (.+) \|$", table, flags=re.MULTILINE))
+
+
+def fields_of(struct: type[msgspec.Struct]) -> list[str]:
+    """The names that a struct has in JSON."""
+    return [info.encode_name for info in msgspec.structs.fields(struct)]
+
+
+def options_of(help_text: str) -> set[str]:
+    """The options in a help text."""
+    return set(re.findall(r"--[a-z-]+", help_text)) - {"--help"}
+
+
+def test_fields_of_a_status_line_are_documented() -> None:
+    """The table has every field, and the parts of those that are objects."""
+    documented = rows(STATUSLINE)
+    assert list(documented) == fields_of(StatuslineDocument)
+    assert names(documented["session"]) == fields_of(Cost)
+    assert sorted(names(documented["today"])) == sorted(fields_of(Today))
+    assert names(documented["block"]) == fields_of(BlockDocument)
+
+
+def test_fields_of_the_settings_are_documented() -> None:
+    """The table has every field, and those of each setting."""
+    documented = rows(CONFIG)
+    assert list(documented) == fields_of(ConfigDocument)
+    assert names(documented["settings"]) == fields_of(Effective)
+
+
+def test_every_setting_is_documented() -> None:
+    """The settings of the page are those of the program."""
+    table = CONFIG[: CONFIG.index("The file is")]
+    assert re.findall(r"^\| `([a-z]+)`", table, flags=re.MULTILINE) == list(SETTINGS)
+
+
+def test_options_are_documented(run_recollect: RunRecollect) -> None:
+    """Every option of both commands stands on its page."""
+    for page, words in ((STATUSLINE, ["statusline"]), (CONFIG, ["config", "show"])):
+        shown = options_of(run_recollect(*words, "--help").stdout)
+        assert shown - options_of(page) == set()
+
+
+def test_the_pause_is_that_of_the_code() -> None:
+    """How often a sync is started is what the page says."""
+    assert f"at most every {PAUSE_SECONDS:.0f} seconds" in STATUSLINE

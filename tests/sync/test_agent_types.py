@@ -1,0 +1,30 @@
+"""Tests of recollect.sync.agent_types."""
+
+from pathlib import Path
+
+import pytest
+
+from recollect.sync.agent_types import find_agent_type
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"agentType": "Explore", "description": "x"}', "Explore"),
+        ('{"agentType": ""}', None),
+        ('{"agentType": 5}', None),
+        ("{", None),
+        ("[]", None),
+        ("", None),
+        ("\xff", None),
+    ],
+)
+def test_the_file_beside_tells_the_type(tmp_path: Path, text: str, expected: str | None) -> None:
+    """Whatever else lies there tells nothing."""
+    (tmp_path / "agent-x.meta.json").write_text(text, encoding="latin-1")
+    assert find_agent_type(str(tmp_path / "agent-x.jsonl")) == expected
+
+
+def test_without_a_file_nothing_is_told(tmp_path: Path) -> None:
+    """Older clients wrote none; and a link is not followed."""
+    assert find_agent_type(str(tmp_path / "agent-x.jsonl")) is None

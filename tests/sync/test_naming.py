@@ -1,0 +1,66 @@
+"""Names of sessions by the index: the same answers as from the files."""
+
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import NothingFound
+from recollect.library.references import locate_session
+from recollect.sync.level import find_transcripts
+from recollect.sync.listings import list_level
+from recollect.sync.naming import find_gone, locate_level
+from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, title
+
+ALIKE = "1111aaaa-0000-4000-8000-000000000000"
+EMPTY = "44444444-4444-4444-8444-444444444444"
+NAMES = (
+    *(FIRST, SECOND, ALIKE, EMPTY, "1111", "1111a", "4444", "a1b2", "agent-a1b2c3d4"),
+    *("pond", "POND ", "drain", "the", "drought", "latest", "-1", "-2", "-3", "-4", "", "../x"),
+)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> ClaudeRoot:
+    """Sessions whose names begin alike, an empty file and a subagent."""
+    root = ClaudeRoot(tmp_path / "claude")
+    root.session(FIRST, prompt("a", seconds=3), title("Drain the pond"))
+    root.session(SECOND, prompt("b", seconds=2), title("Fill the pond"))
+    root.session(ALIKE, prompt("c", seconds=1), title("pond"))
+    root.session(EMPTY)
+    root.agent(f"{FIRST}/subagents", "a1b2c3d4", prompt("look"))
+    return root
+
+
+def ask(root: ClaudeRoot, name: str, data: Path | None) -> str:
+    """The file that a name leads to, or what is said when there is none."""
+    try:
+        if data is None:
+            return str(locate_session(name, root=root.path).path)
+        return str(locate_level(name, data, [root.path]).path)
+    except NothingFound as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_index_answers_as_the_files_do(root: ClaudeRoot, tmp_path: Path, name: str) -> None:
+    """A name leads to the same file, or to the same message, with and without an index."""
+    data = tmp_path / "data"
+    expected = ask(root, name, None)
+    assert [ask(root, name, data), ask(root, name, data)] == [expected, expected]
+
+
+def test_an_id_needs_no_index(root: ClaudeRoot, tmp_path: Path) -> None:
+    """Where no title is needed, none is looked up."""
+    locate_level(SECOND, tmp_path / "data", [root.path])
+    assert not (tmp_path / "data").exists()
+
+
+def test_what_a_list_has_shown_is_known_when_it_is_gone(root: ClaudeRoot, tmp_path: Path) -> None:
+    """A session counts as gone if its file is, and not before."""
+    data = tmp_path / "data"
+    list_level(data, find_transcripts([root.path]))
+    assert find_gone("2222", data) is None
+    (path,) = root.path.rglob(f"{SECOND}.jsonl")
+    path.unlink()
+    gone = find_gone("2222", data)
+    assert (gone and gone.id, find_gone("222", data)) == (SECOND, None)

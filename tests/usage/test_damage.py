@@ -1,0 +1,71 @@
+"""Whatever bit flips in the index: reports and explanations say what they said before."""
+
+import random
+from datetime import date
+
+import pytest
+
+from recollect.store.checksums import load_checksums
+from recollect.store.usage_queries import Ledger
+from recollect.usage.explain import Explanation, explain
+from recollect.usage.groups import Group
+from recollect.usage.loading import load_rows, open_books
+from recollect.usage.opening import ask_ledger
+from recollect.usage.reports import Question, Report, make_report
+from recollect.usage.zones import load_zone
+from tests.store.test_damage import Indexed, flip
+from tests.sync.lines import Line
+from tests.sync.world import World
+
+FLIPS, SLOW_FLIPS = 15, 200
+GROUPS = (Group.DAY, Group.SESSION, Group.PROJECT, Group.SUBAGENT, Group.TOOL)
+Told = tuple[list[Report], list[Explanation]]
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Indexed:
+    """An index that tests may damage."""
+    base = tmp_path_factory.mktemp("flipped")
+    return Indexed(World(base, base / "data"))
+
+
+def ask(indexed: Indexed) -> Told:
+    """All sorts of questions, which together read most of the index."""
+    zone = load_zone("UTC")
+
+    def question(ledger: Ledger) -> Told:
+        books = open_books(ledger, [indexed.world.root])
+        questions = [Question(group=group, zone=zone, breakdown=True) for group in GROUPS]
+        reports = [make_report(load_rows(books, each), each) for each in questions]
+        targets = ["2026-03-02", *(str(row.key) for row in reports[1].rows)]
+        return reports, [explain(books, each, zone, date(2026, 4, 1)) for each in targets]
+
+    told, failure = ask_ledger(indexed.world.data, indexed.world.find(), question)
+    assert failure is None
+    return told
+
+
+def simplify(told: Told) -> object:
+    """What is told, without the zone, which is another object each time."""
+    reports, explanations = told
+    return [(each.rows, each.totals) for each in reports], explanations
+
+
+@pytest.mark.skipif(not load_checksums(), reason="this apsw has no checksum VFS")
+@pytest.mark.parametrize(
+    "seed",
+    [*range(FLIPS), *(pytest.param(n, marks=pytest.mark.slow) for n in range(FLIPS, SLOW_FLIPS))],
+)
+def test_a_flipped_bit_changes_no_figure(indexed: Indexed, seed: int) -> None:
+    """Not at once, and not by what is read and added to the index afterwards."""
+    dice = random.Random(seed)
+    world, content = indexed.world, indexed.content
+    indexed.put_back(content)
+    before = simplify(ask(indexed))
+    indexed.put_back(flip(content, dice.randrange(len(content)), dice.randrange(8)))
+    assert simplify(ask(indexed)) == before
+    later = world.write("p9/later", Line(id="msg_1_7", output=3).encode())
+    added = simplify(ask(indexed))
+    indexed.put_back(content)
+    assert simplify(ask(indexed)) == added
+    later.unlink()
