@@ -12,6 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 from rich.text import Text
 
+from recollect.cli.tables import wrap
 from recollect.library.small_files import read_small
 from recollect.live.events import (
     AnyEvent,
@@ -72,6 +73,9 @@ class Drawer:
         """Yield the lines that cannot wait."""
         match event:
             case Appended():
+                if self._waiting and event.source.path not in self._waiting:
+                    # What another file said before comes before.
+                    yield from self.flush()
                 self._find_window(event.source).add(event.record)
                 self._waiting[event.source.path] = None
             case Reset():
@@ -82,12 +86,12 @@ class Drawer:
             case StatusChanged() if event.status.kind in _SPOKEN_OF and self._is_level:
                 yield from self.flush()
                 kind = str(event.status.kind).replace("_", " ")
-                yield self._note(f"{kind}: {event.status.reason}")
+                yield from self._note(f"{kind}: {event.status.reason}")
             case Continued():
                 yield from self.flush()
-                yield self._note(f"the session goes on as {event.next_id}: {event.reason}")
+                yield from self._note(f"the session goes on as {event.next_id}: {event.reason}")
             case Watching(is_polling=True):
-                yield self._note(f"looking for changes by polling: {event.reason}")
+                yield from self._note(f"looking for changes by polling: {event.reason}")
 
     def flush(self) -> Iterator[str]:
         """Yield the lines of what came since the last time."""
@@ -137,8 +141,10 @@ class Drawer:
             yield ""
             yield self._canvas.line(Text.assemble((name, "bold cyan"), (f"  {project}", "dim")))
 
-    def _note(self, text: str) -> str:
-        return self._canvas.styled(f"· {safe_text(text, single_line=True)}", "dim")
+    def _note(self, text: str) -> Iterator[str]:
+        sentence = f"· {safe_text(text, single_line=True)}"
+        for line in wrap(sentence, self._canvas.look.columns, ""):
+            yield self._canvas.styled(line, "dim")
 
 
 class Window:
