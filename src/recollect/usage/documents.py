@@ -1,16 +1,18 @@
-"""The shape of a usage report and of an explanation as JSON, for schemas of any surface.
+"""The shape of a usage report and of an explanation as JSON, for every surface.
 
 The documents themselves are made beside this, as dicts whose optional keys are simply not there; a
 test holds both against each other. Nothing that counts imports this.
 """
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal
+
+from msgspec import UNSET, Struct, UnsetType
 
 CostBasis = Literal["list-price estimate"]
 
 
-class Figures(TypedDict):
-    """Tokens by class, and what they cost."""
+class Figures(Struct, frozen=True, kw_only=True):
+    """Messages, tokens by class, and cost at list prices."""
 
     messages: int
     input_tokens: int
@@ -23,29 +25,29 @@ class Figures(TypedDict):
     unpriced_messages: int
 
 
-class ModelRow(Figures):
-    """The part of a row that one model has."""
+class ModelFigures(Figures, frozen=True, kw_only=True):
+    """What one model used."""
 
     model: str | None
 
 
-class Row(Figures):
-    """What counts under one key, with what its group adds."""
+class UsageRow(Figures, frozen=True, kw_only=True):
+    """One line of a report; a null key is what the records do not tell."""
 
     key: str | None
-    project: NotRequired[str | None]
-    first_day: NotRequired[str | None]
-    last_day: NotRequired[str | None]
-    client_cost_usd: NotRequired[float]
-    difference_usd: NotRequired[float]
-    start: NotRequired[str]
-    end: NotRequired[str]
-    idle_hours_before: NotRequired[int]
-    models: NotRequired[list[ModelRow]]
+    project: str | UnsetType | None = UNSET
+    first_day: str | UnsetType | None = UNSET
+    last_day: str | UnsetType | None = UNSET
+    client_cost_usd: float | UnsetType = UNSET
+    difference_usd: float | UnsetType = UNSET
+    start: str | UnsetType = UNSET
+    end: str | UnsetType = UNSET
+    idle_hours_before: int | UnsetType = UNSET
+    models: list[ModelFigures] | UnsetType = UNSET
 
 
-class CurrentBlock(TypedDict):
-    """How fast the 5-hour block that is running fills."""
+class CurrentBlock(Struct, frozen=True, kw_only=True):
+    """The 5-hour block that is running now."""
 
     key: str
     elapsed_minutes: float
@@ -56,8 +58,8 @@ class CurrentBlock(TypedDict):
     projected_cost_usd: float | None
 
 
-class UsageDocument(TypedDict):
-    """What `usage GROUP --json` prints."""
+class UsageDocument(Struct, frozen=True, kw_only=True):
+    """What `usage GROUP --json` prints; docs/usage.md says what each figure means."""
 
     schema: Literal["recollect.usage/1"]
     group: str
@@ -65,19 +67,19 @@ class UsageDocument(TypedDict):
     cost_basis: CostBasis
     since: str | None
     until: str | None
-    rows: list[Row]
+    rows: list[UsageRow]
     totals: Figures
     unpriced_models: dict[str, int]
-    current_block: NotRequired[CurrentBlock]
+    current_block: CurrentBlock | UnsetType = UNSET
 
 
-class Line(TypedDict):
-    """A message as one file tells it, and whether that counts."""
+class ExplainLine(Struct, frozen=True, kw_only=True):
+    """One line of a transcript, and what became of it."""
 
     status: str
     file: str
-    offset: int | None
-    message_id: str | None
+    offset: int
+    message_id: str
     request_id: str | None
     model: str | None
     time: str | None
@@ -88,10 +90,10 @@ class Line(TypedDict):
     cache_write_1h_tokens: int
     web_search_requests: int
     cost_usd: float | None
-    note: str | None
+    note: str
 
 
-class PriceUsed(TypedDict):
+class PriceRow(Struct, frozen=True, kw_only=True):
     """Dollars for a million tokens of a model, and for a thousand searches."""
 
     model: str
@@ -105,32 +107,32 @@ class PriceUsed(TypedDict):
     web_search: float | None
 
 
-class ClientCost(TypedDict):
-    """Claude Code's own total."""
+class ClientFigure(Struct, frozen=True, kw_only=True):
+    """What Claude Code itself says that it cost."""
 
     cost_usd: float | None
     difference_usd: float | None
     is_guess: bool
 
 
-class Unread(TypedDict):
+class UnreadFile(Struct, frozen=True, kw_only=True):
     """A file whose lines could not be shown."""
 
     file: str
     reason: str
 
 
-class ExplainDocument(TypedDict):
-    """What `usage explain TARGET --json` prints."""
+class ExplainDocument(Struct, frozen=True, kw_only=True):
+    """What `usage explain TARGET --json` prints: a figure taken apart."""
 
     schema: Literal["recollect.usage-explain/1"]
     kind: Literal["session", "subagent", "day", "message"]
     name: str
     timezone: str
     cost_basis: CostBasis
-    lines: list[Line]
+    lines: list[ExplainLine]
     totals: Figures
     not_counted: dict[str, int]
-    prices: list[PriceUsed]
-    client: ClientCost | None
-    unread: list[Unread]
+    prices: list[PriceRow]
+    client: ClientFigure | None
+    unread: list[UnreadFile]

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from recollect.usage.documents import ExplainDocument
 from recollect.web.answers import JSON, encode_json
 from recollect.web.api.health import HealthDocument, describe_health
 from recollect.web.api.history import HistoryPage, HistoryParameters, list_history
@@ -31,11 +32,11 @@ from recollect.web.api.sessions import (
 from recollect.web.api.turns import TurnsDocument, TurnsParameters, list_turns
 from recollect.web.api.usage import (
     ExplainParameters,
+    UsageAnswer,
     UsageParameters,
     explain_usage,
     report_usage,
 )
-from recollect.web.api.usage_documents import ExplainDocument, UsageDocument
 from recollect.web.parameters import read_parameters
 from recollect.web.services import Services
 
@@ -130,7 +131,7 @@ ENDPOINTS: Final = (
         summary="Tokens and their list price, by day or by anything else.",
         parameters=UsageParameters,
         answer=report_usage,
-        returns=UsageDocument,
+        returns=UsageAnswer,
         errors=(422, 503),
     ),
     Endpoint(

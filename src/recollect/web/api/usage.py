@@ -14,6 +14,7 @@ from recollect.errors import NothingFound
 from recollect.usage.comparison import add_client_costs
 from recollect.usage.current import find_pace
 from recollect.usage.days import find_day, parse_days
+from recollect.usage.documents import ExplainDocument, UsageDocument
 from recollect.usage.explain import explain
 from recollect.usage.explain_document import describe_explanation
 from recollect.usage.groups import Group
@@ -21,7 +22,6 @@ from recollect.usage.loading import Books, load_rows
 from recollect.usage.report_document import describe_report
 from recollect.usage.reports import Only, Order, Question, make_report
 from recollect.usage.zones import Zone, load_zone
-from recollect.web.api.usage_documents import ExplainDocument, UsageDocument
 from recollect.web.ledger import ask_books
 from recollect.web.parameters import blame
 from recollect.web.services import Services
@@ -72,7 +72,15 @@ class ExplainParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     timezone: ZoneName | None = None
 
 
-def report_usage(services: Services, wanted: UsageParameters) -> UsageDocument:
+class UsageAnswer(UsageDocument, frozen=True, kw_only=True):
+    """A report, of which a page may ask for a part only."""
+
+    group: Group
+    omitted_rows: int
+    """Rows beyond the limit; they are part of the totals."""
+
+
+def report_usage(services: Services, wanted: UsageParameters) -> UsageAnswer:
     """The report that is wanted."""
     question = make_question(services, wanted)
     now = services.settings.now().timestamp()
@@ -86,7 +94,7 @@ def report_usage(services: Services, wanted: UsageParameters) -> UsageDocument:
         omitted = len(report.rows) - len(shown.rows)
         return {**describe_report(shown, pace), "omitted_rows": omitted}
 
-    return msgspec.convert(ask_books(services, answer), UsageDocument)
+    return msgspec.convert(ask_books(services, answer), UsageAnswer)
 
 
 def make_question(services: Services, wanted: UsageParameters) -> Question:

@@ -16,9 +16,9 @@ from msgspec import Meta, Struct
 from recollect.errors import UnreadableInput
 from recollect.reader import read_usage
 from recollect.store.listings import Listing
+from recollect.usage.documents import ExplainDocument, ExplainLine
 from recollect.usage.zones import Zone, load_zone
 from recollect.web.api.usage import ExplainParameters, explain_usage
-from recollect.web.api.usage_documents import ExplainDocument, ExplainLine
 from recollect.web.languages import Translator
 from recollect.web.pages.drawn import Drawn
 from recollect.web.pages.usage_rows import read_moment

@@ -5,12 +5,12 @@ from typing import Final
 from msgspec import Struct
 
 from recollect.errors import UsageError
+from recollect.usage.documents import CurrentBlock, UsageRow
 from recollect.usage.groups import Group
 from recollect.usage.reports import Order
 from recollect.usage.zones import load_zone
 from recollect.web.answers import ErrorDetail
-from recollect.web.api.usage import UsageParameters, report_usage
-from recollect.web.api.usage_documents import CurrentBlock, UsageDocument, UsageRow
+from recollect.web.api.usage import UsageAnswer, UsageParameters, report_usage
 from recollect.web.failures import describe_failure
 from recollect.web.languages import Translator
 from recollect.web.pages.drawn import Drawn
@@ -56,7 +56,7 @@ class UsagePage(Struct, frozen=True, kw_only=True):
     models: tuple[str, ...]
     only: str
     """What the one row is called that is looked at."""
-    report: UsageDocument | None
+    report: UsageAnswer | None
     rows: tuple[TableRow, ...]
     chart: Chart | None
     current: RunningBlock | None

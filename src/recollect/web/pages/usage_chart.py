@@ -12,8 +12,9 @@ from typing import Final
 from markupsafe import Markup
 from msgspec import Struct
 
+from recollect.usage.documents import Figures
 from recollect.usage.groups import Group
-from recollect.web.api.usage_documents import Figures, UsageDocument
+from recollect.web.api.usage import UsageAnswer
 from recollect.web.charts import SERIES, Bar, Slice, draw_columns, draw_rows
 from recollect.web.formats import show_money, show_number, show_rate, show_short
 from recollect.web.languages import Translator
@@ -51,7 +52,7 @@ class Chart(Struct, frozen=True, kw_only=True):
 
 
 def make_chart(
-    report: UsageDocument, rows: Sequence[TableRow], measure: Measure, translator: Translator
+    report: UsageAnswer, rows: Sequence[TableRow], measure: Measure, translator: Translator
 ) -> Chart:
     """The chart of a report."""
     kinds = _Kinds(report, measure, translator)
@@ -133,7 +134,7 @@ def _shorten(axis: list[str]) -> list[str]:
 class _Kinds:
     """What the colours of a chart stand for, and bars made of them."""
 
-    def __init__(self, report: UsageDocument, measure: Measure, translator: Translator) -> None:
+    def __init__(self, report: UsageAnswer, measure: Measure, translator: Translator) -> None:
         self._measure = measure
         self._translator = translator
         self._models = _rank_models(report, measure)
@@ -198,7 +199,7 @@ class _Kinds:
             yield from (f"{each.model or '—'}: {self._show(each)}" for each in figures.models)
 
 
-def _rank_models(report: UsageDocument, measure: Measure) -> list[str | None]:
+def _rank_models(report: UsageAnswer, measure: Measure) -> list[str | None]:
     """The models of a report that is split by them, the largest first."""
     sums: defaultdict[str | None, float] = defaultdict(float)
     for row in report.rows:

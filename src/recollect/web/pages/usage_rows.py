@@ -12,9 +12,10 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup
 from msgspec import UNSET, Meta, Struct
 
+from recollect.usage.documents import Figures, UsageRow
 from recollect.usage.groups import Group
 from recollect.usage.zones import Zone
-from recollect.web.api.usage_documents import Figures, UsageDocument, UsageRow
+from recollect.web.api.usage import UsageAnswer
 from recollect.web.charts import draw_share
 from recollect.web.formats import show_base_name, show_duration
 from recollect.web.languages import Translator
@@ -92,7 +93,7 @@ def measure_figures(figures: Figures, measure: Measure) -> float | None:
 
 
 def make_rows(
-    report: UsageDocument,
+    report: UsageAnswer,
     wanted: UsagePageParameters,
     known: Known,
     zone: Zone,
@@ -147,7 +148,7 @@ class _Names:
     """Finds what the rows of one report are called."""
 
     def __init__(
-        self, report: UsageDocument, known: Known, zone: Zone, translator: Translator
+        self, report: UsageAnswer, known: Known, zone: Zone, translator: Translator
     ) -> None:
         self._group = report.group
         self._zone = zone
@@ -204,7 +205,7 @@ def describe_week(week: str) -> str:
     return f"{monday:%m-%d} {_DASH} {sunday:%m-%d}"
 
 
-def _find_titles(report: UsageDocument, known: Known) -> Mapping[str, str]:
+def _find_titles(report: UsageAnswer, known: Known) -> Mapping[str, str]:
     wanted = {row.key for row in report.rows}
     return {
         each.id: title
