@@ -29,11 +29,10 @@ from recollect.locations import TranscriptKind
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Record
 from recollect.render.terminal import safe_text
-from recollect.render.terminal.calls import draw_call
 from recollect.render.terminal.canvas import LEAST_COLUMNS, Canvas, indent
 from recollect.render.terminal.prompts import draw_prompt, draw_turn_rule
-from recollect.render.terminal.steps import draw_notice, draw_said, draw_thought
-from recollect.render.views.conversation import Called, Noted, Said, Step, Thought, TurnView
+from recollect.render.terminal.turns import draw_step
+from recollect.render.views.conversation import Called, Said, Step, Thought, TurnView
 from recollect.render.views.turns import build_turn_views
 from recollect.render.views.words import join_facts
 from recollect.session.session import Session
@@ -188,7 +187,7 @@ class Window:
                 yield from draw_turn_rule(view, canvas, columns)
                 yield from draw_prompt(view, canvas, columns)
                 continue
-            lines = list(_draw_step(step, canvas, columns))
+            lines = list(draw_step(step, canvas, columns))
             if lines and (self._last_kind is not type(step) or isinstance(step, Said)):
                 yield ""
             self._last_kind = type(step)
@@ -255,15 +254,3 @@ def _iter_keys(steps: Sequence[Step]) -> Iterator[tuple[Step, Key]]:
                 key = ("note", step.uuid, step.kind, step.title, bool(step.parts))
         seen[key] = seen.get(key, 0) + 1
         yield step, (*key, seen[key])
-
-
-def _draw_step(step: Step, canvas: Canvas, columns: int) -> Iterator[str]:
-    match step:
-        case Said():
-            yield from draw_said(step, canvas, columns)
-        case Thought():
-            yield from draw_thought(step, canvas, columns)
-        case Called():
-            yield from draw_call(step, canvas, columns)
-        case Noted() if canvas.look.is_full or not step.is_routine:
-            yield from draw_notice(step, canvas, columns)

@@ -46,10 +46,11 @@ def _draw_group(steps: Sequence[Step], canvas: Canvas, columns: int) -> Iterator
     for number, step in enumerate(steps):
         if number and isinstance(step, Said):
             yield ""
-        yield from _draw_step(step, canvas, columns)
+        yield from _draw_with_children(step, canvas, columns)
 
 
-def _draw_step(step: Step, canvas: Canvas, columns: int) -> Iterator[str]:
+def draw_step(step: Step, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield the lines of one step, without the subagents that a call started."""
     match step:
         case Said():
             yield from draw_said(step, canvas, columns)
@@ -57,9 +58,14 @@ def _draw_step(step: Step, canvas: Canvas, columns: int) -> Iterator[str]:
             yield from draw_thought(step, canvas, columns)
         case Called():
             yield from draw_call(step, canvas, columns)
-            yield from _draw_subagents(step.subagents, canvas, columns)
         case Noted() if canvas.look.is_full or not step.is_routine:
             yield from draw_notice(step, canvas, columns)
+
+
+def _draw_with_children(step: Step, canvas: Canvas, columns: int) -> Iterator[str]:
+    yield from draw_step(step, canvas, columns)
+    if isinstance(step, Called):
+        yield from _draw_subagents(step.subagents, canvas, columns)
 
 
 def _draw_subagents(subagents: Iterable[Subagent], canvas: Canvas, columns: int) -> Iterator[str]:
