@@ -24,6 +24,8 @@ def main() -> None:
 
         run_statusline(arguments)
         sys.exit(0)
+    # What a command makes, it mostly keeps until it ends: looking for garbage finds none.
+    gc.set_threshold(_GARBAGE_STEP)
     # Until the program is loaded, an interrupt would end in a traceback about an import.
     handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
     from recollect.cli.config_defaults import Defaults  # noqa: PLC0415 - not for a status line
@@ -31,8 +33,6 @@ def main() -> None:
     from recollect.cli.program import COMMANDS, program  # noqa: PLC0415
 
     signal.signal(signal.SIGINT, handler)
-    # What a command makes, it mostly keeps until it ends: looking for garbage finds none.
-    gc.set_threshold(_GARBAGE_STEP)
     if instruction := os.environ.get(COMPLETION_VARIABLE):
         from recollect.cli.completion import answer  # noqa: PLC0415 - only for a shell
 

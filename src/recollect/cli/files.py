@@ -104,7 +104,7 @@ def _find_transcripts(options: _Options) -> list[Transcript]:
     found = find_transcripts(roots, include_subagents=False)
     listings = list_level(find_data_directory(), found)
     wanted = select(listings, Conditions(project=options["project"]))
-    by_path = {str(each.path): each for each in found}
+    by_path = {each.file: each for each in found}
     if not wanted:
         require_transcripts(roots)
         raise NothingFound(f"No project has {options['project']!r} in its path.")

@@ -93,7 +93,7 @@ def _list_session(transcript: Transcript, origins: Origins, ends: Ends) -> Sessi
     return SessionListing(
         id=metadata.id,
         project=transcript.project_dir.name,
-        path=str(transcript.path),
+        path=transcript.file,
         size=transcript.size,
         modified=modified_of(transcript),
         last_active=metadata.last_active,
@@ -121,7 +121,7 @@ def _list_unreadable(transcript: Transcript, reason: str) -> SessionListing:
     return SessionListing(
         id=name_of(transcript),
         project=transcript.project_dir.name,
-        path=str(transcript.path),
+        path=transcript.file,
         size=transcript.size,
         modified=modified_of(transcript),
         is_subagent=transcript.kind is not TranscriptKind.SESSION,

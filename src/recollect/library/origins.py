@@ -27,7 +27,7 @@ class Surroundings:
         return Origins(
             id=session_id,
             project=transcript.project_dir.name,
-            path=str(transcript.path),
+            path=transcript.file,
             size=transcript.size,
             modified=modified_of(transcript),
             agent_id=transcript.agent_id,

@@ -23,6 +23,6 @@ def locate_session(ref: str, *, root: Root = None) -> Transcript:
 
 
 def _read_titles(transcripts: Sequence[Transcript]) -> Iterator[Titled]:
-    by_path = {str(each.path): each for each in transcripts}
+    by_path = {each.file: each for each in transcripts}
     for listing in iter_by_activity(transcripts, Surroundings()):
         yield by_path[listing.path], listing.title

@@ -73,7 +73,7 @@ class Files:
         """Take in what is there now, and tell what is new or is not as it was last seen."""
         changed = []
         for each in transcripts:
-            path = str(each.path)
+            path = each.file
             known = self._by_path.get(path)
             if known is None:
                 self._add(each, self._find_moved(each), is_new=True)
@@ -130,13 +130,13 @@ class Files:
         return not (isinstance(file.start, End) and is_settled)
 
     def _add(self, transcript: Transcript, start: Start, *, is_new: bool) -> None:
-        self._by_path[str(transcript.path)] = Followed(transcript, start, is_new)
+        self._by_path[transcript.file] = Followed(transcript, start, is_new)
 
     def _find_start(self, transcript: Transcript) -> Start:
         end = End((transcript.device, transcript.inode), transcript.size)
         if not isinstance(self._beginning, Cursor):
             return end if self._beginning is Edge.END else None
-        mark = self._beginning.find_mark(str(transcript.path))
+        mark = self._beginning.find_mark(transcript.file)
         if mark is not None:
             return mark
         return end if self._beginning.is_settled(transcript.mtime_ns) else Nowhere()

@@ -134,7 +134,7 @@ class _Follower:
         self._next_sweep = time.monotonic() + self._options.sweep_seconds
         if not self._scope.is_narrow:
             return []
-        return [self._announce(str(each.path)) for each in survey.transcripts]
+        return [self._announce(each.file) for each in survey.transcripts]
 
     def _announce(self, path: str) -> Found:
         file = self._files[path]

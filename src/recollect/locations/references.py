@@ -129,7 +129,7 @@ def _require_one(ref: str, found: Sequence[Transcript], tell: TellTitles) -> Tra
     titles = {each.path: title for each, title in tell(found)}
     names = [name_of(each) for each in found]
     # One id in two projects: there only the path tells them apart.
-    shown = names if len(set(names)) == len(names) else [str(each.path) for each in found]
+    shown = names if len(set(names)) == len(names) else [each.file for each in found]
     raise AmbiguousSession(
         ref, [(name, titles.get(each.path)) for name, each in zip(shown, found, strict=True)]
     )

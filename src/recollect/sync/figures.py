@@ -35,7 +35,7 @@ def _load(
     directory: Path, kind: str, transcripts: Sequence[Transcript], watch: Watch | None
 ) -> dict[str, bytes]:
     (known,) = find_notes(directory, (kind,), transcripts)
-    if stale := [each for each in transcripts if str(each.path) not in known]:
+    if stale := [each for each in transcripts if each.file not in known]:
         # The whole session model, which an answer about unchanged files does not need.
         from recollect.sync.figure_reading import read_figures  # noqa: PLC0415
 

@@ -62,7 +62,7 @@ def read_notes(
             if watch:
                 watch(done, len(transcripts))
         _save(directory, found)
-        yield from ((str(each.path), notes) for each, notes in found)
+        yield from ((each.file, notes) for each, notes in found)
 
 
 def _select_current(
@@ -70,7 +70,7 @@ def _select_current(
 ) -> dict[str, bytes]:
     found = {}
     for each in transcripts:
-        note = notes.get(str(each.path))
+        note = notes.get(each.file)
         if note is not None and (note.size, note.mtime_ns) == (each.size, each.mtime_ns):
             found[note.path] = note.note
     return found
@@ -98,7 +98,7 @@ def _save(directory: Path, found: Sequence[tuple[Transcript, Notes]]) -> None:
                     connection,
                     kind,
                     (
-                        FileNote(str(each.path), each.size, each.mtime_ns, notes[kind])
+                        FileNote(each.file, each.size, each.mtime_ns, notes[kind])
                         for each, notes in found
                         if kind in notes
                     ),

@@ -35,7 +35,7 @@ def list_level(
     known, figures = find_notes(directory, (KIND, FIGURES_KIND), transcripts)
     if is_complete:
         figures = load_figures(directory, transcripts, watch)
-    if stale := [each for each in transcripts if str(each.path) not in known]:
+    if stale := [each for each in transcripts if each.file not in known]:
         fresh = read_notes(directory, stale, _Describe(), watch)
         known.update((path, notes[KIND]) for path, notes in fresh)
     listings = (_complete(_decode(known[path]), figures.get(path)) for path in known)

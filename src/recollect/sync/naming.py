@@ -28,7 +28,7 @@ def locate_level(ref: str, directory: Path, roots: Sequence[Path]) -> Transcript
     transcripts = [each for root in roots for each in discover_root(root).transcripts]
 
     def tell(some: Sequence[Transcript]) -> list[Titled]:
-        by_path = {str(each.path): each for each in some}
+        by_path = {each.file: each for each in some}
         return [(by_path[each.path], each.title) for each in list_level(directory, some)]
 
     return match_session(ref, transcripts, roots, tell)

@@ -78,7 +78,7 @@ def report_tools(
     sessions = 0
     seen: set[str] = set()
     for each in wanted:
-        fresh = list(_iter_fresh(calls_of.get(str(each.path), ()), seen, question))
+        fresh = list(_iter_fresh(calls_of.get(each.file, ()), seen, question))
         counted += fresh
         sessions += bool(fresh)
     return ToolReport(
@@ -86,7 +86,7 @@ def report_tools(
         total=_count("", counted),
         tools=_group(counted, lambda call: call.tool),
         mcp_servers=_group(counted, _find_server),
-        unread=tuple(str(each.path) for each in wanted if str(each.path) not in calls_of),
+        unread=tuple(each.file for each in wanted if each.file not in calls_of),
     )
 
 
@@ -98,7 +98,7 @@ def _select(
     listings = list_level(directory, transcripts)
     fitting = select(listings, Conditions(project=question.project))
     paths = {each.path for each in fitting if _is_of(each, question.session_id)}
-    return [each for each in transcripts if str(each.path) in paths]
+    return [each for each in transcripts if each.file in paths]
 
 
 def _is_of(listing: Listing, session_id: str | None) -> bool:

@@ -26,7 +26,7 @@ def pick_session(transcripts: Sequence[Transcript]) -> Pick | None:
     directory = find_data_directory()
     sessions = [each for each in transcripts if each.kind is TranscriptKind.SESSION]
     listings = [each for each in list_level(directory, sessions) if not each.is_subagent]
-    by_path = {str(each.path): each for each in transcripts}
+    by_path = {each.file: each for each in transcripts}
     picker = Picker(
         open_state(listings, str(Path.cwd())),
         Sources(directory, transcripts),

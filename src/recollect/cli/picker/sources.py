@@ -32,7 +32,7 @@ class Sources:
     def __init__(self, data_directory: Path, transcripts: Sequence[Transcript]) -> None:
         self._data_directory = data_directory
         self._transcripts = transcripts
-        self._by_path = {str(each.path): each for each in transcripts}
+        self._by_path = {each.file: each for each in transcripts}
 
     def find(self, query: str) -> dict[str, str]:
         """Ids of sessions whose text answers the query, the best first, with the words around."""
