@@ -97,7 +97,13 @@ def test_an_emoji_is_a_term(emoji: str, same: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "plain text, get_file_name\n\x00\x1b[0m MAX_LENGTH 12 files", "x" * 64]
+    "text",
+    [
+        "",
+        "plain text, get_file_name\n\x00\x1b[0m MAX_LENGTH 12 files",
+        "x" * 64,
+        "  1\u2192first\n  2\u2192second \u2500\u2500\u2026",
+    ],
 )
 def test_plain_text_is_not_touched(text: str) -> None:
     """Text that the tokenizer reads rightly goes to the index as it is."""

@@ -190,3 +190,15 @@ def test_time_can_run_out(tmp_path: Path) -> None:
     )
     queries.close()
     assert (found.texts, found.is_cut) == ([], True)
+
+
+def test_all_terms_are_gathered(tmp_path: Path) -> None:
+    """Whatever a term begins with, it is in the list once, in their order."""
+    terms = "0 1 2 6 9 a ab c z zz ж 中文 가 𐐨".split()
+    write(tmp_path, make_row(" ".join(reversed(terms))))
+    update_texts(tmp_path, "1", TOKENIZER, gather_terms)
+    connection = open_texts(tmp_path, "1")
+    assert connection is not None
+    found = connection.execute("SELECT CAST(terms AS TEXT) FROM vocabulary").get
+    connection.close()
+    assert found.split() == terms

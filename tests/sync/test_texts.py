@@ -182,6 +182,27 @@ def test_indexing_can_stop_and_go_on(tmp_path: Path) -> None:
     assert (made.index(), made.find("alpha")) == (True, ["u1"])
 
 
+def test_terms_that_were_not_gathered_are_gathered_by_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interrupt behind the last text leaves the index behind, until its terms are listed."""
+
+    def interrupt(_connection: object) -> None:
+        raise KeyboardInterrupt
+
+    made = MadeIndex(tmp_path / "made")
+    made.write(prompt("pydantic" + " pond" * (1 << 18), uuid="u1"))
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(texts, "gather_terms", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            made.index()
+    plans = [texts.plan_texts(made.data, RECIPE.version, made.transcripts())]
+    made.index()
+    plans.append(texts.plan_texts(made.data, RECIPE.version, made.transcripts()))
+    assert [(plan.stretches, plan.is_empty) for plan in plans] == [((), False), ((), True)]
+    assert made.find("ydant") == ["u1"]
+
+
 def test_long_files_are_read_in_stretches_on_all_cores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

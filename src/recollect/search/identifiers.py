@@ -28,10 +28,13 @@ def _classify() -> bytes:
 
 
 _CLASSES: Final = _classify()
+_NUMBERS: Final = [
+    letters + b"0" * digits + b" " for letters in (b"aa", b"Aa", b"AA") for digits in range(1, 5)
+]
 # Every compound name shows one of these in its classes: finding them, and the name around them, is
 # several times as fast as one expression that finds the names.
 _BOUNDARIES: Final = BytesAhoCorasick(
-    [b"aA", b"a0", b"AAaa", b"AA0"], implementation=Implementation.DFA
+    [b"aA", b"0A", b"AAaa", *_NUMBERS], implementation=Implementation.DFA
 )
 
 

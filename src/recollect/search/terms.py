@@ -21,7 +21,7 @@ from recollect.search.folding import (
     fold,
     fold_and_write,
     is_term_character,
-    register_folding,
+    make_encoder,
 )
 from recollect.search.identifiers import find_names, split_identifier
 from recollect.search.runs import cut_long_runs, may_have_long_runs
@@ -36,7 +36,6 @@ CUT: Final = BARRIER * 2
 _ASCII_TERM: Final = re.compile("[a-z0-9]+")
 _TERM: Final = re.compile(rf"[^{SEPARATORS}]+")
 _UNSPACED_RUN: Final = re.compile(rf"[{UNSPACED}]+")
-_FOLDING: Final = "recollect.search"
 _REMEMBERED: Final = 1 << 16
 _PIECE: Final = re.compile(rf"[{UNSPACED}]+|[^{SEPARATORS}{UNSPACED}]+")
 
@@ -67,7 +66,7 @@ def prepare_for_index(text: str) -> bytes:
 
     The parts of compound names follow at the end, each behind a barrier that no phrase can cross.
     """
-    data = text.encode("ascii", _FOLDING)
+    data = _encode(text)
     if may_have_long_runs(data):
         data = _cut(data)
     parts = dict.fromkeys(map(_PARTS.__getitem__, find_names(data)))
@@ -139,4 +138,4 @@ def _pairs(run: str) -> list[str]:
     return list(map(add, run, run[1:]))
 
 
-register_folding(_FOLDING, _write_pairs)
+_encode: Final = make_encoder("recollect.search", _write_pairs)

@@ -5,8 +5,12 @@ are many texts. So the list is copied after much was added, and new terms are no
 after a little. A term that no text holds any more does no harm: searching for it finds nothing.
 """
 
+import os
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
 from typing import Final
 
 import apsw
@@ -18,6 +22,10 @@ _MANY: Final = 1 << 20
 """Bytes of text from which on copying the list is cheaper than taking texts apart."""
 
 _MOST_NOTES: Final = 50
+_CUTS: Final = ("", *"16acdfimpstv", "\x7f", "\U0010ffff")
+"""Where the list is cut for being copied on all cores, into pieces of about as much work; the last
+is above all terms."""
+
 # As the tokenizer takes prepared texts apart: signs beyond ASCII are left in three blocks only.
 _WORD: Final = re.compile("[0-9A-Za-z\u0080-\u1fff\u2c00-\udfff\ue001-\U0010ffff]{2,}")
 
@@ -32,17 +40,23 @@ def note_terms(connection: apsw.Connection, texts: Sequence[bytes]) -> bool:
         return False
     terms = sorted({word for text in texts for word in _WORD.findall(text.decode().lower())})
     if terms:
-        _save(connection, terms)
+        _save(connection, "".join(f"{term}\n" for term in terms).encode())
     return True
 
 
-def gather_terms(connection: apsw.Connection) -> None:
-    """Copy the list of terms if much was added since."""
+def is_gathering_due(connection: apsw.Connection) -> bool:
+    """Whether much was added since the list of terms was copied."""
     notes = connection.execute("SELECT count(*) FROM vocabulary").get
-    if is_gathered(connection) and notes <= _MOST_NOTES:
-        return
+    return not is_gathered(connection) or notes > _MOST_NOTES
+
+
+def gather_terms(connection: apsw.Connection) -> None:
+    """Copy the list of terms as it was at the beginning of this transaction."""
+    read = partial(_read_terms, connection.filename)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        terms = b"".join(pool.map(read, _CUTS, _CUTS[1:]))
     connection.execute("DELETE FROM vocabulary")
-    _save(connection, [row[0] for row in connection.execute("SELECT term FROM words_vocabulary")])
+    _save(connection, terms)
     write_meta(connection, _STALE_KEY, "gathered")
 
 
@@ -71,6 +85,19 @@ def _find_lines(terms: bytes, part: bytes) -> set[bytes]:
     return found
 
 
-def _save(connection: apsw.Connection, terms: Sequence[str]) -> None:
-    text = "".join(f"{term}\n" for term in terms)
-    connection.execute("INSERT INTO vocabulary (terms) VALUES (?)", (text.encode(),))
+def _read_terms(filename: str, start: str, stop: str) -> bytes:
+    """The terms from one to another, put together by SQLite, which other threads need not wait for.
+
+    A connection of its own sees what has been committed.
+    """
+    with closing(apsw.Connection(filename, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+        found: bytes | None = connection.execute(
+            "SELECT CAST(group_concat(term, char(10)) || char(10) AS BLOB) FROM words_vocabulary "
+            "WHERE term >= ? AND term < ?",
+            (start, stop),
+        ).get
+    return found or b""
+
+
+def _save(connection: apsw.Connection, terms: bytes) -> None:
+    connection.execute("INSERT INTO vocabulary (terms) VALUES (?)", (terms,))

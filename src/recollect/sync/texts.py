@@ -7,12 +7,13 @@ of all files comes first, the newest file first, then the tool results.
 
 import gc
 import multiprocessing
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,7 +31,7 @@ from recollect.store.text import (
     load_text_states,
 )
 from recollect.store.text_database import open_texts, update_texts
-from recollect.store.vocabulary import gather_terms
+from recollect.store.vocabulary import gather_terms, is_gathering_due
 from recollect.sync.changes import is_there
 from recollect.sync.text_reading import (
     Prepare,
@@ -47,8 +48,10 @@ POOL_BYTES: Final = 16 << 20
 WRITE_BYTES: Final = 24 << 20
 """Text that is written in one transaction: what a kill can cost at most."""
 
-_GROUP_BYTES: Final = 4 << 20
-_AHEAD: Final = 12
+_GROUP_BYTES: Final = {Stage.CONVERSATION: 16 << 20, Stage.TOOLS: 4 << 20}
+"""What a worker is given at once: about as much text in both, of which the tools have the most."""
+
+_AHEAD: Final = 24
 """Groups that are read while a batch is written: with fewer the readers would run out of work."""
 
 _NOTHING: Final = TextState()
@@ -69,6 +72,7 @@ class TextProgress(Struct, frozen=True):
     bytes: int
 
 
+T = TypeVar("T")
 TextWatch = Callable[[TextProgress], None]
 Batches = Iterator[list[TextBatch]]
 
@@ -78,21 +82,24 @@ class TextPlan(Struct, frozen=True):
 
     stretches: tuple[Stretch, ...]
     gone: tuple[str, ...]
+    is_gathering_due: bool
+    """Whether all was read once, and the list of terms was not copied any more."""
 
     @property
     def is_empty(self) -> bool:
         """Whether the index is level with the files."""
-        return not (self.stretches or self.gone)
+        return not (self.stretches or self.gone or self.is_gathering_due)
 
 
 def plan_texts(directory: Path, version: str, transcripts: Sequence[Transcript]) -> TextPlan:
     """What has to be done to bring the full-text index level with the transcripts."""
-    states, known = _load(directory, version)
+    states, known, is_due = _load(directory, version)
     newest = sorted(transcripts, key=lambda transcript: -transcript.mtime_ns)
     present = {transcript.file for transcript in transcripts}
     return TextPlan(
         tuple(_iter_stretches(newest, states)),
         tuple(path for path in known if path not in present and not is_there(path)),
+        is_due,
     )
 
 
@@ -103,12 +110,13 @@ def find_stretches(
     return list(_iter_stretches(transcripts, _load(directory, version)[0]))
 
 
-def _load(directory: Path, version: str) -> tuple[States, Mapping[str, int]]:
+def _load(directory: Path, version: str) -> tuple[States, Mapping[str, int], bool]:
     connection = open_texts(directory, version)
     if connection is None:
-        return {}, {}
+        return {}, {}, False
     try:
-        return load_text_states(connection), load_text_files(connection)
+        states, files = load_text_states(connection), load_text_files(connection)
+        return states, files, is_gathering_due(connection)
     finally:
         connection.close()
 
@@ -139,7 +147,7 @@ def index_texts(
     plan = plan_texts(directory, recipe.version, transcripts)
     if plan.is_empty:
         return True
-    indexing = _Indexing(directory, recipe, transcripts)
+    indexing = _Indexing(directory, recipe, transcripts, is_gathering_due=plan.is_gathering_due)
     indexing.forget(plan.gone)
     deadline = None if seconds is None else time.monotonic() + seconds
     return indexing.run(plan.stretches, deadline, watch)
@@ -148,7 +156,15 @@ def index_texts(
 class _Indexing:
     """One run: from stretches to batches that are written."""
 
-    def __init__(self, directory: Path, recipe: Recipe, transcripts: Sequence[Transcript]) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        recipe: Recipe,
+        transcripts: Sequence[Transcript],
+        *,
+        is_gathering_due: bool,
+    ) -> None:
+        self._is_gathering_due = is_gathering_due
         self._directory = directory
         self._recipe = recipe
         self._files = {transcript.file: describe(transcript) for transcript in transcripts}
@@ -163,46 +179,38 @@ class _Indexing:
         self, stretches: Sequence[Stretch], deadline: float | None, watch: TextWatch | None
     ) -> bool:
         """Read and write, one stage after the other; tell whether all of it was done."""
+        waiting = deque(stretches)
         total = sum(map(self._length_of, stretches))
-        done = 0
-        stages = _divide(stretches, is_little=total < POOL_BYTES)
-        for waiting in stages:
-            for length in self._run_stage(waiting, deadline, is_last=waiting is stages[-1]):
-                done += length
-                if watch is not None:
-                    watch(TextProgress(done, total))
-            if waiting:
-                return False
-        return True
-
-    def _run_stage(
-        self, waiting: deque[Stretch], deadline: float | None, *, is_last: bool
-    ) -> Iterator[int]:
-        """Read and write what is waiting, until the deadline, and yield how much that was."""
         batches: list[TextBatch] = []
-        size = 0
+        done = size = 0
         for found in self._read(waiting, deadline):
-            batches += found
-            size += sum(len(row.text) for batch in found for row in batch.rows)
-            if size >= WRITE_BYTES:
+            is_stage_over = total >= POOL_BYTES and _begins_stage(batches, found)
+            if size >= WRITE_BYTES or is_stage_over:
                 self._write(batches)
                 batches, size = [], 0
-            yield sum(batch.state.position - batch.start for batch in found)
-        self._write(batches, is_all=is_last and not waiting)
+            batches += found
+            size += sum(len(row.text) for batch in found for row in batch.rows)
+            done += sum(batch.state.position - batch.start for batch in found)
+            if watch is not None:
+                watch(TextProgress(done, total))
+        if batches:
+            self._write(batches)
+        if not waiting and self._is_gathering_due:
+            # What the last transaction added can be seen only by one that begins after it.
+            self._update(gather_terms)
+        return not waiting
 
-    def _write(self, batches: Sequence[TextBatch], *, is_all: bool = False) -> None:
+    def _write(self, batches: Sequence[TextBatch]) -> None:
         files = [self._files[path] for path in {batch.path for batch in batches}]
 
-        def write(connection: Connection) -> None:
+        def write(connection: Connection) -> bool:
             TextWriter(connection).write(batches, files)
-            if is_all:
-                gather_terms(connection)
+            return is_gathering_due(connection)
 
-        if batches or is_all:
-            self._update(write)
+        self._is_gathering_due = self._update(write)
 
-    def _update(self, work: Callable[[Connection], None]) -> None:
-        update_texts(self._directory, self._recipe.version, self._recipe.tokenizer, work)
+    def _update(self, work: Callable[[Connection], T]) -> T:
+        return update_texts(self._directory, self._recipe.version, self._recipe.tokenizer, work)
 
     def _read(self, waiting: deque[Stretch], deadline: float | None) -> Batches:
         """Everything in the stretches, and in those that follow on them, until the deadline."""
@@ -225,24 +233,22 @@ class _Indexing:
     def _read_on_all_cores(
         self, waiting: deque[Stretch], deadline: float | None
     ) -> Iterator[tuple[list[Stretch], list[TextBatch]]]:
-        workers = count_cores()
         context = multiprocessing.get_context("fork" if is_forking() else "spawn")
-        running: dict[Future[bytes], list[Stretch]] = {}
-        with ProcessPoolExecutor(workers, mp_context=context, initializer=gc.disable) as pool:
+        running: deque[tuple[Future[bytes], list[Stretch]]] = deque()
+        with ProcessPoolExecutor(count_cores(), context, initializer=_begin) as pool:
             while running or (waiting and not _is_over(deadline)):
                 while waiting and len(running) < _AHEAD and not _is_over(deadline):
                     group = self._take_group(waiting)
-                    running[pool.submit(read_stretches, group, self._recipe.prepare)] = group
-                ready, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in ready:
-                    group = running.pop(future)
-                    yield group, decode_batches(future.result(), group)
+                    reading = pool.submit(read_stretches, group, self._recipe.prepare)
+                    running.append((reading, group))
+                reading, group = running.popleft()
+                yield group, decode_batches(reading.result(), group)
 
     def _take_group(self, waiting: deque[Stretch]) -> list[Stretch]:
-        """The next stretches that together are worth the way to a worker, each file once."""
+        """The next stretches of one stage that together are worth the way to a worker."""
         group = [waiting.popleft()]
-        room = _GROUP_BYTES - self._length_of(group[0])
-        while waiting:
+        room = _GROUP_BYTES[group[0].stage] - self._length_of(group[0])
+        while waiting and waiting[0].stage is group[0].stage:
             room -= self._length_of(waiting[0])
             if room < 0:
                 break
@@ -253,12 +259,17 @@ class _Indexing:
         return self._sizes[stretch.path] - stretch.known.position
 
 
-def _divide(stretches: Sequence[Stretch], *, is_little: bool) -> list[deque[Stretch]]:
-    """The stretches of each stage; all of them together where one transaction will do."""
-    if is_little:
-        return [deque(stretches)]
-    stages = (deque(each for each in stretches if each.stage is stage) for stage in Stage)
-    return [waiting for waiting in stages if waiting]
+def _begin() -> None:
+    """What a worker does first."""
+    gc.disable()
+    if hasattr(os, "nice"):
+        # All wait for the one who writes, so it comes first where cores are few.
+        os.nice(5)
+
+
+def _begins_stage(batches: Sequence[TextBatch], found: Sequence[TextBatch]) -> bool:
+    """Whether the next stage begins: what the former found should be searchable by then."""
+    return bool(batches and found) and batches[-1].stage < found[-1].stage
 
 
 def describe(transcript: Transcript) -> TextFile:
