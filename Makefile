@@ -43,7 +43,7 @@ lint: $(DEV) ## the part of `make test` that reads the code without running it
 test-sdk: $(OFFICIAL) ## compare our reader with the official one; installs 420 MB into .venv-sdk
 	$(SDK)/bin/python -m pytest -m sdk tests/sdk
 
-test-client: $(DEV) ## try all of it with the real client, offline; installs 500 MB with npm
+test-client: $(DEV) $(BROWSER) ## try all of it with the real client, offline; installs 500 MB with npm
 	RECOLLECT_CLIENTS='$(CLIENTS)' $(BIN)/python -m tests.client.versions
 	RECOLLECT_CLIENTS='$(CLIENTS)' $(BIN)/python -m pytest -m client tests/client
 

@@ -24,7 +24,7 @@ from recollect.live.tail import (
     Tail,
 )
 from recollect.reader import read_transcript
-from recollect.reader.transcript import CHUNK
+from recollect.reader.chunks import CHUNK
 from recollect.records.envelope import Record
 from recollect.records.irregular import Torn
 from tests.live.schedules import Reader, Schedule, line

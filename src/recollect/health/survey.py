@@ -19,7 +19,7 @@ from recollect.health.sources import Source
 from recollect.health.tally import Tally
 from recollect.locations import Refusal, open_regular
 from recollect.reader import MAX_LINE, TranscriptDecoder
-from recollect.reader.transcript import CHUNK
+from recollect.reader.chunks import CHUNK
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Record
 from recollect.records.irregular import Blank

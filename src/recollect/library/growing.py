@@ -16,7 +16,7 @@ from recollect.library.origins import modified_of
 from recollect.locations import Transcript, TranscriptKind, open_regular
 from recollect.locations.transcript_files import name_of
 from recollect.reader import TranscriptDecoder
-from recollect.reader.transcript import iter_chunks
+from recollect.reader.chunks import iter_chunks
 from recollect.records.envelope import Record
 from recollect.session.metadata import Origins
 from recollect.session.session import Session, attach_subagents

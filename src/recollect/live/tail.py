@@ -20,7 +20,7 @@ from recollect.errors import UnreadableInput
 from recollect.live.positions import Mark
 from recollect.locations import open_regular
 from recollect.reader import MAX_LINE, TranscriptDecoder
-from recollect.reader.transcript import CHUNK, iter_chunks, seek_line_start
+from recollect.reader.chunks import CHUNK, iter_chunks, seek_line_start
 from recollect.records.envelope import Record
 from recollect.records.irregular import Oversized, Torn
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from recollect.locations import open_regular
 from recollect.reader.blocks import MAX_LINE, Block, BlockSplitter, TooLong
+from recollect.reader.chunks import CHUNK
 from recollect.reader.salvage import NO_RECORD
-from recollect.reader.transcript import CHUNK
 from recollect.records.irregular import Blank, Damaged, Oversized, Torn
 from recollect.records.span import Span
 from recollect.records.stream.decoding import StreamMessage, decode_message

@@ -12,14 +12,12 @@ from msgspec.structs import replace
 
 from recollect.locations import open_regular
 from recollect.reader.blocks import MAX_LINE, Block, BlockSplitter, TooLong
+from recollect.reader.chunks import iter_chunks, seek_line_start
 from recollect.reader.salvage import CUT_SHORT, Part, salvage
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Record
 from recollect.records.irregular import Blank, Damaged, Oversized, Torn
 from recollect.records.span import Span
-
-CHUNK = 256 * 1024
-"""Bytes that are read at a time: what fits a cache is read half again as fast as a megabyte."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -130,31 +128,6 @@ def _decode_file(
     for chunk in iter_chunks(file, stop):
         yield decoder.feed(chunk)
     yield decoder.finish()
-
-
-def iter_chunks(file: FileIO, stop: int | None = None) -> Iterator[bytes]:
-    """The rest of `file`, up to byte `stop`, a chunk at a time."""
-    left = None if stop is None else max(stop - file.tell(), 0)
-    while chunk := file.read(CHUNK if left is None else min(CHUNK, left)):
-        yield chunk
-        if left is not None:
-            left -= len(chunk)
-
-
-def seek_line_start(file: FileIO, position: int) -> int:
-    """Move `file` to the start of the line that holds byte `position`, and say where that is.
-
-    Records may share a line; what the second of them means depends on the whole of it.
-    """
-    while position > 0:
-        step = min(CHUNK, position)
-        file.seek(position - step)
-        found = file.read(step).rfind(b"\n") + 1
-        position += found - step
-        if found:
-            break
-    file.seek(position)
-    return position
 
 
 def read_span(span: Span) -> bytes:

@@ -6,8 +6,9 @@ without their content. A line that the narrow decoder refuses goes through the f
 both ways give the same figures.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import FileIO
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -16,7 +17,7 @@ from msgspec.structs import force_setattr
 
 from recollect.locations import open_regular
 from recollect.reader.blocks import MAX_LINE, Block, BlockSplitter, TooLong
-from recollect.reader.transcript import TranscriptDecoder, iter_chunks, seek_line_start
+from recollect.reader.chunks import iter_chunks, seek_line_start
 from recollect.records.blocks import ContentBlock, UnknownBlock
 from recollect.records.conversation import (
     ApiMessage,
@@ -61,8 +62,7 @@ def _read_file(
             yield from _search(name, piece)
     rest = splitter.finish()
     if isinstance(rest, Block):
-        decoder = TranscriptDecoder(name, rest.offset)
-        yield from _project([*decoder.feed(rest.data + end), *decoder.finish()])
+        yield from _read_fully(name, rest.offset, rest.data + end)
 
 
 def _search(file: str, piece: Block | TooLong) -> Iterator[AssistantUsage]:
@@ -85,7 +85,7 @@ def _read_line(line: bytes, span: Span) -> Iterator[AssistantUsage]:
     try:
         record = _decode(line)
     except _REFUSED:
-        yield from _project(TranscriptDecoder(span.file, span.offset).feed(line + b"\n"))
+        yield from _read_fully(span.file, span.offset, line + b"\n")
         return
     if record.type == "assistant" and record.message is not None and record.message.usage:
         # Not shared yet: setting a field of a frozen value is still building it.
@@ -93,7 +93,15 @@ def _read_line(line: bytes, span: Span) -> Iterator[AssistantUsage]:
         yield record
 
 
-def _project(records: Iterator[Record] | list[Record]) -> Iterator[AssistantUsage]:
+def _read_fully(file: str, offset: int, data: bytes) -> Iterator[AssistantUsage]:
+    # Its types are many, and most files have no line that needs them.
+    from recollect.reader.transcript import TranscriptDecoder  # noqa: PLC0415
+
+    decoder = TranscriptDecoder(file, offset)
+    yield from _project(chain(decoder.feed(data), decoder.finish()))
+
+
+def _project(records: Iterable[Record]) -> Iterator[AssistantUsage]:
     for record in records:
         if isinstance(record, Assistant) and record.message and record.message.usage:
             yield AssistantUsage(

@@ -21,7 +21,7 @@ from recollect.errors import UnreadableInput
 from recollect.locations import open_regular
 from recollect.pricing import Prices
 from recollect.reader import read_usage
-from recollect.reader.transcript import seek_line_start
+from recollect.reader.chunks import seek_line_start
 from recollect.sync.agent_types import find_agent_type
 from recollect.sync.costs import Costs
 from recollect.sync.rows import MessageRow, gather_rows, to_milliseconds

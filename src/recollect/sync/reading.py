@@ -19,8 +19,9 @@ class Limits(Struct, frozen=True):
     """Below this, starting other processes costs more than they save."""
     batch_bytes: int = 4 * 1024 * 1024
     """What a worker reads at a time: small enough to share the last of it fairly."""
-    commit_bytes: int = 512 * 1024 * 1024
-    """What is read between two commits: all that a kill can cost."""
+    commit_bytes: int = 128 * 1024 * 1024
+    """What is read between two commits: all that a kill can cost, and what is booked at a time,
+    which should not take longer than workers can go on without being asked for more."""
 
 
 def count_bytes(task: Task) -> int:

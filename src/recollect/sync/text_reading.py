@@ -21,7 +21,8 @@ from msgspec.structs import replace
 from recollect.errors import UnreadableInput
 from recollect.locations import open_regular
 from recollect.reader.blocks import MAX_LINE, Block, BlockSplitter
-from recollect.reader.transcript import TranscriptDecoder, iter_chunks
+from recollect.reader.chunks import iter_chunks
+from recollect.reader.transcript import TranscriptDecoder
 from recollect.records.conversation import Assistant
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Chain, Record

@@ -5,9 +5,7 @@ two batches, so that a kill loses a batch at most and others can write meanwhile
 of all files comes first, the newest file first, then the tool results.
 """
 
-import gc
 import multiprocessing
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,7 +38,7 @@ from recollect.sync.text_reading import (
     decode_batches,
     read_stretches,
 )
-from recollect.sync.workers import count_cores, is_forking
+from recollect.sync.workers import begin_reading, count_cores, is_forking
 
 POOL_BYTES: Final = 16 << 20
 """Below this, starting other processes costs more than they save."""
@@ -235,7 +233,7 @@ class _Indexing:
     ) -> Iterator[tuple[list[Stretch], list[TextBatch]]]:
         context = multiprocessing.get_context("fork" if is_forking() else "spawn")
         running: deque[tuple[Future[bytes], list[Stretch]]] = deque()
-        with ProcessPoolExecutor(count_cores(), context, initializer=_begin) as pool:
+        with ProcessPoolExecutor(count_cores(), context, initializer=begin_reading) as pool:
             while running or (waiting and not _is_over(deadline)):
                 while waiting and len(running) < _AHEAD and not _is_over(deadline):
                     group = self._take_group(waiting)
@@ -257,14 +255,6 @@ class _Indexing:
 
     def _length_of(self, stretch: Stretch) -> int:
         return self._sizes[stretch.path] - stretch.known.position
-
-
-def _begin() -> None:
-    """What a worker does first."""
-    gc.disable()
-    if hasattr(os, "nice"):
-        # All wait for the one who writes, so it comes first where cores are few.
-        os.nice(5)
 
 
 def _begins_stage(batches: Sequence[TextBatch], found: Sequence[TextBatch]) -> bool:

@@ -19,8 +19,10 @@ from multiprocessing.process import BaseProcess
 
 from recollect.sync.extract import Extract, Job, decode_extracts, extract, extract_many
 
-IN_FLIGHT = 4
+IN_FLIGHT = 8
 """Batches that a worker is told of ahead, so that it need not wait while others are booked."""
+
+_NICENESS = 5
 
 Batches = Sequence[Sequence[Job]]
 
@@ -37,6 +39,14 @@ def count_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def begin_reading() -> None:
+    """What a process does first that reads for another."""
+    gc.disable()
+    if hasattr(os, "nice"):
+        # All wait for the one who writes, so it comes first where cores are few.
+        os.nice(_NICENESS)
 
 
 def read_batches(batches: Batches, inherited: Sequence[int]) -> Iterator[list[Extract]]:
@@ -152,7 +162,7 @@ def _serve(connection: Connection, batches: Batches, to_close: Sequence[int]) ->
     # Interrupted is whoever started it, who then ends it; and nobody's handlers are its own.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    gc.disable()
+    begin_reading()
     while True:
         try:
             number = connection.recv()

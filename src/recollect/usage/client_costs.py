@@ -12,7 +12,7 @@ from msgspec import Struct
 from recollect.errors import UnreadableInput
 from recollect.locations import open_regular
 from recollect.reader.blocks import Block, BlockSplitter
-from recollect.reader.transcript import iter_chunks
+from recollect.reader.chunks import iter_chunks
 from recollect.records.decoding import decode_record
 from recollect.records.state import CostState
 from recollect.usage.totals import MICRO

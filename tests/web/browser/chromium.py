@@ -12,7 +12,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Playwright, Request
+import pytest
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Dialog,
+    Page,
+    Playwright,
+    Request,
+    expect,
+    sync_playwright,
+)
 
 from tests.web.running import RunningServer
 
@@ -66,6 +76,21 @@ class Visit:
 def find_chromium() -> str | None:
     """The browser of this machine."""
     return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+@contextmanager
+def open_browser(home: Path) -> Iterator[Browser]:
+    """The browser of this machine, for a test; skips it where there is none."""
+    executable = find_chromium()
+    if executable is None:
+        pytest.skip("no Chromium on this machine: run tools/install_browser.sh")
+    expect.set_options(timeout=TIMEOUT)
+    with sync_playwright() as playwright:
+        started = launch(playwright, executable, home)
+        try:
+            yield started
+        finally:
+            started.close()
 
 
 def launch(playwright: Playwright, executable: str, home: Path) -> Browser:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser
 
-from tests.web.browser.chromium import TIMEOUT, Look, Visit, find_chromium, launch, visit
+from tests.web.browser.chromium import Look, Visit, open_browser, visit
 from tests.web.running import RunningServer
 
 StartVisit = Callable[[Look], Visit]
@@ -16,15 +16,8 @@ StartVisit = Callable[[Look], Visit]
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """The browser of this machine."""
-    executable = find_chromium()
-    if executable is None:
-        pytest.skip("no Chromium on this machine: run tools/install_browser.sh")
-    home = tmp_path_factory.mktemp("browser-home")
-    expect.set_options(timeout=TIMEOUT)
-    with sync_playwright() as playwright:
-        started = launch(playwright, executable, home)
+    with open_browser(tmp_path_factory.mktemp("browser-home")) as started:
         yield started
-        started.close()
 
 
 @pytest.fixture

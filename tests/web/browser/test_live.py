@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.web.browser.chromium import Visit, sign_in, visit
 from tests.web.browser.test_sign_in import REFUSED
+from tests.web.browser.watching import list_arrivals, note_arrivals, open_session
 from tests.web.browser.writing import GROWING, append_records, make_turn, make_uuid, write_session
 from tests.web.running import RunningServer, copy_demo, run_server
 
@@ -23,19 +24,6 @@ AWAY = "error: Failed to load resource: net::ERR_CONNECTION_REFUSED"
 BROKEN = "error: Failed to load resource: net::ERR_INCOMPLETE_CHUNKED_ENCODING"
 UNKNOWN = "error: Failed to load resource: the server responded with a status of 404 (Not Found)"
 """A server that has just started does not know its sessions yet."""
-
-NOTE_ARRIVALS = """
-  window.isSame = true;
-  window.arrivals = {};
-  const note = () => {
-    for (const each of document.querySelectorAll("#turns [id]")) {
-      window.arrivals[each.id] ??= Date.now() / 1000;
-    }
-  };
-  note();
-  new MutationObserver(note).observe(document.getElementById("turns"),
-    { childList: true, subtree: true });
-"""
 
 
 @pytest.fixture(scope="module")
@@ -63,27 +51,15 @@ def grow(path: Path, first: int, count: int, pause: float) -> dict[str, float]:
     return {name: float(moment) for name, moment in map(str.split, done.stdout.splitlines())}
 
 
-def open_session(found: Visit, session_id: str) -> Page:
-    """The page of a session that the server may have to find first."""
-    for _ in range(50):
-        if found.server.get(f"/api/sessions/{session_id}").status == 200:
-            break
-        found.page.wait_for_timeout(100)
-    with found.page.expect_response("**/api/events?session=*"):
-        page = found.open(f"/s/{session_id}")
-    page.wait_for_timeout(500)
-    return page
-
-
 def test_new_records_appear_within_a_second(reader: Visit) -> None:
     """What is written is in the page in under a second, without a reload."""
     session_id = GROWING.replace("9999", "aaaa", 1)
     path = write_session(reader.server.root, session_id, 2)
     page = open_session(reader, session_id)
-    page.evaluate(NOTE_ARRIVALS)
+    note_arrivals(page)
     written = grow(path, 2, 3, 0.15)
     expect(page.locator(f"[id='{make_uuid(4, 'answer')}']")).to_be_attached()
-    arrivals = page.evaluate("window.arrivals")
+    arrivals = list_arrivals(page)
     # A result is shown with its call and has no place of its own.
     delays = [arrivals[name] - moment for name, moment in written.items() if "result" not in name]
     assert len(delays) == 9

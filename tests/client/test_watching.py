@@ -1,0 +1,96 @@
+"""What the pages show while the real client is at work."""
+
+import json
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.client.theatre import ALLOWED, SECONDS, Theatre
+from tests.client.versions import OLDEST
+from tests.web.browser.chromium import Visit, open_browser, visit
+from tests.web.browser.watching import list_arrivals, note_arrivals, open_session
+from tests.web.running import run_server
+
+pytestmark = pytest.mark.client
+
+STREAMING = ("claude", "-p", "--output-format", "stream-json", "--verbose", ALLOWED)
+_LOOK_SECONDS = 0.01
+
+
+@pytest.fixture
+def reader(theatre: Theatre, tmp_path: Path) -> Iterator[Visit]:
+    """Somebody who looks at the sessions of the client; a problem of a page fails the test."""
+    folder = tmp_path / "web"
+    folder.mkdir()
+    with (
+        open_browser(tmp_path / "home") as browser,
+        run_server(folder, theatre.root) as server,
+        visit(browser, server) as found,
+    ):
+        yield found
+        assert found.problems == []
+
+
+@contextmanager
+def note_records(path: Path) -> Iterator[dict[str, float]]:
+    """When each record was first in a file, by its uuid; complete at the end of the block."""
+    found: dict[str, float] = {}
+    is_over = Event()
+
+    def look() -> None:
+        while not is_over.wait(_LOOK_SECONDS):
+            now = time.time()
+            for line in path.read_bytes().split(b"\n")[:-1]:
+                found.setdefault(json.loads(line).get("uuid", ""), now)
+
+    watching = Thread(target=look)
+    watching.start()
+    try:
+        yield found
+    finally:
+        is_over.set()
+        watching.join()
+
+
+def test_a_page_shows_what_the_client_does(theatre: Theatre, reader: Visit) -> None:
+    """A call is there while its tool runs, then its end and the words behind it, in a second."""
+    session_id = theatre.ask("play:hello")[-1]["session_id"]
+    page = open_session(reader, session_id)
+    (path,) = theatre.root.glob(f"projects/*/{session_id}.jsonl")
+    note_arrivals(page)
+    slow = [*STREAMING, "--resume", session_id, "--", "play:slow_tool"]
+    with note_records(path) as written, theatre.start(slow) as client:
+        call = page.locator(".call", has_text="sleep 4").last
+        expect(call).to_have_attribute("data-status", "pending")
+        assert client.poll() is None
+        expect(call).to_have_attribute("data-status", "success")
+        expect(page.get_by_text("It slept.")).to_be_attached()
+        client.communicate(timeout=SECONDS)
+    arrivals = list_arrivals(page)
+    delays = [arrivals[name] - written[name] for name in arrivals.keys() & written.keys()]
+    late = [delay for delay in delays if delay > 0]
+    assert len(late) >= 3
+    assert statistics.median(late) < 1.0
+
+
+def test_the_list_shows_that_the_client_is_at_work(
+    theatre: Theatre, reader: Visit, version: str
+) -> None:
+    """The dot of a session is there while the client runs; an old one does not tell."""
+    session_id = theatre.ask("play:hello")[-1]["session_id"]
+    open_session(reader, session_id)
+    page = reader.open("/")
+    dot = page.locator(f"tr[data-session='{session_id}'] [data-live]")
+    slow = [*STREAMING, "--resume", session_id, "--", "play:slow_tool"]
+    with theatre.start(slow) as client:
+        if version != OLDEST:
+            expect(dot).to_be_visible()
+            assert client.poll() is None
+        client.communicate(timeout=SECONDS)
+    expect(dot).not_to_be_visible()

@@ -1,0 +1,42 @@
+"""A page of a session that is being written, and when each record appeared in it."""
+
+from playwright.sync_api import Page
+
+from tests.web.browser.chromium import Visit
+
+_NOTE_ARRIVALS = """
+  window.isSame = true;
+  window.arrivals = {};
+  const note = () => {
+    for (const each of document.querySelectorAll("#turns [id]")) {
+      window.arrivals[each.id] ??= Date.now() / 1000;
+    }
+  };
+  note();
+  new MutationObserver(note).observe(document.getElementById("turns"),
+    { childList: true, subtree: true });
+"""
+
+
+def open_session(found: Visit, session_id: str) -> Page:
+    """The page of a session that the server may have to find first."""
+    for _ in range(50):
+        if found.server.get(f"/api/sessions/{session_id}").status == 200:
+            break
+        found.page.wait_for_timeout(100)
+    with found.page.expect_response("**/api/events?session=*"):
+        page = found.open(f"/s/{session_id}")
+    page.wait_for_timeout(500)
+    return page
+
+
+def note_arrivals(page: Page) -> None:
+    """Have the page note what it shows from now on."""
+    page.evaluate(_NOTE_ARRIVALS)
+
+
+def list_arrivals(page: Page) -> dict[str, float]:
+    """When each record was first shown, by its uuid; fails if the page was loaded again."""
+    assert page.evaluate("window.isSame") is True
+    found: dict[str, float] = page.evaluate("window.arrivals")
+    return found
