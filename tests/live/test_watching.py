@@ -91,6 +91,26 @@ def test_a_link_to_a_directory_keeps_its_name(tmp_path: Path) -> None:
     assert told == wanted
 
 
+@pytest.mark.parametrize("place", ["directory", "file"])
+def test_a_name_that_is_no_text_cannot_be_told(tmp_path: Path, place: str) -> None:
+    """The system's words for it cannot be read, and whoever asked is told to look himself."""
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    directory = odd if place == "directory" else tmp_path
+    try:
+        odd.mkdir()
+    except OSError:
+        pytest.skip("this file system takes names that are text only")
+
+    async def listen() -> None:
+        async with aclosing(SystemWatcher().watch([directory])) as told:
+            await anext(told)
+            await asyncio.to_thread(odd.rmdir)
+            await anext(told)
+
+    with pytest.raises(WatchUnavailable):
+        asyncio.run(listen())
+
+
 def test_a_limit_of_eight_directories(tmp_path: Path) -> None:
     """Eight are watched; nine are refused with the figures."""
     directories = [tmp_path / f"{number}" for number in range(9)]

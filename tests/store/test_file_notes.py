@@ -1,5 +1,6 @@
 """Notes on files, kept in the index."""
 
+import os
 from pathlib import Path
 
 import apsw
@@ -24,6 +25,15 @@ def test_notes_of_a_kind_are_found_by_path(tmp_path: Path) -> None:
         assert load_notes(connection, "x/2") == {}
 
 
+def test_notes_on_some_files_are_found(tmp_path: Path) -> None:
+    """Who asks about a few files gets what is known of those, and an answer before there is any."""
+    with open_for_writing(tmp_path) as connection:
+        assert load_notes(connection, "x/1", ["/a"]) == {}
+        save_notes(connection, "x/1", [FIRST, SECOND])
+        assert load_notes(connection, "x/1", ["/b", "/c"]) == {"/b": SECOND}
+        assert load_notes(connection, "x/1", []) == {}
+
+
 def test_a_note_that_was_not_written_counts_as_none(tmp_path: Path) -> None:
     """A flipped bit in a note is no damage to SQLite, but it would be one to an answer."""
     with open_for_writing(tmp_path) as connection:
@@ -33,3 +43,12 @@ def test_a_note_that_was_not_written_counts_as_none(tmp_path: Path) -> None:
     other.close()
     with open_for_writing(tmp_path) as connection:
         assert load_notes(connection, "x/1") == {"/b": SECOND}
+
+
+def test_a_path_that_is_no_text_has_its_note(tmp_path: Path) -> None:
+    """Names of files are bytes, which SQLite could not keep as they are."""
+    odd = FileNote(os.fsdecode(b"/caf\xe9"), 1, 2, b"odd")
+    with open_for_writing(tmp_path) as connection:
+        save_notes(connection, "x/1", [odd, FIRST])
+        assert load_notes(connection, "x/1") == {odd.path: odd, "/a": FIRST}
+        assert load_notes(connection, "x/1", [odd.path]) == {odd.path: odd}

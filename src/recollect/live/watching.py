@@ -87,7 +87,11 @@ class SystemWatcher:
                 changes = coming.result()
                 coming = asyncio.ensure_future(anext(watching))
                 yield frozenset(_rename(path, names) for _, path in changes)
-        except (OSError, RuntimeError) as error:
+        except ExceptionGroup as group:
+            # The name of a file that changed is no text.
+            raise WatchUnavailable(str(group.exceptions[0])) from group
+        except (OSError, RuntimeError, UnicodeEncodeError) as error:
+            # The last where that of a directory is none.
             raise WatchUnavailable(str(error)) from error
         finally:
             # Never by cancelling it: that can get lost between two of its rounds.

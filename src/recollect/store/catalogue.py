@@ -4,18 +4,15 @@ Names that repeat are stored once and handed out as numbers; a `Names` belongs t
 and one sync. Texts carry a checksum, because damage on the disk would be a text like any other.
 """
 
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from zlib import crc32
 
 import apsw
 from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from recollect.store.failures import DamagedIndex
-
-_ODD = "\0"
-"""Marks a path that is kept as numbers, because its bytes are no UTF-8; no path holds it."""
+from recollect.store.path_text import ODD, decode_path, encode_path
 
 LONGEST = 10_000
 """Characters that are kept of a name; all names are held in memory at once."""
@@ -69,8 +66,10 @@ def load_files(
     for number, crc, is_gone, *values in connection.execute(_SELECT_FILES):
         if not is_trusted and crc != _crc_of(number, *values):
             raise DamagedIndex(f"The index is damaged where it keeps file {number}.")
-        path, *others, is_racy = values
-        row = FileRow(_decode_path(path), *others, bool(is_racy), bool(is_gone))  # type: ignore[call-arg]
+        *others, is_racy = values
+        row = FileRow(*others, bool(is_racy), bool(is_gone))  # type: ignore[call-arg]
+        if row.path[:1] == ODD:
+            row = _translate(row, decode_path)
         files[row.path] = (number, row)
     return files
 
@@ -84,8 +83,8 @@ def load_states(connection: apsw.Connection) -> dict[str, tuple[int, int, int]]:
     rows = connection.execute(query)
     states = {path: (inode, size, time) for path, inode, size, time in rows}
     # Hardly any is, and a call for each of thousands would cost more than reading them.
-    for path in [path for path in states if path[:1] == _ODD]:
-        states[_decode_path(path)] = states.pop(path)
+    for path in [path for path in states if path[:1] == ODD]:
+        states[decode_path(path)] = states.pop(path)
     return states
 
 
@@ -93,10 +92,21 @@ def save_file(connection: apsw.Connection, row: FileRow, number: int | None = No
     """Write what is known of a transcript, in place of row `number` if given; give its number."""
     if number is None:
         number = int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM files").get)
-    path, *others, is_racy, is_gone = astuple(row)
-    values = (_encode_path(path), *others, int(is_racy))
+    *others, is_racy, is_gone = astuple(_translate(row, encode_path))
+    values = (*others, int(is_racy))
     connection.execute(_SAVE_FILE, (number, _crc_of(number, *values), is_gone, *values))
     return number
+
+
+def _translate(row: FileRow, translate: Callable[[str], str]) -> FileRow:
+    """The row with all that may come from names of files written otherwise."""
+    return replace(
+        row,
+        path=translate(row.path),
+        project=translate(row.project),
+        session_id=translate(row.session_id),
+        agent_id=row.agent_id and translate(row.agent_id),
+    )
 
 
 def mark_gone(connection: apsw.Connection, number: int, *, is_gone: bool) -> None:
@@ -108,7 +118,7 @@ def load_places(connection: apsw.Connection) -> dict[int, tuple[str, bool, int |
     """Path of every known transcript, whether it is gone and when it began, by number."""
     rows = connection.execute("SELECT id, path, is_gone, began FROM files")
     return {
-        number: (_decode_path(path), bool(is_gone), began) for number, path, is_gone, began in rows
+        number: (decode_path(path), bool(is_gone), began) for number, path, is_gone, began in rows
     }
 
 
@@ -125,24 +135,6 @@ def has_files_elsewhere(connection: apsw.Connection, places: Iterable[str]) -> b
 
 def _crc_of(*values: object) -> int:
     return crc32(repr(values).encode())
-
-
-def _encode_path(path: str) -> str:
-    """A path whose bytes are no UTF-8 as text that is, with a mark before it."""
-    if path.isascii():
-        return path
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return _ODD + os.fsencode(path).hex()
-    return path
-
-
-def _decode_path(text: str) -> str:
-    try:
-        return os.fsdecode(bytes.fromhex(text[1:])) if text[:1] == _ODD else text
-    except (TypeError, ValueError) as error:
-        raise DamagedIndex(f"The index is damaged where it keeps the path {text!r}.") from error
 
 
 class Names:
@@ -195,15 +187,15 @@ class _Numbers(dict[str | None, int | None]):
 def load_problems(connection: apsw.Connection) -> dict[str, str]:
     """What went wrong with each file that could not be read, by its path."""
     rows = connection.execute("SELECT path, reason FROM problems")
-    return {_decode_path(path): str(reason) for path, reason in rows}
+    return {decode_path(path): str(reason) for path, reason in rows}
 
 
 def save_problem(connection: apsw.Connection, path: str, reason: str | None) -> None:
     """Note what is wrong with a file, or that nothing is."""
     if reason is None:
-        connection.execute("DELETE FROM problems WHERE path = ?", (_encode_path(path),))
+        connection.execute("DELETE FROM problems WHERE path = ?", (encode_path(path),))
     else:
         text = reason.encode("utf-8", "replace").decode()
         connection.execute(
-            "INSERT OR REPLACE INTO problems VALUES (?, ?)", (_encode_path(path), text)
+            "INSERT OR REPLACE INTO problems VALUES (?, ?)", (encode_path(path), text)
         )

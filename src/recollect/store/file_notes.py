@@ -6,11 +6,14 @@ them another kind and finds none of the former. A note that is not as it was wri
 else would show, counts as none.
 """
 
+import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 from zlib import crc32
 
 import apsw
+
+from recollect.store.path_text import decode_path, encode_path
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS file_notes (
@@ -34,14 +37,21 @@ class FileNote(NamedTuple):
     note: bytes
 
 
-def load_notes(connection: apsw.Connection, kind: str) -> dict[str, FileNote]:
-    """The notes of a kind by path; none when no note was ever made."""
+def load_notes(
+    connection: apsw.Connection, kind: str, paths: Iterable[str] | None = None
+) -> dict[str, FileNote]:
+    """The notes of a kind by path, on all files or on these; none when no note was ever made."""
     query = "SELECT path, size, mtime_ns, note, crc FROM file_notes WHERE kind = ?"
+    values: tuple[str, ...] = (kind,)
+    if paths is not None:
+        query += " AND path IN (SELECT value FROM json_each(?))"
+        values += (json.dumps([*map(encode_path, paths)]),)
     try:
-        rows: list[Any] = connection.execute(query, (kind,)).fetchall()
+        rows: list[Any] = connection.execute(query, values).fetchall()
     except apsw.SQLError:
         return {}
-    return {row[0]: FileNote(*row[:-1]) for row in rows if crc32(row[3]) == row[4]}
+    sound = (FileNote(decode_path(row[0]), *row[1:-1]) for row in rows if crc32(row[3]) == row[4])
+    return {note.path: note for note in sound}
 
 
 def save_notes(connection: apsw.Connection, kind: str, notes: Iterable[FileNote]) -> None:
@@ -50,5 +60,5 @@ def save_notes(connection: apsw.Connection, kind: str, notes: Iterable[FileNote]
         connection.execute(_TABLE)
         connection.executemany(
             "INSERT OR REPLACE INTO file_notes VALUES (?, ?, ?, ?, ?, ?)",
-            ((kind, *note, crc32(note.note)) for note in notes),
+            ((kind, encode_path(note.path), *note[1:], crc32(note.note)) for note in notes),
         )

@@ -233,7 +233,7 @@ class TextWriter:
         if known is None:
             known = self._connection.execute(
                 "INSERT INTO files (path, project, session_id) VALUES (?, ?, ?) RETURNING id",
-                (os.fsencode(file.path), _printable(file.project), file.session_id),
+                (os.fsencode(file.path), _printable(file.project), _printable(file.session_id)),
             ).get
             self._files[file.path] = known
         return int(known)

@@ -24,6 +24,7 @@ from recollect.store.catalogue import (
     load_problems,
 )
 from recollect.store.checksums import load_checksums
+from recollect.store.file_notes import load_notes
 from recollect.store.hours import CORRECTED, KEYS
 from recollect.store.schema import FIGURES, NO_HOUR, NO_MODEL, TABLES
 
@@ -141,6 +142,11 @@ class Ledger:
     def problems(self) -> dict[str, str]:
         """Why files could not be read, by path."""
         return load_problems(self._connection)
+
+    def find_notes(self, kind: str, paths: Iterable[str]) -> dict[str, bytes]:
+        """What was once noted on these files, by path; no file is looked at."""
+        notes = load_notes(self._connection, kind, paths)
+        return {path: each.note for path, each in notes.items()}
 
     @cached_property
     def names(self) -> Names:

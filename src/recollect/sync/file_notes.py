@@ -17,6 +17,9 @@ from recollect.store.place import INDEX_NAME
 BATCH_BYTES: Final = 64 * 1024 * 1024
 """How much is read between two times of saving, so that an interrupt loses little."""
 
+FEW: Final = 500
+"""Files that are looked up one by one; for more it is quicker to read all notes."""
+
 Notes = Mapping[str, bytes]
 """Notes on one transcript, by their kinds."""
 
@@ -28,17 +31,21 @@ def find_notes(
     directory: Path, kinds: Sequence[str], transcripts: Sequence[Transcript]
 ) -> list[dict[str, bytes]]:
     """For each kind the notes that hold for the files as they are, by path; nothing is read."""
-    return [_select_current(notes, transcripts) for notes in find_all_notes(directory, kinds)]
+    paths = [each.file for each in transcripts] if len(transcripts) <= FEW else None
+    found = find_all_notes(directory, kinds, paths)
+    return [_select_current(notes, transcripts) for notes in found]
 
 
-def find_all_notes(directory: Path, kinds: Sequence[str]) -> list[dict[str, FileNote]]:
-    """For each kind all notes by path, those of files that have changed or vanished included."""
+def find_all_notes(
+    directory: Path, kinds: Sequence[str], paths: Sequence[str] | None = None
+) -> list[dict[str, FileNote]]:
+    """For each kind all notes by path, on all files or on these, changed and vanished included."""
     connection = open_for_reading(directory)
     if connection is None:
         return [{} for _ in kinds]
     try:
         with translate_errors(directory / INDEX_NAME):
-            return [load_notes(connection, kind) for kind in kinds]
+            return [load_notes(connection, kind, paths) for kind in kinds]
     except DamagedIndex:
         # Whoever writes the index next will set it aside.
         return [{} for _ in kinds]

@@ -6,6 +6,7 @@ told where it is known already, unless the caller wants it found out.
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -13,12 +14,15 @@ from msgspec.structs import replace
 from recollect.locations import Transcript
 from recollect.store.figures import FIGURES_KIND, FileFigures
 from recollect.store.listings import KIND, Listing
+from recollect.store.path_text import ODD, decode_path, encode_path
 from recollect.sync.figures import load_figures
 from recollect.sync.file_notes import Notes, Watch, find_all_notes, find_notes, read_notes
 
-_decode = msgspec.msgpack.Decoder(Listing | None).decode
+_decode_note = msgspec.msgpack.Decoder(Listing | None).decode
 _decode_figures = msgspec.msgpack.Decoder(FileFigures).decode
 _encode = msgspec.msgpack.Encoder().encode
+_NAMES: Final = ("id", "path", "project")
+"""What a listing may have from names of files, whose bytes need not be text."""
 
 
 def list_level(
@@ -47,6 +51,13 @@ def list_known(directory: Path) -> list[Listing]:
     (notes,) = find_all_notes(directory, (KIND,))
     listings = (_decode(each.note) for each in notes.values())
     return _sort(each for each in listings if each is not None)
+
+
+def _decode(note: bytes) -> Listing | None:
+    listing: Listing | None = _decode_note(note)
+    if listing is None or listing.path[:1] != ODD:
+        return listing
+    return replace(listing, **{name: decode_path(getattr(listing, name)) for name in _NAMES})
 
 
 def _sort(listings: Iterable[Listing]) -> list[Listing]:
@@ -86,4 +97,5 @@ class _Describe:
         shown = {
             name: getattr(found, name) for name in Listing.__struct_fields__ if hasattr(found, name)
         }
+        shown |= {name: encode_path(shown[name]) for name in _NAMES}
         return {KIND: _encode(Listing(**shown))}

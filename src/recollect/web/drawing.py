@@ -4,7 +4,8 @@ A template gets `page`, the frozen context of its page; `layout`, which all page
 the words of the reader's language. It gets nothing else that could reach the server.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from msgspec import Struct
@@ -20,6 +21,7 @@ from recollect.web.services import Services
 
 HTML = "text/html; charset=utf-8"
 THEME_COOKIE = "recollect-theme"
+_FIRST_TEMPLATES = ("session.html", "sessions.html", "base.html", "turns.html", "call.html")
 _THEMES = frozenset({"light", "dark"})
 
 
@@ -76,8 +78,8 @@ class Drawing:
         )
 
     def warm_up(self) -> None:
-        """Load every template, so that the first page need not."""
-        for name in self._environment.list_templates():
+        """Load the templates that somebody is most likely to see first."""
+        for name in _FIRST_TEMPLATES:
             self._environment.get_template(name)
 
     def _make_layout(self, wanted: Wanted, title: str, section: str) -> Layout:
@@ -124,6 +126,7 @@ def _make_environment(address: Callable[[str], str]) -> Environment:
         time=formats.show_time,
         days_left=formats.count_days_left,
         base_name=formats.show_base_name,
+        urlencode=_quote,
         pieces=_cut_snippet,
     )
     return environment
@@ -136,3 +139,10 @@ def _cut_snippet(snippet: Snippet) -> list[tuple[str, bool]]:
         pieces += [(snippet.text[end:start], False), (snippet.text[start:stop], True)]
         end = stop
     return [*pieces, (snippet.text[end:], False)]
+
+
+def _quote(value: str | Mapping[str, object]) -> str:
+    """A text for an address, or a whole query; what is no text becomes a question mark."""
+    if isinstance(value, Mapping):
+        return urlencode(value, errors="replace")
+    return quote(value, errors="replace")

@@ -65,9 +65,10 @@ class Alarm:
                 if len(directories) > find_watch_limit():
                     break
                 self._watch_until_new(directories)
-        except (OSError, RuntimeError):
-            # Too many are watched already, or one went while it was being entered: told as
-            # everything else that ends the watching, by not being reliable.
+        except (OSError, RuntimeError, UnicodeEncodeError):
+            # Too many are watched already, one went while it was being entered, or the bytes of a
+            # path are no text: told as everything else that ends the watching, by not being
+            # reliable.
             return
         finally:
             self._is_watching = False

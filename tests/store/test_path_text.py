@@ -1,0 +1,29 @@
+"""Tests of recollect.store.path_text."""
+
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.store.failures import DamagedIndex
+from recollect.store.path_text import decode_path, encode_path
+
+
+@given(st.binary().filter(lambda data: b"\0" not in data).map(os.fsdecode))
+def test_every_path_can_be_stored_and_comes_back(path: str) -> None:
+    """Whatever its bytes, what is stored is text, and gives the path again."""
+    stored = encode_path(path)
+    assert stored.encode().decode() == stored
+    assert decode_path(stored) == path
+
+
+def test_ordinary_paths_are_stored_as_they_are() -> None:
+    """Text is kept readable."""
+    assert [encode_path(each) for each in ("/home/a", "/家/é")] == ["/home/a", "/家/é"]
+
+
+def test_damage_is_told() -> None:
+    """Numbers that stand for no bytes are damage, and no path."""
+    with pytest.raises(DamagedIndex):
+        decode_path("\0zz")
