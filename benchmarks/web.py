@@ -169,8 +169,7 @@ def measure_first_screens(
             wait_until_level(server)
             at_rest.append(ask(server, f"/s/{long.stem}"))
             whole.append(ask(server, f"/s/{long.stem}/turns?count=20"))
-    # No goal: it waits for the process that lists the sessions to be started.
-    yield _spread("first screen, server just started", at_once)
+    yield _spread("first screen, server just started", at_once, 500)
     yield _spread("first screen, session not read yet", at_rest, 500)
     yield _spread("first complete turns, at once after that", whole)
     yield Figure("shutdown just after a first screen", max(ends), "s", 2)

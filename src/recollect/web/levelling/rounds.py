@@ -7,7 +7,6 @@ cannot be written costs the answers that need it, and no more.
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,17 +16,9 @@ from recollect.errors import IndexFailure, NothingFound, UnreadableInput
 from recollect.health.retention import read_retention
 from recollect.library.processes import find_live_processes
 from recollect.locations import Transcript
-from recollect.search.engine import RECIPE
 from recollect.session.live_process import LiveProcess
-from recollect.store.usage_queries import Ledger
 from recollect.sync.level import find_transcripts
 from recollect.sync.listings import list_level
-from recollect.sync.texts import index_texts
-from recollect.usage.groups import Group
-from recollect.usage.loading import load_rows, open_books
-from recollect.usage.opening import ask_ledger
-from recollect.usage.reports import Question, make_report
-from recollect.usage.zones import load_zone
 from recollect.web.shelf import SessionUsage, Update
 
 FIRST_BATCH: Final = 400
@@ -42,7 +33,6 @@ SETTLED_SECONDS: Final = 20.0
 
 LARGE: Final = 1 << 20
 
-TEXT_SECONDS: Final = 2.0
 LEAST_PAUSE: Final = 0.5
 SHARE: Final = 8
 """A look at all files may take one part in so many of the time."""
@@ -145,10 +135,11 @@ class Rounds:
         return batch
 
     def _count(self, transcripts: Sequence[Transcript]) -> None:
+        # With it comes most of the program, which somebody who waits for the list does without.
+        from recollect.web.levelling.contents import count_usage  # noqa: PLC0415
+
         try:
-            usage, failure = ask_ledger(
-                self._task.data_directory, transcripts, partial(_add_up, self._task.roots)
-            )
+            usage, failure = count_usage(self._task.data_directory, transcripts, self._task.roots)
         except IndexFailure as error:
             self._tell(Update(failure=str(error)))
             return
@@ -157,10 +148,10 @@ class Rounds:
         self._tell(Update(usage=fresh, failure=failure))
 
     def _index(self, transcripts: Sequence[Transcript]) -> None:
+        from recollect.web.levelling.contents import index_some  # noqa: PLC0415 - as above
+
         try:
-            is_level = index_texts(
-                self._task.data_directory, RECIPE, transcripts, seconds=TEXT_SECONDS
-            )
+            is_level = index_some(self._task.data_directory, transcripts)
         except IndexFailure as error:
             # Nothing more can be done about it here; search says why it finds nothing.
             self._is_searchable = True
@@ -177,17 +168,6 @@ def _find_transcripts(roots: Sequence[Path]) -> list[Transcript]:
     except (NothingFound, UnreadableInput):
         # A root that was there at the start may be on a disk that was taken out.
         return []
-
-
-def _add_up(roots: Sequence[Path], ledger: Ledger) -> dict[str, SessionUsage]:
-    """What each session used."""
-    question = Question(group=Group.SESSION, zone=load_zone("UTC"), breakdown=True)
-    report = make_report(load_rows(open_books(ledger, roots), question), question)
-    return {
-        row.key: SessionUsage(row.totals, tuple(each.key for each in row.models if each.key))
-        for row in report.rows
-        if row.key is not None
-    }
 
 
 def _split(transcripts: Sequence[Transcript]) -> Iterator[Sequence[Transcript]]:

@@ -4,10 +4,12 @@ import os
 import signal
 import sys
 from multiprocessing.connection import Connection
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from recollect.web.levelling.alarm import Alarm
 from recollect.web.levelling.rounds import Rounds, Task
+
+if TYPE_CHECKING:
+    from recollect.web.levelling.alarm import Alarm
 
 STANDARD_ERROR: Final = 2
 REST: Final = 10
@@ -26,7 +28,10 @@ def keep_level(connection: "Connection[object, object]", task: Task) -> None:
         while (pause := rounds.run()) == 0:
             if connection.poll():
                 connection.recv()
-        # Not before: a process with threads cannot be forked, and the first index is made by forks.
+        # Not before: it takes long to load, and a process with threads cannot be forked, which is
+        # how the first index is made.
+        from recollect.web.levelling.alarm import Alarm  # noqa: PLC0415
+
         alarm = Alarm(task.roots)
         while True:
             if connection.poll(pause):
@@ -38,7 +43,7 @@ def keep_level(connection: "Connection[object, object]", task: Task) -> None:
 
 
 def _rest_and_run(
-    rounds: Rounds, alarm: Alarm, connection: "Connection[object, object]", pause: float
+    rounds: Rounds, alarm: "Alarm", connection: "Connection[object, object]", pause: float
 ) -> float:
     """Wait for a reason to look again, if any would be told, and look; the seconds to pause."""
     may_rest = pause > 0 and alarm.is_reliable
