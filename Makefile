@@ -60,10 +60,12 @@ fuzz: $(DEV) ## feed a million broken lines to the reader, a million hostile str
 	$(BIN)/python -m fuzz.lines --lines 1000000
 	$(BIN)/python -m fuzz.terminal --strings 1000000
 
+# Pictures of pages need a Chromium; without one they stay as they are.
 docs: $(DEV) ## write the generated pages, pictures, schemas and manuals; run every example
 	$(BIN)/python -m tools.generate_docs
 	$(BIN)/python -m tools.generate_schemas
 	$(BIN)/python -m tools.generate_captures
+	RECOLLECT_UPDATE_SCREENSHOTS=1 $(BIN)/python -m pytest -q tests/web/browser/test_screenshots.py
 	$(BIN)/python -m pytest -q tests/docs tests/library/test_guide.py
 
 clean: ## remove the environments and every cache

@@ -31,6 +31,11 @@ class Page(NamedTuple):
         """What is typed."""
         return " ".join(self.words)
 
+    @property
+    def flags(self) -> set[str]:
+        """The names of its options."""
+        return {word for row, _ in self.options for word in re.findall(r"-[-\w]+", row)}
+
 
 def list_pages() -> list[Page]:
     """The program first, then its commands in their order."""

@@ -1,4 +1,4 @@
-"""Writes the JSON Schema of every `--json` document: `python -m tools.generate_schemas`.
+"""Writes the JSON Schema of all that is printed as JSON: `python -m tools.generate_schemas`.
 
 The classes are the only description of the documents; a schema is made from them, with the value
 of its `schema` field fixed, and published with the package. docs/json.md lists them.
@@ -25,6 +25,9 @@ Every command that has data to print takes `--json`. What it prints is one docum
 what `recollect list --json` prints. Fields may be added to a version; when one goes or changes its
 meaning, the number grows. Characters beyond ASCII are escaped, so that nothing out of a transcript
 can drive the terminal at the end of a pipe.
+
+`follow` and `run` tell things as they happen and take `--json-lines` instead: each line that they
+print is a document of its own.
 
 Each shape has a JSON Schema, which also comes with the package, in `recollect/schemas`:
 
@@ -92,10 +95,15 @@ def make_page() -> str:
 def name_command(name: str) -> str:
     """What prints documents of that schema."""
     words = name.removeprefix("recollect.").partition("/")[0].replace("-", " ")
-    return f"recollect {PRINTED_BY.get(words, words)} --json"
+    return f"recollect {PRINTED_BY.get(words, f'{words} --json')}"
 
 
-PRINTED_BY = {"config": "config show", "usage explain": "usage explain TARGET"}
+PRINTED_BY = {
+    "event": "follow --json-lines",
+    "run": "run PROMPT --json-lines",
+    "usage explain": "usage explain TARGET --json",
+    "config": "config show --json",
+}
 """Where the name of a schema does not tell all of the command."""
 
 

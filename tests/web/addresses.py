@@ -25,11 +25,12 @@ def list_routes() -> list[tuple[str, str]]:
     routes = [route for route in app.routes if isinstance(route, Route)]
     assert len(routes) == len(app.routes)
     return [
-        (method, _fill(route.path))
+        (method, fill_path(route.path))
         for route in routes
         for method in sorted((route.methods or set()) - {"HEAD"})
     ]
 
 
-def _fill(path: str) -> str:
+def fill_path(path: str) -> str:
+    """The path with something for each of its parameters."""
     return re.sub(r"\{(\w+)(?::\w+)?\}", lambda found: _VALUES.get(found[1], "app.css"), path)

@@ -52,13 +52,15 @@ class RunningServer:
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
     ) -> Answer:
-        """The answer to a request without any key."""
+        """The answer to a request without any key; of a stream, which has no end, the beginning."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         try:
             connection.request(method, path, body, dict(headers or {}))
             response = connection.getresponse()
             found = {name.lower(): value for name, value in response.getheaders()}
-            return Answer(response.status, found, response.read())
+            is_stream = found.get("content-type", "").startswith("text/event-stream")
+            body_read = response.readline() if is_stream else response.read()
+            return Answer(response.status, found, body_read)
         finally:
             connection.close()
 

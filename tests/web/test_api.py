@@ -42,7 +42,7 @@ def _references(value: object) -> set[str]:
 
 
 def _value_for(schema: dict[str, Any], name: str) -> SearchStrategy[str]:
-    if name == "id":
+    if name in {"id", "session"}:
         return st.sampled_from(KNOWN_IDS)
     if "enum" in schema:
         return st.sampled_from([str(each) for each in schema["enum"]])
@@ -57,10 +57,11 @@ def _value_for(schema: dict[str, Any], name: str) -> SearchStrategy[str]:
 
 
 @st.composite
-def requests(draw: DrawFn) -> tuple[str, str]:
+def requests(draw: DrawFn) -> tuple[str, str, dict[str, str]]:
     """A path of the document with its parameters, most of them as it says, some as it does not."""
     path = draw(st.sampled_from(sorted(PATHS)))
     query: list[tuple[str, str]] = []
+    headers: dict[str, str] = {}
     address = path
     for parameter in PATHS[path]["get"]["parameters"]:
         name = parameter["name"]
@@ -68,20 +69,24 @@ def requests(draw: DrawFn) -> tuple[str, str]:
         value = draw(st.one_of(right, right, right, ODD_TEXTS))
         if parameter["in"] == "path":
             address = address.replace(f"{{{name}}}", quote(value, safe="") or "x")
+        elif parameter["in"] == "header":
+            headers[name] = quote(value)
         elif parameter["required"] or draw(st.booleans()):
             query.append((name, value))
     if draw(st.integers(0, 9)) == 0:
         query.append((draw(st.text(min_size=1, max_size=10)), draw(ODD_TEXTS)))
-    return path, f"{address}?{urlencode(query, errors='surrogatepass')}"
+    return path, f"{address}?{urlencode(query, errors='surrogatepass')}", headers
 
 
 @pytest.mark.slow
 @settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(request=requests())
-def test_every_answer_is_as_documented(server: RunningServer, request: tuple[str, str]) -> None:
+def test_every_answer_is_as_documented(
+    server: RunningServer, request: tuple[str, str, dict[str, str]]
+) -> None:
     """Any request ends in a documented status, and every JSON answer has its documented shape."""
-    path, address = request
-    answer = server.get(address)
+    path, address, headers = request
+    answer = server.get(address, **headers)
     if answer.status in {404, 414} and answer.status != 200:
         # A path parameter may make it another path, and a query may be too long.
         return

@@ -1,19 +1,70 @@
-"""docs/api.md and docs/web.md say what the router says."""
+"""docs/api.md, docs/web.md, the OpenAPI document and its page say what the router says."""
 
 import re
 from pathlib import Path
+from typing import Any, get_args
 
-from recollect.web.endpoints import ENDPOINTS
+from recollect.web.api.events import EVENTS, EventName
+from recollect.web.openapi import describe_api
 from recollect.web.pages.table import PAGES
+from tests.web.addresses import fill_path, list_routes
+from tests.web.markup import find_texts
+from tests.web.running import RunningServer
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+PATHS: dict[str, Any] = describe_api()["paths"]
+STREAM: dict[str, Any] = PATHS["/api/events"]["get"]
+
+
+def test_the_document_has_every_endpoint() -> None:
+    """All that can be read below /api, but for the document itself, is described in it."""
+    routes = {path for method, path in list_routes() if method == "GET"}
+    below = {path for path in routes if path.startswith("/api/")} - {"/api/openapi.json"}
+    assert {fill_path(path) for path in PATHS} == below
 
 
 def test_every_endpoint_is_documented() -> None:
     """The table of the page lists the endpoints that there are, and no others."""
     page = (DOCS / "api.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^\| `(/api/[^`]*)` \|", page, flags=re.MULTILINE))
-    assert listed == {each.path for each in ENDPOINTS} | {"/api/events"}
+    assert listed == set(PATHS)
+
+
+def test_every_event_is_documented() -> None:
+    """The tables of the page list the events that are sent, and no others."""
+    page = (DOCS / "api.md").read_text(encoding="utf-8").partition("## Events")[2]
+    tables = page.partition("## Errors")[0]
+    listed = re.findall(r"^\| `([^`]*)` \|", tables, flags=re.MULTILINE)
+    assert listed == list(EVENTS) == list(get_args(EventName))
+
+
+def test_the_stream_of_events_is_described() -> None:
+    """What it reads, how it may answer, and the shape of the data of each event."""
+    assert [(each["in"], each["name"]) for each in STREAM["parameters"]] == [
+        ("query", "session"),
+        ("query", "last_id"),
+        ("header", "Last-Event-ID"),
+    ]
+    assert list(STREAM["responses"]) == ["200", "401", "404", "422", "503"]
+    ((media_type, body),) = STREAM["responses"]["200"]["content"].items()
+    assert media_type == "text/event-stream"
+    kinds = [each["properties"] for each in body["schema"]["items"]["oneOf"]]
+    assert {each["event"]["const"]: each["data"]["$ref"] for each in kinds} == {
+        name: f"#/components/schemas/{kind.data.__name__}" for name, kind in EVENTS.items()
+    }
+
+
+def test_every_endpoint_is_shown_once(server: RunningServer) -> None:
+    """The page of the API has one card for each, and tells what comes in the stream."""
+    page = server.get("/api").body
+    headings = find_texts(page, "h2")
+    assert [each for each in headings if each.startswith("GET ")] == [
+        f"GET {each}" for each in PATHS
+    ]
+    (card,) = (each for each in find_texts(page, "section") if each.startswith("GET /api/events "))
+    events = (f"{name} {kind.data.__name__} {kind.meaning}" for name, kind in EVENTS.items())
+    told = f"Event Data Meaning {' '.join(events)} Returns text/event-stream 200 401 404 422 503"
+    assert card[card.index("Event Data") :] == told
 
 
 def test_every_page_is_documented() -> None:

@@ -8,14 +8,28 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
+from recollect.web.api.events import EVENT_STREAM, PATH
+from recollect.web.openapi import describe_api
 from tests.web.addresses import SESSION
 from tests.web.running import RunningServer, copy_demo, run_server
 
 pytestmark = pytest.mark.slow
 
 Event = dict[str, Any]
+
+
+def make_validator() -> jsonschema.Draft202012Validator:
+    """Knows the events of the document."""
+    document = describe_api()
+    content = document["paths"][PATH]["get"]["responses"]["200"]["content"]
+    items = content[EVENT_STREAM]["schema"]["items"]
+    return jsonschema.Draft202012Validator({**items, "components": document["components"]})
+
+
+VALIDATOR = make_validator()
 
 
 @contextmanager
@@ -36,19 +50,25 @@ def listen(server: RunningServer, query: str = "", last_id: str | None = None) -
 
 
 def next_event(response: http.client.HTTPResponse, name: str) -> Event:
-    """The next event of that name."""
-    found: Event = {}
+    """The next event of that name; each on the way to it has its documented shape."""
     while True:
-        line = response.readline().decode().rstrip("\n")
+        found = read_event(response)
+        if found:
+            VALIDATOR.validate(found)
+        if found.get("event") == name:
+            return found
+
+
+def read_event(response: http.client.HTTPResponse) -> Event:
+    """What comes before the next empty line; nothing for a comment."""
+    found: Event = {}
+    while line := response.readline().decode().rstrip("\n"):
         key, _, value = line.partition(": ")
         if key in {"event", "id"}:
             found[key] = value
         elif key == "data":
             found[key] = json.loads(value)
-        elif not line and found.get("event") == name:
-            return found
-        elif not line:
-            found = {}
+    return found
 
 
 def append(root: Path, uuid: str) -> None:

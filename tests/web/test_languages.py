@@ -33,6 +33,15 @@ def test_templates_ask_for_words_that_there_are() -> None:
     assert asked - load_catalogue("en").keys() == set()
 
 
+def test_one_thing_has_words_of_its_own() -> None:
+    """English tells one from many, however the number comes; where nothing is counted, nothing."""
+    said = Translator("en")
+    words = [said("sessions.error_count", count=count) for count in (0, 1, "1", 2)]
+    assert words == ["0 errors", "1 error", "1 error", "2 errors"]
+    assert said("sessions.expires", days=1) == "expires in 1 day"
+    assert Translator("zh")("sessions.error_count", count=1) == "1 个错误"
+
+
 @pytest.mark.parametrize(
     ("header", "language"),
     [

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from importlib import resources
+from pathlib import Path
 
 import pytest
 
@@ -17,10 +18,19 @@ from recollect.usage.groups import Group
 from recollect.usage.reports import Order
 from recollect.usage.scopes import ScopeKind
 from recollect.web.api.selection import SessionOrder
-from recollect.web.languages import LANGUAGES, load_catalogue
+from recollect.web.languages import LANGUAGES, ONE, load_catalogue
 from recollect.web.pages.explain import NOTES
 
-TEMPLATES = resources.files("recollect.render.html") / "templates"
+WEB = Path(str(resources.files("recollect.web")))
+TEMPLATES = Path(str(resources.files("recollect.render.html"))) / "templates"
+
+
+def _read(*paths: Path) -> str:
+    return "".join(path.read_text(encoding="utf-8") for path in sorted(paths))
+
+
+def _list_examples() -> list[str]:
+    return re.findall(r", '(\w+)'\)", _read(WEB / "templates" / "search.html"))
 
 
 def _name(prefix: str, kinds: Iterable[str]) -> set[str]:
@@ -28,6 +38,8 @@ def _name(prefix: str, kinds: Iterable[str]) -> set[str]:
 
 
 FAMILIES: dict[str, set[str]] = {
+    "examples of queries": _name("search.example_", _list_examples()),
+    "rows without a key": _name("untold.", ("date", "branch", "tool", "mcp-server", "other")),
     "groups": _name("group.", Group),
     "statuses of lines": _name("status.", Status) | _name("explain.why_", Status),
     "what is explained": _name("explain.kind_", ScopeKind),
@@ -56,15 +68,24 @@ def test_families_are_complete(language: str, family: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_phrases_of_conversations_are_translated(language: str) -> None:
     """Every English phrase that a conversation is drawn with is in the catalogue."""
-    text = "".join(
-        each.read_text(encoding="utf-8")
-        for each in TEMPLATES.iterdir()
-        if each.name.endswith(".html")
-    )
-    phrases = set(re.findall(r"""\b(?:translate|t)\((['"])(.+?)\1\)""", text))
-    asked = {phrase for _, phrase in phrases}
+    asked = _list_phrases()
     assert len(asked) > 8
     assert asked - load_catalogue(language).keys() == set()
+
+
+def _list_phrases() -> set[str]:
+    text = _read(*TEMPLATES.glob("*.html"))
+    return {found[1] for found in re.findall(r"""\b(?:translate|t)\((['"])(.+?)\1\)""", text)}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_word_is_said_somewhere(language: str) -> None:
+    """A key stands in a template, a script or a module, or is put together of a value's name."""
+    sources = _read(*(path for kind in ("html", "js", "py") for path in WEB.rglob(f"*.{kind}")))
+    quoted = set(re.findall(r"""(?<=['"])[a-z_]+\.[^'"\s]+(?=['"])""", sources))
+    used = set().union(*FAMILIES.values(), _list_phrases(), quoted)
+    said = {key.removesuffix(ONE) for key in load_catalogue(language)}
+    assert said - used == set()
 
 
 def test_chinese_is_chinese() -> None:

@@ -103,7 +103,7 @@ def test_unknown_costs_are_never_nothing(priced: RunningServer) -> None:
     assert find_texts(page, "tr")[-1].startswith("Total ≥ $")
     assert find_texts(page, "p", class_="unpriced") == [
         (
-            "No price is known for <mystery> & co (1 messages). "
+            "No price is known for <mystery> & co (1 message). "
             "They are left out of the costs, never taken for free."
         )
     ]

@@ -15,6 +15,7 @@ from starlette.types import Lifespan
 
 from recollect.errors import RecollectError
 from recollect.web.answers import ErrorDetail, answer_json
+from recollect.web.api.events import PATH as EVENTS_PATH
 from recollect.web.api.events import EventSource
 from recollect.web.assets import PREFIX, Assets
 from recollect.web.changes import Changes
@@ -96,7 +97,7 @@ def _make_routes(parts: Parts) -> list[Route]:
     return [
         *make_page_routes(workers, parts.drawing),
         Route("/api/openapi.json", _serve_openapi),
-        Route("/api/events", parts.events.serve),
+        Route(EVENTS_PATH, parts.events.serve),
         Route("/api/launches", sign_in.launch, methods=["POST"]),
         *make_routes(workers),
         Route(SIGN_IN, sign_in.exchange, methods=["POST"]),

@@ -13,6 +13,8 @@ from starlette.requests import Request
 COOKIE: Final = "recollect-language"
 LANGUAGES: Final = {"en": "English", "zh": "简体中文"}
 DEFAULT: Final = "en"
+ONE: Final = ".one"
+"""Ends the key of words for a single thing."""
 
 
 class Translator:
@@ -23,8 +25,12 @@ class Translator:
         self._words = load_catalogue(language)
 
     def __call__(self, key: str, **values: object) -> str:
-        """The words for a key with the values put in; without any, a script fills the holes."""
-        words = self._words[key]
+        """The words for a key with the values put in; without any, a script fills the holes.
+
+        Where there is one of something, and the key has words for one, those.
+        """
+        is_one = str(values.get("count", values.get("days"))) == "1"
+        words = (is_one and self._words.get(f"{key}{ONE}")) or self._words[key]
         return words.format(**values) if values else words
 
     def translate(self, words: str) -> str:

@@ -1,4 +1,9 @@
-"""The OpenAPI 3.1 document, made from the table of the API and the types in it."""
+"""The OpenAPI 3.1 document, made from the table of the API, that of the events, and their types.
+
+OpenAPI 3.1 has no word for a stream of events. It is described as the list of what comes in it, as
+other generators of such documents do; each item says the name of its event and the shape of its
+data.
+"""
 
 import re
 from collections.abc import Mapping
@@ -6,13 +11,23 @@ from functools import cache
 from typing import Any, Final
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
 from recollect import __version__
 from recollect.web.answers import JSON, ErrorDocument
+from recollect.web.api.events import (
+    EVENT_STREAM,
+    EVENTS,
+    HEARTBEAT_SECONDS,
+    MOST_CLIENTS,
+    PATH,
+    EventKind,
+    EventsParameters,
+)
 from recollect.web.endpoints import ENDPOINTS, Endpoint
 
 Document = dict[str, Any]
+Schemas = Mapping[type[Struct], Document]
 
 _REFERENCE: Final = "#/components/schemas/{name}"
 _IN_PATH: Final = re.compile(r"\{(\w+)\}")
@@ -24,12 +39,28 @@ _ERRORS: Final = {
 }
 
 
+_EVENT_ERRORS: Final = {
+    401: _ERRORS[401],
+    404: "There is no such session.",
+    422: _ERRORS[422],
+    503: f"{MOST_CLIENTS} clients listen already.",
+}
+_LAST_ID: Final[Document] = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string"},
+    "description": "The id of the last event that was heard: what came after it is told again."
+    " Browsers send it by themselves. It goes before last_id.",
+}
+
+
 @cache
 def describe_api() -> Document:
     """The document."""
-    documents = [ErrorDocument, *(each.returns for each in ENDPOINTS if each.returns)]
+    documents = _list_types()
     schemas, components = msgspec.json.schema_components(documents, ref_template=_REFERENCE)
-    answers = dict(zip(documents, schemas, strict=True))
+    known: Schemas = dict(zip(documents, schemas, strict=True))
     return {
         "openapi": "3.1.0",
         "info": {
@@ -38,7 +69,10 @@ def describe_api() -> Document:
             "description": "Sessions of Claude Code on this machine; everything is read only.",
         },
         "security": [{"bearer": []}, {"cookie": []}],
-        "paths": {each.path: {"get": _describe(each, answers)} for each in ENDPOINTS},
+        "paths": {
+            **{each.path: {"get": _describe(each, known)} for each in ENDPOINTS},
+            PATH: {"get": _describe_events(known)},
+        },
         "components": {
             "schemas": components,
             "securitySchemes": {
@@ -49,29 +83,81 @@ def describe_api() -> Document:
     }
 
 
-def _describe(endpoint: Endpoint, answers: Mapping[object, Document]) -> Document:
-    schema = {"type": "string"} if endpoint.returns is None else answers[endpoint.returns]
+def _list_types() -> list[type[Struct]]:
+    """All that is sent, each once."""
+    answers = (each.returns for each in ENDPOINTS if each.returns)
+    events = (kind.data for kind in EVENTS.values())
+    return list(dict.fromkeys((ErrorDocument, *answers, *events)))
+
+
+def _describe(endpoint: Endpoint, known: Schemas) -> Document:
+    schema = {"type": "string"} if endpoint.returns is None else known[endpoint.returns]
     media_type = endpoint.media_type.partition(";")[0]
-    failed = {JSON: {"schema": answers[ErrorDocument]}}
+    errors = {status: _ERRORS[status] for status in (401, *endpoint.errors)}
     return {
         "operationId": endpoint.name,
         "summary": endpoint.summary,
-        "parameters": _list_parameters(endpoint),
+        "parameters": _list_parameters(endpoint.path, endpoint.parameters),
         "responses": {
             "200": {"description": "The answer.", "content": {media_type: {"schema": schema}}},
-            **{
-                str(status): {"description": _ERRORS[status], "content": failed}
-                for status in (401, *endpoint.errors)
-            },
+            **_describe_errors(errors, known),
         },
     }
 
 
-def _list_parameters(endpoint: Endpoint) -> list[Document]:
-    in_path = set(_IN_PATH.findall(endpoint.path))
+def _describe_events(known: Schemas) -> Document:
+    return {
+        "operationId": "listen",
+        "summary": "What changes, as it changes: server-sent events.",
+        "description": "They tell which sessions have changed or, when one is named, follow"
+        " its records and those of its subagents. Every event has an id; a client that comes back"
+        " with the last one is told what it missed, and nothing twice.",
+        "parameters": [*_list_parameters(PATH, EventsParameters), _LAST_ID],
+        "responses": {
+            "200": {
+                "description": "A stream that does not end by itself. A comment comes after"
+                f" {HEARTBEAT_SECONDS:.0f} seconds without an event.",
+                "content": {EVENT_STREAM: {"schema": _describe_stream(known)}},
+            },
+            **_describe_errors(_EVENT_ERRORS, known),
+        },
+    }
+
+
+def _describe_stream(known: Schemas) -> Document:
+    kinds = [_describe_event(name, kind, known) for name, kind in EVENTS.items()]
+    return {
+        "type": "array",
+        "description": "Each item is one event; its data is JSON on one line.",
+        "items": {"oneOf": kinds},
+    }
+
+
+def _describe_event(name: str, kind: EventKind, known: Schemas) -> Document:
+    return {
+        "type": "object",
+        "description": kind.meaning,
+        "properties": {
+            "event": {"const": name},
+            "id": {"type": "string"},
+            "data": known[kind.data],
+        },
+        "required": ["event", "id", "data"],
+    }
+
+
+def _describe_errors(meanings: Mapping[int, str], known: Schemas) -> Document:
+    content = {JSON: {"schema": known[ErrorDocument]}}
+    return {
+        str(status): {"description": text, "content": content} for status, text in meanings.items()
+    }
+
+
+def _list_parameters(path: str, parameters: type[Struct]) -> list[Document]:
+    in_path = set(_IN_PATH.findall(path))
     return [
         _describe_parameter(field, is_in_path=field.encode_name in in_path)
-        for field in structs.fields(endpoint.parameters)
+        for field in structs.fields(parameters)
     ]
 
 

@@ -1,12 +1,12 @@
 """Every page in both languages, themes and widths: quiet, in its frame, and accessible."""
 
 import json
-from importlib import resources
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.web.addresses import SESSION
+from tests.web.browser.accessibility import find_issues, find_issues_of_themes
 from tests.web.browser.chromium import DESKTOP, PHONE, Language, Look, Theme, visit
 from tests.web.browser.conftest import StartVisit
 from tests.web.running import RunningServer
@@ -72,33 +72,18 @@ def _look(page: Page, theme: Theme) -> tuple[int, str]:
     return width, ground
 
 
-AXE = """async (rules) => {
-  const found = await axe.run(document, {
-    resultTypes: ["violations"], ...(rules && { runOnly: { type: "rule", values: rules } }),
-  });
-  return found.violations
-    .filter((each) => ["serious", "critical"].includes(each.impact))
-    .map((each) => [each.id, each.nodes.slice(0, 3).map((node) => node.html.slice(0, 160))]);
-}"""
-
-
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_pages_are_accessible(
     browser: Browser, server: RunningServer, size: tuple[int, int]
 ) -> None:
     """axe-core finds no serious issue on any page, in either theme, with everything unfolded."""
-    source = (resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
     wrong: dict[str, object] = {}
     with visit(browser, server, Look(size=size), bypass_csp=True) as found:
         for path in [*PAGES, raw_page(server)]:
             page = found.open(path)
             expect(page.locator("[data-load]")).to_have_count(0)
             _unfold(page)
-            page.evaluate(source)
-            issues = page.evaluate(AXE, None)
-            page.emulate_media(color_scheme="dark")
-            issues += page.evaluate(AXE, ["color-contrast"])
-            page.emulate_media(color_scheme="light")
+            issues = find_issues_of_themes(page)
             if issues:
                 wrong[path] = issues
     assert wrong == {}, json.dumps(wrong, indent=1)
@@ -120,13 +105,11 @@ def _unfold(page: Page) -> None:
 @pytest.mark.parametrize("opened", ["keys", "palette"])
 def test_dialogs_are_accessible(browser: Browser, server: RunningServer, opened: str) -> None:
     """What opens over a page is as accessible as the page."""
-    source = (resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
     with visit(browser, server, bypass_csp=True) as found:
         page = found.open("/")
         page.keyboard.press("?" if opened == "keys" else "Control+k")
         page.locator(f"#{opened}[open]").wait_for()
-        page.evaluate(source)
-        assert page.evaluate(AXE, None) == []
+        assert find_issues(page) == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -1,14 +1,16 @@
 """Signing in: by the address that the program prints, once."""
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.web.addresses import SESSION
-from tests.web.browser.chromium import watch
+from tests.web.browser.accessibility import find_issues_of_themes
+from tests.web.browser.chromium import DESKTOP, PHONE, Theme, watch
 from tests.web.running import RunningServer
 
 pytestmark = pytest.mark.slow
 
+THEMES: tuple[Theme, ...] = ("light", "dark")
 REFUSED = "error: Failed to load resource: the server responded with a status of 401 (Unauthorized)"
 
 
@@ -65,3 +67,37 @@ def test_without_a_token_there_is_nothing_to_see(browser: Browser, server: Runni
         assert found.page.locator("html").get_attribute("lang") == "zh-Hans"
         assert found.page.locator("a, article, table").count() == 0
         assert set(found.problems) == {REFUSED}
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_sign_in_page_is_accessible(
+    browser: Browser, server: RunningServer, size: tuple[int, int]
+) -> None:
+    """axe-core finds no serious issue in either theme."""
+    with browser.new_context(locale="en-GB", bypass_csp=True) as context:
+        page = watch(context, server).page
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.goto(f"{server.origin}/")
+        assert find_issues_of_themes(page) == []
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+@pytest.mark.parametrize("address", ["/", "/#t=used"])
+def test_the_sign_in_page_keeps_to_its_frame(
+    browser: Browser, server: RunningServer, locale: str, address: str
+) -> None:
+    """At the width of a phone nothing sticks out, in either theme, whatever the page has to say."""
+    with browser.new_context(locale=locale) as context:
+        page = watch(context, server).page
+        page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+        page.goto(server.origin + address)
+        message = page.locator("#message")
+        if address != "/":
+            expect(message).to_have_text(message.get_attribute("data-used") or "")
+        assert [measure_width(page, theme) for theme in THEMES] == [PHONE[0], PHONE[0]]
+
+
+def measure_width(page: Page, theme: Theme) -> int:
+    """How wide the page would like to be."""
+    page.emulate_media(color_scheme=theme)
+    return int(page.evaluate("document.documentElement.scrollWidth"))

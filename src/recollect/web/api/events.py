@@ -8,7 +8,7 @@ asks for the turns, so that there is one way to draw them.
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 from starlette.requests import Request
@@ -20,15 +20,18 @@ from recollect.live.follow import follow
 from recollect.live.positions import decode_cursor
 from recollect.live.scope import SessionScope
 from recollect.web.answers import encode_json
-from recollect.web.changes import Changes
+from recollect.web.changes import Change, Changes
 from recollect.web.parameters import Id, read_parameters
 from recollect.web.services import Services
 from recollect.web.shelf import find_session
 
+PATH: Final = "/api/events"
 HEARTBEAT_SECONDS: Final = 15.0
 MOST_CLIENTS: Final = 24
 RETRY_MS: Final = 1000
 EVENT_STREAM: Final = "text/event-stream"
+
+EventName = Literal["sessions", "reload", "appended", "found", "reset", "standing"]
 
 
 class EventsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -43,9 +46,13 @@ class EventsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class Sent(Struct, frozen=True, kw_only=True):
     """An event on its way."""
 
-    name: str
+    name: EventName
     id: str
-    data: object
+    data: Struct
+
+
+class ReloadEvent(Struct, frozen=True, kw_only=True):
+    """Nothing more to say."""
 
 
 class RecordEvent(Struct, frozen=True, kw_only=True):
@@ -66,6 +73,36 @@ class StandingEvent(Struct, frozen=True, kw_only=True):
     status: str
     reason: str
     next_id: str | None = None
+
+
+class EventKind(Struct, frozen=True):
+    """What an event of one name says, for the document of the API."""
+
+    data: type[Struct]
+    meaning: str
+
+
+EVENTS: Final[dict[EventName, EventKind]] = {
+    "sessions": EventKind(Change, "Of all sessions: these have changed."),
+    "reload": EventKind(
+        ReloadEvent,
+        "Of all sessions: too much was missed, or the server was started anew; look at everything"
+        " again.",
+    ),
+    "appended": EventKind(RecordEvent, "Of one session: a new record."),
+    "found": EventKind(
+        RecordEvent,
+        "Of one session: a file is followed from here on, for example that of a new subagent.",
+    ),
+    "reset": EventKind(
+        RecordEvent,
+        "Of one session: a file was rewritten; what was told of it no longer counts.",
+    ),
+    "standing": EventKind(
+        StandingEvent,
+        "Of one session: how it stands now. The status level says that all on disk has been told.",
+    ),
+}
 
 
 class EventSource:
@@ -127,7 +164,7 @@ async def _wait(*futures: asyncio.Future[Any]) -> None:
 async def _iter_changes(changes: Changes, last_id: str | None) -> AsyncGenerator[Sent, None]:
     async for change in changes.iter_since(last_id):
         if change is None:
-            yield Sent(name="reload", id=changes.name(0), data={})
+            yield Sent(name="reload", id=changes.name(0), data=ReloadEvent())
         else:
             yield Sent(name="sessions", id=changes.name(change.number), data=change)
 
@@ -151,7 +188,7 @@ async def _iter_session(scope: SessionScope, start: str) -> AsyncGenerator[Sent,
                 yield Sent(name=described[0], id=event.id, data=described[1])
 
 
-def _describe(event: live.AnyEvent) -> tuple[str, Struct] | None:
+def _describe(event: live.AnyEvent) -> tuple[EventName, Struct] | None:
     """The name and the data of an event; None for one that pages need not know."""
     match event:
         case live.Found(source=source):

@@ -22,14 +22,24 @@ class ApiParameter(Struct, frozen=True, kw_only=True):
     description: str
 
 
+class ApiEvent(Struct, frozen=True, kw_only=True):
+    """An event of a stream."""
+
+    name: str
+    data: str
+    description: str
+
+
 class ApiOperation(Struct, frozen=True, kw_only=True):
     """Something that can be asked for."""
 
     path: str
     summary: str
+    description: str
     returns: str
     statuses: tuple[str, ...]
     parameters: tuple[ApiParameter, ...]
+    events: tuple[ApiEvent, ...]
 
 
 class ApiField(Struct, frozen=True, kw_only=True):
@@ -72,14 +82,25 @@ def draw_api(_: Services, __: NoParameters) -> Drawn:
 
 def _describe_operation(path: str, operation: dict[str, Any]) -> ApiOperation:
     content = operation["responses"]["200"]["content"]
-    media_type, body = next(iter(content.items()))
-    reference = body["schema"].get("$ref", media_type)
+    ((media_type, body),) = content.items()
+    schema = body["schema"]
     return ApiOperation(
         path=path,
         summary=operation["summary"],
-        returns=reference.rpartition("/")[2] if "$ref" in body["schema"] else reference,
+        description=operation.get("description", ""),
+        returns=_name_kind(schema) if "$ref" in schema else media_type,
         statuses=tuple(operation["responses"]),
         parameters=tuple(map(_describe_parameter, operation["parameters"])),
+        events=tuple(map(_describe_event, schema.get("items", {}).get("oneOf", ()))),
+    )
+
+
+def _describe_event(event: dict[str, Any]) -> ApiEvent:
+    properties = event["properties"]
+    return ApiEvent(
+        name=properties["event"]["const"],
+        data=_name_kind(properties["data"]),
+        description=event["description"],
     )
 
 

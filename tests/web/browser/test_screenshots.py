@@ -1,0 +1,158 @@
+"""The pictures of the documentation: pages on the demo data, as they look today.
+
+`RECOLLECT_UPDATE_SCREENSHOTS=1 pytest …` takes them anew. They are compared only where the browser
+and its fonts are those that they were made with: elsewhere every letter differs.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.web.browser.chromium import PHONE, PLAIN, Look, visit
+from tests.web.browser.pictures import decode, measure_difference, pack
+from tests.web.running import NOW, RunningServer
+
+pytestmark = pytest.mark.slow
+
+VARIABLE = "RECOLLECT_UPDATE_SCREENSHOTS"
+IS_UPDATE = bool(os.environ.get(VARIABLE))
+"""Read when the tests are collected: what is set for the program does not reach a test."""
+
+FOLDER = Path(__file__).resolve().parents[3] / "docs" / "screenshots"
+MADE_WITH = FOLDER / "made-with.json"
+LARGEST = 150_000
+"""Bytes; a page of the documentation should not take longer to load than to read."""
+TOLERANCE = 16
+SHARE = 0.005
+"""How far a channel of a pixel may be off, and how many pixels may be farther off."""
+PAUSE = 300
+"""Milliseconds between two looks at a page that should have come to rest."""
+
+HARBOUR = "/s/94791a87-9d13-410a-a632-25a9b25c1b45"
+TIDES = "/s/c798220b-cc9c-4414-8b5a-d2d0bbcafa1a"
+SAMPLE = "Recollect 0123456789 会话"
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A picture: its name, the page, how it is looked at, and which call is opened before."""
+
+    name: str
+    path: str
+    look: Look = PLAIN
+    opened: str = ""
+
+
+SHOTS = (
+    Shot("sessions", "/"),
+    Shot("session", TIDES, opened="Edit"),
+    Shot("session-dark", TIDES, Look("dark"), opened="Edit"),
+    Shot("search", "/search?q=harbour"),
+    Shot("usage", "/usage?group=project"),
+    Shot("phone", HARBOUR, Look(size=PHONE)),
+)
+
+
+def measure_fonts(page: Page) -> dict[str, float]:
+    """How wide a text is in the fonts of the page."""
+    return {
+        family: page.evaluate(
+            """([family, sample]) => {
+              const context = document.createElement("canvas").getContext("2d");
+              context.font = `16px ${family}`;
+              return Math.round(context.measureText(sample).width * 100) / 100;
+            }""",
+            [family, SAMPLE],
+        )
+        for family in ("system-ui", "sans-serif", "monospace")
+    }
+
+
+@pytest.fixture(scope="module")
+def machine(browser: Browser) -> Iterator[dict[str, object]]:
+    """What makes the letters of a picture look as they do."""
+    with browser.new_context() as context:
+        yield {
+            "browser": browser.version.partition(".")[0],
+            "widths": measure_fonts(context.new_page()),
+        }
+
+
+@pytest.fixture(scope="module")
+def level(server: RunningServer) -> RunningServer:
+    """The server, once it has read everything."""
+    for _ in range(100):
+        if server.get("/api/search?q=harbour").json()["index_complete"]:
+            return server
+        time.sleep(0.1)
+    pytest.fail("the server does not get through the demo data")
+
+
+def take(browser: Browser, server: RunningServer, shot: Shot) -> bytes:
+    """The picture, once the page has come to rest."""
+    with visit(browser, server, shot.look) as found:
+        # Pages say how long ago something was, by the clock of the browser.
+        found.page.clock.set_fixed_time(NOW)
+        page = found.open(shot.path)
+        expect(page.locator("[data-load]")).to_have_count(0)
+        if shot.opened:
+            call = page.locator(f"details.call[data-tool={shot.opened}]").first
+            call.locator("summary").click()
+            expect(call.locator(".call-input")).to_be_visible()
+        page.mouse.move(0, 0)
+        page.evaluate("document.activeElement?.blur()")
+        page.evaluate("document.fonts.ready.then(() => true)")
+        taken = wait_for_rest(page)
+        assert found.problems == []
+        return pack(taken)
+
+
+def wait_for_rest(page: Page) -> bytes:
+    """The page as it looks when a moment later it looks the same: nothing more has come in."""
+    before = b""
+    for _ in range(20):
+        now = page.screenshot(animations="disabled", caret="hide")
+        if now == before:
+            return now
+        before = now
+        page.wait_for_timeout(PAUSE)
+    pytest.fail(f"{page.url} does not come to rest")
+
+
+@pytest.mark.parametrize("shot", SHOTS, ids=lambda shot: shot.name)
+def test_pictures_show_the_pages_of_today(
+    browser: Browser,
+    level: RunningServer,
+    machine: dict[str, object],
+    tmp_path: Path,
+    shot: Shot,
+) -> None:
+    """A picture in the documentation looks like its page."""
+    kept = FOLDER / f"{shot.name}.png"
+    if IS_UPDATE:
+        kept.write_bytes(take(browser, level, shot))
+        MADE_WITH.write_text(json.dumps(machine, indent=2) + "\n", encoding="utf-8")
+    if json.loads(MADE_WITH.read_text(encoding="utf-8")) != machine:
+        pytest.skip("the pictures were made with another browser or other fonts")
+    taken = tmp_path / kept.name
+    taken.write_bytes(take(browser, level, shot))
+    share = 0.0 if taken.read_bytes() == kept.read_bytes() else compare(taken, kept)
+    assert share <= SHARE, f"{taken} differs from {kept}; {VARIABLE}=1 takes it anew"
+
+
+def compare(one: Path, other: Path) -> float:
+    """The share of pixels that differ."""
+    return measure_difference(decode(one.read_bytes()), decode(other.read_bytes()), TOLERANCE)
+
+
+def test_pictures_are_those_that_are_taken() -> None:
+    """There is no picture that nobody renews, and none that is slow to load."""
+    sizes = {path.stem: path.stat().st_size for path in FOLDER.glob("*.png")}
+    assert set(sizes) == {shot.name for shot in SHOTS}
+    assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
