@@ -14,14 +14,18 @@ An exception is a request that cannot be met, and its message says what to do ab
 0 is success and 130 an interrupt by the user; neither is an error.
 """
 
+import re
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from datetime import UTC, datetime
+from typing import ClassVar, Final, NamedTuple
 
 MOST_SHOWN: Final = 20
 """Candidates that a message lists."""
 
 TITLE_WIDTH: Final = 70
 """Characters of a title in a message."""
+
+PROJECT_WIDTH: Final = 20
 
 
 class RecollectError(Exception):
@@ -42,16 +46,25 @@ class NothingFound(RecollectError):
     exit_code = 3
 
 
+class Candidate(NamedTuple):
+    """A session that may be meant; None is what is not known of it."""
+
+    name: str
+    """What it can be opened by: its id, or its path where that is not enough."""
+    title: str | None = None
+    project: str | None = None
+    """Its work directory."""
+    active: float | None = None
+    """When something last happened in it, in seconds since 1970."""
+
+
 class AmbiguousSession(NothingFound):
-    """Several sessions go by the name that was given.
+    """Several sessions go by the name that was given; `candidates` are what is known of each."""
 
-    `candidates` are a name that each of them can be opened by, and its title.
-    """
-
-    def __init__(self, ref: str, candidates: Sequence[tuple[str, str | None]]) -> None:
+    def __init__(self, ref: str, candidates: Sequence[Candidate]) -> None:
         self.ref = ref
         self.candidates = tuple(candidates)
-        lines = [f"  {name}  {_shorten(title)}" for name, title in self.candidates[:MOST_SHOWN]]
+        lines = [line for each in self.candidates[:MOST_SHOWN] for line in _describe(each)]
         if len(self.candidates) > MOST_SHOWN:
             lines.append(f"  and {len(self.candidates) - MOST_SHOWN} more")
         super().__init__(
@@ -78,7 +91,19 @@ class ArchiveFailure(RecollectError):
     exit_code = 6
 
 
-def _shorten(title: str | None) -> str:
+def _describe(candidate: Candidate) -> list[str]:
+    """What to copy and what tells it from the others, and below that what it is about."""
+    facts = [candidate.name]
+    if candidate.active is not None:
+        facts.append(f"{datetime.fromtimestamp(candidate.active, UTC).astimezone():%Y-%m-%d %H:%M}")
+    if candidate.project:
+        name = re.split(r"[/\\]", candidate.project.rstrip("/\\"))[-1]
+        facts.append(_shorten(name or candidate.project, PROJECT_WIDTH))
+    about = [f"    {_shorten(candidate.title, TITLE_WIDTH)}"] if candidate.title else []
+    return [f"  {'  '.join(facts)}", *about]
+
+
+def _shorten(text: str, width: int) -> str:
     # A title may be a whole prompt.
-    words = " ".join((title or "(no title)").split())
-    return words if len(words) <= TITLE_WIDTH else f"{words[: TITLE_WIDTH - 1]}…"
+    words = " ".join(text.split())
+    return words if len(words) <= width else f"{words[: width - 1]}…"

@@ -1,5 +1,6 @@
 """A home whose Claude directory is the demo data, with the times that its files would have."""
 
+import json
 import os
 import re
 import shutil
@@ -27,6 +28,13 @@ def make_demo_home() -> Path:
         moment = datetime.fromisoformat(max(times, default=NOW)).timestamp()
         os.utime(path, (moment, moment))
     return home
+
+
+def pretend_to_serve(home: Path) -> None:
+    """Leave the note that a web app leaves while it runs."""
+    note = home / ".local" / "share" / "recollect" / "server.json"
+    note.parent.mkdir(parents=True, mode=0o700)
+    note.write_text(json.dumps({"pid": os.getpid(), "port": 8123}), encoding="utf-8")
 
 
 def run_at(

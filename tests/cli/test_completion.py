@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.demo_home import make_demo_home, run_at
+from tests.golden import check_golden
 from tests.process import RunRecollect
 
+GOLDEN = Path(__file__).parent / "golden"
 HARBOUR = "94791a87-9d13-410a-a632-25a9b25c1b45"
 VARIABLE = "_RECOLLECT_COMPLETE"
 
@@ -58,6 +60,12 @@ def test_nothing_is_said_when_the_index_is_damaged(
     environment = {VARIABLE: "bash_complete", "COMP_WORDS": "recollect show 94"}
     done = run_recollect(env={**environment, "COMP_CWORD": "2", "RECOLLECT_DATA_DIR": str(data)})
     assert (done.code, done.stdout, done.stderr) == (0, "\n", "")
+
+
+def test_the_script_for_powershell_is_our_own(run_recollect: RunRecollect) -> None:
+    """The others are those of click; this one is kept whole."""
+    done = run_recollect("completion", "powershell")
+    check_golden(GOLDEN / "completion.txt", done.stdout)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])

@@ -1,7 +1,8 @@
-"""Tests of recollect.cli.documents: every `--json` document has a schema and keeps to it."""
+"""Tests of recollect.cli.documents: all that is printed as JSON has a schema and keeps to it."""
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -9,17 +10,24 @@ import msgspec
 import pytest
 
 from recollect.cli.documents import DOCUMENTS, format_document, load_document_type
-from tests.cli.demo_home import make_demo_home, run_at
+from tests.cli.demo_home import make_demo_home, pretend_to_serve, run_at
+from tests.launch.fake_client import Step, answer, call, init, make_client, result, text
 from tests.process import RunRecollect
 from tools import generate_schemas
 from tools.command_pages import list_pages
 
 SESSION = "94791a87-9d13-410a-a632-25a9b25c1b45"
+LINES = "--json-lines"
 PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
     "recollect.list/1": (("list", "-n", "0"), ("list", "--tree")),
     "recollect.show/1": (("show", SESSION), ("show", "7aa5fa93", "--subagents")),
+    "recollect.event/1": (
+        ("follow", SESSION, "--until", "idle", LINES),
+        ("follow", "7aa5fa93", "--until", "end", "--poll", LINES),
+    ),
     "recollect.files/1": (("files", SESSION), ("files", "--project", "tidepool")),
     "recollect.tools/1": (("tools",),),
+    "recollect.run/1": (("run", "count the lines", LINES),),
     "recollect.resume/1": (("resume", SESSION),),
     "recollect.open/1": (("open", SESSION),),
     "recollect.search/1": (("search", "tide"),),
@@ -39,22 +47,30 @@ PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 """Calls that print documents of each schema."""
 CALLS = [(schema, words) for schema, calls in PRINTED_BY.items() for words in calls]
-SILENT = {"open"}
-"""Commands that have nothing to print on a machine where no web app runs."""
+SCRIPT: list[Step] = [
+    init(),
+    call("Bash", {"command": "wc -l README.md"}, uuid="a"),
+    answer("7 README.md", to="a"),
+    text("It has seven lines.", uuid="b"),
+    "no message",
+    ["complain", "the tide is out"],
+    result(),
+]
+"""What the client of `run` does."""
 
-Print = Callable[..., Any]
+Print = Callable[..., list[Any]]
 
 
 @pytest.fixture
-def printed(run_recollect: RunRecollect) -> Print:
-    """Runs a command with `--json` on the demo data; what it prints, decoded."""
-    make_demo_home()
+def printed(run_recollect: RunRecollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Print:
+    """Runs a command beside a web app and a client, on demo data; the documents that it prints."""
+    pretend_to_serve(make_demo_home())
+    monkeypatch.setenv("PATH", make_client(tmp_path / "bin", SCRIPT))
 
-    def run(*words: str) -> Any:  # noqa: ANN401 - a document may be anything
-        result = run_at(run_recollect, 80, *words, "--json")
-        if words[0] in SILENT and result.code:
-            pytest.skip(result.stderr)
-        return json.loads(result.stdout)
+    def run(*words: str) -> list[Any]:
+        if LINES in words:
+            return [*map(json.loads, run_at(run_recollect, 80, *words).stdout.splitlines())]
+        return [json.loads(run_at(run_recollect, 80, *words, "--json").stdout)]
 
     return run
 
@@ -74,7 +90,10 @@ def close(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
 @pytest.mark.parametrize(("schema", "words"), CALLS, ids=[" ".join(words) for _, words in CALLS])
 def test_output_keeps_to_its_schema(printed: Print, schema: str, words: tuple[str, ...]) -> None:
     """What a command prints is valid, and has no field that its schema does not name."""
-    jsonschema.validate(printed(*words), close(generate_schemas.make_schema(schema)))
+    documents = printed(*words)
+    assert documents != []
+    for document in documents:
+        jsonschema.validate(document, close(generate_schemas.make_schema(schema)))
 
 
 def test_every_document_is_tried() -> None:
@@ -83,14 +102,10 @@ def test_every_document_is_tried() -> None:
 
 
 def test_every_command_with_json_has_a_document() -> None:
-    """A command that offers `--json` is in the list."""
-    names = {schema.removeprefix("recollect.").partition("/")[0] for schema in DOCUMENTS}
-    commands = {
-        page.words[1]
-        for page in list_pages()
-        if any("--json" in option.replace(",", " ").split() for option, _ in page.options)
-    }
-    assert commands - names == set()
+    """A command that offers `--json` or `--json-lines` is in the list."""
+    names = {generate_schemas.name_command(schema).split()[1] for schema in DOCUMENTS}
+    commands = {page.words[1] for page in list_pages() if page.flags & {"--json", LINES}}
+    assert commands == names
 
 
 @pytest.mark.parametrize("schema", DOCUMENTS)

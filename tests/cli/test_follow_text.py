@@ -57,6 +57,6 @@ def test_a_note_keeps_to_the_width() -> None:
     reason = "the person cleared the conversation and began another"
     assert list(drawer.hear(Continued(session_id="s", next_id="t", reason=reason))) == [
         "· the session goes on as t: the person",
-        "cleared the conversation and began",
-        "another",
+        "  cleared the conversation and began",
+        "  another",
     ]

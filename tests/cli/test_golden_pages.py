@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from recollect.render.terminal import measure
+from recollect.store.place import find_data_directory
+from recollect.sync.level import find_transcripts
+from recollect.sync.listings import list_level
 from tests.cli.demo_home import NOW, WIDTHS, make_demo_home, run_at
 from tests.golden import check_golden
 from tests.process import Finished, RunRecollect
@@ -58,7 +61,8 @@ def home(safe_environment: None) -> Path:
 
 @pytest.fixture
 def ask(run_recollect: RunRecollect, home: Path) -> Ask:
-    """Runs a command at a width, once the index is level."""
+    """Runs a command at a width, once the index is level and titles are known."""
+    list_level(find_data_directory(), find_transcripts([home / ".claude"]))
     run_at(run_recollect, 80, "index")
     run_at(run_recollect, 80, "search", "--wait", "tide")
     return lambda width, words: run_at(

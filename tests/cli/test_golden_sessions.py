@@ -1,29 +1,31 @@
 """What the commands about sessions print about the demo data, kept as files."""
 
-import json
-import os
 import re
 from pathlib import Path
 
 import pytest
 
 from recollect.render.terminal import measure
-from tests.cli.demo_home import WIDTHS, make_demo_home, run_at
+from tests.cli.demo_home import WIDTHS, make_demo_home, pretend_to_serve, run_at
 from tests.golden import check_golden
 from tests.process import RunRecollect
 
 GOLDEN = Path(__file__).parent / "golden"
+FOLLOW = ("follow", "7aa5fa93", "--until", "end")
 COMMANDS = {
     "list": ("list",),
     "list-tree": ("list", "--tree"),
     "list-errors": ("list", "--errors"),
+    "follow": (*FOLLOW, "--turns", "2"),
     "tools": ("tools",),
     "tools-session": ("tools", "--session", "94791a87"),
+    "demo": ("demo",),
     "start": (),
 }
 DOCUMENTS = {
     "list": ("list", "--json"),
     "list-tree": ("list", "--tree", "--json"),
+    "follow": (*FOLLOW, "--poll", "--json-lines"),
     "tools": ("tools", "--json"),
     "resume": ("resume", "latest", "--json"),
     "open": ("open", "latest", "--json"),
@@ -38,14 +40,8 @@ def home(safe_environment: None) -> Path:
 
 def stabilise(text: str, home: Path) -> str:
     """`text` without what is another one on every machine."""
-    return re.sub(r'(: ")[^"]*/\.claude/', r"\1/home/mina/.claude/", text.replace(str(home), "~"))
-
-
-def _pretend_to_serve(home: Path) -> None:
-    """Leave the note that a web app leaves while it runs."""
-    note = home / ".local" / "share" / "recollect" / "server.json"
-    note.parent.mkdir(parents=True, mode=0o700)
-    note.write_text(json.dumps({"pid": os.getpid(), "port": 8123}), encoding="utf-8")
+    text = re.sub(r'("id": "1\.)[^"]*', r"\1…", text.replace(str(home), "~"))
+    return re.sub(r'(: ")[^"]*/\.claude/', r"\1/home/mina/.claude/", text)
 
 
 @pytest.mark.parametrize("words", [("resume", "latest", "--print"), ("open", "latest")])
@@ -53,7 +49,7 @@ def test_what_is_copied_is_not_broken(
     run_recollect: RunRecollect, home: Path, words: tuple[str, ...]
 ) -> None:
     """A command and a link are one line, however narrow the terminal is."""
-    _pretend_to_serve(home)
+    pretend_to_serve(home)
     results = [run_at(run_recollect, width, *words) for width in WIDTHS]
     assert [(each.code, each.stdout.count("\n")) for each in results] == [(0, 1)] * len(WIDTHS)
     check_golden(GOLDEN / f"{words[0]}.txt", stabilise(results[0].stdout, home))
@@ -78,7 +74,7 @@ def test_documents_are_what_they_are_meant_to_be(
     run_recollect: RunRecollect, home: Path, name: str
 ) -> None:
     """Each command prints the JSON that its file says."""
-    _pretend_to_serve(home)
+    pretend_to_serve(home)
     result = run_at(run_recollect, 80, *DOCUMENTS[name])
     assert (result.code, result.stderr) == (0, "")
     check_golden(GOLDEN / f"{name}.json", stabilise(result.stdout, home))

@@ -2,13 +2,16 @@
 
 import re
 from importlib import import_module
+from pathlib import Path
 
 import click
 import pytest
 
 from recollect.cli.program import COMMANDS
 from tests.process import Finished, RunRecollect, run_python
+from tools.command_pages import list_pages
 
+GOLDEN = Path(__file__).parent / "golden"
 NOT_FOR_HELP = {
     "apsw",
     "asyncio",
@@ -78,3 +81,16 @@ def test_every_command_and_option_is_explained(run_recollect: RunRecollect, name
     command = import_module(f"recollect.cli.{name}").command
     options = [option for option in command.params if isinstance(option, click.Option)]
     assert [option.name for option in options if not option.help] == []
+
+
+def test_every_command_has_output_that_is_kept() -> None:
+    """What each command prints for people is in a golden file, and there is no other such file."""
+    kept = {path.stem.partition("-")[0] for path in GOLDEN.glob("*.txt")}
+    assert kept == {*COMMANDS, "start"}
+
+
+def test_every_command_with_json_has_a_document_that_is_kept() -> None:
+    """What each command prints for scripts is in a golden file, where it prints such things."""
+    kept = {path.stem.partition("-")[0] for path in GOLDEN.glob("*.json")}
+    offering = {page.words[1] for page in list_pages() if page.flags & {"--json", "--json-lines"}}
+    assert kept == offering

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import msgspec
 import pytest
 
-from recollect.cli.run_document import RunDocument
 from recollect.library.processes import is_alive
 from recollect.records.stream.conversion import SUMMARY_OPENING
+from recollect.render.terminal import measure
+from tests.cli.demo_home import WIDTHS, run_at
 from tests.golden import check_golden
 from tests.launch.fake_client import (
     SESSION,
@@ -34,6 +34,7 @@ from tests.launch.fake_client import (
 from tests.library.claude_root import FIRST, ClaudeRoot, prompt
 from tests.process import Finished, RunRecollect
 from tests.terminal import open_terminal
+from tools.generate_schemas import make_schema
 
 pytestmark = needs_posix
 
@@ -110,7 +111,7 @@ def test_lines_of_json_are_what_the_client_said(run_recollect: RunRecollect, cli
     script: list[Step] = [*STORY, "no message"]
     done = run_story(run_recollect, client, "count", "--json-lines", script=script)
     documents = [json.loads(line) for line in done.stdout.splitlines()]
-    schema = msgspec.json.schema(RunDocument)
+    schema = make_schema("recollect.run/1")
     for document in documents:
         jsonschema.validate(document, schema)
     assert [each["event"] for each in documents] == [
@@ -374,6 +375,27 @@ def test_words_that_were_cut_off_are_kept(run_recollect: RunRecollect, client: P
         "",
         "· claude ended with 1",
     ]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_runs_look_as_they_are_meant_to(
+    run_recollect: RunRecollect, client: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    """The prompt, the words and what it took stand within the width, whenever they come."""
+    retry = {"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 10}
+    words = "The lines of the **README** are counted:\n\n- seven are there\n- none is empty"
+    script: list[Step] = [
+        init(),
+        {**retry, "session_id": SESSION, "error_status": 529, "error": "overloaded"},
+        text("Let me look at the file that you mean, and at nothing else than that.", uuid="a"),
+        text(words, uuid="b", message="msg_2"),
+        result(),
+    ]
+    monkeypatch.setenv("PATH", make_client(client, script))
+    done = run_at(run_recollect, width, "run", "How many lines does the README have? Count them.")
+    assert (done.code, done.stderr) == (0, "")
+    check_golden(GOLDEN / f"run-{width}.txt", done.stdout)
+    assert [line for line in done.stdout.splitlines() if measure(line) > width] == []
 
 
 def test_documents_have_an_example(run_recollect: RunRecollect, client: Path) -> None:

@@ -1,6 +1,7 @@
 """`recollect serve` as a command: what it refuses, and what it offers to somebody new."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from recollect.cli.program import COMMANDS
+from tests.golden import check_golden
 from tests.process import RunRecollect
+
+GOLDEN = Path(__file__).parent / "golden"
 
 
 def test_serve_is_a_command(run_recollect: RunRecollect) -> None:
@@ -35,6 +39,26 @@ def test_wrong_requests_are_refused(
     """Each with a message that names what to do."""
     result = run_recollect("serve", "--no-open", *arguments)
     assert (result.code, result.stdout, words in result.stderr) == (2, "", True)
+
+
+@pytest.mark.slow
+def test_serve_says_where_it_is(tmp_path: Path) -> None:
+    """The address stands on stderr, without the key that lets somebody in."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "recollect", "serve", "--demo", "--no-open"],
+        env={**os.environ, "RECOLLECT_DATA_DIR": str(tmp_path / "data")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+    finally:
+        process.send_signal(signal.SIGINT)
+        rest = process.communicate(timeout=20)
+    assert (process.returncode, rest) == (0, ("", ""))
+    check_golden(GOLDEN / "serve.txt", re.sub(r":\d+/", ":8123/", said))
 
 
 @pytest.mark.slow

@@ -208,6 +208,27 @@ def test_sessions_can_be_compared_with_the_client(run_recollect: RunRecollect, r
     ]
 
 
+def test_sessions_have_the_titles_that_lists_have_shown(
+    run_recollect: RunRecollect, root: Path
+) -> None:
+    """Before the first list there are none; one that was deleted since keeps its own."""
+
+    def list_titles() -> dict[str, str | None]:
+        rows = json.loads(usage(run_recollect, root, "session", "--json").stdout)["rows"]
+        return {row["key"]: row["title"] for row in rows}
+
+    path = session_path(root, SECOND, "-w-lib")
+    with path.open("a") as file:
+        file.write(json.dumps({"type": "custom-title", "customTitle": "Drain the pond"}) + "\n")
+    assert list_titles() == {FIRST: None, SECOND: None}
+    run_recollect("list", "--claude-dir", str(root))
+    assert list_titles() == {FIRST: None, SECOND: "Drain the pond"}
+    path.unlink()
+    assert list_titles() == {FIRST: None, SECOND: "Drain the pond"}
+    shown = usage(run_recollect, root, "session").stdout.splitlines()
+    assert [line for line in shown if line.startswith("  ")] == ["  Drain the pond"]
+
+
 def test_the_current_block_is_projected(run_recollect: RunRecollect, tmp_path: Path) -> None:
     """A message of a minute ago makes a block that is running, with a pace."""
     now = datetime.now(UTC) - timedelta(minutes=1)

@@ -2,8 +2,10 @@
 
 import click
 import pytest
+from msgspec.structs import replace
 
 from recollect.cli.usage_text import iter_usage
+from recollect.render.terminal import measure
 from recollect.usage.blocks import Block, Pace, measure_pace
 from recollect.usage.groups import Group
 from recollect.usage.reports import Order, Question, make_report
@@ -124,6 +126,22 @@ def test_sessions_go_by_the_start_of_their_id() -> None:
         "94791a87  /w/app",
         "my-session  /w/app",
     ]
+
+
+@pytest.mark.parametrize("columns", range(60, 201, 20))
+def test_titles_stand_below_their_sessions(columns: int) -> None:
+    """A title is one harmless line, cut at its end, and takes no room from the figures."""
+    file = SourceFile("/c/one.jsonl", "-w", "one", home="/w/app")
+    rows = [UsageRow(totals=Totals(messages=1, cost=10), file=file)]
+    report = make_report(rows, Question(group=Group.SESSION, zone=BERLIN))
+    titled = replace(report, rows=(replace(report.rows[0], title="\x1b[2J 潮\n" + "word " * 80),))
+    bare, full = (
+        click.unstyle("\n".join(iter_usage(each, columns))).split("\n") for each in (report, titled)
+    )
+    title = full.pop(full.index(next(line for line in full if line.startswith("one"))) + 1)
+    assert full == bare
+    assert title.startswith("  ␛[2J 潮 word word ")
+    assert (title[-1], columns - 1 <= measure(title) <= columns) == ("…", True)
 
 
 @pytest.mark.parametrize(

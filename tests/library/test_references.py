@@ -1,21 +1,24 @@
 """What people call a session, and which one that is."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import AmbiguousSession, NothingFound, UnreadableInput
+from recollect.errors import AmbiguousSession, Candidate, NothingFound, UnreadableInput
 from recollect.library.references import locate_session
 from recollect.locations.references import locate_file
 from tests.library.claude_root import (
+    CWD,
     FIRST,
     PROJECT,
     SECOND,
     THIRD,
     ClaudeRoot,
     prompt,
+    seconds_of,
     summary,
     title,
 )
@@ -75,36 +78,61 @@ def test_what_names_nothing_finds_nothing(filled: ClaudeRoot, ref: str) -> None:
 @pytest.mark.parametrize(
     ("ref", "expected"),
     [
-        ("1111", {(ALIKE, "pond"), (FIRST, "Drain the pond")}),
-        ("the pond", {(SECOND, "Fill the pond"), (FIRST, "Drain the pond")}),
+        ("1111", [(FIRST, "Drain the pond", seconds_of(3)), (ALIKE, "pond", seconds_of(1))]),
+        (
+            "the pond",
+            [(FIRST, "Drain the pond", seconds_of(3)), (SECOND, "Fill the pond", seconds_of(2))],
+        ),
     ],
 )
 def test_what_names_several_is_refused(
-    filled: ClaudeRoot, ref: str, expected: set[tuple[str, str]]
+    filled: ClaudeRoot, ref: str, expected: list[tuple[str, str, float]]
 ) -> None:
-    """The error carries every session that may be meant, by id and title."""
+    """The error carries every session that may be meant, with all that helps to choose."""
     with pytest.raises(AmbiguousSession) as caught:
         find(filled, ref)
-    assert (set(caught.value.candidates), caught.value.exit_code) == (expected, 3)
+    candidates = tuple(Candidate(name, title, CWD, active) for name, title, active in expected)
+    assert (caught.value.candidates, caught.value.exit_code) == (candidates, 3)
 
 
 def test_an_ambiguous_name_lists_the_candidates(filled: ClaudeRoot) -> None:
     """The message can be answered by copying a line of it."""
     with pytest.raises(AmbiguousSession) as caught:
         find(filled, "1111")
+    moment = f"{datetime.fromtimestamp(seconds_of(0), UTC).astimezone():%Y-%m-%d %H:%M}"
     assert str(caught.value).splitlines() == [
         "'1111' may be any of 2 sessions. Give one of these names:",
-        f"  {FIRST}  Drain the pond",
-        f"  {ALIKE}  pond",
+        f"  {FIRST}  {moment}  pond",
+        "    Drain the pond",
+        f"  {ALIKE}  {moment}  pond",
+        "    pond",
     ]
 
 
 def test_many_candidates_are_cut_short() -> None:
-    """A message stays readable: few candidates, and little of each title."""
-    error = AmbiguousSession("x", [(f"s{number}", "word " * 50) for number in range(30)])
+    """A message stays readable: few candidates, and little of each title and project."""
+    error = AmbiguousSession(
+        "x", [Candidate(f"s{number}", "word " * 50, "/w/" + "a\n" * 50) for number in range(30)]
+    )
     lines = str(error).splitlines()
-    assert (len(lines), lines[-1], len(error.candidates)) == (22, "  and 10 more", 30)
-    assert lines[1] == "  s0  " + "word " * 13 + "word…"
+    assert (len(lines), lines[-1], len(error.candidates)) == (42, "  and 10 more", 30)
+    assert lines[1:3] == ["  s0  " + "a " * 9 + "a…", "    " + "word " * 13 + "word…"]
+
+
+@pytest.mark.parametrize(
+    ("project", "shown"),
+    [
+        ("/home/mina/tidepool", "  s  tidepool"),
+        ("/home/mina/tidepool/", "  s  tidepool"),
+        (r"C:\Users\mina\tidepool", "  s  tidepool"),
+        ("-home-mina-tidepool", "  s  -home-mina-tidepool"),
+        ("/", "  s  /"),
+        (None, "  s"),
+    ],
+)
+def test_a_candidate_is_shown_as_far_as_it_is_known(project: str | None, shown: str) -> None:
+    """A project goes by the last part of its path, and what is not known takes no room."""
+    assert str(AmbiguousSession("x", [Candidate("s", project=project)])).splitlines()[1:] == [shown]
 
 
 def test_one_id_in_two_projects_is_told_apart_by_its_path(root: ClaudeRoot) -> None:
@@ -112,7 +140,7 @@ def test_one_id_in_two_projects_is_told_apart_by_its_path(root: ClaudeRoot) -> N
     paths = [root.session(FIRST, prompt("a"), project=name) for name in ("-one", "-two")]
     with pytest.raises(AmbiguousSession) as caught:
         find(root, FIRST)
-    assert [name for name, _ in caught.value.candidates] == [str(path) for path in paths]
+    assert [each.name for each in caught.value.candidates] == [str(path) for path in paths]
 
 
 def test_leftovers_do_not_make_a_name_ambiguous(root: ClaudeRoot) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import AmbiguousSession, NothingFound
+from recollect.errors import AmbiguousSession, Candidate, NothingFound
 from recollect.store.usage_queries import Measures
 from recollect.usage.explain import Explanation, Line, Status, explain
 from recollect.usage.groups import Group
@@ -282,13 +282,16 @@ def test_sessions_go_by_the_start_of_their_id_a_path_or_latest(tmp_path: Path) -
 
 
 def test_a_start_that_fits_several_sessions_is_refused(tmp_path: Path) -> None:
-    """The sessions that may be meant are listed with their projects."""
+    """The sessions that may be meant are listed with their projects and when they were written."""
     ids = [f"abcd{number}" for number in range(2)]
     for name in ids:
         write_lines(session_path(tmp_path, name), reply(name))
+    times = [session_path(tmp_path, name).stat().st_mtime_ns / 1e9 for name in ids]
     with pytest.raises(AmbiguousSession) as caught:
         ask(count(tmp_path), "abcd")
-    assert caught.value.candidates == tuple((name, "/w/app") for name in ids)
+    assert caught.value.candidates == tuple(
+        Candidate(name, None, "/w/app", time) for name, time in zip(ids, times, strict=True)
+    )
 
 
 def test_what_is_nothing_is_said(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What `--json` prints: the one way in which documents become text, and the list of them all.
+"""What `--json` and `--json-lines` print: how documents become text, and the list of them all.
 
 Escaped beyond ASCII, so that nothing out of a transcript can drive the terminal at the end of a
 pipe. The list names classes without importing them, since a command needs its own at most.
@@ -14,8 +14,10 @@ import msgspec
 DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.list/1": "recollect.cli.list_document:ListDocument",
     "recollect.show/1": "recollect.cli.show_document:ShowDocument",
+    "recollect.event/1": "recollect.cli.follow_document:EventDocument",
     "recollect.files/1": "recollect.cli.files_document:FilesDocument",
     "recollect.tools/1": "recollect.cli.tools:ToolsDocument",
+    "recollect.run/1": "recollect.cli.run_document:RunDocument",
     "recollect.resume/1": "recollect.cli.resume:ResumeDocument",
     "recollect.open/1": "recollect.cli.open:OpenDocument",
     "recollect.search/1": "recollect.cli.search:SearchDocument",

@@ -1,7 +1,7 @@
 """An event as `recollect follow --json-lines` prints it."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
@@ -16,12 +16,16 @@ from recollect.live.events import (
     StatusChanged,
     Watching,
 )
+from recollect.live.status import StatusKind
 from recollect.records.decoding import decode_value
 from recollect.records.irregular import Damaged
 
 SCHEMA = "recollect.event/1"
 
-_NAMES: Final[Mapping[type, str]] = {
+EventName = Literal[
+    "found", "appended", "reset", "level", "status", "continued", "ended", "watching"
+]
+_NAMES: Final[Mapping[type, EventName]] = {
     Found: "found",
     Appended: "appended",
     Reset: "reset",
@@ -39,7 +43,7 @@ class EventDocument(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line of `--json-lines`; fields that say nothing about an event are left out."""
 
     schema: str
-    event: str
+    event: EventName
     id: str
     session_id: str | None = None
     agent_id: str | None = None
@@ -50,7 +54,7 @@ class EventDocument(Struct, frozen=True, kw_only=True, omit_defaults=True):
     record: Any = None
     damage: str | None = None
     is_new: bool | None = None
-    status: str | None = None
+    status: StatusKind | None = None
     pid: int | None = None
     next_id: str | None = None
     is_polling: bool | None = None
@@ -70,7 +74,7 @@ def _unfold(event: AnyEvent) -> dict[str, Any]:
     """What an event says through its parts."""
     if isinstance(event, StatusChanged):
         status = event.status
-        return {"status": str(status.kind), "reason": status.reason, "pid": status.pid}
+        return {"status": status.kind, "reason": status.reason, "pid": status.pid}
     if not isinstance(event, Found | Appended | Reset):
         return {}
     source = event.source

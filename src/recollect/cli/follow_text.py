@@ -12,7 +12,6 @@ from typing import Final
 from msgspec.structs import replace
 from rich.text import Text
 
-from recollect.cli.tables import wrap
 from recollect.library.small_files import read_small
 from recollect.live.events import (
     AnyEvent,
@@ -85,12 +84,16 @@ class Drawer:
             case StatusChanged() if event.status.kind in _SPOKEN_OF and self._is_level:
                 yield from self.flush()
                 kind = str(event.status.kind).replace("_", " ")
-                yield from self._note(f"{kind}: {event.status.reason}")
+                yield from draw_note(f"{kind}: {event.status.reason}", self._canvas)
             case Continued():
                 yield from self.flush()
-                yield from self._note(f"the session goes on as {event.next_id}: {event.reason}")
+                yield from draw_note(
+                    f"the session goes on as {event.next_id}: {event.reason}", self._canvas
+                )
             case Watching(is_polling=True):
-                yield from self._note(f"looking for changes by polling: {event.reason}")
+                yield from draw_note(
+                    f"looking for changes by polling: {event.reason}", self._canvas
+                )
 
     def flush(self) -> Iterator[str]:
         """Yield the lines of what came since the last time."""
@@ -139,11 +142,6 @@ class Drawer:
             project = safe_text(source.project, single_line=True)
             yield ""
             yield self._canvas.line(Text.assemble((name, "bold cyan"), (f"  {project}", "dim")))
-
-    def _note(self, text: str) -> Iterator[str]:
-        sentence = f"· {safe_text(text, single_line=True)}"
-        for line in wrap(sentence, self._canvas.look.columns, ""):
-            yield self._canvas.styled(line, "dim")
 
 
 class Window:
@@ -218,6 +216,14 @@ class Window:
             self._records = self._records[cut:]
             self._session = Session(self._records)
             self._base += len(turns) - self._turns
+
+
+def draw_note(text: str, canvas: Canvas) -> Iterator[str]:
+    """Yield the lines of a sentence of our own between what is said in a session."""
+    words = Text(safe_text(text, single_line=True), "dim")
+    lines = canvas.wrap(words, canvas.look.columns - 2)
+    margin = canvas.styled("· ", "dim")
+    return (line.rstrip() for line in indent(lines, margin, "  "))
 
 
 def _says_anything(view: TurnView) -> bool:

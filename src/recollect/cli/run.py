@@ -6,12 +6,12 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
+from recollect.cli.clock import read_clock
 from recollect.cli.colours import colour_option, wants_colour
 from recollect.cli.options import SessionName, claude_dir_option
 from recollect.cli.run_words import PassingCommand, list_passed_on
@@ -168,7 +168,7 @@ def _make_printer(run: Run, options: _Options) -> Printer:
     from recollect.launch.stream_session import StreamSession  # noqa: PLC0415
     from recollect.render.terminal.look import Look, ToolDetail  # noqa: PLC0415
 
-    session = StreamSession(lambda: datetime.now(UTC).isoformat())
+    session = StreamSession(lambda: read_clock().isoformat())
     if options["json_lines"]:
         return JsonPrinter(session, run.arguments)
     look = Look(

@@ -4,7 +4,7 @@ A message is the JSON that the client printed, decoded and not interpreted, so t
 what a newer client says before Recollect knows it.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -15,15 +15,18 @@ from recollect.records.decoding import decode_value
 
 SCHEMA = "recollect.run/1"
 
+EventName = Literal["started", "message", "text", "complaint", "ended"]
+
 
 class RunDocument(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One line: `event` is started, message, text (no message), complaint (on stderr) or ended."""
+    """One line of `--json-lines`; fields that say nothing about an event are left out."""
 
     schema: str
-    event: str
+    event: EventName
+    """A text is what is no message, and a complaint what came on stderr."""
     pid: int | None = None
     arguments: tuple[str, ...] | None = None
-    message: Any = None
+    message: dict[str, Any] | None = None
     text: str | None = None
     session_id: str | None = None
     code: int | None = None

@@ -9,7 +9,7 @@ from typing import Final
 
 from rich.text import Text
 
-from recollect.cli.follow_text import Window
+from recollect.cli.follow_text import Window, draw_note
 from recollect.launch.figures import RunFigures
 from recollect.launch.growing import Growing, GrowingKind
 from recollect.launch.stream_session import Agent, Noticed, Recorded, StreamSession
@@ -59,7 +59,7 @@ class StreamDrawer:
                 self._is_waiting_for_summary = isinstance(record, CompactBoundary)
             case Noticed(text=text):
                 yield from self.flush()
-                yield from self._note(text)
+                yield from draw_note(text, self._canvas)
 
     def flush(self) -> Iterator[str]:
         """Yield the lines of what came since the last time."""
@@ -89,17 +89,17 @@ class StreamDrawer:
         cut_off = self.draw_growing()
         if cut_off:
             yield from cut_off
-            yield from self._note("cut off here")
+            yield from draw_note("cut off here", self._canvas)
         yield ""
         for result in self._session.results:
             if result.subtype not in (None, _SUCCESS):
                 reasons = "; ".join(result.errors)
-                yield from self._note(join_facts(f"ended: {result.subtype}", reasons))
+                yield from draw_note(join_facts(f"ended: {result.subtype}", reasons), self._canvas)
         if code:
-            yield from self._note(f"claude ended with {code}")
-        yield from self._note(describe_figures(self._session.figures))
+            yield from draw_note(f"claude ended with {code}", self._canvas)
+        yield from draw_note(describe_figures(self._session.figures), self._canvas)
         if self._session.session_id:
-            yield from self._note(f"session {self._session.session_id}")
+            yield from draw_note(f"session {self._session.session_id}", self._canvas)
 
     def _find_window(self, agent: str | None) -> Window:
         if agent not in self._windows:
@@ -126,12 +126,6 @@ class StreamDrawer:
     def _nest(self, agent: str | None, lines: list[str]) -> Iterator[str]:
         margin = self._canvas.styled(_NESTED, "magenta") if agent else ""
         return (line.rstrip() for line in indent(lines, margin))
-
-    def _note(self, text: str) -> Iterator[str]:
-        words = Text(safe_text(text, single_line=True), "dim")
-        lines = self._canvas.wrap(words, self._canvas.look.columns - 2)
-        margin = self._canvas.styled("· ", "dim")
-        return (line.rstrip() for line in indent(lines, margin, "  "))
 
 
 def describe_figures(figures: RunFigures) -> str:

@@ -241,6 +241,10 @@ def _find_today(zone: Zone) -> date:
 
 def _report(books: Books, question: Question, options: _Options) -> _Answer:
     report = make_report(load_rows(books, question), question)
+    if question.group is Group.SESSION:
+        from recollect.usage.titles import add_titles  # noqa: PLC0415 - not for every answer
+
+        report = add_titles(report, books)
     if options["client_cost"]:
         from recollect.usage.comparison import add_client_costs  # noqa: PLC0415 - reads transcripts
 

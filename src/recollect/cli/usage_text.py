@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from recollect.cli.session_labels import join_lines
 from recollect.cli.tables import GAP, INDENT, plural, wrap
 from recollect.cli.usage_table import (
     AT_LEAST,
@@ -14,7 +15,7 @@ from recollect.cli.usage_table import (
     show_dollars,
     show_short,
 )
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import clip, safe_text
 from recollect.usage.blocks import Block, Pace
 from recollect.usage.groups import Group
 from recollect.usage.reports import Order, Question, Report, ReportRow
@@ -58,14 +59,14 @@ def iter_usage(
     if not report.rows:
         yield "Nothing was counted."
         return
-    lines = [*_iter_lines(report, pace), TableLine("Total", report.totals, is_strong=True)]
+    lines = [*_iter_lines(report, columns, pace), TableLine("Total", report.totals, is_strong=True)]
     yield from iter_usage_table(noun[0].upper() + noun[1:], lines, columns, is_compact=is_compact)
     for remark in _iter_remarks(report, pace):
         yield ""
         yield from wrap(safe_text(remark, single_line=True), columns, indent="")
 
 
-def _iter_lines(report: Report, pace: Pace | None) -> Iterator[TableLine]:
+def _iter_lines(report: Report, columns: int, pace: Pace | None) -> Iterator[TableLine]:
     order = report.question.order or Order.ASC
     for row in report.rows:
         gap = TableLine(_describe_gap(row.block)) if row.block and row.block.idle_before else None
@@ -74,6 +75,8 @@ def _iter_lines(report: Report, pace: Pace | None) -> Iterator[TableLine]:
         is_now = pace is not None and row.block == pace.block
         label = _name_row(row, report.question)
         yield TableLine(f"{label}{NOW if is_now else ''}", row.totals, row.client_cost)
+        if row.title:
+            yield TableLine(clip(f"{INDENT}{join_lines(row.title)}", columns))
         for model in row.models:
             yield TableLine(f"{INDENT}{_safe(model.key, NO_NAME)}", model.totals)
         if gap and order is Order.DESC:

@@ -1,4 +1,4 @@
-"""A session by the names that people have for it, with the titles read from the files.
+"""A session by the names that people have for it, with what is known of each read from its file.
 
 Slow over thousands of sessions when a title is asked for; where there is an index,
 `recollect.sync.naming` gives the same answer from it.
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from recollect.library.origins import Surroundings
 from recollect.library.sessions import Root, iter_by_activity, list_roots, list_transcripts
 from recollect.locations import Transcript, resolve_roots
-from recollect.locations.references import Titled, match_session
+from recollect.locations.references import Told, match_session
 
 
 def locate_session(ref: str, *, root: Root = None) -> Transcript:
@@ -19,10 +19,10 @@ def locate_session(ref: str, *, root: Root = None) -> Transcript:
     """
     places = resolve_roots(list_roots(root))
     transcripts = list_transcripts(None, include_subagents=True, root=places)
-    return match_session(ref, transcripts, places, _read_titles)
+    return match_session(ref, transcripts, places, _read)
 
 
-def _read_titles(transcripts: Sequence[Transcript]) -> Iterator[Titled]:
+def _read(transcripts: Sequence[Transcript]) -> Iterator[Told]:
     by_path = {each.file: each for each in transcripts}
-    for listing in iter_by_activity(transcripts, Surroundings()):
-        yield by_path[listing.path], listing.title
+    for each in iter_by_activity(transcripts, Surroundings()):
+        yield Told(by_path[each.path], each.title, each.cwd or each.project, each.activity)

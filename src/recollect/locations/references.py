@@ -1,9 +1,9 @@
 """What people call a session → the one transcript that they mean.
 
 Knows ids, beginnings of ids, titles and counting back from the newest, over transcripts that were
-found; who tells the titles, the files or the index, is the caller's choice. A name is compared and
-never becomes part of a path, so one like `../x` finds nothing; only `locate_file` takes paths, and
-a server must not hand it what a browser sent.
+found; who tells what they hold, the files or the index, is the caller's choice. A name is compared
+and never becomes part of a path, so one like `../x` finds nothing; only `locate_file` takes paths,
+and a server must not hand it what a browser sent.
 """
 
 import os
@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from recollect.errors import AmbiguousSession, NothingFound, UnreadableInput
+from recollect.errors import AmbiguousSession, Candidate, NothingFound, UnreadableInput
 from recollect.locations.discovery import discover
 from recollect.locations.entries import is_directory
 from recollect.locations.names import PROJECTS_DIRECTORY, TRANSCRIPT_SUFFIX
@@ -26,10 +26,19 @@ LATEST: Final = "latest"
 
 _COUNT_BACK: Final = re.compile(r"-([1-9][0-9]{0,8})")
 
-Titled = tuple[Transcript, str | None]
-"""A transcript that holds a session, and its title."""
 
-TellTitles = Callable[[Sequence[Transcript]], Iterable[Titled]]
+class Told(NamedTuple):
+    """A transcript that holds a session, and what people know that session by."""
+
+    transcript: Transcript
+    title: str | None
+    project: str
+    """Its work directory, or else the name of its directory below `projects`."""
+    active: float
+    """When something last happened in it, in seconds since 1970."""
+
+
+Tell = Callable[[Sequence[Transcript]], Iterable[Told]]
 """Those of the transcripts that hold a session, the most recently active first.
 
 It may be asked for a few of them only, and is not asked at all where an id is enough.
@@ -55,7 +64,7 @@ def counts_back(ref: str) -> bool:
 
 
 def match_session(
-    ref: str, transcripts: Sequence[Transcript], places: Sequence[Path], tell: TellTitles
+    ref: str, transcripts: Sequence[Transcript], places: Sequence[Path], tell: Tell
 ) -> Transcript:
     """The one of `transcripts`, found in `places`, that `ref` names; it is never taken for a path.
 
@@ -80,40 +89,40 @@ def _read_count(ref: str) -> int | None:
 
 
 def _find_nth(
-    back: int, transcripts: Sequence[Transcript], places: Sequence[Path], tell: TellTitles
+    back: int, transcripts: Sequence[Transcript], places: Sequence[Path], tell: Tell
 ) -> Transcript:
     newest = list(islice(tell(_sessions(transcripts)), back))
     if len(newest) < back:
         raise NothingFound(f"There are {len(newest)} sessions and no more in{_name_places(places)}")
-    return newest[-1][0]
+    return newest[-1].transcript
 
 
-def _match_id(ref: str, transcripts: Sequence[Transcript], _: TellTitles) -> list[Transcript]:
+def _match_id(ref: str, transcripts: Sequence[Transcript], _: Tell) -> list[Transcript]:
     return [each for each in _sessions(transcripts) if name_of(each) == ref]
 
 
-def _match_agent(ref: str, transcripts: Sequence[Transcript], _: TellTitles) -> list[Transcript]:
+def _match_agent(ref: str, transcripts: Sequence[Transcript], _: Tell) -> list[Transcript]:
     agents = (each for each in transcripts if each.kind is not TranscriptKind.SESSION)
     return [each for each in agents if ref in (each.agent_id, name_of(each))]
 
 
-def _match_prefix(
-    ref: str, transcripts: Sequence[Transcript], tell: TellTitles
-) -> list[Transcript]:
+def _match_prefix(ref: str, transcripts: Sequence[Transcript], tell: Tell) -> list[Transcript]:
     if len(ref) < SHORTEST_PREFIX:
         return []
     found = [each for each in _sessions(transcripts) if name_of(each).startswith(ref)]
     if not found:
         return [each for each in transcripts if (each.agent_id or "").startswith(ref)]
     # Clients leave empty files behind under ids that nobody has ever seen.
-    real = [each for each, _ in tell(found)] if len(found) > 1 else found
+    real = [each.transcript for each in tell(found)] if len(found) > 1 else found
     return real or found
 
 
-def _match_title(ref: str, transcripts: Sequence[Transcript], tell: TellTitles) -> list[Transcript]:
+def _match_title(ref: str, transcripts: Sequence[Transcript], tell: Tell) -> list[Transcript]:
     wanted = ref.strip().casefold()
     titled = [
-        (each, title.strip().casefold()) for each, title in tell(_sessions(transcripts)) if title
+        (each.transcript, each.title.strip().casefold())
+        for each in tell(_sessions(transcripts))
+        if each.title
     ]
     exact = [each for each, title in titled if title == wanted]
     return exact or [each for each, title in titled if wanted and wanted in title]
@@ -123,16 +132,20 @@ def _sessions(transcripts: Iterable[Transcript]) -> list[Transcript]:
     return [each for each in transcripts if each.kind is TranscriptKind.SESSION]
 
 
-def _require_one(ref: str, found: Sequence[Transcript], tell: TellTitles) -> Transcript:
+def _require_one(ref: str, found: Sequence[Transcript], tell: Tell) -> Transcript:
     if len(found) == 1:
         return found[0]
-    titles = {each.path: title for each, title in tell(found)}
+    told = {each.transcript.file: each for each in tell(found)}
     names = [name_of(each) for each in found]
     # One id in two projects: there only the path tells them apart.
     shown = names if len(set(names)) == len(names) else [each.file for each in found]
     raise AmbiguousSession(
-        ref, [(name, titles.get(each.path)) for name, each in zip(shown, found, strict=True)]
+        ref, [_describe(name, told.get(each.file)) for name, each in zip(shown, found, strict=True)]
     )
+
+
+def _describe(name: str, told: Told | None) -> Candidate:
+    return Candidate(name, told.title, told.project, told.active) if told else Candidate(name)
 
 
 def _name_places(places: Iterable[Path]) -> str:

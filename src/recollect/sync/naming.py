@@ -1,4 +1,4 @@
-"""A session by the names that people have for it, with the titles taken from the index.
+"""A session by the names that people have for it, with what is known of each taken from the index.
 
 Where an id is enough, no title is asked for and the index is not even opened.
 """
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recollect.locations import Transcript, discover_root
-from recollect.locations.references import SHORTEST_PREFIX, Titled, match_session
+from recollect.locations.references import SHORTEST_PREFIX, Told, match_session
 from recollect.store.listings import Listing
 from recollect.sync.listings import list_known, list_level
 
@@ -27,8 +27,11 @@ def locate_level(ref: str, directory: Path, roots: Sequence[Path]) -> Transcript
     """
     transcripts = [each for root in roots for each in discover_root(root).transcripts]
 
-    def tell(some: Sequence[Transcript]) -> list[Titled]:
+    def tell(some: Sequence[Transcript]) -> list[Told]:
         by_path = {each.file: each for each in some}
-        return [(by_path[each.path], each.title) for each in list_level(directory, some)]
+        return [
+            Told(by_path[each.path], each.title, each.cwd or each.project, each.activity)
+            for each in list_level(directory, some)
+        ]
 
     return match_session(ref, transcripts, roots, tell)

@@ -36,6 +36,7 @@ class UsageRow(Figures, frozen=True, kw_only=True):
 
     key: str | None
     project: str | UnsetType | None = UNSET
+    title: str | UnsetType | None = UNSET
     first_day: str | UnsetType | None = UNSET
     last_day: str | UnsetType | None = UNSET
     client_cost_usd: float | UnsetType = UNSET

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from msgspec import UNSET
+
 from recollect.usage.blocks import Block, Pace
 from recollect.usage.groups import Group
 from recollect.usage.reports import Report, ReportRow
@@ -66,6 +68,8 @@ def _describe_session(row: ReportRow, zone: Zone) -> Document:
         "first_day": first.isoformat() if first else None,
         "last_day": last.isoformat() if last else None,
     }
+    if row.title is not UNSET:
+        document["title"] = row.title
     if row.client_cost is not None:
         document["client_cost_usd"] = to_dollars(row.client_cost)
         document["difference_usd"] = to_dollars(row.client_cost - row.totals.cost)

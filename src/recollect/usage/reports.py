@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from datetime import date
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from recollect.usage.blocks import Block, cut_blocks, find_block
@@ -65,6 +65,8 @@ class ReportRow(Struct, frozen=True, kw_only=True):
     """The same split by model, if that was asked for."""
     project: str | None = None
     """Of a session: its work directory."""
+    title: str | UnsetType | None = UNSET
+    """Of a session: what lists call it, if that was asked for; None if they do not know it."""
     first: int | None = None
     """Of a session: when it began, in seconds since 1970, to the hour."""
     last: int | None = None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from recollect.errors import AmbiguousSession, NothingFound
+from recollect.errors import AmbiguousSession, Candidate, NothingFound
 from recollect.library.references import locate_session
 from recollect.locations.references import SHORTEST_PREFIX, locate_file, looks_like_file
 from recollect.locations.transcript_files import TranscriptKind
@@ -86,10 +86,18 @@ def _find_session(books: Books, target: str) -> str | None:
         return None
     found = sorted(name for name in ids if name.startswith(target))
     if len(found) > 1:
-        homes = find_file_homes(books)
-        places = {row.session_id: homes[number] for number, row in books.files.items()}
-        raise AmbiguousSession(target, [(name, places[name]) for name in found])
+        raise AmbiguousSession(target, _list_candidates(books, found))
     return found[0] if found else None
+
+
+def _list_candidates(books: Books, ids: Iterable[str]) -> list[Candidate]:
+    homes = find_file_homes(books)
+    places: dict[str, str] = {}
+    written: dict[str, int] = {}
+    for number, row in books.files.items():
+        places[row.session_id] = homes[number]
+        written[row.session_id] = max(written.get(row.session_id, 0), row.mtime_ns)
+    return [Candidate(each, None, places[each], written[each] / 1e9) for each in ids]
 
 
 def _is_agent(agent_id: str | None, target: str) -> bool:
