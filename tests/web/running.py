@@ -130,4 +130,4 @@ def run_server(folder: Path, root: Path, *options: str) -> Iterator[RunningServe
         finally:
             # One that does not end fails the test, and is not left behind.
             process.kill()
-        assert (process.returncode, errors) == (0, "")
+        assert (process.returncode, errors) == (0, ""), (process.returncode, errors)
