@@ -153,3 +153,14 @@ def test_too_many_listeners_are_refused(tmp_path: Path) -> None:
         assert server.get("/api/events").status == 503
         for connection in connections:
             connection.close()
+
+
+def test_a_listener_may_leave_at_any_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever goes while nothing happens leaves nothing behind: no place taken, and no failure."""
+    # The server says what fails, and `run_server` lets it say nothing.
+    monkeypatch.setenv("RECOLLECT_DEBUG", "1")
+    with run_server(tmp_path, copy_demo(tmp_path)) as server:
+        server.get("/api/history/sessions")
+        for query in ("", f"?session={SESSION}") * 40:
+            with listen(server, query) as response:
+                assert response.readline().startswith(b"retry:")

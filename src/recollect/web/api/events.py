@@ -113,6 +113,8 @@ class EventSource:
         self._changes = changes
         self._clients = 0
         self._closing = asyncio.Event()
+        self._endings: set[asyncio.Future[None]] = set()
+        """Held, because a task that nobody holds may vanish before it is done."""
 
     def close(self) -> None:
         """End all streams."""
@@ -140,25 +142,34 @@ class EventSource:
         coming: asyncio.Future[Sent] | None = None
         try:
             yield f"retry: {RETRY_MS}\n\n".encode()
-            async with aclosing(events):
-                while not self._closing.is_set():
-                    coming = coming or asyncio.ensure_future(anext(events))
-                    await _wait(coming, closing)
-                    if coming.done():
-                        yield _encode(coming.result())
-                        coming = None
-                    else:
-                        yield b": still here\n\n"
+            while not self._closing.is_set():
+                coming = coming or asyncio.ensure_future(anext(events))
+                await _wait(coming, closing)
+                if coming.done():
+                    yield _encode(coming.result())
+                    coming = None
+                else:
+                    yield b": still here\n\n"
         finally:
             self._clients -= 1
             closing.cancel()
-            if coming is not None:
-                coming.cancel()
+            # By another task: this one is mostly cancelled, and may wait for nothing any more.
+            ending = asyncio.ensure_future(_end(events, coming))
+            self._endings.add(ending)
+            ending.add_done_callback(self._endings.discard)
 
 
 async def _wait(*futures: asyncio.Future[Any]) -> None:
     """Wait until one of them is done, or it is time to show life."""
     await asyncio.wait(futures, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+
+
+async def _end(events: AsyncGenerator[Sent, None], coming: asyncio.Future[Sent] | None) -> None:
+    """Close a generator, which cannot be done while it is being asked for the next event."""
+    if coming is not None:
+        coming.cancel()
+        await asyncio.wait({coming})
+    await events.aclose()
 
 
 async def _iter_changes(changes: Changes, last_id: str | None) -> AsyncGenerator[Sent, None]:
