@@ -256,3 +256,27 @@ def test_polling_by_option() -> None:
 def test_the_limit_leaves_room_for_others() -> None:
     """It is some number of directories, and not none."""
     assert find_watch_limit() > 8
+
+
+class SleepyWatcher:
+    """Never begins."""
+
+    async def watch(self, _directories: Sequence[Path]) -> AsyncGenerator[Paths, None]:
+        """Wait for ever."""
+        await asyncio.Event().wait()
+        yield frozenset()
+
+
+def test_who_no_longer_waits_for_the_beginning_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Whoever follows a session may go before the watching has begun."""
+
+    async def leave() -> set[str]:
+        lookout = Lookout(SleepyWatcher())
+        waiting = asyncio.create_task(lookout.watch([tmp_path]))
+        await asyncio.sleep(0.01)
+        waiting.cancel()
+        await asyncio.wait({waiting})
+        await lookout.stop()
+        return {str(task) for task in asyncio.all_tasks() - {asyncio.current_task()}}
+
+    assert asyncio.run(leave()) == set()

@@ -57,8 +57,10 @@ class Lookout:
         self._began.clear()
         self._task = asyncio.create_task(self._run())
         began = asyncio.create_task(self._began.wait())
-        await asyncio.wait({self._task, began}, return_when=asyncio.FIRST_COMPLETED)
-        began.cancel()
+        try:
+            await asyncio.wait({self._task, began}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            began.cancel()
         self._raise_failure()
         return True
 
