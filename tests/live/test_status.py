@@ -1,6 +1,7 @@
 """How a session stands, by what its client says, by its records, and by living processes."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from recollect.live.status import (
 )
 from recollect.live.turn_state import TurnState, advance_turn, read_turn_state
 from recollect.records.decoding import decode_record
-from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, call, prompt, reply, result
+from tests.library.claude_root import FIRST, SECOND, THIRD, ClaudeRoot, call, prompt, reply, result
 from tests.live.following import Listener, run, session_scope
 
 OPEN = TurnState(is_open=True)
@@ -182,12 +183,24 @@ def test_clients_with_what_they_wait_for(tmp_path: Path, sleeper: subprocess.Pop
     root = ClaudeRoot(tmp_path)
     write_client(root, sleeper.pid, status="waiting", waitingFor="permission prompt")
     write_client(root, 2**22 + 1, SECOND, status="busy")
-    assert read_clients(tmp_path) == {
+    assert read_clients(tmp_path, {}) == {
         FIRST: Client(sleeper.pid, True, "waiting", "permission prompt"),
         SECOND: Client(2**22 + 1, False, "busy"),
     }
     sleeper.communicate(b"\n")
-    assert read_clients(tmp_path)[FIRST].is_alive is False
+    assert read_clients(tmp_path, {})[FIRST].is_alive is False
+
+
+@pytest.mark.parametrize("content", [b"", b'{"pid": 12'])
+def test_a_file_that_is_being_written_says_what_it_said(tmp_path: Path, content: bytes) -> None:
+    """Nobody has ended because their file was looked at while they wrote it."""
+    root, ours, ended = ClaudeRoot(tmp_path), os.getpid(), 2**22 + 1
+    for pid in (ours, ended):
+        root.write(f"sessions/{pid}.json", content)
+    said = {FIRST: Client(ours, True, "busy"), SECOND: Client(ended, True, "busy")}
+    before = {**said, THIRD: Client(ended + 1, True, "busy")}
+    expected = {FIRST: said[FIRST], SECOND: Client(ended, False, "busy")}
+    assert read_clients(tmp_path, before) == expected
 
 
 def statuses(heard: Listener) -> list[StatusKind]:

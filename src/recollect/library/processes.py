@@ -7,6 +7,7 @@ where the system tells when a process started, that has to be what the file says
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -24,11 +25,14 @@ _SYNCHRONIZE: Final = 0x00100000
 _WAIT_TIMEOUT: Final = 0x00000102
 
 
-class _ProcessFile(Struct, frozen=True, rename="camel"):
+class ProcessFile(Struct, frozen=True, rename="camel"):
+    """What a client says of itself; it may have ended since."""
+
     pid: int | None = None
     session_id: str | None = None
     proc_start: str | None = None
     status: str | None = None
+    waiting_for: str | None = None
     name: str | None = None
     version: str | None = None
     updated_at: float | None = None
@@ -37,26 +41,31 @@ class _ProcessFile(Struct, frozen=True, rename="camel"):
 def find_live_processes(root: Path) -> dict[str, LiveProcess]:
     """The running clients of a root by the session that they have open."""
     found: dict[str, LiveProcess] = {}
-    for sidecar in list_root_sidecars(root).found:
-        if sidecar.kind is SidecarKind.PROCESS:
-            data = read_small(sidecar.path)
-            stated = _decode(data) if data else None
-            if stated and stated.pid and stated.session_id and _is_running(stated):
-                found[stated.session_id] = _make_process(stated.pid, stated)
+    for _, stated in iter_process_files(root):
+        if stated and stated.pid and stated.session_id and is_running(stated):
+            found[stated.session_id] = _make_process(stated.pid, stated)
     return found
 
 
-def _decode(data: bytes) -> _ProcessFile | None:
+def iter_process_files(root: Path) -> Iterator[tuple[Path, ProcessFile | None]]:
+    """The files of clients and what they say; None of one that cannot be read, or not yet."""
+    for sidecar in list_root_sidecars(root).found:
+        if sidecar.kind is SidecarKind.PROCESS:
+            data = read_small(sidecar.path)
+            yield sidecar.path, _decode(data) if data else None
+
+
+def _decode(data: bytes) -> ProcessFile | None:
     try:
-        return msgspec.json.decode(data, type=_ProcessFile)
+        return msgspec.json.decode(data, type=ProcessFile)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         # A newer client may write a field in another way; this costs the time to load all records.
         from recollect.records.decoding import decode_value  # noqa: PLC0415
 
-        return decode_value(data, _ProcessFile)
+        return decode_value(data, ProcessFile)
 
 
-def _make_process(pid: int, stated: _ProcessFile) -> LiveProcess:
+def _make_process(pid: int, stated: ProcessFile) -> LiveProcess:
     updated = stated.updated_at
     return LiveProcess(
         pid=pid,
@@ -67,7 +76,8 @@ def _make_process(pid: int, stated: _ProcessFile) -> LiveProcess:
     )
 
 
-def _is_running(stated: _ProcessFile) -> bool:
+def is_running(stated: ProcessFile) -> bool:
+    """Whether the client that wrote the file still runs."""
     pid = stated.pid or 0
     if pid <= 0 or not is_alive(pid):
         return False

@@ -65,9 +65,9 @@ class Standings:
 
     def ask(self, find: FindSession, wanted: Iterable[str] = ()) -> None:
         """Hear the clients, and read where sessions stand that have said nothing yet; blocks."""
-        self._clients = {}
+        before, self._clients = self._clients, {}
         for root in self._roots:
-            self._clients |= read_clients(root)
+            self._clients |= read_clients(root, before)
         alive = (session for session, client in self._clients.items() if client.is_alive)
         for session_id in (*wanted, *alive):
             path = find(session_id) if session_id not in self._turns else None

@@ -6,17 +6,16 @@ whether a call is running or waiting for permission, nor whether anybody still h
 open; then the answer is that it is not known, and why.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from recollect.library.processes import find_live_processes
-from recollect.library.small_files import read_small
+from recollect.library.processes import is_alive, is_running, iter_process_files
 from recollect.live.turn_state import TurnState
-from recollect.locations import SidecarKind, list_root_sidecars
-from recollect.records.decoding import decode_value
 from recollect.records.tools import canonical_name
 
 ASKING_TOOLS: Final = frozenset({"AskUserQuestion", "ExitPlanMode"})
@@ -56,26 +55,24 @@ class Client(Struct, frozen=True):
     waiting_for: str | None = None
 
 
-class _ProcessFile(Struct, frozen=True, rename="camel"):
-    pid: int | None = None
-    session_id: str | None = None
-    status: str | None = None
-    waiting_for: str | None = None
+def read_clients(root: Path, before: Mapping[str, Client]) -> dict[str, Client]:
+    """The clients of a root by the session that they have or had open.
 
-
-def read_clients(root: Path) -> dict[str, Client]:
-    """The clients of a root by the session that they have or had open."""
-    alive = {session: process.pid for session, process in find_live_processes(root).items()}
+    A client writes its file anew whenever its status changes; one that is seen half written says
+    what it said `before`.
+    """
     clients: dict[str, Client] = {}
-    for sidecar in list_root_sidecars(root).found:
-        data = read_small(sidecar.path) if sidecar.kind is SidecarKind.PROCESS else None
-        stated = decode_value(data, _ProcessFile) if data else None
-        if stated and stated.pid and stated.session_id:
-            is_alive = alive.get(stated.session_id) == stated.pid
-            if is_alive or stated.session_id not in clients:
-                clients[stated.session_id] = Client(
-                    stated.pid, is_alive, stated.status, stated.waiting_for
-                )
+    for path, stated in iter_process_files(root):
+        if stated is None:
+            clients |= {
+                session_id: replace(client, is_alive=is_alive(client.pid))
+                for session_id, client in before.items()
+                if str(client.pid) == path.stem
+            }
+        elif stated.pid and stated.session_id:
+            client = Client(stated.pid, is_running(stated), stated.status, stated.waiting_for)
+            if client.is_alive or stated.session_id not in clients:
+                clients[stated.session_id] = client
     return clients
 
 
