@@ -6,20 +6,18 @@ from pathlib import Path
 import pytest
 
 from tests.client.scenes import SUMMARY, count, texts
-from tests.client.theatre import ALLOWED, SECONDS, Theatre
+from tests.client.theatre import ALLOWED, SECONDS, STREAMING, Theatre
 from tests.client.versions import OLDEST
 from tests.terminal import open_terminal
 
 pytestmark = pytest.mark.client
-
-STREAMING = ("claude", "-p", "--output-format", "stream-json", "--verbose", ALLOWED, "--")
 
 
 def test_follow_shows_a_call_before_it_ends(theatre: Theatre) -> None:
     """The call is there while the tool runs, then its end, then the words behind it."""
     with (
         theatre.follow("--all") as follower,
-        theatre.start([*STREAMING, "play:slow_tool"]) as client,
+        theatre.start([*STREAMING, "--", "play:slow_tool"]) as client,
     ):
         follower.wait_for("● Bash", "sleep 4", "…")
         assert client.poll() is None
@@ -31,7 +29,10 @@ def test_follow_shows_a_call_before_it_ends(theatre: Theatre) -> None:
 
 def test_follow_shows_a_subagent_at_work(theatre: Theatre, version: str) -> None:
     """Its call is told before the main conversation goes on."""
-    with theatre.follow("--all") as follower, theatre.start([*STREAMING, "play:agent"]) as client:
+    with (
+        theatre.follow("--all") as follower,
+        theatre.start([*STREAMING, "--", "play:agent"]) as client,
+    ):
         follower.wait_for("I send somebody.")
         if version != OLDEST:
             follower.wait_for("┃", "● Bash", "echo worked", "…")

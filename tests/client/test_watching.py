@@ -11,7 +11,7 @@ from threading import Event, Thread
 import pytest
 from playwright.sync_api import expect
 
-from tests.client.theatre import ALLOWED, SECONDS, Theatre
+from tests.client.theatre import SECONDS, STREAMING, Theatre
 from tests.client.versions import OLDEST
 from tests.web.browser.chromium import Visit, open_browser, visit
 from tests.web.browser.watching import list_arrivals, note_arrivals, open_session
@@ -19,7 +19,6 @@ from tests.web.running import run_server
 
 pytestmark = pytest.mark.client
 
-STREAMING = ("claude", "-p", "--output-format", "stream-json", "--verbose", ALLOWED)
 _LOOK_SECONDS = 0.01
 
 

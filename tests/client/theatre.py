@@ -32,6 +32,9 @@ SECONDS = 30.0
 ALLOWED = "--allowedTools=Bash,Read,Agent,Task"
 """Permissions are never skipped: the tools of the scenes are allowed by name."""
 
+STREAMING = ("claude", "-p", "--output-format", "stream-json", "--verbose", ALLOWED)
+"""The client, asked once; options follow, and behind two dashes the prompt."""
+
 SWITCHES = {
     "ANTHROPIC_API_KEY": "sk-ant-made-up-for-tests",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -109,8 +112,7 @@ class Theatre:
 
     def ask(self, prompt: str, *options: str) -> list[dict[str, Any]]:
         """The messages of the client itself, asked once; fails if it does."""
-        streaming = ("-p", "--output-format", "stream-json", "--verbose")
-        done = self._finish(["claude", *streaming, *options, ALLOWED, "--", prompt])
+        done = self._finish([*STREAMING, *options, "--", prompt])
         assert done.code == 0, done
         return [json.loads(line) for line in done.stdout.split("\n") if line]
 

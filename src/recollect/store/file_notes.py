@@ -6,12 +6,12 @@ them another kind and finds none of the former. A note that is not as it was wri
 else would show, counts as none.
 """
 
-import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 from zlib import crc32
 
 import apsw
+import msgspec
 
 from recollect.store.path_text import decode_path, encode_path
 
@@ -45,7 +45,7 @@ def load_notes(
     values: tuple[str, ...] = (kind,)
     if paths is not None:
         query += " AND path IN (SELECT value FROM json_each(?))"
-        values += (json.dumps([*map(encode_path, paths)]),)
+        values += (msgspec.json.encode([*map(encode_path, paths)]).decode(),)
     try:
         rows: list[Any] = connection.execute(query, values).fetchall()
     except apsw.SQLError:

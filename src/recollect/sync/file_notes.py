@@ -18,7 +18,7 @@ BATCH_BYTES: Final = 64 * 1024 * 1024
 """How much is read between two times of saving, so that an interrupt loses little."""
 
 FEW: Final = 500
-"""Files that are looked up one by one; for more it is quicker to read all notes."""
+"""Files whose notes are looked up by path; for more it is quicker to read all notes."""
 
 Notes = Mapping[str, bytes]
 """Notes on one transcript, by their kinds."""
