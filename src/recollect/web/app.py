@@ -18,7 +18,6 @@ from recollect.web.answers import ErrorDetail, answer_json
 from recollect.web.api.events import PATH as EVENTS_PATH
 from recollect.web.api.events import EventSource
 from recollect.web.assets import PREFIX, Assets
-from recollect.web.changes import Changes
 from recollect.web.drawing import Drawing, answer_html, read_wishes
 from recollect.web.endpoints import Workers, make_routes
 from recollect.web.failures import (
@@ -59,20 +58,18 @@ class Parts(Struct, frozen=True):
     drawing: Drawing
     events: EventSource
     keeper: Keeper
-    changes: Changes
 
 
 def create_app(settings: Settings) -> Starlette:
     """The app for these settings; `app.state.parts` is what it is made of."""
-    services, assets, changes = Services(settings), Assets(), Changes()
+    services, assets = Services(settings), Assets()
     drawing = Drawing(services, assets)
     parts = Parts(
         services,
         assets,
         drawing,
-        EventSource(services, changes),
-        Keeper(services.shelf, _make_task(settings), changes.tell),
-        changes,
+        EventSource(services),
+        Keeper(services.shelf, _make_task(settings), services.changes.tell),
     )
     answer_failure = _make_failure_handler(drawing)
     app = Starlette(
@@ -127,7 +124,7 @@ def _make_walls(parts: Parts) -> list[Middleware]:
 def _make_lifespan(parts: Parts) -> Lifespan[Starlette]:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        parts.changes.attach(asyncio.get_running_loop())
+        parts.services.changes.attach(asyncio.get_running_loop())
         parts.keeper.start()
         warming = asyncio.create_task(asyncio.to_thread(warm_up, parts.drawing))
         try:

@@ -53,6 +53,11 @@ class Changes:
         """The id of an event."""
         return f"{self._run}-{number}"
 
+    @property
+    def last_id(self) -> str:
+        """The id of the newest event; what is known already may be told behind it once more."""
+        return self.name(self._number)
+
     async def iter_since(self, last_id: str | None) -> AsyncIterator[Change | None]:
         """Changes behind that event, for ever; None says that some are missing."""
         number = self._number if last_id is None else self._find_number(last_id)

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Final
 
 from recollect.pricing.prices import Prices
+from recollect.web.changes import Changes
 from recollect.web.choices import ChoiceKeeper
 from recollect.web.opened import OpenedSessions
 from recollect.web.security.keys import Keys
@@ -23,6 +24,7 @@ class Services:
         self.settings = settings
         self.keys = Keys(settings.port)
         self.shelf = Shelf()
+        self.changes = Changes()
         self.opened = OpenedSessions()
         self.choices = ChoiceKeeper()
         self.surveys = Surveys(settings)

@@ -18,12 +18,18 @@ _NOTE_ARRIVALS = """
 """
 
 
+def wait_for_session(found: Visit, session_id: str) -> None:
+    """Let the server find a session that has just been written."""
+    for _ in range(300):
+        if found.server.get(f"/api/sessions/{session_id}").status == 200:
+            return
+        found.page.wait_for_timeout(100)
+    raise AssertionError(f"The server has not found {session_id}.")
+
+
 def open_session(found: Visit, session_id: str) -> Page:
     """The page of a session that the server may have to find first."""
-    for _ in range(50):
-        if found.server.get(f"/api/sessions/{session_id}").status == 200:
-            break
-        found.page.wait_for_timeout(100)
+    wait_for_session(found, session_id)
     with found.page.expect_response("**/api/events?session=*"):
         page = found.open(f"/s/{session_id}")
     page.wait_for_timeout(500)

@@ -108,9 +108,8 @@ EVENTS: Final[dict[EventName, EventKind]] = {
 class EventSource:
     """Serves events to a bounded number of listeners."""
 
-    def __init__(self, services: Services, changes: Changes) -> None:
+    def __init__(self, services: Services) -> None:
         self._services = services
-        self._changes = changes
         self._clients = 0
         self._closing = asyncio.Event()
         self._endings: set[asyncio.Future[None]] = set()
@@ -125,7 +124,7 @@ class EventSource:
         wanted = read_parameters(request, EventsParameters)
         last_id = request.headers.get("last-event-id") or wanted.last_id or None
         if wanted.session is None:
-            events = _iter_changes(self._changes, last_id)
+            events = _iter_changes(self._services.changes, last_id)
         else:
             events = self._follow(wanted.session, last_id)
         if self._clients >= MOST_CLIENTS:

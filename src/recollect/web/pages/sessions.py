@@ -51,6 +51,8 @@ class SessionsPage(Struct, frozen=True, kw_only=True):
     is_listed: bool
     now: float
     """In seconds since 1970, for what expires soon."""
+    last_event: str
+    """Where to listen from: what changes behind it is not on this page."""
 
 
 class NothingPage(Struct, frozen=True, kw_only=True):
@@ -63,16 +65,20 @@ class NothingPage(Struct, frozen=True, kw_only=True):
 def draw_sessions(services: Services, wanted: SessionsParameters) -> Drawn:
     """The list, or the page of somebody who has no sessions yet."""
     services.shelf.wait_for_list(FIRST_WAIT)
+    # Before what is known: a change between the two is told again, where it would be lost.
+    last_event = services.changes.last_id
     known = services.shelf.known
     if not known.sessions:
         roots = tuple(str(root) for root in services.settings.roots)
         nothing = NothingPage(roots=roots, is_listed=known.is_listed)
         return Drawn("nothing.html", nothing, title="sessions.title", section="sessions")
-    page = _make_page(services, known, wanted)
+    page = _make_page(services, known, wanted, last_event)
     return Drawn("sessions.html", page, title="sessions.title", section="sessions")
 
 
-def _make_page(services: Services, known: Known, wanted: SessionsParameters) -> SessionsPage:
+def _make_page(
+    services: Services, known: Known, wanted: SessionsParameters, last_event: str
+) -> SessionsPage:
     found = select_sessions(known, _make_selection(wanted))
     start = (wanted.page - 1) * PAGE_SIZE
     choices = services.choices.find(known)
@@ -89,6 +95,7 @@ def _make_page(services: Services, known: Known, wanted: SessionsParameters) -> 
         orders=tuple(order.value for order in SessionOrder),
         is_listed=known.is_listed,
         now=services.settings.now().timestamp(),
+        last_event=last_event,
     )
 
 

@@ -4,9 +4,8 @@
 
 const PAUSE = 2000;
 
-export function listen(address, handlers, onLost) {
+export function listen(address, handlers, { onLost, lastId = "" } = {}) {
   let source = null;
-  let lastId = "";
   let timer = 0;
 
   function connect() {

@@ -63,11 +63,13 @@ export function startFollowing(article, turns) {
       reset: () => grow(0),
       standing: (event) => showStanding(standing, event),
     },
-    (isLost) => {
-      if (isLost && !wasLost) tell(say("lost"));
-      // The server may have been away: whatever was missed is in the next drawing.
-      if (!isLost && wasLost) grow(0);
-      wasLost = isLost;
+    {
+      onLost: (isLost) => {
+        if (isLost && !wasLost) tell(say("lost"));
+        // The server may have been away: whatever was missed is in the next drawing.
+        if (!isLost && wasLost) grow(0);
+        wasLost = isLost;
+      },
     },
   );
 }

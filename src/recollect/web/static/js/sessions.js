@@ -15,13 +15,17 @@ export function startSessions() {
     }
   }
 
-  listen("/api/events", {
-    sessions: (change) => {
-      if (change.live) showLive(change.live);
-      if (change.sessions.length > 0 || change.gone.length > 0) pill.hidden = false;
+  listen(
+    "/api/events",
+    {
+      sessions: (change) => {
+        if (change.live) showLive(change.live);
+        if (change.sessions.length > 0 || change.gone.length > 0) pill.hidden = false;
+      },
+      reload: () => {
+        pill.hidden = false;
+      },
     },
-    reload: () => {
-      pill.hidden = false;
-    },
-  });
+    { lastId: pill.dataset.since },
+  );
 }
