@@ -8,7 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +78,17 @@ class RunningServer:
     def origin(self) -> str:
         """The origin of its pages."""
         return f"http://127.0.0.1:{self.port}"
+
+    def wait_for(self, is_there: Callable[[], object]) -> None:
+        """Until something is there that the server has to find first."""
+        end = time.monotonic() + TIMEOUT
+        while not is_there():
+            assert time.monotonic() < end, "the server does not find what it should"
+            time.sleep(0.1)
+
+    def wait_until_level(self) -> None:
+        """Until it has listed, counted and indexed all sessions, which it does in this order."""
+        self.wait_for(lambda: self.get("/api/search?q=a").json().get("index_complete"))
 
     def send_raw(self, data: bytes) -> bytes:
         """What comes back on a socket until it is closed."""

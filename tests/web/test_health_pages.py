@@ -1,7 +1,6 @@
 """Health, search, the API and the page of somebody without sessions, as they are read."""
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -32,10 +31,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     Path(root, "tasks", LEFT, "1.json").write_text("{}", encoding="utf-8")
     root.chmod(0o755)
     with run_server(folder, root, "--no-open") as running:
-        for _ in range(100):
-            if find_texts(running.get("/health").body, "table", class_="going"):
-                break
-            time.sleep(0.1)
+        running.wait_for(lambda: find_texts(running.get("/health").body, "table", class_="going"))
         yield running
 
 

@@ -1,7 +1,6 @@
 """Usage and its explanation: the figures of the ledger, down to the records."""
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -53,18 +52,8 @@ def priced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     project = next(path for path in (root / "projects").iterdir() if "tidepool" in path.name)
     Path(project, f"{NEW}.jsonl").write_text(text, encoding="utf-8")
     with run_server(folder, root, "--no-open") as running:
-        _wait_for(running)
+        running.wait_until_level()
         yield running
-
-
-def _wait_for(server: RunningServer) -> None:
-    """Until the ledger has all sessions: the first answers come before that."""
-    for _ in range(100):
-        reports = [_report(server, group=group)["rows"] for group in ("session", "day")]
-        if {NEW, "2026-11-13"} <= {row["key"] for rows in reports for row in rows}:
-            return
-        time.sleep(0.1)
-    raise AssertionError(server.get("/api/usage?group=session").body)
 
 
 def _report(server: RunningServer, **wanted: str) -> dict[str, Any]:

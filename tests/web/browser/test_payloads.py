@@ -1,6 +1,5 @@
 """Nothing in a transcript runs, loads or leads anywhere, whatever field it stands in."""
 
-import time
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -49,19 +48,8 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningS
     folder = tmp_path_factory.mktemp("planted")
     root, ids = write_planted_root(folder)
     with run_server(folder, root) as running:
-        end = time.monotonic() + 60
-        while not _is_level(running):
-            assert time.monotonic() < end
-            time.sleep(0.1)
+        running.wait_until_level()
         yield running, ids
-
-
-def _is_level(server: RunningServer) -> bool:
-    found = server.get("/api/search?q=pwned")
-    used = server.get("/api/usage?group=model")
-    if (found.status, used.status) != (200, 200):
-        return False
-    return bool(found.json()["index_complete"] and used.json()["rows"])
 
 
 @pytest.fixture

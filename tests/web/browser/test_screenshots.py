@@ -6,7 +6,6 @@ and its fonts are those that they were made with: elsewhere every letter differs
 
 import json
 import os
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,16 +83,6 @@ def machine(browser: Browser) -> Iterator[dict[str, object]]:
         }
 
 
-@pytest.fixture(scope="module")
-def level(server: RunningServer) -> RunningServer:
-    """The server, once it has read everything."""
-    for _ in range(100):
-        if server.get("/api/search?q=harbour").json()["index_complete"]:
-            return server
-        time.sleep(0.1)
-    pytest.fail("the server does not get through the demo data")
-
-
 def take(browser: Browser, server: RunningServer, shot: Shot) -> bytes:
     """The picture, once the page has come to rest."""
     with visit(browser, server, shot.look) as found:
@@ -128,7 +117,7 @@ def wait_for_rest(page: Page) -> bytes:
 @pytest.mark.parametrize("shot", SHOTS, ids=lambda shot: shot.name)
 def test_pictures_show_the_pages_of_today(
     browser: Browser,
-    level: RunningServer,
+    server: RunningServer,
     machine: dict[str, object],
     tmp_path: Path,
     shot: Shot,
@@ -136,12 +125,12 @@ def test_pictures_show_the_pages_of_today(
     """A picture in the documentation looks like its page."""
     kept = FOLDER / f"{shot.name}.png"
     if IS_UPDATE:
-        kept.write_bytes(take(browser, level, shot))
+        kept.write_bytes(take(browser, server, shot))
         MADE_WITH.write_text(json.dumps(machine, indent=2) + "\n", encoding="utf-8")
     if json.loads(MADE_WITH.read_text(encoding="utf-8")) != machine:
         pytest.skip("the pictures were made with another browser or other fonts")
     taken = tmp_path / kept.name
-    taken.write_bytes(take(browser, level, shot))
+    taken.write_bytes(take(browser, server, shot))
     share = 0.0 if taken.read_bytes() == kept.read_bytes() else compare(taken, kept)
     assert share <= SHARE, f"{taken} differs from {kept}; {VARIABLE}=1 takes it anew"
 

@@ -20,11 +20,7 @@ _NOTE_ARRIVALS = """
 
 def wait_for_session(found: Visit, session_id: str) -> None:
     """Let the server find a session that has just been written."""
-    for _ in range(300):
-        if found.server.get(f"/api/sessions/{session_id}").status == 200:
-            return
-        found.page.wait_for_timeout(100)
-    raise AssertionError(f"The server has not found {session_id}.")
+    found.server.wait_for(lambda: found.server.get(f"/api/sessions/{session_id}").status == 200)
 
 
 def open_session(found: Visit, session_id: str) -> Page:
