@@ -8,6 +8,8 @@ and again afterwards through the descriptor, since it may have been exchanged in
 import io
 import os
 import stat
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Final
 
@@ -16,24 +18,31 @@ from recollect.locations.entries import describe_error, is_link, resolve_links
 from recollect.locations.names import is_key_name
 
 # What a system does not have counts as 0: Windows has neither pipes in directories nor O_NOFOLLOW.
-_WANTED_FLAGS: Final = (
-    "O_NONBLOCK",
-    "O_NOFOLLOW",
-    "O_CLOEXEC",
-    "O_NOCTTY",
-    "O_BINARY",
-    "O_NOINHERIT",
+_WANTED_FLAGS: Final = reduce(
+    or_,
+    (
+        getattr(os, name, 0)
+        for name in (
+            "O_NONBLOCK",
+            "O_NOFOLLOW",
+            "O_CLOEXEC",
+            "O_NOCTTY",
+            "O_BINARY",
+            "O_NOINHERIT",
+        )
+    ),
 )
 
 
-def open_regular(path: Path, *, resolve: bool = False) -> io.FileIO:
+def open_regular(path: Path | str, *, resolve: bool = False) -> io.FileIO:
     """Open a regular file for reading, unbuffered; raise UnreadableInput for anything else.
 
     `resolve` is for a path that the user gave: there a symbolic link is a wish, not a trap.
     """
     try:
-        target = resolve_links(path) if resolve else path
-        _refuse_unless_regular(target, target.lstat())
+        target = resolve_links(Path(path)) if resolve else path
+        # As text where it is text: there are thousands of files, and a path is slow to make.
+        _refuse_unless_regular(target, os.lstat(target))
         return open(target, "rb", buffering=0, opener=_open_descriptor)
     except (OSError, ValueError) as error:
         raise UnreadableInput(
@@ -43,19 +52,17 @@ def open_regular(path: Path, *, resolve: bool = False) -> io.FileIO:
 
 
 def _open_descriptor(path: str, flags: int) -> int:
-    for name in _WANTED_FLAGS:
-        flags |= getattr(os, name, 0)
-    descriptor = os.open(path, flags)
+    descriptor = os.open(path, flags | _WANTED_FLAGS)
     try:
-        _refuse_unless_regular(Path(path), os.fstat(descriptor))
+        _refuse_unless_regular(path, os.fstat(descriptor))
     except UnreadableInput:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def _refuse_unless_regular(path: Path, status: os.stat_result) -> None:
-    if is_key_name(path.name):
+def _refuse_unless_regular(path: Path | str, status: os.stat_result) -> None:
+    if is_key_name(str(path)):
         raise UnreadableInput(f"Not reading {path}: it is the secret of a running process.")
     if is_link(status):
         raise UnreadableInput(

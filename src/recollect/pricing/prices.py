@@ -21,7 +21,6 @@ from recollect.pricing.cost import (
     add,
     make_tariff,
     multiply,
-    multiply_total,
     round_amounts,
 )
 from recollect.pricing.names import SYNTHETIC
@@ -84,10 +83,9 @@ class Prices:
         amounts = self._multiply(request, _to_day(when))
         return None if amounts is None else round_amounts(amounts)
 
-    def total_of(self, request: Request, when: str | date | None) -> int | None:
-        """The total of `cost_of`, for those who have many requests and need no classes."""
-        tariff = self._find_tariff(request, _to_day(when))
-        return None if tariff is None else multiply_total(request.tokens, tariff)
+    def find_tariff(self, request: Request, when: str | date | None) -> Tariff | None:
+        """What is charged for requests such as this one, for those who have many of them."""
+        return self._find_tariff(request, _to_day(when))
 
     def find(self, model: str | None, when: str | date | None) -> Price | None:
         """The price of a model on a day, as its file states it."""

@@ -65,7 +65,7 @@ class StreamDecoder:
 def read_stream(path: Path | str) -> Iterator[StreamItem]:
     """The messages in the file at `path`, which holds what a client printed as `stream-json`."""
     decoder = StreamDecoder(str(path))
-    with open_regular(Path(path)) as file:
+    with open_regular(path) as file:
         while chunk := file.read(CHUNK):
             yield from decoder.feed(chunk)
     yield from decoder.finish()

@@ -110,7 +110,7 @@ def read_transcript(path: Path | str, start: int = 0, stop: int | None = None) -
     What lies behind byte `stop` is not looked at. The last record is `Torn` when the bytes end
     within a line. Raises `UnreadableInput` when there is no such file, or it is no regular file.
     """
-    with open_regular(Path(path)) as file:
+    with open_regular(path) as file:
         line_start = seek_line_start(file, start)
         decoder = TranscriptDecoder(str(path), line_start)
         for records in _decode_file(file, decoder, stop):
@@ -132,6 +132,6 @@ def _decode_file(
 
 def read_span(span: Span) -> bytes:
     """The bytes of `span`, read again from its file."""
-    with open_regular(Path(span.file)) as file:
+    with open_regular(span.file) as file:
         file.seek(span.offset)
         return file.read(span.length)

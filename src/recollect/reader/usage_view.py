@@ -16,7 +16,7 @@ from ahocorasick_rs import BytesAhoCorasick
 from msgspec.structs import force_setattr
 
 from recollect.locations import open_regular
-from recollect.reader.blocks import MAX_LINE, Block, BlockSplitter, TooLong
+from recollect.reader.blocks import MAX_LINE, Block, BlockSplitter
 from recollect.reader.chunks import iter_chunks, seek_line_start
 from recollect.records.blocks import ContentBlock, UnknownBlock
 from recollect.records.conversation import (
@@ -46,51 +46,61 @@ def read_usage(
     A last line that breaks off may be continued, and is left out; with `completes_last` it is
     taken for what it is, as any other broken line: its message was paid for all the same.
     """
+    with open_regular(path) as file:
+        yield from read_usage_of(file, str(path), start, stop, completes_last=completes_last)
+
+
+def read_usage_of(
+    file: FileIO, name: str, start: int, stop: int | None, *, completes_last: bool
+) -> Iterator[AssistantUsage]:
+    """What `read_usage` gives, of a file that is open and goes by `name`."""
     end = b"\n" if completes_last else b""
-    with open_regular(Path(path)) as file:
-        splitter = BlockSplitter(seek_line_start(file, start))
-        for record in _read_file(file, str(path), splitter, stop, end):
-            if record.span is None or record.span.offset >= start:
-                yield record
+    splitter = BlockSplitter(seek_line_start(file, start))
+    is_cut = splitter.offset < start
+    for records in _read_file(file, name, splitter, stop, end):
+        yield from _drop_before(start, records) if is_cut else records
+
+
+def _drop_before(start: int, records: Iterable[AssistantUsage]) -> Iterator[AssistantUsage]:
+    for record in records:
+        if record.span is None or record.span.offset >= start:
+            yield record
 
 
 def _read_file(
     file: FileIO, name: str, splitter: BlockSplitter, stop: int | None, end: bytes
-) -> Iterator[AssistantUsage]:
+) -> Iterator[Iterable[AssistantUsage]]:
     for chunk in iter_chunks(file, stop):
         for piece in splitter.feed(chunk):
-            yield from _search(name, piece)
+            if isinstance(piece, Block):
+                yield _search(name, piece)
     rest = splitter.finish()
     if isinstance(rest, Block):
-        yield from _read_fully(name, rest.offset, rest.data + end)
+        yield _read_fully(name, rest.offset, rest.data + end)
 
 
-def _search(file: str, piece: Block | TooLong) -> Iterator[AssistantUsage]:
-    if isinstance(piece, TooLong):
-        return
-    data = piece.data
+def _search(file: str, block: Block) -> list[AssistantUsage]:
+    """The records in a block: at once, since a generator would be woken for every line."""
+    data, offset = block.data, block.offset
+    found: list[AssistantUsage] = []
     end = 0
     for _, mark, _ in _MARK.find_matches_as_indexes(data):
         if mark < end:
             continue
         start = data.rfind(b"\n", end, mark) + 1 or end
         end = data.index(b"\n", mark) + 1
-        if end - start <= MAX_LINE:
-            yield from _read_line(
-                data[start : end - 1], Span(file, piece.offset + start, end - start)
-            )
-
-
-def _read_line(line: bytes, span: Span) -> Iterator[AssistantUsage]:
-    try:
-        record = _decode(line)
-    except _REFUSED:
-        yield from _read_fully(span.file, span.offset, line + b"\n")
-        return
-    if record.type == "assistant" and record.message is not None and record.message.usage:
-        # Not shared yet: setting a field of a frozen value is still building it.
-        force_setattr(record, "span", span)
-        yield record
+        if end - start > MAX_LINE:
+            continue
+        try:
+            record = _decode(data[start : end - 1])
+        except _REFUSED:
+            found += _read_fully(file, offset + start, data[start:end])
+            continue
+        if record.type == "assistant" and record.message is not None and record.message.usage:
+            # Not shared yet: setting a field of a frozen value is still building it.
+            force_setattr(record, "span", Span(file, offset + start, end - start))
+            found.append(record)
+    return found
 
 
 def _read_fully(file: str, offset: int, data: bytes) -> Iterator[AssistantUsage]:

@@ -1,7 +1,5 @@
 """What kind of subagent a transcript belongs to, as the small file beside it says."""
 
-from pathlib import Path
-
 import msgspec
 from msgspec import Struct
 
@@ -22,7 +20,7 @@ _decode = msgspec.json.Decoder(_Meta).decode
 
 def find_agent_type(transcript: str) -> str | None:
     """The type of the subagent whose transcript this is; None when nothing tells it."""
-    path = Path(f"{transcript.removesuffix(TRANSCRIPT_SUFFIX)}.meta.json")
+    path = f"{transcript.removesuffix(TRANSCRIPT_SUFFIX)}.meta.json"
     try:
         with open_regular(path) as file:
             return _decode(file.read(_LARGEST) or b"").agent_type or None

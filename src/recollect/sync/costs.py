@@ -11,6 +11,8 @@ from functools import lru_cache
 import msgspec
 
 from recollect.pricing import Prices, Request, Tokens
+from recollect.pricing.cost import Tariff, multiply_total
+from recollect.pricing.prices import CACHE_SIZE
 from recollect.records.usage import Usage
 
 DAY_MS = 86_400_000
@@ -18,6 +20,9 @@ LARGEST_COST = 2**50
 """Micro-dollars, a billion dollars: what is beyond is no price but damage."""
 
 _FIRST_DAY = date(1970, 1, 1).toordinal()
+_Key = tuple[str | None, str, int | None]
+"""Model, terms, and the day by its number since 1970: all that decides about a tariff."""
+
 _decode_usage = msgspec.json.Decoder(Usage).decode
 
 
@@ -26,41 +31,45 @@ class Costs:
 
     def __init__(self, prices: Prices) -> None:
         self._prices = prices
-        self._days: dict[int | None, str | None] = {None: None}
+        self._tariffs: dict[_Key, Tariff | None] = {}
 
     def of_tokens(
         self, model: str | None, terms: str, tokens: Tokens, time: int | None
     ) -> int | None:
         """The cost of a message that was one request."""
-        request = Request(model, tokens, *split_terms(terms))
-        cost = self._prices.total_of(request, self._day_of(time))
+        key = (model, terms, None if time is None else time // DAY_MS)
+        try:
+            tariff = self._tariffs[key]
+        except KeyError:
+            tariff = self._remember(key)
+        cost = None if tariff is None else multiply_total(tokens, tariff)
         return None if cost is None else _check(cost)
 
     def of_usage(
         self, model: str | None, usage: bytes, time: int | None, *, is_largest: bool
     ) -> int | None:
         """The cost of a message with advisors or declined attempts, from its encoded usage."""
-        day = self._day_of(time)
+        day = None if time is None else _name_day(time // DAY_MS)
         cost = self._prices.cost(model, _decode_usage(usage), day, is_largest=is_largest)
         return None if cost is None else _check(cost.total)
 
-    def _day_of(self, time: int | None) -> str | None:
-        number = None if time is None else time // DAY_MS
-        try:
-            return self._days[number]
-        except KeyError:
-            self._days[number] = day = _name_day(number or 0)
-            return day
+    def _remember(self, key: _Key) -> Tariff | None:
+        if len(self._tariffs) >= CACHE_SIZE:
+            self._tariffs.clear()
+        model, terms, number = key
+        day = None if number is None else _name_day(number)
+        request = Request(model, Tokens(), *split_terms(terms))
+        self._tariffs[key] = tariff = self._prices.find_tariff(request, day)
+        return tariff
 
 
 def _check(cost: int) -> int | None:
     return cost if cost <= LARGEST_COST else None
 
 
-def _name_day(number: int) -> str | None:
-    """A moment of that day as records write it, which is what prices are found by fastest."""
+def _name_day(number: int) -> date | None:
     try:
-        return f"{date.fromordinal(_FIRST_DAY + number)}T00:00:00Z"
+        return date.fromordinal(_FIRST_DAY + number)
     except (ValueError, OverflowError):
         return None
 

@@ -8,8 +8,8 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from io import FileIO
 from pathlib import Path
 
@@ -20,8 +20,9 @@ from msgspec.structs import replace
 from recollect.errors import UnreadableInput
 from recollect.locations import open_regular
 from recollect.pricing import Prices
-from recollect.reader import read_usage
 from recollect.reader.chunks import seek_line_start
+from recollect.reader.usage_view import read_usage_of
+from recollect.records.conversation import AssistantUsage
 from recollect.sync.agent_types import find_agent_type
 from recollect.sync.costs import Costs
 from recollect.sync.rows import MessageRow, gather_rows, to_milliseconds
@@ -102,14 +103,18 @@ def extract(job: Job) -> Extract:
 
 
 def _read(job: Job) -> Extract:
-    path = Path(job.path)
-    with open_regular(path) as file:
-        state = os.fstat(file.fileno())
-        is_racy = _is_racy(state.st_mtime_ns, time.time_ns())
-        position, head_hash, tail_hash = _find_edges(file, state.st_size)
-        began = _find_beginning(file, state.st_size)
-        start = job.position if _is_grown(file, state.st_size, job) else 0
-    if position < state.st_size and _holds_usage(path, position, state.st_size):
+    with open_regular(job.path) as file:
+        return _read_open(file, job)
+
+
+def _read_open(file: FileIO, job: Job) -> Extract:
+    state = os.fstat(file.fileno())
+    is_racy = _is_racy(state.st_mtime_ns, time.time_ns())
+    position, head_hash, tail_hash = _find_edges(file, state.st_size)
+    began = _find_beginning(file, state.st_size)
+    start = job.position if _is_grown(file, state.st_size, job) else 0
+    read = partial(read_usage_of, file, job.path, stop=state.st_size, completes_last=True)
+    if position < state.st_size and next(read(position), None) is not None:
         # The last line counts, but is not ended: with what follows it may say something else.
         position = 0
     return Extract(
@@ -123,13 +128,10 @@ def _read(job: Job) -> Extract:
         head_hash=head_hash,
         tail_hash=tail_hash,
         is_racy=is_racy,
-        session_id=_find_session(path, state.st_size) if job.wants_session else None,
+        session_id=_find_session(read(0)) if job.wants_session else None,
         agent_type=find_agent_type(job.path) if job.wants_type else None,
         began=began,
-        rows=gather_rows(
-            read_usage(path, start, state.st_size, completes_last=True),
-            load_costs(job.prices, job.edition),
-        ),
+        rows=gather_rows(read(start), load_costs(job.prices, job.edition)),
     )
 
 
@@ -176,12 +178,8 @@ def _hash(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=12).digest()
 
 
-def _holds_usage(path: Path, start: int, stop: int) -> bool:
-    return next(iter(read_usage(path, start, stop, completes_last=True)), None) is not None
-
-
-def _find_session(path: Path, stop: int) -> str | None:
-    first = next(iter(read_usage(path, 0, stop, completes_last=True)), None)
+def _find_session(records: Iterator[AssistantUsage]) -> str | None:
+    first = next(records, None)
     return first.session_id if first else None
 
 

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from io import FileIO
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -81,7 +80,7 @@ def decode_batches(data: bytes, stretches: Sequence[Stretch]) -> list[TextBatch]
 def read_stretch(stretch: Stretch, prepare: Prepare) -> TextBatch | None:
     """The texts of one stretch; None when the file cannot be read."""
     try:
-        with open_regular(Path(stretch.path)) as file:
+        with open_regular(stretch.path) as file:
             return _read(file, stretch, prepare)
     except (UnreadableInput, OSError):
         return None
@@ -93,7 +92,7 @@ def read_tail(stretch: Stretch, prepare: Prepare) -> TextBatch | None:
     It says nothing about how far the file has been read, and is of no use to the index.
     """
     try:
-        with open_regular(Path(stretch.path)) as file:
+        with open_regular(stretch.path) as file:
             size = os.fstat(file.fileno()).st_size
             known = stretch.known if _continues(file, stretch.known, size) else TextState()
             start = _find_line(file, max(known.position, size - TAIL))
