@@ -7,12 +7,13 @@ overflows into the next. What terms are is decided above: the tokenizer comes as
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import Final
 
 import apsw
+import msgspec
 from msgspec import Struct
 from msgspec.structs import astuple
 
@@ -104,6 +105,10 @@ SETTINGS: Final = {"hashsize": 64 << 20, "automerge": 32, "crisismerge": 1_000, 
 
 _MERGED_PAGES: Final = 128
 _IS_TAKEN: Final = "SELECT 1 FROM texts WHERE id = ?"
+_TAKEN: Final = f"""
+SELECT texts.id FROM json_each(?) AS asked
+CROSS JOIN texts ON texts.id BETWEEN asked.value AND asked.value + {SLOTS - 1}
+"""  # noqa: S608 - our own number
 
 
 class TextFile(Struct, frozen=True, array_like=True):
@@ -246,7 +251,7 @@ class TextWriter:
         self._connection.executemany("DELETE FROM words WHERE rowid = ?", rows)
 
     def _insert(self, rows: Sequence[_Placed]) -> None:
-        numbers = [*self._take_numbers(row.second for _, _, row in rows)]
+        numbers = self._take_numbers([row.second for _, _, row in rows])
         tools = self._find_tools([row for _, _, row in rows])
         names = self._names.numbers
         self._connection.executemany(
@@ -281,15 +286,27 @@ class TextWriter:
         ).fetchone()
         return found[0] if found else None
 
-    def _take_numbers(self, seconds: Iterable[int]) -> Iterator[int]:
+    def _take_numbers(self, seconds: Sequence[int]) -> list[int]:
+        """A free number for the text of each second; they are in order, and so are these."""
+        firsts = [min(max(second, 0), LAST_SECOND) * SLOTS for second in seconds]
+        taken = self._find_taken(firsts)
+        numbers: list[int] = []
         # Never below the one before: the full-text index begins a new piece at a step back.
-        following = 0
-        for second in seconds:
-            number = max(min(max(second, 0), LAST_SECOND) * SLOTS, following)
-            while self._connection.execute(_IS_TAKEN, (number,)).fetchone():
+        number = -1
+        for first in firsts:
+            number = max(first, number + 1)
+            while number in taken if number < first + SLOTS else self._is_taken(number):
                 number += 1
-            following = number + 1
-            yield number
+            numbers.append(number)
+        return numbers
+
+    def _find_taken(self, firsts: Iterable[int]) -> set[int]:
+        """Numbers of texts of these seconds: all at once, because there are many of them."""
+        asked = msgspec.json.encode(list(dict.fromkeys(firsts))).decode()
+        return {number for (number,) in self._connection.execute(_TAKEN, (asked,))}
+
+    def _is_taken(self, number: int) -> bool:
+        return self._connection.execute(_IS_TAKEN, (number,)).fetchone() is not None
 
 
 def _order(item: _Placed) -> tuple[int, int, int, int]:
