@@ -71,6 +71,17 @@ def test_every_row_can_be_split_into_sessions(priced: RunningServer, group: Grou
         }
 
 
+def test_sessions_of_the_api_have_their_titles(priced: RunningServer) -> None:
+    """A program sees the titles that the list shows, null for a session that has none."""
+    listed = priced.get("/api/history/sessions?pageSize=200").json()["sessions"]
+    titles = {each["id"]: each["title"] for each in listed}
+    rows = _report(priced, group="session")["rows"]
+    assert {row["key"]: row["title"] for row in rows} == {
+        row["key"]: titles[row["key"]] for row in rows
+    }
+    assert {row["title"] is None for row in rows} == {True, False}
+
+
 @pytest.mark.parametrize("group", list(Group))
 def test_every_row_leads_to_where_it_comes_from(priced: RunningServer, group: Group) -> None:
     """Each row of the table has links, and all of them lead somewhere."""

@@ -21,6 +21,7 @@ from recollect.usage.groups import Group
 from recollect.usage.loading import Books, load_rows
 from recollect.usage.report_document import describe_report
 from recollect.usage.reports import Only, Order, Question, make_report
+from recollect.usage.titles import add_titles
 from recollect.usage.zones import Zone, load_zone
 from recollect.web.ledger import ask_books
 from recollect.web.parameters import blame
@@ -89,8 +90,10 @@ def report_usage(services: Services, wanted: UsageParameters) -> UsageAnswer:
         report = make_report(load_rows(books, question), question)
         pace = find_pace(report, books, now)
         shown = replace(report, rows=report.rows[: wanted.limit])
-        if wanted.client_costs and wanted.group is Group.SESSION:
-            shown = add_client_costs(shown, books)
+        if wanted.group is Group.SESSION:
+            shown = add_titles(shown, books)
+            if wanted.client_costs:
+                shown = add_client_costs(shown, books)
         omitted = len(report.rows) - len(shown.rows)
         return {**describe_report(shown, pace), "omitted_rows": omitted}
 
