@@ -10,8 +10,8 @@ from typing import Final
 
 from recollect import __version__
 from recollect.cli.clock import NOW_VARIABLE
-from recollect.cli.config_file import VARIABLE as CONFIG_FILE_VARIABLE
-from recollect.cli.config_values import PRICES_VARIABLE
+from recollect.cli.config.file import VARIABLE as CONFIG_FILE_VARIABLE
+from recollect.cli.config.values import PRICES_VARIABLE
 from recollect.cli.outcome import DEBUG_VARIABLE
 from recollect.live.watching import POLL_VARIABLE
 from recollect.locations.roots import CONFIG_VARIABLE

@@ -13,6 +13,8 @@ from tests.process import Finished, RunRecollect
 
 NOW = "2026-11-13T12:00:00Z"
 WIDTHS = (60, 80, 140)
+GOLDEN = Path(__file__).parent / "golden"
+"""What commands print on the demo data."""
 
 _TIME = re.compile(r'"timestamp":"([^"]+)"')
 

@@ -11,11 +11,10 @@ from recollect.render.terminal import measure
 from recollect.store.place import find_data_directory
 from recollect.sync.level import find_transcripts
 from recollect.sync.listings import list_level
-from tests.cli.demo_home import NOW, WIDTHS, make_demo_home, run_at
+from tests.cli.demo_home import GOLDEN, NOW, WIDTHS, make_demo_home, run_at
 from tests.golden import check_golden
 from tests.process import Finished, RunRecollect
 
-GOLDEN = Path(__file__).parent / "golden"
 SESSION = "94791a87-9d13-410a-a632-25a9b25c1b45"
 COMMANDS = {
     "statusline": ("statusline", "--no-sync"),

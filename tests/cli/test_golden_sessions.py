@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from recollect.render.terminal import measure
-from tests.cli.demo_home import WIDTHS, make_demo_home, pretend_to_serve, run_at
+from tests.cli.demo_home import GOLDEN, WIDTHS, make_demo_home, pretend_to_serve, run_at
 from tests.golden import check_golden
 from tests.process import RunRecollect
 
-GOLDEN = Path(__file__).parent / "golden"
 FOLLOW = ("follow", "7aa5fa93", "--until", "end")
 COMMANDS = {
     "list": ("list",),

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import fields
 
-from recollect.cli.list_document import Entry, ListDocument
-from recollect.cli.open import OpenDocument
-from recollect.cli.resume import ResumeDocument
-from recollect.cli.tools import ToolsDocument
+from recollect.cli.commands.open import OpenDocument
+from recollect.cli.commands.resume import ResumeDocument
+from recollect.cli.commands.tools import ToolsDocument
+from recollect.cli.list.document import Entry, ListDocument
 from recollect.usage.tool_calls import ToolUse
 from tests.process import RunRecollect
 

@@ -20,7 +20,7 @@ def main() -> None:
     """Run `recollect` with the arguments of this process and end the process."""
     name, *arguments = sys.argv[1:] or [""]
     if name == "statusline" and not {"-h", "--help"}.intersection(arguments):
-        from recollect.cli.statusline_run import run_statusline  # noqa: PLC0415 - without click
+        from recollect.cli.statusline.run import run_statusline  # noqa: PLC0415 - without click
 
         run_statusline(arguments)
         sys.exit(0)
@@ -28,13 +28,13 @@ def main() -> None:
     gc.set_threshold(_GARBAGE_STEP)
     # Until the program is loaded, an interrupt would end in a traceback about an import.
     handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from recollect.cli.config_defaults import Defaults  # noqa: PLC0415 - not for a status line
+    from recollect.cli.config.defaults import Defaults  # noqa: PLC0415 - not for a status line
     from recollect.cli.outcome import run  # noqa: PLC0415
     from recollect.cli.program import COMMANDS, program  # noqa: PLC0415
 
     signal.signal(signal.SIGINT, handler)
     if instruction := os.environ.get(COMPLETION_VARIABLE):
-        from recollect.cli.completion import answer  # noqa: PLC0415 - only for a shell
+        from recollect.cli.commands.completion import answer  # noqa: PLC0415 - only for a shell
 
         sys.exit(answer(program, instruction))
     program.context_settings["default_map"] = Defaults(COMMANDS)

@@ -12,21 +12,21 @@ from typing import Any, Final
 import msgspec
 
 DOCUMENTS: Final[Mapping[str, str]] = {
-    "recollect.list/1": "recollect.cli.list_document:ListDocument",
-    "recollect.show/1": "recollect.cli.show_document:ShowDocument",
-    "recollect.event/1": "recollect.cli.follow_document:EventDocument",
-    "recollect.files/1": "recollect.cli.files_document:FilesDocument",
-    "recollect.tools/1": "recollect.cli.tools:ToolsDocument",
-    "recollect.run/1": "recollect.cli.run_document:RunDocument",
-    "recollect.resume/1": "recollect.cli.resume:ResumeDocument",
-    "recollect.open/1": "recollect.cli.open:OpenDocument",
-    "recollect.search/1": "recollect.cli.search:SearchDocument",
+    "recollect.list/1": "recollect.cli.list.document:ListDocument",
+    "recollect.show/1": "recollect.cli.show.document:ShowDocument",
+    "recollect.event/1": "recollect.cli.follow.document:EventDocument",
+    "recollect.files/1": "recollect.cli.files.document:FilesDocument",
+    "recollect.tools/1": "recollect.cli.commands.tools:ToolsDocument",
+    "recollect.run/1": "recollect.cli.run.document:RunDocument",
+    "recollect.resume/1": "recollect.cli.commands.resume:ResumeDocument",
+    "recollect.open/1": "recollect.cli.commands.open:OpenDocument",
+    "recollect.search/1": "recollect.cli.commands.search:SearchDocument",
     "recollect.usage/1": "recollect.usage.documents:UsageDocument",
     "recollect.usage-explain/1": "recollect.usage.documents:ExplainDocument",
     "recollect.doctor/1": "recollect.health.report:Report",
-    "recollect.index/1": "recollect.cli.index:IndexDocument",
-    "recollect.statusline/1": "recollect.cli.statusline_document:StatuslineDocument",
-    "recollect.config/1": "recollect.cli.config:ConfigDocument",
+    "recollect.index/1": "recollect.cli.index.document:IndexDocument",
+    "recollect.statusline/1": "recollect.cli.statusline.document:StatuslineDocument",
+    "recollect.config/1": "recollect.cli.commands.config:ConfigDocument",
 }
 """By the value of its `schema` field, the class of each document."""
 

@@ -76,7 +76,7 @@ class SessionName(click.ParamType[str]):
         incomplete: str,
     ) -> "list[CompletionItem]":
         """Ids that begin with what was typed, with their titles."""
-        from recollect.cli.completion import complete_session  # noqa: PLC0415 - hardly ever
+        from recollect.cli.commands.completion import complete_session  # noqa: PLC0415 - hardly ever
 
         return complete_session(ctx, incomplete)
 

@@ -30,7 +30,7 @@ COMMANDS = {
     "demo": "Try any command on made-up sessions.",
     "completion": "Print a script that completes commands and sessions.",
 }
-"""Name of each command, which is the name of its module too, and its line in the help."""
+"""Name of each command, that of its module in `commands` too, and its line in the help."""
 
 
 class LazyGroup(click.Group):
@@ -44,7 +44,7 @@ class LazyGroup(click.Group):
         """The command of that name; None if there is none."""
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"recollect.cli.{cmd_name}").command
+        command = import_module(f"recollect.cli.commands.{cmd_name}").command
         return command if isinstance(command, click.Command) else None
 
     def resolve_command(

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from recollect.cli.clock import read_clock
-from recollect.cli.list import command as list_command
+from recollect.cli.commands.list import command as list_command
 from recollect.cli.roots import find_roots, require_transcripts
 from recollect.cli.tables import count_columns
 from recollect.store.place import INDEX_NAME, find_data_directory

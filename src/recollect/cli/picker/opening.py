@@ -39,7 +39,7 @@ def pick_session(transcripts: Sequence[Transcript]) -> Pick | None:
 
 def do_pick(ctx: click.Context, pick: Pick) -> int:
     """Show or resume the session that was picked, as the command of that name does."""
-    command = import_module(f"recollect.cli.{pick.deed.value}").command
+    command = import_module(f"recollect.cli.commands.{pick.deed.value}").command
     with command.make_context(pick.deed.value, [pick.listing.path], parent=ctx) as inner:
         code = command.invoke(inner)
     return code if isinstance(code, int) else 0

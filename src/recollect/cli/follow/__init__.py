@@ -1,0 +1,1 @@
+"""Parts of `recollect follow`, which other commands that show events use too."""

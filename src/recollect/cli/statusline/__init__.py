@@ -1,0 +1,1 @@
+"""Parts of `recollect statusline`, which goes without click and most of the program."""

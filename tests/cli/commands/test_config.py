@@ -1,0 +1,104 @@
+"""Tests of recollect.cli.commands.config, through the program."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.demo_home import make_demo_home
+from tests.process import Finished, RunRecollect, run_python
+
+
+@pytest.fixture
+def config(safe_environment: None) -> Path:
+    """The path of the user's file, in a home with the demo data; its directory exists."""
+    path = make_demo_home() / ".config" / "recollect" / "config.toml"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def origins(result: Finished) -> dict[str, tuple[object, str, str | None]]:
+    """Value, origin and place by setting."""
+    settings = json.loads(result.stdout)["settings"]
+    return {each["name"]: (each["value"], each["origin"], each["place"]) for each in settings}
+
+
+def test_each_value_has_its_origin(run_recollect: RunRecollect, config: Path) -> None:
+    """Options win over the environment, the environment over the file, the file over us."""
+    config.write_text('prices = "/a"\nredaction = false\ntimezone = "UTC"\n', encoding="utf-8")
+    result = run_recollect(
+        "config", "show", "--json", "--timezone", "Asia/Tokyo", env={"RECOLLECT_PRICES": "/b"}
+    )
+    root = str(config.parents[2] / ".claude")
+    assert origins(result) == {
+        "roots": ([root], "environment", "CLAUDE_CONFIG_DIR"),
+        "timezone": ("Asia/Tokyo", "option", "--timezone"),
+        "prices": ("/b", "environment", "RECOLLECT_PRICES"),
+        "redaction": (False, "file", "line 2"),
+    }
+
+
+def test_without_anything_all_is_built_in(run_recollect: RunRecollect, config: Path) -> None:
+    """A user who has set nothing sees what applies all the same."""
+    environment = {"CLAUDE_CONFIG_DIR": "", "TZ": "UTC"}
+    result = run_recollect("config", "show", "--json", env=environment)
+    root = str(config.parents[2] / ".claude")
+    assert origins(result) == {
+        "roots": ([root], "default", None),
+        "timezone": ("UTC", "default", None),
+        "prices": (None, "default", None),
+        "redaction": (True, "default", None),
+    }
+
+
+def test_a_wrong_file_ends_every_command_with_its_line(
+    run_recollect: RunRecollect, config: Path
+) -> None:
+    """What the user wrote and what is done must not differ in silence."""
+    config.write_text("\ncolour = true\n", encoding="utf-8")
+    message = (
+        f"recollect: {config}, line 2: `colour` is no setting. "
+        "There are roots, timezone, prices, redaction.\n"
+    )
+    for arguments in (("config", "show"), ("usage", "--demo"), ("doctor", "--demo")):
+        assert run_recollect(*arguments) == Finished(2, "", message)
+    assert run_recollect("--version").code == 0
+
+
+def test_commands_take_their_defaults_from_the_file(
+    run_recollect: RunRecollect, config: Path
+) -> None:
+    """Directories and the time zone are those of the file where nothing else is said."""
+    root = config.parents[2] / ".claude"
+    moved = root.rename(root.with_name("moved"))
+    config.write_text(f'roots = ["{moved}"]\ntimezone = "Asia/Tokyo"\n', encoding="utf-8")
+    result = run_recollect("usage", "--json", env={"CLAUDE_CONFIG_DIR": ""})
+    document = json.loads(result.stdout)
+    assert (document["timezone"], document["totals"]["messages"]) == ("Asia/Tokyo", 53)
+
+
+@pytest.mark.parametrize("command", ["usage", "doctor"])
+def test_the_demo_does_not_mind_configured_directories(
+    run_recollect: RunRecollect, config: Path, command: str
+) -> None:
+    """A default is no wish that could contradict another."""
+    config.write_text('roots = ["/nowhere"]\n', encoding="utf-8")
+    assert run_recollect(command, "--demo", env={"CLAUDE_CONFIG_DIR": ""}).code == 0
+
+
+def test_options_win_over_the_file(run_recollect: RunRecollect, config: Path) -> None:
+    """What is typed is what is done."""
+    config.write_text('timezone = "Asia/Tokyo"\n', encoding="utf-8")
+    result = run_recollect("usage", "--demo", "--json", "--timezone", "UTC")
+    assert json.loads(result.stdout)["timezone"] == "UTC"
+
+
+def test_without_a_file_no_parser_of_files_is_loaded(config: Path) -> None:
+    """Most people have no file, and do not pay for one."""
+    result = run_python("-X", "importtime", "-m", "recollect", "config", "show")
+    assert "tomllib" not in result.stderr
+
+
+def test_showing_is_what_it_does_anyway(run_recollect: RunRecollect, config: Path) -> None:
+    """Without a command of its own it does the one thing that it can do."""
+    assert run_recollect("config") == run_recollect("config", "show")

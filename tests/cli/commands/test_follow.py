@@ -1,0 +1,307 @@
+"""`recollect follow` as a person and as a script use it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.cli.follow.actions import make_environment, make_note
+from recollect.cli.follow.document import EventDocument
+from recollect.live.triggers import Fired
+from tests.library.claude_root import (
+    FIRST,
+    PROJECT,
+    SECOND,
+    ClaudeRoot,
+    call,
+    encode,
+    prompt,
+    reply,
+    result,
+)
+from tests.process import RunRecollect
+
+ESCAPE = "\x1b]0;owned\x07\u202e"
+PATIENCE = 30
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> ClaudeRoot:
+    """A Claude directory with a session whose client has ended."""
+    root = ClaudeRoot(tmp_path / "claude")
+    done = {"type": "cost-state", "sessionId": FIRST}
+    root.session(
+        FIRST,
+        prompt("first question", uuid="u1"),
+        reply("first answer", uuid="a1"),
+        prompt(f"list {ESCAPE}", uuid="u2"),
+        call("Bash", {"command": "ls"}, uuid="c1"),
+        result("a\nb", uuid="r1"),
+        reply("two files", uuid="a2"),
+        done,
+    )
+    return root
+
+
+class Follower:
+    """The program, running."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "recollect", "follow", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            env={**os.environ, "COLUMNS": "80"},
+        )
+        assert self.process.stdout is not None
+        self._lines = iter(self.process.stdout)
+        self._watchdog = threading.Timer(PATIENCE, self.process.kill)
+        self._watchdog.start()
+
+    def read_until(self, wanted: str) -> list[str]:
+        """The lines up to one that holds this text."""
+        lines = []
+        for line in self._lines:
+            lines.append(line.rstrip("\n"))
+            if wanted in line:
+                break
+        return lines
+
+    def read_events(self, last: str) -> list[dict[str, Any]]:
+        """The events up to one of this kind."""
+        return [json.loads(line) for line in self.read_until(f'"event": "{last}"')]
+
+    def end(self) -> None:
+        """End it, whatever it does."""
+        self._watchdog.cancel()
+        self.process.kill()
+        self.process.communicate()
+
+    def interrupt(self) -> tuple[int, str, str]:
+        """Press Ctrl-C, and hand back how it ended and what it said then."""
+        self.process.send_signal(signal.SIGINT)
+        stdout, stderr = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, stdout, stderr
+
+
+@pytest.fixture
+def followers(safe_environment: None) -> Iterator[list[Follower]]:
+    """Programs that are ended whatever happens."""
+    started: list[Follower] = []
+    yield started
+    for follower in started:
+        follower.end()
+
+
+def append(root: ClaudeRoot, name: str, data: bytes) -> None:
+    """Write at the end of a file below the project's directory."""
+    path = root.path / "projects" / PROJECT / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.write(data)
+
+
+SHOWN = """\
+
+── 2  2026-03-01 06:00 ──────────────────────────────────── m · 3.0 s · 4 tokens ─
+▌ list ␛]0;owned‹U+0007›‹U+202E›
+
+● Bash  ls  ✓ 2 lines · 1.0 s
+
+  two files
+· ended: the client wrote its closing figures, and none has it open
+"""
+
+
+def test_a_session_that_has_ended_is_shown_and_left(
+    run_recollect: RunRecollect, root: ClaudeRoot
+) -> None:
+    """The last turn is drawn as by `show`, nothing in it drives a terminal, and the exit is 0."""
+    done = run_recollect(
+        "follow", FIRST, "--claude-dir", str(root.path), "--until", "end", env={"TZ": "UTC"}
+    )
+    assert (done.code, done.stderr) == (0, "")
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("──")]
+    expected = [line for line in SHOWN.splitlines() if not line.startswith("──")]
+    assert lines == expected
+
+
+def test_more_turns_or_none(run_recollect: RunRecollect, root: ClaudeRoot) -> None:
+    """`--turns` says how much is shown first."""
+    arguments = ("follow", FIRST, "--claude-dir", str(root.path), "--until", "idle", "--turns")
+    both, none = run_recollect(*arguments, "2"), run_recollect(*arguments, "0")
+    assert [line for line in both.stdout.splitlines() if line.startswith("▌")] == [
+        "▌ first question",
+        "▌ list ␛]0;owned‹U+0007›‹U+202E›",
+    ]
+    assert none.stdout.splitlines() == SHOWN.splitlines()[-1:]
+
+
+def test_a_growing_session_is_drawn_as_it_grows(
+    root: ClaudeRoot, followers: list[Follower]
+) -> None:
+    """A call is drawn before it is answered, then its answer, then a subagent; Ctrl-C is quiet."""
+    follower = Follower(FIRST, "--claude-dir", str(root.path), "--turns", "0")
+    followers.append(follower)
+    follower.read_until("ended")
+    wanted = call("Bash", {"command": "make test"}, call_id="t9", uuid="c9")
+    append(root, f"{FIRST}.jsonl", encode([prompt("go on", uuid="u3"), wanted]))
+    drawn = follower.read_until("make test")
+    assert [line for line in drawn if line.startswith(("▌", "●"))] == [
+        "▌ go on",
+        "● Bash  make test  … no answer yet",
+    ]
+    append(root, f"{FIRST}.jsonl", encode([result("ok", call_id="t9", uuid="r9")]))
+    assert follower.read_until("make test")[-1].startswith("● Bash  make test  ✓")
+    said = reply("hello from below", uuid="s1", isSidechain=True)
+    append(root, f"{FIRST}/subagents/agent-abc.jsonl", encode([said]))
+    assert follower.read_until("hello")[-1] == "  ┃   hello from below"
+    assert follower.interrupt() == (130, "", "")
+
+
+def test_json_lines_are_the_documented_events(root: ClaudeRoot, followers: list[Follower]) -> None:
+    """One event a line, with the record as it was written, and ids to go on from."""
+    arguments = (FIRST, "--claude-dir", str(root.path), "--json-lines")
+    follower = Follower(*arguments)
+    followers.append(follower)
+    events = follower.read_events("ended")
+    assert [event["event"] for event in events] == [
+        "found", "watching", *["appended"] * 7, "level", "status", "ended",
+    ]  # fmt: skip
+    known = set(EventDocument.__struct_fields__)
+    assert [set(event) - known for event in events] == [set()] * len(events)
+    assert {event["schema"] for event in events} == {"recollect.event/1"}
+    records = [event["record"] for event in events if event["event"] == "appended"]
+    path = root.path / "projects" / PROJECT / f"{FIRST}.jsonl"
+    assert records == [json.loads(line) for line in path.read_bytes().splitlines()]
+    assert follower.interrupt()[0] == 130
+    again = Follower(*arguments, "--after", events[6]["id"])
+    followers.append(again)
+    told = [event for event in again.read_events("ended") if event["event"] == "appended"]
+    assert [event["id"] for event in told] == [event["id"] for event in events[7:9]]
+    assert again.interrupt()[0] == 130
+
+
+def test_all_sessions(root: ClaudeRoot, followers: list[Follower]) -> None:
+    """Nothing old is told; a new session is, whatever its project; polling says so."""
+    follower = Follower("--all", "--poll", "--claude-dir", str(root.path), "--json-lines")
+    followers.append(follower)
+    assert [event["event"] for event in follower.read_events("level")] == ["watching", "level"]
+    append(root, f"../-other/{SECOND}.jsonl", encode([prompt("new", uuid="n1")]))
+    events = follower.read_events("appended")
+    assert [(event["event"], event["session_id"], event["project"]) for event in events] == [
+        ("found", SECOND, "-other"),
+        ("appended", SECOND, "-other"),
+    ]
+    assert follower.interrupt()[0] == 130
+
+
+def test_a_program_is_run_with_its_own_arguments(
+    root: ClaudeRoot, followers: list[Follower], tmp_path: Path
+) -> None:
+    """No shell sees them, options behind `--run` are the program's, and the session is told."""
+    out = tmp_path / "out.json"
+    code = (
+        "import json, os, pathlib, sys;"
+        "pathlib.Path(sys.argv[1]).write_text(json.dumps([sys.argv[2:], "
+        "{k: v for k, v in os.environ.items() if k.startswith('RECOLLECT_T') or "
+        "k == 'RECOLLECT_SESSION'}]))"
+    )
+    follower = Follower(
+        FIRST, "--claude-dir", str(root.path), "--json-lines", "--on", "is:error boom",
+        "--run", sys.executable, "-c", code, str(out), "$(id) && --all", "--on",
+    )  # fmt: skip
+    followers.append(follower)
+    follower.read_events("ended")
+    block = {
+        "type": "tool_result",
+        "tool_use_id": "t",
+        "content": f"boom {ESCAPE}\nx",
+        "is_error": 1,
+    }
+    block["is_error"] = True
+    failed = {"type": "user", "uuid": "f", "message": {"role": "user", "content": [block]}}
+    append(root, f"{FIRST}.jsonl", encode([failed]))
+    follower.read_events("appended")
+    deadline = time.monotonic() + PATIENCE
+    while not (out.exists() and out.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    arguments, environment = json.loads(out.read_text())
+    transcript = root.path / "projects" / PROJECT / f"{FIRST}.jsonl"
+    assert arguments == ["$(id) && --all", "--on"]
+    assert environment == {
+        "RECOLLECT_SESSION": FIRST,
+        "RECOLLECT_TRIGGER": "is:error boom",
+        "RECOLLECT_TEXT": "boom ␛]0;owned‹U+0007›‹U+202E› x",
+        "RECOLLECT_TRANSCRIPT": str(transcript),
+    }
+    assert follower.interrupt()[0] == 130
+
+
+HOSTILE = Fired(
+    trigger="error",
+    session_id=FIRST,
+    text=f"<b>--flag</b> {ESCAPE}\n$(id) {'x' * 5000}",
+)
+
+
+def test_a_note_cannot_be_more_than_text() -> None:
+    """Markup, options, scripts and escape sequences stay what they are: words."""
+    title, body = make_note("/usr/bin/notify-send", HOSTILE)[-2:]
+    assert title == "Recollect: error in session 11111111"
+    assert body.startswith("&lt;b&gt;--flag&lt;/b&gt; ␛]0;owned‹U+0007›‹U+202E› $(id) xxx")
+    assert len(body) < 250
+    assert make_note("/usr/bin/notify-send", HOSTILE)[1:3] == ("--app-name=Recollect", "--")
+    script = make_note("/usr/bin/osascript", HOSTILE)
+    assert script[1:7] == (
+        "-e", "on run argv",
+        "-e", "display notification (item 2 of argv) with title (item 1 of argv)",
+        "-e", "end run",
+    )  # fmt: skip
+    assert script[7] == title
+
+
+def test_the_environment_of_a_program_is_safe() -> None:
+    """No value holds a line end, a zero byte or a control character."""
+    fired = Fired(trigger="x", session_id="a\0b", path="p\0q", text="l1\nl2\x1b[2J")
+    made = make_environment(fired)
+    told = [made[f"RECOLLECT_{name}"] for name in ("SESSION", "TRANSCRIPT", "TEXT", "AGENT")]
+    assert told == ["a‹U+0000›b", "pq", "l1 l2␛[2J", ""]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("x", "--all"), "Give a session, --project or --all"),
+        (("--all", "--project", "x"), "Give a session, --project or --all"),
+        (("--all", "--on", "error"), "Say with --on what to wait for"),
+        (("--all", "--run", "true"), "Say with --on what to wait for"),
+        (("--all", "--on", "error", "--run"), "requires an argument"),
+        (("--all", "--on", "cost:x", "--run", "true"), "write it like cost:5.00"),
+        (("--all", "--on", "error", "--run", "no-such-program"), "There is no program called"),
+        (("--all", "--after", "x"), "This is no position"),
+        (("--all", "--on", "error", "--notify"), "There is no notify-send"),
+    ],
+)
+def test_wrong_requests_are_refused_with_words(
+    run_recollect: RunRecollect, root: ClaudeRoot, arguments: tuple[str, ...], message: str
+) -> None:
+    """The exit is 2, and what to do is said."""
+    done = run_recollect(
+        "follow", "--claude-dir", str(root.path), *arguments, env={"PATH": "/nonexistent"}
+    )
+    assert (done.code, message in done.stderr, done.stdout) == (2, True, "")
+
+
+def test_a_session_that_is_not_there(run_recollect: RunRecollect, root: ClaudeRoot) -> None:
+    """The exit is 3, as everywhere."""
+    assert run_recollect("follow", "nonsense", "--claude-dir", str(root.path)).code == 3

@@ -1,0 +1,211 @@
+"""Tests of recollect.cli.commands.index, through the program, and of the page about it."""
+
+import json
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from recollect.cli.commands.index import choose_code, describe
+from recollect.cli.index.document import IndexDocument, Problem
+from recollect.cli.index.text import iter_text
+from recollect.store.place import INDEX_NAME
+from recollect.store.status import IndexStatus
+from recollect.sync.text_status import TextStatus
+from tests.process import Finished, RunRecollect
+from tests.sync.lines import Line
+from tests.sync.world import World
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "index.md").read_text(encoding="utf-8")
+ROWS = dict(re.findall(r"^\| (`.+?`) \| [a-z ]+ \| (.+) \|$", PAGE, flags=re.MULTILINE))
+LEVEL = "State        sound, and level with the transcripts"
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A Claude directory with two sessions, which commands find by themselves."""
+    world = World(tmp_path, tmp_path / "data")
+    for name in ("p/a", "p/b"):
+        world.write(name, Line(id=name).encode() + Line().encode())
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(world.root))
+    monkeypatch.setenv("RECOLLECT_DATA_DIR", str(world.data))
+    monkeypatch.setenv("COLUMNS", "100")
+    return world
+
+
+def load(result: Finished) -> IndexDocument:
+    """What `--json` printed."""
+    return msgspec.json.decode(result.stdout, type=IndexDocument)
+
+
+def test_what_is_new_is_read(run_recollect: RunRecollect, world: World) -> None:
+    """And it is told what the index knows afterwards."""
+    size = sum(found.size for found in world.find())
+    first = run_recollect("index")
+    assert (first.code, first.stderr) == (0, "")
+    path = world.data / INDEX_NAME
+    lines = first.stdout.splitlines()
+    assert lines[:3] == [f"Read 2 files, {size / 1000:.1f} KB.", f"Index        {path}", LEVEL]
+    assert lines[4:] == [
+        "Transcripts  2",
+        "Messages     3 counted",
+        "Copies       1 not counted",
+        "Texts        not indexed yet; the first search does it, or `recollect index --text`",
+    ]
+    assert run_recollect("index").stdout.splitlines()[0] == "Nothing had to be read."
+
+
+def test_a_look_changes_nothing(run_recollect: RunRecollect, world: World) -> None:
+    """Neither where there is no index nor where it is behind."""
+    text = "not made yet; the first command that needs it makes it"
+    assert run_recollect("index", "--status") == Finished(
+        0, f"Index  {world.data / INDEX_NAME}\nState  {text}\n", ""
+    )
+    assert not world.data.exists()
+    world.sync()
+    world.append("p/a", Line(id="more").encode())
+    result = run_recollect("index", "--status")
+    assert result.stdout.splitlines()[1] == (
+        "State        sound, and behind the transcripts; `recollect index` brings it level"
+    )
+    assert not load(run_recollect("index", "--status", "--json")).is_level
+
+
+def test_all_can_be_read_again(run_recollect: RunRecollect, world: World) -> None:
+    """What is known of deleted transcripts stays."""
+    world.sync()
+    world.path("p/b").unlink()
+    document = load(run_recollect("index", "--rebuild", "--json"))
+    assert (document.files_read, document.files, document.files_gone) == (1, 1, 1)
+    assert (document.messages, document.copies) == (3, 1)
+    again = load(run_recollect("index", "--rebuild", "--json"))
+    assert (again.files_read, again.files_gone, again.messages) == (1, 1, 3)
+
+
+def test_texts_are_read_on_request(run_recollect: RunRecollect, world: World) -> None:
+    """How far they are is told with and without it, and a look reads none of them."""
+    world.sync()
+    assert load(run_recollect("index", "--status", "--json")).text == TextStatus(files_behind=2)
+    done = run_recollect("index", "--text")
+    assert (done.code, done.stderr) == (0, "")
+    *_, texts = done.stdout.splitlines()
+    size, _, state = texts.removeprefix("Texts        ").partition(", ")
+    assert (state, texts) == ("all can be searched", f"Texts        {size}, {state}")
+    world.append("p/a", Line(id="more").encode())
+    document = load(run_recollect("index", "--json"))
+    assert document.text == TextStatus(bytes=document.text.bytes, files_behind=1)
+    *_, texts = run_recollect("index").stdout.splitlines()
+    assert texts == f"Texts        {size}, 1 file to read; the next search does it"
+    assert load(run_recollect("index", "--text", "--json")).text.is_level
+
+
+def test_texts_can_be_read_again_too(run_recollect: RunRecollect, world: World) -> None:
+    """Where `--rebuild` meets `--text`, nothing of the texts that were known is trusted."""
+    run_recollect("index", "--text")
+    (texts,) = (world.data / "text").glob("*.db")
+    texts.write_bytes(b"garbage" * 10_000)
+    assert not load(run_recollect("index", "--rebuild", "--json")).text.is_level
+    document = load(run_recollect("index", "--rebuild", "--text", "--json"))
+    assert (document.files_read, document.text.is_level) == (2, True)
+    assert texts.read_bytes()[:6] == b"SQLite"
+
+
+def test_damage_is_seen_and_mended(run_recollect: RunRecollect, world: World) -> None:
+    """A look tells of it with its own exit code."""
+    world.sync()
+    (world.data / INDEX_NAME).write_bytes(b"garbage" * 1000)
+    result = run_recollect("index", "--status")
+    assert (result.code, result.stdout.splitlines()[1]) == (
+        5,
+        "State  damaged or outdated; the next command that needs it builds it anew",
+    )
+    assert load(run_recollect("index", "--json")).is_sound
+
+
+def test_problems_are_listed(run_recollect: RunRecollect, world: World) -> None:
+    """They have an exit code of their own."""
+    (world.root / "projects" / "p" / "link.jsonl").symlink_to(world.path("p/a"))
+    assert run_recollect("index").code == 0
+    document = describe(
+        IndexStatus(path="/i", bytes=1, is_sound=True, problems={"/a\x1b[2J": "no"}),
+        TextStatus(),
+        True,
+    )
+    assert document.problems == [Problem("/a\x1b[2J", "no")]
+    assert choose_code(document) == 4
+    assert list(iter_text(document, 80, is_look=True))[-1] == "Not read: /a␛[2J: no"
+
+
+def test_another_claude_directory_can_be_given(
+    run_recollect: RunRecollect, world: World, tmp_path: Path
+) -> None:
+    """Its transcripts are read beside those that are known."""
+    world.sync()
+    other = World(tmp_path / "other", world.data)
+    other.write("p/c", Line(id="c").encode())
+    document = load(run_recollect("index", "--claude-dir", str(other.root), "--json"))
+    assert (document.files_read, document.files, document.is_level) == (1, 3, True)
+
+
+@pytest.mark.parametrize("option", ["--rebuild", "--text"])
+def test_a_contradiction_is_refused(run_recollect: RunRecollect, world: World, option: str) -> None:
+    """With what is wrong about it."""
+    assert run_recollect("index", "--status", option) == Finished(
+        2, "", "recollect: Give --status alone: it looks at what the others change.\n"
+    )
+
+
+def test_a_failure_is_told(run_recollect: RunRecollect, world: World) -> None:
+    """With its exit code."""
+    world.data.write_text("a file", encoding="utf-8")
+    assert run_recollect("index") == Finished(
+        5,
+        "",
+        f"recollect: Cannot make the data directory {world.data}: it is a file. "
+        "Set RECOLLECT_DATA_DIR to a directory that you can write to.\n",
+    )
+
+
+def test_without_a_claude_directory_nothing_is_found(
+    run_recollect: RunRecollect, tmp_path: Path
+) -> None:
+    """The places that were looked at are named."""
+    result = run_recollect("index", env={"CLAUDE_CONFIG_DIR": str(tmp_path / "missing")})
+    assert (result.code, result.stderr.splitlines()[1]) == (3, f"  {tmp_path / 'missing'}")
+
+
+def test_the_index_is_not_put_into_a_claude_directory(
+    run_recollect: RunRecollect, world: World
+) -> None:
+    """Not even on request."""
+    result = run_recollect("index", env={"RECOLLECT_DATA_DIR": str(world.root / "index")})
+    assert (result.code, result.stderr.split(",")[0]) == (
+        2,
+        f"recollect: The data directory {world.root / 'index'} lies in {world.root}",
+    )
+
+
+def test_the_page_documents_every_field() -> None:
+    """All of them, in their order, and those of the lists."""
+    names = [name for cell in ROWS for name in re.findall(r"`([^`]+)`", cell)]
+    assert names == list(IndexDocument.__struct_fields__)
+    assert re.findall(r"`([^`]+)`", ROWS["`problems`"]) == list(Problem.__struct_fields__)
+    named = set(re.findall(r"`([^`]+)`", ROWS["`text`"]))
+    assert named == {*TextStatus.__struct_fields__, "search"}
+    assert re.findall(r"`([^`]+)`", ROWS["`schema`"]) == [IndexDocument.__struct_defaults__[0]]
+
+
+def test_the_page_documents_every_option(run_recollect: RunRecollect) -> None:
+    """As the help does."""
+    shown = set(re.findall(r"--[a-z-]+", run_recollect("index", "--help").stdout))
+    assert shown - set(re.findall(r"--[a-z-]+", PAGE)) == {"--help"}
+
+
+def test_the_program_prints_the_documented_fields(
+    run_recollect: RunRecollect, world: World
+) -> None:
+    """In ASCII, whatever the names on the disk are."""
+    printed = run_recollect("index", "--json").stdout
+    assert list(json.loads(printed)) == list(IndexDocument.__struct_fields__)
+    assert printed.isascii()

@@ -1,0 +1,407 @@
+"""`recollect run` as a person and as a script use it, with a client that plays a script."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from recollect.library.processes import is_alive
+from recollect.records.stream.conversion import SUMMARY_OPENING
+from recollect.render.terminal import measure
+from tests.cli.demo_home import GOLDEN, WIDTHS, run_at
+from tests.golden import check_golden
+from tests.launch.fake_client import (
+    SESSION,
+    Step,
+    answer,
+    begin_text,
+    call,
+    init,
+    make_client,
+    needs_posix,
+    piece,
+    read_call,
+    result,
+    text,
+)
+from tests.library.claude_root import FIRST, ClaudeRoot, prompt
+from tests.process import Finished, RunRecollect
+from tests.terminal import open_terminal
+from tools.generate_schemas import make_schema
+
+pytestmark = needs_posix
+
+ESCAPE = "\x1b]0;owned\x07\u202e"
+STORY: list[Step] = [
+    init(),
+    begin_text(),
+    piece("Let me "),
+    piece("look."),
+    text("Let me look.", uuid="a") | {"timestamp": "2026-11-13T12:00:01Z"},
+    call("Bash", {"command": "ls"}, uuid="b") | {"timestamp": "2026-11-13T12:00:02Z"},
+    answer("README.md", to="b") | {"timestamp": "2026-11-13T12:00:03Z"},
+    call("Agent", {"description": "Count", "subagent_type": "Explore"}, uuid="c"),
+    call("Bash", {"command": "wc -l README.md"}, uuid="d", agent="toolu_c"),
+    answer("7 README.md", to="d", agent="toolu_c"),
+    answer("seven lines", to="c"),
+    text(f"It has **seven** lines {ESCAPE}.", uuid="e", message="msg_2"),
+    result(),
+]
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Path:
+    """The directory that the client lies in."""
+    return tmp_path / "bin"
+
+
+def run_story(
+    run: RunRecollect, client: Path, *arguments: str, script: list[Step], input: str | None = None
+) -> Finished:
+    """Run the program with a client that plays `script`."""
+    path = make_client(client, script)
+    env = {"PATH": path, "COLUMNS": "80", "TZ": "UTC"}
+    return run("run", *arguments, input=input, env=env)
+
+
+def drop_times(output: str) -> str:
+    """The output without the moments and spans that differ from run to run."""
+    return "\n".join(
+        line.split("  20")[0] + " …" if line.lstrip(" ┃").startswith("── ") else line
+        for line in output.split("\n")
+    )
+
+
+def test_the_story_is_told(run_recollect: RunRecollect, client: Path) -> None:
+    """In a pipe there are whole steps only, the subagent's among them, and what it took."""
+    done = run_story(run_recollect, client, "count the lines", script=STORY)
+    assert (done.code, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    spans = [" ms", " s\n"]
+    assert [span for span in spans if span in done.stdout] != []
+    assert drop_times(done.stdout).splitlines()[-2:] == [
+        "· 1 turn · 5 replies · 3 tool calls · 38 tokens (30 written) · $0.0123 · 1.5 s",
+        f"· session {SESSION}",
+    ]
+    said = [line for line in done.stdout.splitlines() if line.startswith("  ") and "┃" not in line]
+    assert said == [
+        "  Let me look.",
+        "  ↳ Explore · Count",
+        "  It has seven lines ␛]0;owned‹U+0007›‹U+202E›.",
+    ]
+
+
+def test_a_prompt_is_shown_as_a_turn(run_recollect: RunRecollect, client: Path) -> None:
+    """The first thing to see is what was asked."""
+    done = run_story(run_recollect, client, "count the lines", script=[result()])
+    lines = drop_times(done.stdout).splitlines()
+    assert lines[:3] == ["", "── 1 …", "▌ count the lines"]
+
+
+def test_lines_of_json_are_what_the_client_said(run_recollect: RunRecollect, client: Path) -> None:
+    """Each message is on a line of its own, unchanged, between a start and an end."""
+    script: list[Step] = [*STORY, "no message"]
+    done = run_story(run_recollect, client, "count", "--json-lines", script=script)
+    documents = [json.loads(line) for line in done.stdout.splitlines()]
+    schema = make_schema("recollect.run/1")
+    for document in documents:
+        jsonschema.validate(document, schema)
+    assert [each["event"] for each in documents] == [
+        "started",
+        *["message"] * len(STORY),
+        "text",
+        "ended",
+    ]
+    assert [each["message"] for each in documents[1:-2]] == STORY
+    assert documents[-2]["text"] == "no message"
+    assert documents[-1] == {
+        "schema": "recollect.run/1",
+        "event": "ended",
+        "session_id": SESSION,
+        "code": 0,
+        "figures": {
+            "turns": 1,
+            "replies": 5,
+            "tool_calls": 3,
+            "tokens": {
+                "input": 8,
+                "output": 30,
+                "cache_read": 0,
+                "cache_write_5m": 0,
+                "cache_write_1h": 0,
+                "web_searches": 0,
+            },
+            "cost_usd": 0.0123,
+            "duration_ms": 1500,
+        },
+    }
+
+
+def test_the_stream_can_be_kept(run_recollect: RunRecollect, client: Path, tmp_path: Path) -> None:
+    """The file holds what the client printed, for its owner only, and is never overwritten."""
+    kept = tmp_path / "kept.jsonl"
+    run_story(run_recollect, client, "count", "--keep", str(kept), script=STORY)
+    assert [json.loads(line) for line in kept.read_text().splitlines()] == STORY
+    assert kept.stat().st_mode & 0o777 == 0o600
+    again = run_story(run_recollect, client, "count", "--keep", str(kept), script=STORY)
+    assert again == Finished(
+        2, "", f"recollect: {kept} is there already. Name a file that is not.\n"
+    )
+
+
+def test_the_exit_code_is_passed_on(run_recollect: RunRecollect, client: Path) -> None:
+    """What the client complains of is said, made safe, and its code is ours."""
+    script: list[Step] = [["complain", f"no such model {ESCAPE}"], ["exit", 7]]
+    done = run_story(run_recollect, client, "count", script=script)
+    assert done.code == 7
+    assert done.stderr == "claude: no such model ␛]0;owned‹U+0007›‹U+202E›\n"
+    assert done.stdout.splitlines()[-2:] == [
+        "· claude ended with 7",
+        "· 1 turn · 0 replies · 0 tool calls · 0 tokens (0 written)",
+    ]
+
+
+def test_words_are_passed_on(run_recollect: RunRecollect, client: Path) -> None:
+    """Options go where they belong; what is behind `--` is untouched, whatever it looks like."""
+    passed_on = ("--allowedTools", "Bash", "-1", "--model")
+    options = ("--continue", "--fork", "--model", "opus", "--permission-mode", "plan")
+    run_story(run_recollect, client, "count", *options, "--", *passed_on, script=[])
+    assert read_call(client)["arguments"] == [
+        "--print",
+        "--output-format=stream-json",
+        "--verbose",
+        "--include-partial-messages",
+        "--continue",
+        "--model=opus",
+        "--permission-mode=plan",
+        "--fork-session",
+        *passed_on,
+        "--",
+        "count",
+    ]
+
+
+def test_without_the_separator_nothing_is_passed_on(
+    run_recollect: RunRecollect, client: Path
+) -> None:
+    """An option that is not ours is a mistake."""
+    done = run_story(run_recollect, client, "count", "--dangerously-skip-permissions", script=STORY)
+    assert (done.code, done.stdout) == (2, "")
+    assert not (client / "called.json").exists()
+
+
+def test_a_session_is_gone_on_with_where_it_was(
+    run_recollect: RunRecollect, client: Path, tmp_path: Path
+) -> None:
+    """`--resume` finds it as `show` does, and the client runs in its directory, on its data."""
+    work = tmp_path / "pond"
+    work.mkdir()
+    root = ClaudeRoot(tmp_path / "other root")
+    root.session(FIRST, prompt("drain the pond", cwd=str(work)))
+    options = ("--resume", "-1", "--claude-dir", str(root.path))
+    done = run_story(run_recollect, client, "go on", *options, script=[result()])
+    called = read_call(client)
+    assert (done.code, called["directory"], called["root"]) == (0, str(work), str(root.path))
+    assert called["arguments"][4:] == [f"--resume={FIRST}", "--", "go on"]
+
+
+def test_what_is_piped_in_is_piped_on(run_recollect: RunRecollect, client: Path) -> None:
+    """The client reads our standard input, as it would its own."""
+    script: list[Step] = [["echo"]]
+    done = run_story(run_recollect, client, "count", "--json-lines", script=script, input="a tale")
+    texts = [json.loads(line).get("text") for line in done.stdout.splitlines()]
+    assert texts == [None, "a tale", None]
+
+
+def test_a_client_that_is_not_there_is_told(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """Nothing is started, and no file is made."""
+    done = run_recollect("run", "count", "--keep", str(tmp_path / "k"), env={"PATH": str(tmp_path)})
+    reason = "recollect: `claude` is not on the PATH. Install Claude Code.\n"
+    assert (done, (tmp_path / "k").exists()) == (Finished(3, "", reason), False)
+
+
+class Running:
+    """The program, running with a client that plays a script."""
+
+    def __init__(self, client: Path, script: list[Step], *arguments: str) -> None:
+        environment = {**os.environ, "PATH": make_client(client, script), "COLUMNS": "80"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "recollect", "run", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            env=environment,
+        )
+
+    def read_until(self, wanted: str) -> list[str]:
+        """The lines up to one that holds this text."""
+        assert self.process.stdout is not None
+        lines = []
+        for line in self.process.stdout:
+            lines.append(line)
+            if wanted in line:
+                break
+        return lines
+
+    def finish(self) -> Finished:
+        """What it left behind."""
+        stdout, stderr = self.process.communicate(timeout=60)
+        return Finished(self.process.returncode, stdout, stderr)
+
+
+def wait_until_gone(pid: int) -> None:
+    """Fail if the process does not end."""
+    deadline = time.monotonic() + 20
+    while is_alive(pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_ends_both(client: Path, number: int) -> None:
+    """The client may say its last word, nobody is left behind, and the code tells the signal."""
+    running = Running(client, [init(), text("one", uuid="a"), ["wait", 60]], "count")
+    running.read_until("one")
+    running.process.send_signal(number)
+    done = running.finish()
+    assert (done.code, done.stderr) == (128 + number, "")
+    assert "· ended: error_during_execution" in done.stdout.splitlines()
+    wait_until_gone(int(read_call(client)["pid"]))
+
+
+@pytest.mark.slow
+def test_a_second_interrupt_ends_both_at_once(client: Path) -> None:
+    """A client that does not listen is not waited for."""
+    script: list[Step] = [["ignore", "SIGINT"], text("deaf", uuid="a"), ["wait", 60]]
+    running = Running(client, script, "count")
+    running.read_until("deaf")
+    start = time.monotonic()
+    running.process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    running.process.send_signal(signal.SIGINT)
+    assert running.finish().code == 130
+    assert time.monotonic() - start < 4
+    wait_until_gone(int(read_call(client)["pid"]))
+
+
+@pytest.mark.slow
+def test_a_reader_that_leaves_ends_the_client(client: Path) -> None:
+    """With `| head` nobody is left behind."""
+    script: list[Step] = [text("one", uuid="a"), ["wait", 1], *STORY, ["wait", 60]]
+    running = Running(client, script, "count")
+    running.read_until("one")
+    assert running.process.stdout is not None
+    running.process.stdout.close()
+    assert running.process.wait(timeout=60) == 141
+    running.process.stderr.close() if running.process.stderr else None
+    wait_until_gone(int(read_call(client)["pid"]))
+
+
+@pytest.mark.slow
+def test_partial_text_is_seen_as_it_grows(client: Path) -> None:
+    """On a terminal the words are there before they are whole, and once when they are."""
+    script: list[Step] = [
+        init(),
+        begin_text(),
+        piece("The tide "),
+        ["wait", 1.5],
+        piece("comes **in**."),
+        ["wait", 1.5],
+        text("The tide comes **in**.", uuid="a"),
+        ["wait", 0.5],
+        result(),
+    ]
+    path = make_client(client, script)
+    with open_terminal("run", "when?", env={"PATH": path, "TZ": "UTC"}) as terminal:
+        terminal.wait_for(lambda lines: "  The tide" in lines)
+        terminal.wait_for(lambda lines: "  The tide comes in." in lines)
+        assert not any("turn ·" in line for line in terminal.lines)
+        assert terminal.wait_for_end() == 0
+        said = [line for line in terminal.lines if "tide" in line]
+    assert said == ["  The tide comes in."]
+
+
+@pytest.mark.slow
+def test_a_long_growing_text_leaves_no_trace(client: Path) -> None:
+    """Text of many screens grows in its last lines, and stands there once in the end."""
+    words = [f"line {number}\n\n" for number in range(60)]
+    script: list[Step] = [begin_text(), *map(piece, words[:50]), ["wait", 1.0]]
+    script += [*map(piece, words[50:]), ["wait", 0.5], text("".join(words), uuid="a"), result()]
+    path = make_client(client, script)
+    with open_terminal("run", "go", lines=200, env={"PATH": path}) as terminal:
+        terminal.wait_for_text("line 49")
+        assert terminal.wait_for_end() == 0
+        shown = [line.strip() for line in terminal.lines if line.startswith("  line")]
+    assert shown == [word.strip() for word in words]
+
+
+def test_a_compaction_comes_with_its_summary(run_recollect: RunRecollect, client: Path) -> None:
+    """However long the summary takes, it is drawn with the compaction that it belongs to."""
+    metadata = {"trigger": "manual", "pre_tokens": 2000}
+    boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "b", "session_id": SESSION}
+    words = f"{SUMMARY_OPENING} that ran out of context. All went well."
+    message = {"role": "user", "content": words}
+    script: list[Step] = [
+        boundary | {"compact_metadata": metadata},
+        ["wait", 0.5],
+        {"type": "user", "uuid": "s", "session_id": SESSION, "message": message},
+        result(),
+    ]
+    done = run_story(run_recollect, client, "/compact", script=script)
+    drawn = [line.strip("╌ ") for line in done.stdout.splitlines()[5:10] if line]
+    assert drawn == [
+        "The conversation was compacted · by command · 2,000 tokens",
+        "│ This session is being continued from a previous conversation that ran out of",
+        "│ context. All went well.",
+    ]
+
+
+def test_words_that_were_cut_off_are_kept(run_recollect: RunRecollect, client: Path) -> None:
+    """What the model was saying when the client ended is shown, and that it is not all."""
+    script: list[Step] = [begin_text(), piece("The tide"), ["exit", 1]]
+    done = run_story(run_recollect, client, "when?", script=script)
+    assert done.stdout.splitlines()[4:8] == [
+        "  The tide",
+        "· cut off here",
+        "",
+        "· claude ended with 1",
+    ]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_runs_look_as_they_are_meant_to(
+    run_recollect: RunRecollect, client: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    """The prompt, the words and what it took stand within the width, whenever they come."""
+    retry = {"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 10}
+    words = "The lines of the **README** are counted:\n\n- seven are there\n- none is empty"
+    script: list[Step] = [
+        init(),
+        {**retry, "session_id": SESSION, "error_status": 529, "error": "overloaded"},
+        text("Let me look at the file that you mean, and at nothing else than that.", uuid="a"),
+        text(words, uuid="b", message="msg_2"),
+        result(),
+    ]
+    monkeypatch.setenv("PATH", make_client(client, script))
+    done = run_at(run_recollect, width, "run", "How many lines does the README have? Count them.")
+    assert (done.code, done.stderr) == (0, "")
+    check_golden(GOLDEN / f"run-{width}.txt", done.stdout)
+    assert [line for line in done.stdout.splitlines() if measure(line) > width] == []
+
+
+def test_documents_have_an_example(run_recollect: RunRecollect, client: Path) -> None:
+    """The lines of JSON look as they are meant to."""
+    done = run_story(run_recollect, client, "count", "--json-lines", script=[text("7", uuid="a")])
+    lines = done.stdout.splitlines()
+    first: dict[str, Any] = json.loads(lines[0])
+    pid = first.pop("pid")
+    assert pid == read_call(client)["pid"]
+    check_golden(GOLDEN / "run.json", "\n".join([json.dumps(first), *lines[1:]]) + "\n")

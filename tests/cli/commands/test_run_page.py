@@ -1,0 +1,38 @@
+"""docs/run.md describes the commands and the documents as they are."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from recollect.cli.run.document import SCHEMA, RunDocument
+from recollect.launch.client_process import LADDER
+from recollect.launch.replay import LONGEST_PAUSE
+from recollect.launch.run import LONGEST_PROMPT, STREAMING
+from tests.process import RunRecollect
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "run.md").read_text(encoding="utf-8")
+EVENTS = "started message text complaint ended".split()
+
+
+@pytest.mark.parametrize("command", ["run", "replay"])
+def test_every_option_is_documented(run_recollect: RunRecollect, command: str) -> None:
+    """Each option of the help stands on the page."""
+    shown = set(re.findall(r"--[a-z][a-z-]+", run_recollect(command, "--help").stdout))
+    assert shown - set(re.findall(r"--[a-z][a-z-]+", PAGE)) == {"--help"}
+
+
+def test_every_field_and_event_is_documented() -> None:
+    """The tables have the fields of a document, in their order, and all events."""
+    part = PAGE[PAGE.index("## The JSON form") :]
+    cells = re.findall(r"^\| `([^`]+)` \|", part, flags=re.MULTILINE)
+    assert cells == [*RunDocument.__struct_fields__, *EVENTS]
+    assert f"| `{SCHEMA}` |" in part
+
+
+def test_limits_and_words_are_those_of_the_code() -> None:
+    """What the page says about numbers and about the command is so."""
+    assert [patience for _, patience in LADDER] == [5.0, 3.0]
+    assert LONGEST_PAUSE == 5.0
+    assert f"{LONGEST_PROMPT:,} bytes" in PAGE
+    assert f"`claude {' '.join(STREAMING)}`" in PAGE

@@ -1,0 +1,145 @@
+"""Tests of recollect.cli.commands.search, through the program."""
+
+import json
+from pathlib import Path
+
+from recollect.demo import CLAUDE_DIRECTORY
+from tests.library.claude_root import FIRST, call, encode, prompt, result
+from tests.process import Finished, RunRecollect
+
+
+def make_root(path: Path) -> str:
+    """A Claude directory with one session."""
+    project = path / "projects" / "-home-mina-pond"
+    project.mkdir(parents=True)
+    lines = [
+        prompt("find the alpha of the pond", uuid="u1"),
+        call("Bash", {"command": "alpha --now"}),
+        result("alpha \x1b[31mred\x1b[0m", uuid="r1"),
+    ]
+    (project / f"{FIRST}.jsonl").write_bytes(encode(lines))
+    return str(path)
+
+
+def run(
+    run_recollect: RunRecollect, tmp_path: Path, *arguments: str, **environment: str
+) -> Finished:
+    """Search a small Claude directory."""
+    root = tmp_path / "claude"
+    place = str(root) if root.exists() else make_root(root)
+    env = {"RECOLLECT_DATA_DIR": str(tmp_path / "data"), "COLUMNS": "80", **environment}
+    return run_recollect("search", "--claude-dir", place, *arguments, env=env)
+
+
+def test_hits_are_shown_by_session(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """Each hit has its time, its part and the words around it, with what was sought marked."""
+    assert run(run_recollect, tmp_path, "alpha") == Finished(
+        0,
+        "11111111  pond  find the alpha of the pond\n"
+        "  2026-03-01 06:00  prompt  u1\n"
+        "    find the «alpha» of the pond\n"
+        "  2026-03-01 06:00  Bash call  c1\n"
+        "    «alpha» --now\n"
+        "  2026-03-01 06:00  Bash result  r1\n"
+        "    «alpha» ␛[31mred␛[0m\n"
+        "\n"
+        "3 hits, 1 session shown.\n",
+        "",
+    )
+
+
+def test_marks_are_coloured_where_colours_are_wanted(
+    run_recollect: RunRecollect, tmp_path: Path
+) -> None:
+    """With colours there are no guillemets."""
+    found = run(run_recollect, tmp_path, "alpha", "role:user", FORCE_COLOR="1")
+    assert found.stdout.splitlines()[2] == ("    find the \x1b[33m\x1b[1malpha\x1b[0m of the pond")
+
+
+def test_json_has_a_documented_shape(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """`--json` gives the query as it was understood, the hits and what is known of the rest."""
+    found = run(run_recollect, tmp_path, "alpha", "role:user", "--json")
+    document = json.loads(found.stdout)
+    (hit,) = document.pop("hits")
+    assert document == {
+        "schema": "recollect.search/1",
+        "query": "alpha role:user",
+        "total": 1,
+        "is_total_exact": True,
+        "index_complete": True,
+    }
+    assert hit == {
+        "session_id": FIRST,
+        "uuid": "u1",
+        "link": f"{FIRST}#u1",
+        "project": "/home/mina/pond",
+        "path": str(tmp_path / "claude" / "projects" / "-home-mina-pond" / f"{FIRST}.jsonl"),
+        "part": "prompt",
+        "tool": None,
+        "time": "2026-03-01T06:00:00.000Z",
+        "is_error": False,
+        "is_subagent": False,
+        "snippet": {"text": "find the alpha of the pond", "marks": [[9, 14]]},
+        "further": 0,
+    }
+
+
+def test_nothing_found_has_its_own_exit_code(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """Nothing found ends with 3; for `--json` it is an answer like any other."""
+    message = "recollect: Nothing fits. Try fewer words, the beginning of a word*, or OR.\n"
+    assert run(run_recollect, tmp_path, "omega") == Finished(3, "", message)
+    found = run(run_recollect, tmp_path, "omega", "--json")
+    assert (found.code, json.loads(found.stdout)["hits"]) == (0, [])
+
+
+def test_a_wrong_query_is_pointed_at(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """A query that cannot be read ends with 2 and a caret below the place."""
+    assert run(run_recollect, tmp_path, "(alpha") == Finished(
+        2,
+        "",
+        "recollect: this parenthesis is never closed; put text with parentheses in quotes\n"
+        "  (alpha\n"
+        "  ^\n",
+    )
+
+
+def test_a_wrong_regular_expression_is_pointed_at(
+    run_recollect: RunRecollect, tmp_path: Path
+) -> None:
+    """What RE2 does not take is refused before anything is read."""
+    assert run(run_recollect, tmp_path, "alpha", "/(?=x)/") == Finished(
+        2,
+        "",
+        "recollect: this regular expression cannot be used: invalid perl operator: (?=\n"
+        "  alpha /(?=x)/\n"
+        "        ^\n",
+    )
+
+
+def test_a_project_can_be_named(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """`--project` is the field of that name, with any text in it."""
+    assert run(run_recollect, tmp_path, "alpha", "--project", "mina/pond").code == 0
+    assert run(run_recollect, tmp_path, "alpha", "--project", 'a "b" (c').code == 3
+
+
+def test_the_newest_can_come_first(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """`--recent` orders by time and `--limit` counts sessions."""
+    found = run(run_recollect, tmp_path, "alpha", "--recent", "-n", "1", "--json")
+    assert [hit["uuid"] for hit in json.loads(found.stdout)["hits"]] == ["r1", "c1", "u1"]
+
+
+def test_nothing_is_written_below_the_claude_directory(
+    run_recollect: RunRecollect, tmp_path: Path
+) -> None:
+    """Indexing and searching leave the files as they are."""
+    root = Path(make_root(tmp_path / "claude"))
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
+    run(run_recollect, tmp_path, "alpha")
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before
+
+
+def test_the_demo_data_can_be_searched(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """The sessions that come with Recollect are found from the command line."""
+    env = {"RECOLLECT_DATA_DIR": str(tmp_path)}
+    arguments = ("search", "--claude-dir", str(CLAUDE_DIRECTORY), "tidepool", "--json")
+    assert json.loads(run_recollect(*arguments, env=env).stdout)["total"] > 5

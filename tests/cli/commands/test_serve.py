@@ -1,0 +1,83 @@
+"""`recollect serve` as a command: what it refuses, and what it offers to somebody new."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from recollect.cli.program import COMMANDS
+from tests.cli.demo_home import GOLDEN
+from tests.golden import check_golden
+from tests.process import RunRecollect
+
+
+def test_serve_is_a_command(run_recollect: RunRecollect) -> None:
+    """It stands in the help of the program and has help of its own."""
+    assert "serve" in COMMANDS
+    assert run_recollect("serve", "--help").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--demo", "--claude-dir", "x"), "Give --claude-dir or --demo"),
+        (("--host", "0.0.0.0"), "--allow-remote"),
+        (("--host", "0.0.0.0", "--allow-remote"), "Name the one address"),
+        (("--port", "70000"), "--port"),
+    ],
+)
+def test_wrong_requests_are_refused(
+    run_recollect: RunRecollect, arguments: tuple[str, ...], words: str
+) -> None:
+    """Each with a message that names what to do."""
+    result = run_recollect("serve", "--no-open", *arguments)
+    assert (result.code, result.stdout, words in result.stderr) == (2, "", True)
+
+
+@pytest.mark.slow
+def test_serve_says_where_it_is(tmp_path: Path) -> None:
+    """The address stands on stderr, without the key that lets somebody in."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "recollect", "serve", "--demo", "--no-open"],
+        env={**os.environ, "RECOLLECT_DATA_DIR": str(tmp_path / "data")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+    finally:
+        process.send_signal(signal.SIGINT)
+        rest = process.communicate(timeout=20)
+    assert (process.returncode, rest) == (0, ("", ""))
+    check_golden(GOLDEN / "serve.txt", re.sub(r":\d+/", ":8123/", said))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [("--demo",), ("--demo-if-empty",), ()])
+def test_serve_starts_without_any_sessions(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """With the demo, and without any sessions at all, there is something to look at."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "recollect", "serve", "--print-url", *options],
+        env={**os.environ, "RECOLLECT_DATA_DIR": str(tmp_path / "data")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip().partition("#")[0]
+        with pytest.raises(urllib.error.HTTPError, match="401") as refused:
+            urllib.request.urlopen(address, timeout=20)
+        refused.value.close()
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (0, "")

@@ -1,0 +1,190 @@
+"""Tests of recollect.cli.commands.show, through the program, on the demo data."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from recollect.render.terminal import measure
+from tests.cli.demo_home import GOLDEN, WIDTHS, make_demo_home, run_at
+from tests.golden import check_golden
+from tests.process import Finished, RunRecollect
+
+IMPORT = "94791a87"
+BRANCHED = "8facb961"
+TRY = "\nTry `recollect show --help`."
+PAGES = {
+    "show": (IMPORT,),
+    "show-branch": (BRANCHED,),
+    "show-full": ("7aa5fa93", "--tools", "full", "--thinking", "--subagents"),
+    "show-none": ("c798220b", "--tools", "none"),
+    "show-chinese": ("035908b6", "--tools", "full"),
+    "show-prompts": (IMPORT, "--prompts"),
+}
+"""By the name of their golden files."""
+
+
+@pytest.fixture
+def home(safe_environment: None) -> Path:
+    """A home with the demo data."""
+    return make_demo_home()
+
+
+def show(run: RunRecollect, *arguments: str, width: int = 80) -> Finished:
+    """What `recollect show` prints."""
+    return run_at(run, width, "show", *arguments)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_look_as_they_are_meant_to(
+    run_recollect: RunRecollect, home: Path, name: str, width: int
+) -> None:
+    """Each page is what its file says, within the width, and nothing is on stderr."""
+    result = show(run_recollect, *PAGES[name], width=width)
+    assert (result.code, result.stderr) == (0, "")
+    check_golden(GOLDEN / f"{name}-{width}.txt", result.stdout)
+    assert [line for line in result.stdout.splitlines() if measure(line) > width] == []
+
+
+def test_colours_are_those_of_the_file(run_recollect: RunRecollect, home: Path) -> None:
+    """In colour, a page is what its file says; the colours are those of the terminal."""
+    result = show(run_recollect, BRANCHED, "--color", "always")
+    check_golden(GOLDEN / "show-colour.txt", result.stdout)
+
+
+def test_a_document_is_what_it_is_meant_to_be(run_recollect: RunRecollect, home: Path) -> None:
+    """`--json` prints the session and its turns, with the schema that says what they mean."""
+    result = show(run_recollect, "7aa5fa93", "--subagents", "--json")
+    assert (result.code, result.stderr) == (0, "")
+    check_golden(GOLDEN / "show.json", result.stdout.replace(str(home), "/home/mina"))
+
+
+def test_lines_of_json_are_the_session_and_its_turns(
+    run_recollect: RunRecollect, home: Path
+) -> None:
+    """`--json-lines` prints what `--json` does, the session first and then turn by turn."""
+    head, *turns = show(run_recollect, BRANCHED, "--json-lines").stdout.splitlines()
+    document = json.loads(show(run_recollect, BRANCHED, "--json").stdout)
+    assert [*map(json.loads, turns)] == document.pop("turns")
+    assert json.loads(head) == document
+
+
+def numbers(run: RunRecollect, *arguments: str) -> list[int]:
+    """The turns that these arguments select."""
+    document = json.loads(show(run, *arguments, "--prompts", "--json").stdout)
+    return [turn["number"] for turn in document["turns"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "selected"),
+    [
+        ((), [1, 2, 3, 4]),
+        (("--turn", "2"), [2]),
+        (("--turn", "-1"), [4]),
+        (("--turns", "2-3"), [2, 3]),
+        (("--turns", "3-"), [3, 4]),
+        (("--turns", "-3..-2"), [2, 3]),
+        (("--turns", "..2"), [1, 2]),
+        (("--turns", "-9..1"), [1]),
+        (("--segment", "1"), [1, 2]),
+        (("--segment", "-1"), [3, 4]),
+        (("--segment", "2", "--turn", "-1"), [4]),
+    ],
+)
+def test_turns_are_selected(
+    run_recollect: RunRecollect, home: Path, options: tuple[str, ...], selected: list[int]
+) -> None:
+    """Turns go by number, by range and by segment, from the start or from the end."""
+    assert numbers(run_recollect, IMPORT, *options) == selected
+
+
+@pytest.mark.parametrize(
+    ("options", "selected"),
+    [
+        ((), [1, 3]),
+        (("--branch", "1"), [1, 2]),
+        (("--branch", "all"), [1, 2, 3]),
+        (("--turn", "2"), [2]),
+        (("--turns", "1-2"), [1]),
+        (("--turn", "-2"), [1]),
+    ],
+)
+def test_what_was_left_behind_is_shown_on_demand(
+    run_recollect: RunRecollect, home: Path, options: tuple[str, ...], selected: list[int]
+) -> None:
+    """By default the way that was followed is shown; a branch or a turn can be asked for."""
+    assert numbers(run_recollect, BRANCHED, *options) == selected
+
+
+def test_a_session_can_be_counted_back_to(run_recollect: RunRecollect, home: Path) -> None:
+    """`-3` is a session and `--turn -1` a turn, on the same command line."""
+    assert numbers(run_recollect, "-3", "--turn", "-1") == [4]
+
+
+def test_raw_is_the_file(run_recollect: RunRecollect, home: Path) -> None:
+    """`--raw` prints the bytes of the transcript, or those of the turns that are asked for."""
+    (path,) = home.rglob(f"{BRANCHED}*.jsonl")
+    text = path.read_text(encoding="utf-8")
+    assert show(run_recollect, BRANCHED, "--raw") == Finished(0, text, "")
+    some = show(run_recollect, BRANCHED, "--raw", "--turn", "2").stdout
+    prompts = [json.loads(line)["message"]["content"] for line in some.splitlines()[:1]]
+    assert prompts == ["local times, really? think about people who travel"]
+    assert set(some.splitlines()) < set(text.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("--turn", "9"), 3, "There is no such turn here: they are numbered from 1 to 4."),
+        (("--branch", "1"), 3, "There is no branch 1 in this session: there is only one way."),
+        (("--branch", "x"), 2, "A branch is named by its number, or `all`."),
+        (("--segment", "3"), 3, "There is no segment 3: they are numbered from 1 to 2."),
+        (
+            ("--json", "--raw"),
+            2,
+            "Give one of --raw, --json and --json-lines: each says what to print.",
+        ),
+        (("--turn", "1", "--turns", "1-2"), 2, "Give --turn or --turns: each says which to show."),
+        (
+            ("--turns", "0-2"),
+            2,
+            f"Invalid value for '--turns': '0-2' is no range: write 2-5, 4- or -3..-1.{TRY}",
+        ),
+        (
+            ("--turn", "0"),
+            2,
+            f"Invalid value for '--turn': '0' is no number: write 3, or -1 for the last.{TRY}",
+        ),
+    ],
+)
+def test_a_wrong_request_says_what_to_do(
+    run_recollect: RunRecollect, home: Path, options: tuple[str, ...], code: int, message: str
+) -> None:
+    """What is not there ends with 3, what makes no sense with 2."""
+    assert show(run_recollect, IMPORT, *options) == Finished(code, "", f"recollect: {message}\n")
+
+
+def test_an_unknown_session_is_not_found(run_recollect: RunRecollect, home: Path) -> None:
+    """A name that no session has ends with 3."""
+    assert show(run_recollect, "no such session").code == 3
+
+
+def test_a_session_in_which_nobody_spoke(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """An empty session is no error of the program, and its file can be seen all the same."""
+    path = tmp_path / "11111111-1111-4111-8111-111111111111.jsonl"
+    path.write_text('{"type":"summary","summary":"x","leafUuid":"y"}\n')
+    assert show(run_recollect, str(path)) == Finished(
+        3, "", "recollect: Nothing was said in this session. --raw shows what its file holds.\n"
+    )
+    assert show(run_recollect, str(path), "--raw").stdout == path.read_text()
+
+
+@pytest.mark.parametrize("name", ["show", "files"])
+def test_every_option_is_on_the_page(run_recollect: RunRecollect, name: str) -> None:
+    """docs/show.md names every option of its own that the help names."""
+    shared = {"--help", "--claude-dir", "--json", "--pager"}
+    options = set(re.findall(r"--[a-z-]+", run_recollect(name, "--help").stdout)) - shared
+    page = (Path(__file__).resolve().parents[3] / "docs" / "show.md").read_text(encoding="utf-8")
+    assert options - set(re.findall(r"--[a-z-]+", page)) == set()

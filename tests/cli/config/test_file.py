@@ -1,0 +1,149 @@
+"""Tests of recollect.cli.config.file and config_defaults."""
+
+from pathlib import Path
+
+import pytest
+
+from recollect.cli.config.defaults import Defaults, load_defaults
+from recollect.cli.config.file import NAME, SETTINGS, Stated, find_path, load_stated
+from recollect.errors import UsageError
+
+FULL = """\
+# mine
+roots = ["~/.claude", "/mnt/old"]
+
+timezone = "Europe/Berlin"
+prices = "/etc/prices.toml"
+redaction = false
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file that the environment names."""
+    path = tmp_path / "mine.toml"
+    monkeypatch.setenv("RECOLLECT_CONFIG", str(path))
+    monkeypatch.setenv("HOME", "/home/mina")
+    return path
+
+
+def refuse(path: Path, text: str) -> str:
+    """The message about a file that cannot be followed, without its path."""
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        load_stated()
+    return str(caught.value).replace(str(path), "FILE")
+
+
+def test_every_setting_can_be_made(config: Path) -> None:
+    """Values come with the lines that they stand on, and `~` is the home."""
+    config.write_text(FULL, encoding="utf-8")
+    assert load_stated() == {
+        "roots": Stated(("/home/mina/.claude", "/mnt/old"), 2),
+        "timezone": Stated("Europe/Berlin", 4),
+        "prices": Stated("/etc/prices.toml", 5),
+        "redaction": Stated(False, 6),
+    }
+
+
+def test_the_file_lies_in_the_directory_for_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the environment names none, it is where programs have their configuration."""
+    monkeypatch.setattr("sys.platform", "linux")
+    assert find_path({"XDG_CONFIG_HOME": str(tmp_path)}) == tmp_path / "recollect" / NAME
+    assert find_path({"RECOLLECT_CONFIG": str(tmp_path / "x")}) == tmp_path / "x"
+
+
+def test_no_file_is_no_setting(tmp_path: Path) -> None:
+    """Nobody needs one."""
+    assert load_stated({"XDG_CONFIG_HOME": str(tmp_path)}) == {}
+
+
+def test_a_file_that_was_named_has_to_be_there(config: Path) -> None:
+    """A slip in the variable must not pass for no settings."""
+    with pytest.raises(UsageError) as caught:
+        load_stated()
+    message = f"RECOLLECT_CONFIG names {config}, and there is no such file."
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '\n\nrots = ["/x"]\n',
+            "FILE, line 3: `rots` is no setting. There are roots, timezone, prices, redaction.",
+        ),
+        (
+            'redaction = true\n[usage]\nunit = "x"\n',
+            "FILE, line 2: `usage` is no setting. There are roots, timezone, prices, redaction.",
+        ),
+        (
+            'roots = "/x"\n',
+            'FILE, line 1: `roots`: give a list of directories, as in ["~/.claude"].',
+        ),
+        ("roots = []\n", 'FILE, line 1: `roots`: give a list of directories, as in ["~/.claude"].'),
+        ('roots = ["x"]\n', "FILE, line 1: `roots`: x is relative; begin it with / or ~."),
+        ("prices = 5\n", 'FILE, line 1: `prices`: give a path in quotes, as in "~/prices.toml".'),
+        (
+            "\ntimezone = 1\n",
+            'FILE, line 2: `timezone`: give a name in quotes, as in "Europe/Berlin".',
+        ),
+        (
+            'timezone = "Mars"\n',
+            (
+                "FILE, line 1: `timezone`: No time zone is called 'Mars'. Give a name such as "
+                "Europe/Berlin, UTC or local."
+            ),
+        ),
+        ('redaction = "no"\n', "FILE, line 1: `redaction`: give true or false."),
+        ("roots = [\n", "FILE is no TOML: Invalid value (at end of document)."),
+    ],
+)
+def test_what_cannot_be_followed_is_said_with_its_line(
+    config: Path, text: str, message: str
+) -> None:
+    """Unknown keys, wrong types and what is no TOML are errors that say where."""
+    assert refuse(config, text) == message
+
+
+def test_what_is_no_text_is_said(config: Path) -> None:
+    """Bytes that are no UTF-8 are not guessed at."""
+    config.write_bytes(b"timezone = '\xff'")
+    with pytest.raises(UsageError) as caught:
+        load_stated()
+    assert str(caught.value) == f"{config} is no UTF-8 text. Save it as such."
+
+
+def test_defaults_are_those_of_parameters(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings become defaults of the options that they stand for."""
+    config.write_text(FULL, encoding="utf-8")
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR")
+    assert load_defaults() == {
+        "claude_dirs": ("/home/mina/.claude", "/mnt/old"),
+        "timezone": "Europe/Berlin",
+        "prices": "/etc/prices.toml",
+        "redact": False,
+    }
+
+
+def test_the_environment_wins_over_the_file(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Directories that the environment names are not replaced by those of the file."""
+    config.write_text('roots = ["/x"]\n', encoding="utf-8")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/y")
+    assert load_defaults() == {}
+
+
+def test_the_file_is_read_for_commands_only(config: Path) -> None:
+    """Neither the help nor an unknown command needs it."""
+    config.write_text("nonsense", encoding="utf-8")
+    defaults = Defaults({"usage"})
+    assert defaults.get("help") is None
+    with pytest.raises(UsageError):
+        defaults.get("usage")
+
+
+def test_every_setting_says_what_it_means() -> None:
+    """No setting is without words."""
+    assert [name for name, setting in SETTINGS.items() if not setting.meaning] == []

@@ -1,0 +1,157 @@
+"""Tests of recollect.cli.doctor.text: the report as a person sees it."""
+
+import pytest
+
+from recollect.cli.doctor.text import describe_verdict, iter_report
+from recollect.health.report import DamagedPlace, Place, RefusedFile, Report
+from recollect.render.terminal import measure
+
+FILE = "projects/-home-mina-projects-tidepool/01234567-89ab-4cde-8f01-23456789abcd.jsonl"
+TROUBLED = Report(
+    files=1205,
+    kinds={"session": 1200, "workflow-agent": 4, "stream": 1},
+    streams=1,
+    empty_files=2,
+    byte_count=34_901_738,
+    accounted_bytes=34_901_738,
+    records=13_957,
+    salvaged=3,
+    blank=8,
+    oldest="2026-01-05T20:05:47.000Z",
+    newest="2026-11-12T06:00:03.000Z",
+    types={f"type-{number}": 100 - number for number in range(14)},
+    versions={"2.1.325": 900, "2.0.77": 7},
+    unknown_types={"brand-new": 3},
+    unknown_fields={"user": {"new": 12, "message.newer": 1}, "system/api_error": {"other": 2}},
+    misfits={"user": {"uuid": 1}},
+    damaged=(
+        DamagedPlace(file=FILE, offset=828, length=1, reason="no record"),
+        DamagedPlace(file=FILE, offset=140_864, length=25_415, reason="cut short"),
+    ),
+    damaged_omitted=10,
+    torn=(Place(file="a.jsonl", offset=9, length=70),),
+    oversized=(Place(file="b.jsonl", offset=0, length=70_000_000),),
+    refused=(
+        RefusedFile(
+            file="c.jsonl",
+            reason="symbolic link that leads outside the directory being read",
+            failed=False,
+        ),
+    ),
+)
+SHOWN = """\
+Recollect doctor: ~/.claude
+
+What is here
+  Files                1,205
+    sessions           1,200
+    workflow agents        4
+    streams                1  output of headless runs
+  Size               34.9 MB  every byte accounted for
+  Records             13,957  from 2026-01-05 to 2026-11-12
+  Empty files              2  no bytes, or only titles of others
+  Blank lines              8  harmless
+
+Record types
+  100  type-0
+   99  type-1
+   98  type-2
+   97  type-3
+   96  type-4
+   95  type-5
+   94  type-6
+   93  type-7
+   92  type-8
+   91  type-9
+   90  type-10
+   89  type-11
+  … and 2 more types
+
+Client versions
+  900  2.1.325
+    7  2.0.77
+
+Drift
+  Types that this version does not know:
+    3  brand-new
+  Fields that it does not know:
+    12  user              new
+     2  system/api_error  other
+     1  user              message.newer
+  Fields with a value of another shape:
+    1  user  uuid
+
+Damage
+  Bytes that are no whole record, in 12 places:
+    projects/-home-mina-pro…ool/01234567-89ab-4cde-8f01-23456789abcd.jsonl
+          at 828        1 byte  no record
+      at 140,864  25,415 bytes  cut short
+  Records salvaged from damaged lines: 3
+  Lines that are too long to be read:
+    b.jsonl
+      at 0  70.0 MB
+  Last lines that are not finished yet:
+    a.jsonl
+      at 9  70 bytes
+  Found and not read:
+    c.jsonl
+      symbolic link that leads outside the directory being read
+
+Not everything could be read: 12 damaged places, 1 oversized line. All the
+rest was.
+"""
+
+
+def test_the_whole_report() -> None:
+    """Every section has its place, and each list is cut with a word about the rest."""
+    assert "\n".join(iter_report(TROUBLED, "~/.claude", 74)) + "\n" == SHOWN
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_no_line_is_too_long(columns: int) -> None:
+    """The report fits terminals of every width."""
+    lines = list(iter_report(TROUBLED, "~/.claude", columns))
+    assert [line for line in lines if measure(line) > columns] == []
+
+
+def test_nothing_to_tell() -> None:
+    """An empty report still says that nothing is wrong."""
+    assert list(iter_report(Report(files=1, kinds={"session": 1}), "x.jsonl", 80))[7:] == [
+        "",
+        "Record types",
+        "  None.",
+        "",
+        "Client versions",
+        "  None.",
+        "",
+        "Drift",
+        "  None: every type and every field is known to this version.",
+        "",
+        "Damage",
+        "  None.",
+        "",
+        "All well: 1 file, every byte read and understood.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("report", "verdict"),
+    [
+        (Report(files=2), "All well: 2 files, every byte read and understood."),
+        (
+            Report(files=2, torn=(Place(file="x", offset=0, length=1),)),
+            "All well: 2 files, every byte read and understood but for 1 unfinished last line.",
+        ),
+        (
+            Report(files=2, unknown_types={"new": 1}),
+            "Readable, with news: not all of it is known to this version. Nothing is lost.",
+        ),
+        (
+            Report(damaged_omitted=1, refused=(RefusedFile(file="x", reason="y", failed=True),)),
+            "Not everything could be read: 1 damaged place, 1 unreadable file. All the rest was.",
+        ),
+    ],
+)
+def test_the_verdict_is_one_sentence(report: Report, verdict: str) -> None:
+    """The last line says whether something has to be done."""
+    assert describe_verdict(report) == verdict

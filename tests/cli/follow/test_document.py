@@ -1,0 +1,76 @@
+"""Tests of recollect.cli.follow.document: every event fits the published schema."""
+
+import json
+from typing import get_args
+
+import jsonschema
+import pytest
+
+from recollect.cli.documents import format_line
+from recollect.cli.follow.document import SCHEMA, EventName, describe_event
+from recollect.live.events import (
+    AnyEvent,
+    Appended,
+    Continued,
+    Ended,
+    Found,
+    Level,
+    Reset,
+    Source,
+    StatusChanged,
+    Watching,
+)
+from recollect.live.status import SessionStatus, StatusKind
+from recollect.locations import TranscriptKind
+from recollect.records.irregular import Damaged
+from recollect.records.span import Span
+from tools.generate_schemas import make_schema
+
+SOURCE = Source(
+    path="/c/s.jsonl",
+    session_id="",
+    agent_id="a1",
+    kind=TranscriptKind.SUBAGENT,
+    project="-w-app",
+)
+ABOUT = {"agent_id": "a1", "path": "/c/s.jsonl", "project": "-w-app"}
+EVENTS: dict[EventName, tuple[AnyEvent, dict[str, object]]] = {
+    "found": (Found(source=SOURCE, is_new=True), {**ABOUT, "is_new": True}),
+    "appended": (
+        Appended(
+            source=SOURCE,
+            record=Damaged(span=Span("/c/s.jsonl", 5, 4), reason="cut off"),
+            raw=b'{"a"',
+        ),
+        {**ABOUT, "offset": 5, "length": 4, "damage": "cut off"},
+    ),
+    "reset": (Reset(source=SOURCE, reason="shorter"), {**ABOUT, "reason": "shorter"}),
+    "level": (Level(), {}),
+    "status": (
+        StatusChanged(session_id="s", status=SessionStatus(StatusKind.IDLE, "it says so", 7)),
+        {"session_id": "s", "status": "idle", "pid": 7, "reason": "it says so"},
+    ),
+    "continued": (
+        Continued(session_id="s", next_id="t", reason="cleared"),
+        {"session_id": "s", "next_id": "t", "reason": "cleared"},
+    ),
+    "ended": (
+        Ended(session_id="s", reason="gone"),
+        {"session_id": "s", "reason": "gone"},
+    ),
+    "watching": (Watching(is_polling=False, reason=""), {"is_polling": False}),
+}
+
+
+def test_every_event_is_tried() -> None:
+    """No event is without an example."""
+    assert tuple(EVENTS) == get_args(EventName)
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_events_tell_what_they_are_about(name: EventName) -> None:
+    """A line has the fields that say something about its event, and no other."""
+    event, expected = EVENTS[name]
+    line = json.loads(format_line(describe_event(event)))
+    assert line == {"schema": SCHEMA, "event": name, "id": event.id, **expected}
+    jsonschema.validate(line, make_schema(SCHEMA))

@@ -1,0 +1,62 @@
+"""What `recollect follow` draws, from events that nobody watched for."""
+
+from recollect.cli.follow.text import Drawer
+from recollect.live.events import Appended, Continued, Level, Source
+from recollect.locations import TranscriptKind
+from recollect.records.decoding import decode_record
+from recollect.render.terminal.canvas import Canvas
+from recollect.render.terminal.look import Look
+from tests.library.claude_root import Line, encode, prompt, reply
+
+SESSION = Source(
+    path="/c/projects/p/s.jsonl",
+    session_id="s",
+    agent_id=None,
+    kind=TranscriptKind.SESSION,
+    project="p",
+)
+SUBAGENT = Source(
+    path="/c/projects/p/agent-1.jsonl",
+    session_id="s",
+    agent_id="1",
+    kind=TranscriptKind.SUBAGENT,
+    project="p",
+)
+
+
+def _append(source: Source, line: Line) -> Appended:
+    data = encode([line]).rstrip(b"\n")
+    record = decode_record(data)
+    assert record is not None
+    return Appended(source=source, record=record, raw=data)
+
+
+def test_files_are_told_in_the_order_of_arrival() -> None:
+    """What a subagent said before its session goes on stands before it, in one batch too."""
+    drawer = Drawer(Canvas(Look(columns=60)), turns=1)
+    lines = list(drawer.hear(Level()))
+    for event in (
+        _append(SESSION, prompt("ask the agent", uuid="u1")),
+        _append(SUBAGENT, reply("last words", uuid="b1")),
+        _append(SESSION, reply("it is back", uuid="a1")),
+    ):
+        lines += drawer.hear(event)
+    lines += drawer.flush()
+    said = [
+        words
+        for line in lines
+        for words in ("ask the agent", "last words", "it is back")
+        if words in line
+    ]
+    assert said == ["ask the agent", "last words", "it is back"]
+
+
+def test_a_note_keeps_to_the_width() -> None:
+    """A long reason goes on in the next line, between words."""
+    drawer = Drawer(Canvas(Look(columns=40)), turns=1)
+    reason = "the person cleared the conversation and began another"
+    assert list(drawer.hear(Continued(session_id="s", next_id="t", reason=reason))) == [
+        "· the session goes on as t: the person",
+        "  cleared the conversation and began",
+        "  another",
+    ]

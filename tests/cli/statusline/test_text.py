@@ -1,0 +1,88 @@
+"""Tests of recollect.cli.statusline.text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.cli.statusline.figures import Figures, IndexState, Window
+from recollect.cli.statusline.input import Status
+from recollect.cli.statusline.text import NOTHING, count_columns, make_line
+from recollect.render.terminal import measure
+from recollect.store.glance import Sum
+
+NOW = 1_794_470_400
+STATUS = Status(model="Opus 4.5", context_percent=41.7)
+FULL = Figures(
+    status=STATUS,
+    state=IndexState.LEVEL,
+    session=Sum(1_234_500, 0),
+    is_session_of_client=True,
+    today=Sum(8_100_000, 2),
+    block=Window(NOW - 7_200, NOW + 10_800, Sum(3_200_000, 0), 41.2, is_told_by_client=True),
+)
+LONG = "Opus 4.5 | context 42% | session $1.23 | today ≥$8.10 | block $3.20 41% used, 3h 00m left"
+EMPTY = Figures(Status(), IndexState.LEVEL, None, False, None, None)
+
+
+@pytest.mark.parametrize(
+    ("columns", "line"),
+    [
+        (200, LONG),
+        (60, "Opus 4.5 | 42% | $1.23 | today ≥$8.10 | 5h $3.20 41% 3h00m"),
+        (40, "Opus 4.5 | 42% | $1.23 | today ≥$8.10"),
+        (20, "Opus 4.5 | 42%"),
+        (8, "Opus 4.5"),
+        (5, "Op….5"),
+    ],
+)
+def test_a_line_gives_way_from_its_end(columns: int, line: str) -> None:
+    """Words get short first, then the last parts go, then the model is cut."""
+    assert make_line(FULL, NOW, columns) == line
+
+
+def test_a_block_may_be_known_by_its_end_alone() -> None:
+    """Without an index the client's own limit is still told."""
+    block = Window(NOW - 7_200, NOW + 10_800, None, None, is_told_by_client=True)
+    figures = EMPTY._replace(block=block)
+    assert [make_line(figures, NOW, columns) for columns in (80, 10)] == [
+        "block 3h 00m left",
+        "5h 3h00m",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("state", "line"),
+    [
+        (IndexState.MISSING, "Opus 4.5 | context 42% | today: run `recollect index` once"),
+        (IndexState.UNREADABLE, "Opus 4.5 | context 42% | today: see `recollect doctor`"),
+    ],
+)
+def test_a_line_tells_why_a_day_has_no_cost(state: IndexState, line: str) -> None:
+    """What is missing comes with what to do about it."""
+    assert make_line(EMPTY._replace(status=STATUS, state=state), NOW, 80) == line
+
+
+def test_a_line_is_never_empty() -> None:
+    """Where nothing is known, that is said."""
+    assert make_line(EMPTY, NOW, 80) == NOTHING
+
+
+def test_a_hostile_model_cannot_drive_the_terminal() -> None:
+    """Its name is shown as what it is."""
+    figures = EMPTY._replace(status=Status(model="\x1b]0;owned\x07\nOpus"))
+    assert make_line(figures, NOW, 80) == "␛]0;owned\u2039U+0007\u203a\u2039U+000A\u203aOpus"
+
+
+@given(st.integers(1, 120))
+def test_a_line_always_fits(columns: int) -> None:
+    """However narrow it is, the line is one line, not empty, and within the width."""
+    line = make_line(FULL, NOW, columns)
+    assert 0 < measure(line) <= columns
+
+
+@pytest.mark.parametrize(
+    ("stated", "columns"), [("60", 60), ("", 1000), ("0", 1000), ("-5", 1000), ("wide", 1000)]
+)
+def test_only_a_number_is_a_width(stated: str, columns: int) -> None:
+    """A client that does not tell the width gets the whole line."""
+    assert count_columns({"COLUMNS": stated}) == columns
