@@ -12,6 +12,7 @@ from tests.sync.world import World
 FILES = 40
 MESSAGES = 60
 WORDS = 3000
+READY = b"ready\n"
 
 # Says when everything is loaded, so that what follows is nothing but the sync.
 CODE = """
@@ -65,7 +66,8 @@ def start_sync(
         start_new_session=True,
     )
     assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    # Not by a line: what is read ahead of it would be lost to `communicate`.
+    assert os.read(process.stdout.fileno(), len(READY)) == READY
     return process
 
 
