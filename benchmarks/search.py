@@ -25,12 +25,16 @@ from msgspec import Struct
 
 from benchmarks.corpus import make_corpus, make_reference
 from benchmarks.memory import peak_memory
+from benchmarks.plain_index import iter_texts, time_plain_index
 from benchmarks.reader import parse_size
 from recollect.locations import Transcript, discover_root
-from recollect.reader import read_transcript
 from recollect.search.engine import RECIPE, SearchOptions, search
-from recollect.sync.documents import list_documents
 from recollect.sync.texts import TextProgress, index_texts
+
+GOAL, CONVERSATION_GOAL = 20.0, 5.0
+"""Seconds for a gigabyte, …"""
+PLAIN = 12.7
+"""… on a machine where a plain index of it takes this long on one core."""
 
 QUERIES = 40
 APPENDED = 20
@@ -82,10 +86,13 @@ def measure(corpus: Path, folder: Path) -> Iterator[str]:
     size = sum(transcript.size for transcript in transcripts)
     yield f"{len(transcripts):,} transcripts of {size / 1e6:,.0f} MB, load {os.getloadavg()[0]:.1f}"
     data = folder / "data"
+    before = time_plain_index(folder / "before.db", transcripts)
     build = finish(start_build([corpus], data))
+    after = time_plain_index(folder / "after.db", transcripts)
     index = sum(path.stat().st_size for path in data.rglob("*") if path.is_file())
     yield f"conversation searchable   {build.conversation_seconds:8.1f} s"
     yield f"everything searchable     {build.wall_seconds:8.1f} s  ({build.cpu_seconds:.1f} s CPU)"
+    yield compare_with_plain(build, (before + after) / 2)
     yield f"memory while indexing     {build.peak_memory / 1e6:8.0f} MB"
     yield f"index                     {index / 1e6:8.0f} MB, {index / size:.1%} of the transcripts"
     yield f"{'milliseconds':24}{'wall p50':>10}{'p95':>8}{'CPU p50':>10}{'p95':>8}"
@@ -97,6 +104,15 @@ def measure(corpus: Path, folder: Path) -> Iterator[str]:
     found = [*append_when_level([corpus, own], own, folder / "second")]
     yield format_timings(f"line, level ({len(found)})", found)
     yield f"load {os.getloadavg()[0]:.1f}"
+
+
+def compare_with_plain(build: Build, plain: float) -> str:
+    """One line: what the index took of what a plain one takes on this machine at this time."""
+    whole, first = build.wall_seconds / plain, build.conversation_seconds / plain
+    return (
+        f"of plain FTS5 ({plain:.1f} s)     {whole:8.2f} x  (goal {GOAL / PLAIN:.2f}), "
+        f"conversation {first:.2f} x  (goal {CONVERSATION_GOAL / PLAIN:.2f})"
+    )
 
 
 def format_timings(name: str, timings: Sequence[Timing]) -> str:
@@ -206,7 +222,13 @@ def append(root: Path, word: str) -> None:
 def draw_queries(transcripts: Sequence[Transcript]) -> dict[str, list[str]]:
     """Queries of each kind, all different, with words of these transcripts."""
     rng = random.Random(1)
-    texts = [*iter_texts(rng.sample(transcripts, min(_SAMPLED_FILES, len(transcripts))))]
+    sample = rng.sample(transcripts, min(_SAMPLED_FILES, len(transcripts)))
+    texts = [
+        text
+        for transcript in sample
+        for text in iter_texts(transcript)
+        if len(text) <= _LONGEST_SAMPLE
+    ]
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update({word.lower() for word in re.findall("[A-Za-z]{3,}", text)})
@@ -242,15 +264,6 @@ def find_all(pattern: str, rng: random.Random, texts: Sequence[str]) -> Iterator
     while True:
         if found := re.findall(pattern, rng.choice(texts)):
             yield rng.choice(found)
-
-
-def iter_texts(transcripts: Sequence[Transcript]) -> Iterator[str]:
-    """Yield the texts of some transcripts, without very long ones."""
-    for transcript in transcripts:
-        for record in read_transcript(transcript.path):
-            for document in list_documents(record):
-                if len(document.text) <= _LONGEST_SAMPLE:
-                    yield document.text
 
 
 if __name__ == "__main__":

@@ -1,0 +1,50 @@
+"""What full text costs without anything of ours: the measure of the machine for `search`.
+
+The same texts go into a plain FTS5 table, on one core, in one transaction. How long that takes
+tells how fast the machine is just now, which may be a third slower a minute later; a figure is
+compared with it instead of with the clock. Reading the transcripts is not counted.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+import apsw
+
+from recollect.locations import Transcript
+from recollect.reader import read_transcript
+from recollect.sync.documents import list_documents
+
+_HASH_BYTES = 512 << 20
+
+
+def time_plain_index(path: Path, transcripts: Sequence[Transcript]) -> float:
+    """Make such a table in a new file, and say how many seconds it took."""
+    numbers = count(1)
+    seconds = 0.0
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+        connection.execute(
+            "CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1)"
+        )
+        for name, value in (("hashsize", _HASH_BYTES), ("automerge", 0)):
+            connection.execute("INSERT INTO words(words, rank) VALUES (?, ?)", (name, value))
+        connection.execute("BEGIN")
+        for transcript in transcripts:
+            rows = [(next(numbers), text) for text in iter_texts(transcript)]
+            start = time.perf_counter()
+            connection.executemany("INSERT INTO words(rowid, text) VALUES (?, ?)", rows)
+            seconds += time.perf_counter() - start
+        start = time.perf_counter()
+        connection.execute("COMMIT")
+        connection.execute("INSERT INTO words(words) VALUES ('optimize')")
+        return seconds + time.perf_counter() - start
+
+
+def iter_texts(transcript: Transcript) -> Iterator[str]:
+    """The texts of a transcript, as they are."""
+    for record in read_transcript(transcript.path):
+        for document in list_documents(record):
+            yield document.text
