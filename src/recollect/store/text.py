@@ -189,17 +189,14 @@ class TextWriter:
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self._names = Names(connection)
-        self._files = load_text_files(connection)
-        self._states = load_text_states(connection)
 
     def write(self, batches: Iterable[TextBatch], files: Iterable[TextFile]) -> None:
         """Add what was found; what somebody else has added meanwhile is skipped."""
         described = {file.path: file for file in files}
         rows: list[_Placed] = []
         for batch in batches:
-            file = described[batch.path]
-            if self._accept(batch, file):
-                number = self._find_file(file)
+            number = self._find_or_add_file(described[batch.path])
+            if self._accept(batch, number):
                 rows += [(number, batch.stage, row) for row in batch.rows]
         rows.sort(key=_order)
         self._insert(rows)
@@ -212,36 +209,43 @@ class TextWriter:
     def forget(self, paths: Iterable[str]) -> None:
         """Drop files and all that was found in them."""
         for path in paths:
-            number = self._files.pop(path, 0)
+            number = self._find_file(path)
+            if number is None:
+                continue
             self._delete_texts("file_id = ?", (number,))
             self._connection.execute("DELETE FROM states WHERE file_id = ?", (number,))
             self._connection.execute("DELETE FROM files WHERE id = ?", (number,))
 
-    def _accept(self, batch: TextBatch, file: TextFile) -> bool:
-        key = (batch.path, batch.stage)
-        known = self._states.get(key)
-        if batch.start and (known is None or known.position != batch.start):
+    def _accept(self, batch: TextBatch, number: int) -> bool:
+        known = self._connection.execute(
+            "SELECT position FROM states WHERE file_id = ? AND stage = ?", (number, batch.stage)
+        ).fetchone()
+        if batch.start and (known is None or known[0] != batch.start):
             return False
-        number = self._find_file(file)
         if known is not None:
             values = (number, batch.stage, batch.start)
             self._delete_texts("file_id = ? AND stage = ? AND position >= ?", values)
-        self._states[key] = batch.state
         self._connection.execute(
             "INSERT OR REPLACE INTO states VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (number, batch.stage, *astuple(batch.state)),
         )
         return True
 
-    def _find_file(self, file: TextFile) -> int:
-        known = self._files.get(file.path)
-        if known is None:
-            known = self._connection.execute(
-                "INSERT INTO files (path, project, session_id) VALUES (?, ?, ?) RETURNING id",
-                (os.fsencode(file.path), _printable(file.project), _printable(file.session_id)),
-            ).get
-            self._files[file.path] = known
-        return int(known)
+    def _find_file(self, path: str) -> int | None:
+        found = self._connection.execute(
+            "SELECT id FROM files WHERE path = ?", (os.fsencode(path),)
+        ).fetchone()
+        return int(found[0]) if found else None
+
+    def _find_or_add_file(self, file: TextFile) -> int:
+        known = self._find_file(file.path)
+        if known is not None:
+            return known
+        added = self._connection.execute(
+            "INSERT INTO files (path, project, session_id) VALUES (?, ?, ?) RETURNING id",
+            (os.fsencode(file.path), _printable(file.project), _printable(file.session_id)),
+        )
+        return int(added.get)
 
     def _delete_texts(self, condition: str, values: tuple[int, ...]) -> None:
         rows = self._connection.execute(
