@@ -18,20 +18,15 @@ from recollect.locations.entries import describe_error, is_link, resolve_links
 from recollect.locations.names import is_key_name
 
 # What a system does not have counts as 0: Windows has neither pipes in directories nor O_NOFOLLOW.
-_WANTED_FLAGS: Final = reduce(
-    or_,
-    (
-        getattr(os, name, 0)
-        for name in (
-            "O_NONBLOCK",
-            "O_NOFOLLOW",
-            "O_CLOEXEC",
-            "O_NOCTTY",
-            "O_BINARY",
-            "O_NOINHERIT",
-        )
-    ),
+_WANTED: Final = (
+    "O_NONBLOCK",
+    "O_NOFOLLOW",
+    "O_CLOEXEC",
+    "O_NOCTTY",
+    "O_BINARY",
+    "O_NOINHERIT",
 )
+_FLAGS: Final = reduce(or_, (getattr(os, name, 0) for name in _WANTED))
 
 
 def open_regular(path: Path | str, *, resolve: bool = False) -> io.FileIO:
@@ -52,7 +47,7 @@ def open_regular(path: Path | str, *, resolve: bool = False) -> io.FileIO:
 
 
 def _open_descriptor(path: str, flags: int) -> int:
-    descriptor = os.open(path, flags | _WANTED_FLAGS)
+    descriptor = os.open(path, flags | _FLAGS)
     try:
         _refuse_unless_regular(path, os.fstat(descriptor))
     except UnreadableInput:

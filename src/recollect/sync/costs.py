@@ -20,9 +20,6 @@ LARGEST_COST = 2**50
 """Micro-dollars, a billion dollars: what is beyond is no price but damage."""
 
 _FIRST_DAY = date(1970, 1, 1).toordinal()
-_Key = tuple[str | None, str, int | None]
-"""Model, terms, and the day by its number since 1970: all that decides about a tariff."""
-
 _decode_usage = msgspec.json.Decoder(Usage).decode
 
 
@@ -31,17 +28,13 @@ class Costs:
 
     def __init__(self, prices: Prices) -> None:
         self._prices = prices
-        self._tariffs: dict[_Key, Tariff | None] = {}
+        self._find_tariff = lru_cache(maxsize=CACHE_SIZE)(self._look_up)
 
     def of_tokens(
         self, model: str | None, terms: str, tokens: Tokens, time: int | None
     ) -> int | None:
         """The cost of a message that was one request."""
-        key = (model, terms, None if time is None else time // DAY_MS)
-        try:
-            tariff = self._tariffs[key]
-        except KeyError:
-            tariff = self._remember(key)
+        tariff = self._find_tariff(model, terms, None if time is None else time // DAY_MS)
         cost = None if tariff is None else multiply_total(tokens, tariff)
         return None if cost is None else _check(cost)
 
@@ -53,14 +46,10 @@ class Costs:
         cost = self._prices.cost(model, _decode_usage(usage), day, is_largest=is_largest)
         return None if cost is None else _check(cost.total)
 
-    def _remember(self, key: _Key) -> Tariff | None:
-        if len(self._tariffs) >= CACHE_SIZE:
-            self._tariffs.clear()
-        model, terms, number = key
+    def _look_up(self, model: str | None, terms: str, number: int | None) -> Tariff | None:
+        """What is charged on the day with that number since 1970."""
         day = None if number is None else _name_day(number)
-        request = Request(model, Tokens(), *split_terms(terms))
-        self._tariffs[key] = tariff = self._prices.find_tariff(request, day)
-        return tariff
+        return self._prices.find_tariff(Request(model, Tokens(), *split_terms(terms)), day)
 
 
 def _check(cost: int) -> int | None:

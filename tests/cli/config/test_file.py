@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.config.file and config_defaults."""
+"""Tests of recollect.cli.config.file and config.defaults."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
 """`recollect statusline`: one line for Claude Code's own status line.
 
 This is what the parser knows of it, for help and documentation. A client's call does not come this
-way: `recollect.cli.main` hands it to `statusline_run` before click is imported.
+way: `recollect.cli.main` hands it to `statusline.run` before click is imported.
 """
 
 import click
