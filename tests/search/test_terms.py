@@ -102,12 +102,17 @@ def test_an_emoji_is_a_term(emoji: str, same: str) -> None:
         "",
         "plain text, get_file_name\n\x00\x1b[0m MAX_LENGTH 12 files",
         "x" * 64,
-        "  1\u2192first\n  2\u2192second \u2500\u2500\u2026",
+        "\u2500\u2500 first \u2026 \u251c\u2500 second",
     ],
 )
 def test_plain_text_is_not_touched(text: str) -> None:
     """Text that the tokenizer reads rightly goes to the index as it is."""
     assert prepare_for_index(text) == text.encode()
+
+
+def test_the_arrows_of_a_file_that_was_read_are_spaces() -> None:
+    """They stand behind every line number, and what is all ASCII is indexed soonest."""
+    assert prepare_for_index("  1\u2192first\n  2\u2192second") == b"  1 first\n  2 second"
 
 
 def test_a_phrase_does_not_cross_into_the_parts() -> None:

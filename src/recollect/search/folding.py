@@ -30,6 +30,7 @@ UNSPACED: Final = (
 )
 
 _FOREIGN: Final = re.compile(rf"[^\x00-\x7f{_PLAIN}]+")
+_ARROW: Final = "\u2192"
 _ALL_PLAIN: Final = re.compile(rf"[{_PLAIN}]*")
 _ASCII: Final = bytes(range(0x80))
 _TERM_CHARACTER: Final = re.compile(rf"[^{SEPARATORS}]")
@@ -126,9 +127,13 @@ def make_encoder(name: str, write: Callable[[str], str]) -> Callable[[str], byte
         return folded, error.end
 
     def encode(text: str) -> bytes:
+        # Files that were read have an arrow on every line, and often nothing else to fold. To the
+        # index it is the space that is written for it, and what is all ASCII is quick to the end.
+        text = text.replace(_ARROW, " ")
+        if text.isascii():
+            return text.encode()
         data = text.encode(errors="replace")
-        # Files that were read have an arrow on every line, and often nothing else to fold.
-        if text.isascii() or _ALL_PLAIN.fullmatch(data.translate(None, _ASCII).decode()):
+        if _ALL_PLAIN.fullmatch(data.translate(None, _ASCII).decode()):
             return data
         return text.encode("ascii", name)
 

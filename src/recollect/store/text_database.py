@@ -25,7 +25,7 @@ DIRECTORY: Final = "text"
 
 _NAME: Final = "text.db"
 _VERSION_KEY: Final = "version"
-_SCHEMA: Final = "2"
+_SCHEMA: Final = "3"
 _BUSY_MS: Final = 5_000
 _PAGE_BYTES: Final = 8192
 _CACHE_KB: Final = 32 * 1024

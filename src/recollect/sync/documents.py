@@ -8,7 +8,7 @@ model saw are taken, not the client's structured copy of them, and pictures have
 import hashlib
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Raw, Struct
 
@@ -42,7 +42,7 @@ from recollect.session.prompts import PERSON_KINDS, InputKind, Prompt, read_prom
 from recollect.store.text import Part
 
 _MOST_LEVELS: Final = 20
-_EDGE: Final = 1024
+_EDGE: Final = 128
 
 
 class Document(Struct, frozen=True, gc=False):
@@ -80,7 +80,7 @@ def make_key(document: Document, timestamp: str | None) -> int:
     text = document.text
     # Of a long text both ends and the length: its owner and its time are its own already.
     shown = text if len(text) <= 2 * _EDGE else f"{text[:_EDGE]}{len(text)}{text[-_EDGE:]}"
-    return hash_name(f"{document.part}|{document.owner}|{timestamp or ''}|{shown}")
+    return hash_name(f"{int(document.part)}|{document.owner}|{timestamp or ''}|{shown}")
 
 
 def hash_name(name: str) -> int:
@@ -90,16 +90,11 @@ def hash_name(name: str) -> int:
 
 
 def _iter_user(record: User, *, is_subagent: bool) -> Iterator[Document]:
-    content = record.message.content if record.message else None
-    results = (
-        [block for block in content if isinstance(block, ToolResult)]
-        if isinstance(content, tuple)
-        else []
-    )
-    if not results:
+    blocks = list_blocks(record.message.content if record.message else None)
+    if not any(isinstance(block, ToolResult) for block in blocks):
         yield from _iter_prompt(read_prompt(record, is_subagent=is_subagent), "")
         return
-    for block in list_blocks(content):
+    for block in blocks:
         if isinstance(block, ToolResult):
             text, is_error = result_text(block), bool(block.is_error)
             yield Document(Part.TOOL_RESULT, text, None, block.tool_use_id, is_error)
@@ -188,16 +183,15 @@ def _uuid(record: Record) -> str:
 
 def _join_strings(raw: Raw) -> str:
     """The strings in a JSON text, one a line: what a person would read of it."""
-    value = decode_value(raw, object) if bytes(raw) else None
-    return "\n".join(_iter_strings(value, _MOST_LEVELS))
+    found: list[str] = []
+    if bytes(raw):
+        _collect_strings(decode_value(raw, object), _MOST_LEVELS, found)
+    return "\n".join(found)
 
 
-def _iter_strings(value: Any, levels: int) -> Iterator[str]:  # noqa: ANN401 - whatever JSON holds
+def _collect_strings(value: object, levels: int, found: list[str]) -> None:
     if isinstance(value, str):
-        yield value
-    elif levels and isinstance(value, dict):
-        for member in value.values():
-            yield from _iter_strings(member, levels - 1)
-    elif levels and isinstance(value, list):
-        for member in value:
-            yield from _iter_strings(member, levels - 1)
+        found.append(value)
+    elif levels and isinstance(value, dict | list):
+        for member in value.values() if isinstance(value, dict) else value:
+            _collect_strings(member, levels - 1, found)
