@@ -65,6 +65,18 @@ def test_files_come_back_as_they_were(connection: apsw.Connection) -> None:
     }
 
 
+def test_files_at_some_paths_come_with_those_that_are_gone(connection: apsw.Connection) -> None:
+    """Whatever signs the paths hold."""
+    names = ("/a", "/b", "/'\"\\\u00e9", os.fsdecode(b"/caf\xe9"), "/gone")
+    numbers = {name: save_file(connection, replace(ROW, path=name)) for name in names}
+    mark_gone(connection, numbers["/gone"], is_gone=True)
+    found = load_files(connection, [*names[2:4], "/unknown"])
+    assert {path: number for path, (number, _) in found.items()} == {
+        name: numbers[name] for name in names[2:]
+    }
+    assert list(load_files(connection, [])) == ["/gone"]
+
+
 def test_files_elsewhere_are_noticed(connection: apsw.Connection) -> None:
     """Whatever signs their paths hold; what cannot be compared counts as elsewhere."""
     home = "/home/me/.claude/"

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from recollect.locations import Transcript
 from recollect.store.catalogue import FileRow
-from recollect.sync.changes import Plan, Task, is_there, make_plan
+from recollect.sync.changes import Plan, Task, find_changed, is_there, make_plan
 from tests.sync.lines import Line
 from tests.sync.world import World
 
@@ -35,6 +35,19 @@ def describe(found: Transcript) -> FileRow:
 def known_as(number: int, row: FileRow) -> dict[str, tuple[int, FileRow]]:
     """What the index knows, if it is one file."""
     return {row.path: (number, row)}
+
+
+def test_what_is_as_it_was_is_left_out(world: World) -> None:
+    """Changed are files with another inode, size or time, and new ones; others may have gone."""
+    for name in ("p/a", "p/b", "p/c"):
+        world.write(name, Line().encode())
+    found = {transcript.file: transcript for transcript in world.find()}
+    a, b, c = map(str, map(world.path, ("p/a", "p/b", "p/c")))
+    state = (found[a].inode, found[a].size, found[a].mtime_ns)
+    grown = (found[b].inode, found[b].size - 1, found[b].mtime_ns)
+    states = {a: state, b: grown, "/gone": state}
+    changed, left = find_changed(found.values(), states)
+    assert ({transcript.file for transcript in changed}, left) == ({b, c}, ["/gone"])
 
 
 def test_nothing_has_to_be_done_about_known_files(world: World) -> None:

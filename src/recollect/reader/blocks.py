@@ -5,22 +5,20 @@ holds many lines, so that whoever reads it can search it as one piece. A line th
 limit is counted, not kept: memory does not depend on what is in the file.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 MAX_LINE = 64 * 1024 * 1024
 """Longest line, in bytes, that is read into memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True, gc=False):
     """Whole lines, each with its `\\n`, from `offset` on."""
 
     offset: int
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class TooLong:
+class TooLong(Struct, frozen=True, gc=False):
     """A line that was counted but not kept."""
 
     offset: int

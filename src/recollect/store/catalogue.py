@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from zlib import crc32
 
 import apsw
+import msgspec
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
@@ -48,6 +49,7 @@ class FileRow(Struct, frozen=True):
 # The checksum is of all but `is_gone`, which changes by itself and which the next sync would mend.
 _COLUMNS = ("crc", "is_gone", *FileRow.__struct_fields__[:-1])
 _SELECT_FILES = f"SELECT id, {', '.join(_COLUMNS)} FROM files"  # noqa: S608 - our own names
+_GONE_OR_ASKED = "WHERE is_gone OR path IN (SELECT value FROM json_each(?))"
 _SAVE_FILE = (
     f"INSERT INTO files (id, {', '.join(_COLUMNS)}) "  # noqa: S608 - our own names
     f"VALUES (?, {', '.join('?' * len(_COLUMNS))}) ON CONFLICT (id) DO UPDATE SET "
@@ -56,14 +58,20 @@ _SAVE_FILE = (
 
 
 def load_files(
-    connection: apsw.Connection, *, is_trusted: bool = False
+    connection: apsw.Connection, paths: Iterable[str] | None = None, *, is_trusted: bool = False
 ) -> dict[str, tuple[int, FileRow]]:
-    """Every known transcript by its path, with its number.
+    """Every known transcript by its path, with its number; of those that are not gone, the ones
+    at `paths` if given.
 
     `is_trusted` says that pages have checksums, so that those of the rows need not be compared.
     """
     files: dict[str, tuple[int, FileRow]] = {}
-    for number, crc, is_gone, *values in connection.execute(_SELECT_FILES):
+    if paths is None:
+        rows = connection.execute(_SELECT_FILES)
+    else:
+        asked = msgspec.json.encode([encode_path(path) for path in paths]).decode()
+        rows = connection.execute(f"{_SELECT_FILES} {_GONE_OR_ASKED}", (asked,))
+    for number, crc, is_gone, *values in rows:
         if not is_trusted and crc != _crc_of(number, *values):
             raise DamagedIndex(f"The index is damaged where it keeps file {number}.")
         *others, is_racy = values

@@ -38,6 +38,19 @@ class Plan(Struct, frozen=True):
         return not (self.tasks or self.moved or self.gone or self.returned)
 
 
+def find_changed(
+    transcripts: Iterable[Transcript], states: Mapping[str, tuple[int, int, int]]
+) -> tuple[list[Transcript], list[str]]:
+    """The transcripts that are not as `states` has them, and paths of known files without one."""
+    left = dict(states)
+    changed = [
+        found
+        for found in transcripts
+        if left.pop(found.file, None) != (found.inode, found.size, found.mtime_ns)
+    ]
+    return changed, list(left)
+
+
 def make_plan(
     transcripts: Iterable[Transcript],
     known: Mapping[str, tuple[int, FileRow]],

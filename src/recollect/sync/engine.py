@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from recollect.locations import Transcript
 from recollect.locations.names import PROJECTS_DIRECTORY
-from recollect.store.catalogue import Names, load_files, load_problems
+from recollect.store.catalogue import Names, load_files, load_problems, load_states
 from recollect.store.checksums import load_checksums
 from recollect.store.database import Access, check_everything, transaction, update
 from recollect.store.failures import DamagedIndex
@@ -23,7 +23,7 @@ from recollect.store.place import refuse_claude_directory
 from recollect.store.salvage import iter_remains
 from recollect.store.schema import DATA_VERSION
 from recollect.sync.booking import Booking
-from recollect.sync.changes import Plan, Task, is_there, make_plan
+from recollect.sync.changes import Plan, Task, find_changed, is_there, make_plan
 from recollect.sync.editions import find_edition
 from recollect.sync.extract import Extract, load_costs
 from recollect.sync.level import EDITION_KEY, find_transcripts, is_level
@@ -101,13 +101,13 @@ class _Sync:
         self._access = access
         self._request = request
         self._connection = access.connection
-        self._known = load_files(access.connection, is_trusted=load_checksums())
+        self._has_files = bool(access.connection.execute("SELECT EXISTS (SELECT 1 FROM files)").get)
         self._booking = Booking(
             access.connection,
             Names(access.connection),
             request.prices,
             edition=request.edition,
-            is_first=not self._known,
+            is_first=not self._has_files,
         )
         self._files_read = self._bytes_read = 0
 
@@ -115,7 +115,7 @@ class _Sync:
         """Do all that is to be done."""
         is_outdated = read_meta(self._connection, "data") != str(DATA_VERSION)
         anew = self._request.anew or is_outdated
-        plan = make_plan(self._request.transcripts, self._known, anew=anew)
+        plan = self._make_plan(anew=anew)
         if anew or not plan.is_empty:
             self._check_now_and_then()
         self._arrange(plan)
@@ -129,11 +129,20 @@ class _Sync:
             problems=tuple(sorted(load_problems(self._connection).items())),
         )
 
+    def _make_plan(self, *, anew: bool) -> Plan:
+        """What is to be done, for which hardly any of thousands of files have to be looked at."""
+        transcripts = self._request.transcripts
+        if anew or not load_checksums():
+            return make_plan(transcripts, load_files(self._connection), anew=anew)
+        changed, left = find_changed(transcripts, load_states(self._connection))
+        paths = [*(found.file for found in changed), *left]
+        return make_plan(changed, load_files(self._connection, paths, is_trusted=True))
+
     def _check_now_and_then(self) -> None:
         """Look at all of the index once a day, since answers look at a part of it only."""
         today = time.strftime("%Y-%m-%d", time.gmtime())
         if self._request.anew or self._meta("checked") != today:
-            if self._known:
+            if self._has_files:
                 check_everything(self._connection)
             write_meta(self._connection, "checked", today)
 
