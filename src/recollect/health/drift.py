@@ -6,7 +6,6 @@ the types, whose depth is fixed, never the data.
 """
 
 import types
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, TypeGuard, Union, get_args, get_origin
 
@@ -37,8 +36,7 @@ class Drift(NamedTuple):
     kinds: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Family:
+class _Family(Struct, frozen=True):
     """The members of a tagged union: what they are called, and which need no class to be known."""
 
     name: str
@@ -57,8 +55,7 @@ _FAMILIES: dict[type[Struct], _Family] = {
 """By the member that stands for whatever has no class of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """How to look into a value: as one of several structs, an array, an object with free keys."""
 
     structs: dict[str, type[Struct]]
@@ -68,8 +65,7 @@ class _Plan:
     value: "_Plan | None"
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(Struct, frozen=True):
     """The names that a struct declares, and how to look into those that hold structs."""
 
     names: frozenset[str]

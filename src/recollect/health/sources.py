@@ -7,9 +7,10 @@ for other people's eyes.
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from recollect.health.report import RefusedFile
 from recollect.locations import (
@@ -28,8 +29,7 @@ from recollect.render.terminal import safe_text
 HOME_SIGN: Final = "~"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A file to read: where it is, what the report calls it, and whose words it holds."""
 
     path: Path
@@ -37,16 +37,14 @@ class Source:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Inventory:
+class Inventory(Struct, frozen=True):
     """What is to be read, and what was found and left alone."""
 
     sources: tuple[Source, ...]
     refused: tuple[RefusedFile, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
+class Naming(Struct, frozen=True):
     """What a file is called in a report: `base` is left out, unless several were surveyed."""
 
     base: Path

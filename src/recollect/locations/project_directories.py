@@ -8,9 +8,9 @@ by the user), and so do records (some transcripts have no work directory in them
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path, PureWindowsPath
+from typing import NamedTuple
 
 from recollect.locations.discovery import discover_root
 from recollect.locations.names import (
@@ -23,8 +23,7 @@ from recollect.locations.transcript_files import Transcript
 CwdOf = Callable[[Path], str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class WorkDirectory:
+class WorkDirectory(NamedTuple):
     """A work directory under every spelling that Claude Code may have recorded."""
 
     spellings: tuple[str, ...]

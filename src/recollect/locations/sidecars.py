@@ -10,11 +10,10 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from recollect.locations.entries import (
     Parts,
@@ -57,16 +56,14 @@ class SidecarKind(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class Sidecar:
+class Sidecar(NamedTuple):
     """One file beside the transcripts."""
 
     kind: SidecarKind
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Sidecars:
+class Sidecars(NamedTuple):
     """What was found, each list in the order of its paths."""
 
     found: tuple[Sidecar, ...]

@@ -7,7 +7,8 @@ middle. The parts returned tile the line.
 
 import json
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Chain, Record
@@ -30,8 +31,7 @@ _TAIL = 64
 """Bytes at the end of a piece in which a broken token is looked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """Bytes of a line from `start` to `end`: a record, or None and why there is none."""
 
     start: int

@@ -5,9 +5,10 @@ have thousands of entries: `--json` has them all.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
+
+from msgspec import Struct
 
 from recollect.cli.doctor.machine import iter_index, iter_orphans, iter_retention, iter_roots
 from recollect.cli.doctor.parts import MOST_ROWS, iter_remainder
@@ -19,8 +20,7 @@ KIND_REMARKS = {"stream": "output of headless runs"}
 Counts = Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Listing:
+class _Listing(Struct, frozen=True):
     """A list under some words, which is not there at all when it is empty."""
 
     words: str
