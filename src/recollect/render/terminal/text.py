@@ -18,7 +18,7 @@ _EMOJI_SELECTOR = "\ufe0f"
 _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 
 _ASCII_UNSAFE = re.compile(f"[{_CONTROLS}]")
-_UNSAFE = re.compile(
+_UNSAFE = (
     f"[{_CONTROLS}"
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # direction: text that reads as another
     "\u00ad\u034f\u180b-\u180f\u200b\u2028\u2029\u2060-\u2065\ufeff\ufff0-\ufffb"  # invisible
@@ -43,7 +43,8 @@ def safe_text(text: str, *, single_line: bool = False) -> str:
 
     Line feeds and tabs stay, unless the text has to fit on a `single_line`.
     """
-    pattern = _ASCII_UNSAFE if text.isascii() else _UNSAFE
+    # Compiling what most texts do not need takes milliseconds, and `re` remembers it once it has.
+    pattern = _ASCII_UNSAFE if text.isascii() else re.compile(_UNSAFE)
     safe = pattern.sub(_show, text)
     return _LINE_BREAKS.sub(_show, safe) if single_line else safe
 
