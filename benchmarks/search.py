@@ -231,7 +231,7 @@ def draw_queries(transcripts: Sequence[Transcript]) -> dict[str, list[str]]:
     ]
     counts: Counter[str] = Counter()
     for text in texts:
-        counts.update({word.lower() for word in re.findall("[A-Za-z]{3,}", text)})
+        counts.update(sorted({word.lower() for word in re.findall("[A-Za-z]{3,}", text)}))
     common = [word for word, _ in counts.most_common(200)]
     rare = [word for word, count in counts.items() if count <= 2 and 5 <= len(word) <= 12]
     middling = [word for word, count in counts.items() if 5 <= count <= 60 and len(word) >= 8]

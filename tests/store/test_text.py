@@ -18,7 +18,7 @@ from recollect.store.text_queries import (
     none_of,
     open_text_queries,
 )
-from recollect.store.vocabulary import gather_terms
+from recollect.store.vocabulary import find_beginning, gather_terms
 
 TOKENIZER = "unicode61"
 FILE = TextFile("/claude/projects/-pond/a.jsonl", "-pond", "a")
@@ -199,6 +199,9 @@ def test_all_terms_are_gathered(tmp_path: Path) -> None:
     update_texts(tmp_path, "1", TOKENIZER, gather_terms)
     connection = open_texts(tmp_path, "1")
     assert connection is not None
-    found = connection.execute("SELECT CAST(terms AS TEXT) FROM vocabulary").get
+    rows = connection.execute("SELECT terms FROM vocabulary ORDER BY id").get
+    found = b"".join(rows).decode().split()
+    beginnings = [find_beginning(connection, term) for term in terms]
     connection.close()
-    assert found.split() == terms
+    assert found == terms
+    assert beginnings == [{other for other in terms if other.startswith(term)} for term in terms]

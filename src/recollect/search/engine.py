@@ -20,6 +20,7 @@ from recollect.records.envelope import Record
 from recollect.search.candidates import find_candidates
 from recollect.search.fields import FieldReader
 from recollect.search.match import make_search_plan, to_match
+from recollect.search.prefixes import make_spell
 from recollect.search.query import parse_query
 from recollect.search.ranking import rate
 from recollect.search.readback import TextReader
@@ -163,7 +164,10 @@ class _Search:
     def _find(self, query: Query) -> _Answer:
         fields = FieldReader(self._queries, self._reader, query)
         plan = make_search_plan(
-            query, fields.ask, lambda regex: find_candidates(regex, self._queries)
+            query,
+            fields.ask,
+            lambda regex: find_candidates(regex, self._queries),
+            make_spell(self._queries),
         )
         found = self._queries.select(
             plan.match,

@@ -97,8 +97,15 @@ CREATE VIRTUAL TABLE words USING fts5(
 );
 CREATE VIRTUAL TABLE words_vocabulary USING fts5vocab('words', 'row');
 
--- All terms, one a line, in a few rows that are quick to search through.
-CREATE TABLE vocabulary (id INTEGER PRIMARY KEY, terms BLOB NOT NULL);
+-- All terms, one a line and in order, in a few rows that are quick to search through. A row has
+-- those from `start` to `stop`; `frequent` are those of them that many texts hold.
+CREATE TABLE vocabulary (
+    id INTEGER PRIMARY KEY,
+    start TEXT NOT NULL,
+    stop TEXT NOT NULL,
+    frequent BLOB NOT NULL,
+    terms BLOB NOT NULL
+);
 """
 SETTINGS: Final = {"hashsize": 64 << 20, "automerge": 32, "crisismerge": 1_000, "pgsz": 8_000}
 """Of the full-text index, as measured: docs/dev/decisions/0006-full-text.md."""

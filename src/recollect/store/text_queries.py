@@ -19,7 +19,7 @@ from msgspec import Struct
 from recollect.store.catalogue import Names
 from recollect.store.text import SLOTS, Part, TextBatch, TextFile, TextWriter
 from recollect.store.text_database import open_in_memory, open_texts
-from recollect.store.vocabulary import find_terms, is_gathered
+from recollect.store.vocabulary import find_beginning, find_frequent, find_terms, is_gathered
 
 # As `os.fsdecode` does it, which looks them up for each of thousands of paths.
 _PATHS: Final = (sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
@@ -207,9 +207,17 @@ class TextQueries:
         }
         return sorted(found, key=lambda term: (len(term), term))[:most]
 
+    def find_beginning(self, beginning: str) -> set[str]:
+        """All terms of two characters or more that begin with a text."""
+        return set().union(*(find_beginning(each.connection, beginning) for each in self._tables))
+
+    def find_frequent(self, beginning: str) -> set[str]:
+        """Those of the terms that begin with a text that are in many texts."""
+        return set().union(*(find_frequent(each.connection, beginning) for each in self._tables))
+
     @cached_property
     def knows_all_terms(self) -> bool:
-        """Whether `find_terms` finds all there are: yes, unless a long run was cut off."""
+        """Whether all terms there are can be found: yes, unless a long run was cut off."""
         return all(is_gathered(tables.connection) for tables in self._tables)
 
     def select_ids(self, match: str, first: int, limit: int) -> set[int]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 import apsw
 
@@ -21,13 +21,32 @@ _STALE_KEY: Final = "vocabulary"
 _MANY: Final = 1 << 20
 """Bytes of text from which on copying the list is cheaper than taking texts apart."""
 
-_MOST_NOTES: Final = 50
+_FREQUENT: Final = 4_000
+"""Texts from which on a term is frequent."""
+
 _CUTS: Final = ("", *"16acdfimpstv", "\x7f", "\U0010ffff")
 """Where the list is cut for being copied on all cores, into pieces of about as much work; the last
-is above all terms."""
+is above all terms. They are single characters, so that all terms that begin alike are together."""
+
+_MOST_ROWS: Final = 64
+
+_GATHER: Final = """
+SELECT CAST(group_concat(term, char(10)) FILTER (WHERE doc >= ?) || char(10) AS BLOB),
+    CAST(group_concat(term, char(10)) || char(10) AS BLOB)
+FROM words_vocabulary WHERE term >= ? AND term < ?
+"""
 
 # As the tokenizer takes prepared texts apart: signs beyond ASCII are left in three blocks only.
 _WORD: Final = re.compile("[0-9A-Za-z\u0080-\u1fff\u2c00-\udfff\ue001-\U0010ffff]{2,}")
+
+
+class _Piece(NamedTuple):
+    """A row of the copy."""
+
+    start: str
+    stop: str
+    frequent: bytes
+    terms: bytes
 
 
 def note_terms(connection: apsw.Connection, texts: Sequence[bytes]) -> bool:
@@ -40,23 +59,25 @@ def note_terms(connection: apsw.Connection, texts: Sequence[bytes]) -> bool:
         return False
     terms = sorted({word for text in texts for word in _WORD.findall(text.decode().lower())})
     if terms:
-        _save(connection, "".join(f"{term}\n" for term in terms).encode())
+        written = "".join(f"{term}\n" for term in terms).encode()
+        _save(connection, _Piece(_CUTS[0], _CUTS[-1], b"", written))
     return True
 
 
 def is_gathering_due(connection: apsw.Connection) -> bool:
     """Whether much was added since the list of terms was copied."""
-    notes = connection.execute("SELECT count(*) FROM vocabulary").get
-    return not is_gathered(connection) or notes > _MOST_NOTES
+    rows = connection.execute("SELECT count(*) FROM vocabulary").get
+    return not is_gathered(connection) or rows > _MOST_ROWS
 
 
 def gather_terms(connection: apsw.Connection) -> None:
     """Copy the list of terms as it was at the beginning of this transaction."""
-    read = partial(_read_terms, connection.filename)
+    read = partial(_read_piece, connection.filename)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        terms = b"".join(pool.map(read, _CUTS, _CUTS[1:]))
+        pieces = list(pool.map(read, _CUTS, _CUTS[1:]))
     connection.execute("DELETE FROM vocabulary")
-    _save(connection, terms)
+    for piece in pieces:
+        _save(connection, piece)
     write_meta(connection, _STALE_KEY, "gathered")
 
 
@@ -75,6 +96,34 @@ def find_terms(connection: apsw.Connection, part: str, most: int) -> list[str]:
     return sorted((line.decode() for line in found), key=lambda term: (len(term), term))[:most]
 
 
+def find_beginning(connection: apsw.Connection, beginning: str) -> set[str]:
+    """All terms that begin with a text."""
+    return _find_beginning(connection, "terms", beginning)
+
+
+def find_frequent(connection: apsw.Connection, beginning: str) -> set[str]:
+    """Those of the terms that begin with a text that are in many texts."""
+    return _find_beginning(connection, "frequent", beginning)
+
+
+def _find_beginning(
+    connection: apsw.Connection, column: Literal["terms", "frequent"], beginning: str
+) -> set[str]:
+    query = f"SELECT {column} FROM vocabulary WHERE start <= ?1 AND ?1 < stop"  # noqa: S608 - ours
+    rows = connection.execute(query, (beginning,))
+    return {term for (terms,) in rows for term in _cut_beginning(terms, beginning)}
+
+
+def _cut_beginning(terms: bytes, beginning: str) -> list[str]:
+    """The lines that begin with a text, which follow each other because all are in order."""
+    sought = beginning.encode()
+    start = 0 if terms.startswith(sought) else terms.find(b"\n" + sought) + 1
+    if not terms.startswith(sought, start):
+        return []
+    last = max(terms.rfind(b"\n" + sought), start)
+    return terms[start : terms.find(b"\n", last + 1)].decode().split("\n")
+
+
 def _find_lines(terms: bytes, part: bytes) -> set[bytes]:
     found: set[bytes] = set()
     at = terms.find(part)
@@ -85,19 +134,17 @@ def _find_lines(terms: bytes, part: bytes) -> set[bytes]:
     return found
 
 
-def _read_terms(filename: str, start: str, stop: str) -> bytes:
+def _read_piece(filename: str, start: str, stop: str) -> _Piece:
     """The terms from one to another, put together by SQLite, which other threads need not wait for.
 
     A connection of its own sees what has been committed.
     """
     with closing(apsw.Connection(filename, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
-        found: bytes | None = connection.execute(
-            "SELECT CAST(group_concat(term, char(10)) || char(10) AS BLOB) FROM words_vocabulary "
-            "WHERE term >= ? AND term < ?",
-            (start, stop),
-        ).get
-    return found or b""
+        found: tuple[bytes | None, bytes | None]
+        found = connection.execute(_GATHER, (_FREQUENT, start, stop)).get
+    return _Piece(start, stop, found[0] or b"", found[1] or b"")
 
 
-def _save(connection: apsw.Connection, terms: bytes) -> None:
-    connection.execute("INSERT INTO vocabulary (terms) VALUES (?)", (terms,))
+def _save(connection: apsw.Connection, piece: _Piece) -> None:
+    columns = ", ".join(_Piece._fields)
+    connection.execute(f"INSERT INTO vocabulary ({columns}) VALUES (?, ?, ?, ?)", piece)  # noqa: S608 - ours
