@@ -35,11 +35,13 @@ def make_search_plan(
     """The plan for a query."""
     parts = query.root.parts if isinstance(query.root, And) else (query.root,)
     worded = [part for part in parts if to_match(_positive(part)) is not None]
-    match = to_match(And(tuple(worded)), spell)
+    # What a condition may turn down has to be gone through to the end, which takes as long as
+    # uniting it, and longer in many pieces.
+    match = to_match(And(tuple(worded)), spell if len(worded) == len(parts) else spell_as_is)
     rest = [part for part in parts if match is None or part not in worded]
     narrowed = [find_candidates(part) for part in rest if isinstance(part, Regex)]
     matches = [found for found in (match, *narrowed) if found is not None]
-    condition = all_of([_to_condition(part, ask, spell) for part in rest])
+    condition = all_of([_to_condition(part, ask) for part in rest])
     return Plan(" AND ".join(matches) or None, condition)
 
 
@@ -84,13 +86,13 @@ def quote_terms(sequence: TermSequence) -> str:
     return f'"{terms}"{" *" if sequence.ends_open else ""}'
 
 
-def _to_condition(node: Node, ask: FieldConditions, spell: Spell) -> Condition:
+def _to_condition(node: Node, ask: FieldConditions) -> Condition:
     match node:
         case And():
-            return all_of([_to_condition(part, ask, spell) for part in node.parts])
+            return all_of([_to_condition(part, ask) for part in node.parts])
         case Or():
-            return any_of([_to_condition(part, ask, spell) for part in node.parts])
+            return any_of([_to_condition(part, ask) for part in node.parts])
         case Not():
-            return none_of(_to_condition(node.part, ask, spell))
-    match = to_match(node, spell)
+            return none_of(_to_condition(node.part, ask))
+    match = to_match(node)
     return ask(node) if match is None else holds_words(match)
