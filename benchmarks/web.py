@@ -245,7 +245,7 @@ def measure_searching(folder: Path, options: Options) -> Iterator[Figure]:
         yield Figure("shutdown while indexing texts", stop(server), "s", 2)
     with run_server(folder, root) as server:
         note = f"{len(transcripts):,} transcripts of {size:,.0f} MB"
-        yield Figure("searchable after", wait_until_level(server), "s", note=note)
+        yield Figure("all read and at rest after", wait_until_level(server), "s", note=note)
         for kind, queries in draw_typing(draw_queries(transcripts), options).items():
             with Client(server) as client:
                 answers = [client.get(f"/search?part=true&q={quote(q)}") for q in queries]
