@@ -229,12 +229,14 @@ def check_totals(size: str, place: Place) -> Figure:
 
 
 def measure_memory(size: str, place: Place) -> Iterator[Figure]:
-    """Memory of a first sync, with that of all processes that read for it."""
+    """Memory of a first sync, with that of all processes that read for it; then with texts."""
     place.forget()
     run = place.recollect("index", watches_memory=True)
     yield Figure(f"{size}: memory while indexing", run.peak_memory / MEGABYTE, "MB", 300)
     index = sum(path.stat().st_size for path in place.data.rglob("*") if path.is_file())
     yield Figure(f"{size}: index on disk", index / MEGABYTE, "MB")
+    run = place.recollect("index", "--text", watches_memory=True)
+    yield Figure(f"{size}: memory while indexing texts", run.peak_memory / MEGABYTE, "MB", 300)
 
 
 def measure_long_line(folder: Path, size: int) -> Iterator[Figure]:

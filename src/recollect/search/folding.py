@@ -52,7 +52,7 @@ _STROKED: Final = {
     "ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t", "\u0131": "i", "æ": "ae", "œ": "oe",
 }  # fmt: skip
 # Bounds the memory that a text with every character there is can take; the rest is folded anew.
-_REMEMBERED: Final = 1 << 16
+_REMEMBERED: Final = 1 << 14
 _SHORT_RUN: Final = 32
 
 

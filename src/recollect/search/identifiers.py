@@ -38,7 +38,7 @@ _BOUNDARIES: Final = BytesAhoCorasick(
 )
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 10)
 def split_identifier(name: str) -> tuple[str, ...]:
     """The parts of a compound name in lower case; empty when it is no compound."""
     if _HUMP.search(name) or _NUMBERED.fullmatch(name):

@@ -36,7 +36,7 @@ CUT: Final = BARRIER * 2
 _ASCII_TERM: Final = re.compile("[a-z0-9]+")
 _TERM: Final = re.compile(rf"[^{SEPARATORS}]+")
 _UNSPACED_RUN: Final = re.compile(rf"[{UNSPACED}]+")
-_REMEMBERED: Final = 1 << 16
+_REMEMBERED: Final = 1 << 15
 _PIECE: Final = re.compile(rf"[{UNSPACED}]+|[^{SEPARATORS}{UNSPACED}]+")
 
 

@@ -28,7 +28,7 @@ _VERSION_KEY: Final = "version"
 _SCHEMA: Final = "3"
 _BUSY_MS: Final = 5_000
 _PAGE_BYTES: Final = 8192
-_CACHE_KB: Final = 32 * 1024
+_CACHE_KB: Final = 16 * 1024
 
 T = TypeVar("T")
 

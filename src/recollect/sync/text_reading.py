@@ -30,7 +30,7 @@ from recollect.session.times import parse_time
 from recollect.store.text import UNFINISHED, Part, TextBatch, TextRow, TextState
 from recollect.sync.documents import hash_name, list_documents, make_key
 
-STRETCH: Final = 16 << 20
+STRETCH: Final = 4 << 20
 """Bytes of a file that are read in one go, which bounds what a worker holds."""
 
 TAIL: Final = 128 << 10
