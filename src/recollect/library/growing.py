@@ -85,15 +85,14 @@ class _Reading:
 
     def catch_up(self, transcript: Transcript) -> bool:
         """Read what is new; tell whether anything may be."""
-        state = (transcript.inode, transcript.size, transcript.mtime_ns)
-        if state == self._state:
+        if transcript.state == self._state:
             return False
         with open_regular(transcript.path) as file:
             if not self._goes_on(file, transcript):
                 self.session = Session((), _describe(transcript))
                 self.position = 0
             self._read(file, transcript.file)
-        self._state = state
+        self._state = transcript.state
         return True
 
     def _goes_on(self, file: FileIO, transcript: Transcript) -> bool:

@@ -78,7 +78,7 @@ class Files:
             if known is None:
                 self._add(each, self._find_moved(each), is_new=True)
                 changed.append(path)
-            elif known.is_gone or _state_of(known) != (each.inode, each.size, each.mtime_ns):
+            elif known.is_gone or _state_of(known) != each.state:
                 known.transcript = each
                 changed.append(path)
         return changed
@@ -150,10 +150,7 @@ class Files:
 
 
 def _state_of(file: Followed) -> tuple[int, int, int]:
-    if file.tail and file.tail.state:
-        return file.tail.state
-    transcript = file.transcript
-    return transcript.inode, transcript.size, transcript.mtime_ns
+    return (file.tail and file.tail.state) or file.transcript.state
 
 
 def _key_of(transcript: Transcript) -> Key:

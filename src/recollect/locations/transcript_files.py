@@ -48,6 +48,11 @@ class Transcript(NamedTuple):
         return Path(self.file)
 
     @property
+    def state(self) -> tuple[int, int, int]:
+        """Inode, size and time: a file that has the same ones is taken to be as it was."""
+        return self.inode, self.size, self.mtime_ns
+
+    @property
     def is_empty(self) -> bool:
         """True for the file of 0 bytes that 2.0.x leaves behind at each resume."""
         return self.size == 0

@@ -6,7 +6,6 @@ hold are asked for by themselves, and what is united are those between them.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cache
 from itertools import groupby
 
 from recollect.search.terms import TermSequence
@@ -24,7 +23,6 @@ def spell_as_is(sequence: TermSequence) -> Sequence[TermSequence]:
 def make_spell(queries: TextQueries) -> Spell:
     """A function that spells beginnings out with the terms of an index."""
 
-    @cache
     def spell(sequence: TermSequence) -> Sequence[TermSequence]:
         if not sequence.ends_open or len(sequence.terms) > 1 or not queries.knows_all_terms:
             return spell_as_is(sequence)

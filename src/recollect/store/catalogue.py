@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from zlib import crc32
 
 import apsw
-import msgspec
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
 from recollect.store.failures import DamagedIndex
-from recollect.store.path_text import ODD, decode_path, encode_path
+from recollect.store.path_text import ODD, decode_path, encode_path, encode_paths
 
 LONGEST = 10_000
 """Characters that are kept of a name; all names are held in memory at once."""
@@ -60,17 +59,16 @@ _SAVE_FILE = (
 def load_files(
     connection: apsw.Connection, paths: Iterable[str] | None = None, *, is_trusted: bool = False
 ) -> dict[str, tuple[int, FileRow]]:
-    """Every known transcript by its path, with its number; of those that are not gone, the ones
-    at `paths` if given.
+    """Every known transcript by its path, with its number.
 
-    `is_trusted` says that pages have checksums, so that those of the rows need not be compared.
+    With `paths` these only, and those that are gone, which may be anywhere by now. `is_trusted`
+    says that pages have checksums, so that those of the rows need not be compared.
     """
     files: dict[str, tuple[int, FileRow]] = {}
     if paths is None:
         rows = connection.execute(_SELECT_FILES)
     else:
-        asked = msgspec.json.encode([encode_path(path) for path in paths]).decode()
-        rows = connection.execute(f"{_SELECT_FILES} {_GONE_OR_ASKED}", (asked,))
+        rows = connection.execute(f"{_SELECT_FILES} {_GONE_OR_ASKED}", (encode_paths(paths),))
     for number, crc, is_gone, *values in rows:
         if not is_trusted and crc != _crc_of(number, *values):
             raise DamagedIndex(f"The index is damaged where it keeps file {number}.")
@@ -128,6 +126,11 @@ def load_places(connection: apsw.Connection) -> dict[int, tuple[str, bool, int |
     return {
         number: (decode_path(path), bool(is_gone), began) for number, path, is_gone, began in rows
     }
+
+
+def has_files(connection: apsw.Connection) -> bool:
+    """Whether any transcript is known."""
+    return bool(connection.execute("SELECT EXISTS (SELECT 1 FROM files)").get)
 
 
 def has_files_elsewhere(connection: apsw.Connection, places: Iterable[str]) -> bool:

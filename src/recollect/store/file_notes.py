@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 import apsw
-import msgspec
 
-from recollect.store.path_text import decode_path, encode_path
+from recollect.store.path_text import decode_path, encode_path, encode_paths
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS file_notes (
@@ -45,7 +44,7 @@ def load_notes(
     values: tuple[str, ...] = (kind,)
     if paths is not None:
         query += " AND path IN (SELECT value FROM json_each(?))"
-        values += (msgspec.json.encode([*map(encode_path, paths)]).decode(),)
+        values += (encode_paths(paths),)
     try:
         rows: list[Any] = connection.execute(query, values).fetchall()
     except apsw.SQLError:

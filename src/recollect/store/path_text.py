@@ -1,7 +1,10 @@
 """Paths as text that can be stored: the bytes of some are no UTF-8, which SQLite and JSON need."""
 
 import os
+from collections.abc import Iterable
 from typing import Final
+
+import msgspec
 
 from recollect.store.failures import DamagedIndex
 
@@ -18,6 +21,11 @@ def encode_path(path: str) -> str:
     except UnicodeEncodeError:
         return ODD + os.fsencode(path).hex()
     return path
+
+
+def encode_paths(paths: Iterable[str]) -> str:
+    """Paths for a query to compare with those that are stored: `value` of `json_each`."""
+    return msgspec.json.encode([encode_path(path) for path in paths]).decode()
 
 
 def decode_path(text: str) -> str:

@@ -29,6 +29,7 @@ _CUTS: Final = ("", *"16acdfimpstv", "\x7f", "\U0010ffff")
 is above all terms. They are single characters, so that all terms that begin alike are together."""
 
 _MOST_ROWS: Final = 64
+"""Of the copy and of what was noted since: beyond them the list is copied anew."""
 
 _GATHER: Final = """
 SELECT CAST(group_concat(term, char(10)) FILTER (WHERE doc >= ?) || char(10) AS BLOB),

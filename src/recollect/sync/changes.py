@@ -43,11 +43,7 @@ def find_changed(
 ) -> tuple[list[Transcript], list[str]]:
     """The transcripts that are not as `states` has them, and paths of known files without one."""
     left = dict(states)
-    changed = [
-        found
-        for found in transcripts
-        if left.pop(found.file, None) != (found.inode, found.size, found.mtime_ns)
-    ]
+    changed = [found for found in transcripts if left.pop(found.file, None) != found.state]
     return changed, list(left)
 
 
@@ -86,8 +82,7 @@ def make_plan(
 
 def is_unchanged(transcript: Transcript, row: FileRow) -> bool:
     """Whether the file is as it was when it was read."""
-    state = (transcript.inode, transcript.size, transcript.mtime_ns)
-    return state == (row.inode, row.size, row.mtime_ns) and not row.is_racy
+    return transcript.state == (row.inode, row.size, row.mtime_ns) and not row.is_racy
 
 
 def is_there(path: str) -> bool:
@@ -108,14 +103,14 @@ def _find_moves(
 ) -> dict[str, tuple[int, FileRow]]:
     """What is known of files at another place, by the path where they are now."""
     sources = {
-        (row.device, row.inode, row.size, row.mtime_ns): (number, row)
+        (row.device, (row.inode, row.size, row.mtime_ns)): (number, row)
         for number, row in vanished
         if row.inode
     }
     moves: dict[str, tuple[int, FileRow]] = {}
     for path, found in present.items():
         if sources and path not in known:
-            state = (found.device, found.inode, found.size, found.mtime_ns)
+            state = (found.device, found.state)
             if state in sources:
                 moves[path] = sources.pop(state)
     return moves

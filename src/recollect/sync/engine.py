@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from recollect.locations import Transcript
 from recollect.locations.names import PROJECTS_DIRECTORY
-from recollect.store.catalogue import Names, load_files, load_problems, load_states
+from recollect.store.catalogue import Names, has_files, load_files, load_problems, load_states
 from recollect.store.checksums import load_checksums
 from recollect.store.database import Access, check_everything, transaction, update
 from recollect.store.failures import DamagedIndex
@@ -101,7 +101,7 @@ class _Sync:
         self._access = access
         self._request = request
         self._connection = access.connection
-        self._has_files = bool(access.connection.execute("SELECT EXISTS (SELECT 1 FROM files)").get)
+        self._has_files = has_files(access.connection)
         self._booking = Booking(
             access.connection,
             Names(access.connection),

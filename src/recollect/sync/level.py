@@ -67,7 +67,7 @@ def _is_level(connection: Connection, transcripts: Iterable[Transcript], edition
     unread = load_problems(connection)
     for found in transcripts:
         path = found.file
-        is_known = known.pop(path, None) == (found.inode, found.size, found.mtime_ns)
+        is_known = known.pop(path, None) == found.state
         was_unread = unread.pop(path, None) is not None
         # A file that still cannot be read is as level as it can be.
         is_settled = not was_unread if is_known else was_unread and not can_open(found)

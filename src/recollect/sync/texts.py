@@ -130,7 +130,7 @@ def _iter_stretches(transcripts: Sequence[Transcript], states: States) -> Iterat
 
 def _is_level(state: TextState, transcript: Transcript) -> bool:
     known = (state.inode if transcript.inode else 0, state.size, state.mtime_ns)
-    return known == (transcript.inode, transcript.size, transcript.mtime_ns)
+    return known == transcript.state
 
 
 def index_texts(

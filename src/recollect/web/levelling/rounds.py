@@ -47,16 +47,13 @@ class Task(Struct, frozen=True):
     """Whether a bug may be told on stderr."""
 
 
-State = tuple[int, int, int]
-
-
 class Rounds:
     """Remembers what it has told, so that it tells only what is new."""
 
     def __init__(self, task: Task, tell: Callable[[Update], None]) -> None:
         self._task = task
         self._tell = tell
-        self._states: dict[str, State] = {}
+        self._states: dict[str, tuple[int, int, int]] = {}
         self._usage: dict[str, SessionUsage] = {}
         self._live: Mapping[str, LiveProcess] | None = None
         self._is_searchable: bool | None = None
@@ -69,7 +66,7 @@ class Rounds:
         """Look once; the seconds until the next look."""
         started = time.monotonic()
         transcripts = _find_transcripts(self._task.roots)
-        changed = [each for each in transcripts if self._states.get(each.file) != _state(each)]
+        changed = [each for each in transcripts if self._states.get(each.file) != each.state]
         gone = tuple(self._states.keys() - {each.file for each in transcripts})
         seconds = time.monotonic() - started
         self.has_found = bool(changed or gone)
@@ -100,7 +97,7 @@ class Rounds:
         for path in gone:
             del self._states[path]
             self._unread.pop(path, None)
-        self._states.update((each.file, _state(each)) for each in changed)
+        self._states.update((each.file, each.state) for each in changed)
         days = min((read_retention(root).days for root in self._task.roots), default=None)
         self._tell(Update(gone=gone, keeps_days=days, is_listed=True))
 
@@ -175,7 +172,3 @@ def _split(transcripts: Sequence[Transcript]) -> Iterator[Sequence[Transcript]]:
         yield transcripts[:FIRST_BATCH]
     for start in range(FIRST_BATCH, len(transcripts), BATCH):
         yield transcripts[start : start + BATCH]
-
-
-def _state(transcript: Transcript) -> State:
-    return (transcript.inode, transcript.size, transcript.mtime_ns)
