@@ -1,9 +1,9 @@
-"""What a command costs from start to end: `python -m benchmarks.cli`.
+"""Cost of a command from start to end: `python -m benchmarks.cli`.
 
-CPU time of the user and of the system together, of fresh processes, on a made-up history of 2,000
-sessions with a level index; for the picker, the time on the clock until its list is on the screen.
-A budget is what is promised; the best run is held against it, because the median of a busy machine
-measures its neighbours.
+User plus system CPU time of fresh processes, on a made-up history of 2,000 sessions with an index
+that is up to date; for the picker, the wall time until its list is on the screen. A budget is what
+we promise; the best run is compared with it, because on a busy machine the median measures other
+programs.
 """
 
 import argparse
@@ -38,13 +38,13 @@ _MILLISECONDS = 1000
 
 
 class Measured(Struct, frozen=True):
-    """A command, and the milliseconds of its best and of its middle run."""
+    """A command with its best and median run, in milliseconds."""
 
     command: str
     best: float
     median: float
     budget: float | None
-    """What it may take; None where nothing is promised."""
+    """The promised limit, if there is one."""
     clock: str = "of CPU"
 
 
@@ -61,11 +61,11 @@ COMMANDS: Mapping[str, float | None] = {
 PICKER = "alone, first paint"
 PICKER_BUDGET = 400
 PAINTED = b" sessions, everywhere"
-"""The end of the line below the list, which is drawn last."""
+"""The end of the line below the list, which is printed last."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code: 1 if a budget is exceeded."""
+    """Return the exit code: 1 if a budget is exceeded."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cli", description=__doc__)
     parser.add_argument("--sessions", type=int, default=SESSIONS, help="2,000 by default")
     parser.add_argument("--runs", type=int, default=RUNS, help="of each command, 20 by default")
@@ -79,25 +79,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(folder: Path, sessions: int, runs: int) -> list[Measured]:
-    """The figures for a history made in `folder`."""
+    """Measure all commands on a history created in `folder`."""
     environment = make_home(folder, sessions)
     status = make_status(folder)
-    # What the first answers have to read is not what an answer costs.
+    # The first runs read the files; that is not what a command usually costs.
     for words in (["index"], ["list"]):
-        _spend(words, environment, b"")
+        _measure_cpu(words, environment, b"")
     measured = [
         measure(command, runs, environment, status if command == "statusline" else b"")
         for command in COMMANDS
     ]
-    painted = [_paint(environment) for _ in range(runs)]
-    picker = Measured(
-        PICKER, min(painted), statistics.median(painted), PICKER_BUDGET, "on the clock"
-    )
+    paints = [_time_first_paint(environment) for _ in range(runs)]
+    picker = Measured(PICKER, min(paints), statistics.median(paints), PICKER_BUDGET, "wall time")
     return [*measured, picker]
 
 
 def make_home(folder: Path, sessions: int) -> dict[str, str]:
-    """Fill a home with sessions; the environment in which programs take it for theirs."""
+    """Create a home directory with sessions and return an environment that uses it."""
     rng = random.Random(1)
     text = Text(rng)
     for number in range(sessions):
@@ -116,7 +114,7 @@ def make_home(folder: Path, sessions: int) -> dict[str, str]:
 
 
 def make_status(folder: Path) -> bytes:
-    """What Claude Code would say about one of the sessions."""
+    """Return the status line input for one of the sessions."""
     transcript = next(folder.glob(".claude/projects/*/*.jsonl"))
     status = {
         "session_id": transcript.stem,
@@ -129,12 +127,12 @@ def make_status(folder: Path) -> bytes:
 
 
 def measure(command: str, runs: int, environment: Mapping[str, str], data: bytes) -> Measured:
-    """What runs of a command cost."""
-    spent = [_spend(command.split(), environment, data) for _ in range(runs)]
+    """Run a command several times and return its cost."""
+    spent = [_measure_cpu(command.split(), environment, data) for _ in range(runs)]
     return Measured(command, min(spent), statistics.median(spent), COMMANDS[command])
 
 
-def _spend(words: Sequence[str], environment: Mapping[str, str], data: bytes) -> float:
+def _measure_cpu(words: Sequence[str], environment: Mapping[str, str], data: bytes) -> float:
     command = [sys.executable, "-m", "recollect", *words]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, cwd=_ROOT, env=environment, input=data, capture_output=True, check=True)
@@ -143,8 +141,8 @@ def _spend(words: Sequence[str], environment: Mapping[str, str], data: bytes) ->
     return seconds * _MILLISECONDS
 
 
-def _paint(environment: Mapping[str, str]) -> float:
-    """How long somebody at a terminal waits for the picker to show its list."""
+def _time_first_paint(environment: Mapping[str, str]) -> float:
+    """Return the milliseconds until the picker shows its list in a terminal."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 110, 0, 0))
     before = time.perf_counter()
@@ -170,7 +168,7 @@ def _paint(environment: Mapping[str, str]) -> float:
 
 
 def format_result(result: Measured) -> str:
-    """One line for people."""
+    """Format a result as one line."""
     budget = "" if result.budget is None else f", budget {result.budget:.0f}"
     return (
         f"recollect {result.command}: best {result.best:.0f} ms {result.clock}, "

@@ -1,9 +1,10 @@
-"""Made-up transcripts of any size, the same for the same seed, with totals known from making them.
+"""Made-up transcripts of any size, reproducible by seed, with totals known from generating them.
 
-What slows readers down in real histories is here: several lines for one response, each with usage;
-tool results of log-normal size that are written twice; whole files inside edits; copies of a
-subagent's messages in the main transcript; records that are no conversation; escaped lone
-surrogates; a session that begins with a copy of another. The truth never comes from parsing.
+They contain what slows readers down in real histories: several lines for one response, each with
+usage; tool results of log-normal size that are written twice; whole files inside edits; copies of a
+subagent's messages in the main transcript; records outside the conversation; escaped lone
+surrogates; a session that begins with a copy of another. The expected totals never come from
+parsing.
 """
 
 import os
@@ -26,7 +27,7 @@ _COPIED_LINES = 40
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What a made-up corpus holds: its lines, all of which are records, and what was spent."""
+    """The content of a made-up corpus: the number of lines, all of them records, and totals."""
 
     lines: int
     totals: Totals
@@ -34,7 +35,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Transcripts in a Claude directory; the truth is known only of those made here."""
+    """Transcripts in a Claude directory; `truth` is known only for those made here."""
 
     files: tuple[Path, ...]
     size: int
@@ -42,15 +43,15 @@ class Corpus:
 
 
 def open_corpus(root: Path) -> Corpus:
-    """The transcripts of an existing Claude directory."""
+    """Return the transcripts of an existing Claude directory."""
     files = tuple(sorted(root.rglob("*.jsonl")))
     return Corpus(files, sum(path.stat().st_size for path in files))
 
 
 def make_reference(root: Path, size: int) -> Corpus | None:
-    """A corpus by the generator that lies beside the project; None where there is none.
+    """Generate a corpus with the generator beside the project; None if there is none.
 
-    It is the one that goals are set on, so that figures can be compared between projects.
+    Goals are defined on it, so that figures can be compared between projects.
     """
     generator = _SHARED / "bench" / "gen_corpus.py"
     if not generator.is_file():
@@ -62,7 +63,7 @@ def make_reference(root: Path, size: int) -> Corpus | None:
 
 
 def make_corpus(root: Path, size: int, seed: int = 1) -> Corpus:
-    """A new Claude directory in `root` with about `size` bytes of transcripts."""
+    """Generate a Claude directory in `root` with about `size` bytes of transcripts."""
     rng = random.Random(seed)
     text = Text(rng)
     written = lines = number = 0

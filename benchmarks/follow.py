@@ -1,9 +1,9 @@
-"""Whether following keeps its promises, and what it costs: `python -m benchmarks.follow`.
+"""Correctness and cost of following: `python -m benchmarks.follow`.
 
-Files are written by a process of their own, so that writing and following are never in step, and
-what following costs is measured on a process that does nothing else. `schedules` plays random
-truncations, rewrites and replacements; `million` a file that grows in torn pieces; `latency` the
-time from a write to its event; `many` a hundred sessions that grow at once.
+A separate process writes the files, so that writing and following are never in step, and the cost
+is measured on a process that only follows. `schedules` plays random truncations, rewrites and
+replacements; `million` follows a file that grows in torn pieces; `latency` and `polling` measure
+the time from a write to its event; `many` follows a hundred sessions that grow at once.
 """
 
 import argparse
@@ -22,13 +22,13 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from recollect.library.references import locate_session
-from recollect.live.events import Appended, Level, Reset
+from recollect.library.sessions import locate_session
 from recollect.live.follow import FollowOptions, follow
-from recollect.live.scope import RootScope, SessionScope
+from recollect.live.followed_files import RootScope, SessionScope
+from recollect.live.live_events import Appended, CaughtUp, Reset
 from recollect.reader import read_transcript
 from recollect.records.conversation import User
-from recollect.records.irregular import Torn
+from recollect.records.envelope import Torn
 from tests.live.schedules import Reader, Schedule
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -46,15 +46,15 @@ PARTS = ("schedules", "million", "latency", "polling", "many")
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """One part: whether the promise was kept, and the figures."""
+    """The outcome and the figures of one part."""
 
     name: str
-    is_kept: bool
+    has_passed: bool
     figures: dict[str, float]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code: 0 if every promise was kept."""
+    """Return the exit code: 0 if every part passed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.follow", description=__doc__)
     parser.add_argument("--only", choices=PARTS, action="append", help="run this part; repeatable")
     parser.add_argument("--records", type=int, default=RECORDS, help="lines of the growing file")
@@ -69,23 +69,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "polling": lambda folder: measure_latency(folder, LATENCY_SECONDS, poll=True),
         "many": lambda folder: follow_many(folder, options.minutes * 60),
     }
-    is_kept = True
+    has_passed = True
     for name in options.only or PARTS:
         with tempfile.TemporaryDirectory(prefix="recollect-benchmark-") as folder:
             result = runs[name](Path(folder))
-        is_kept = is_kept and result.is_kept
+        has_passed = has_passed and result.has_passed
         print(msgspec.json.encode(result).decode() if options.json else format_result(result))
-    return 0 if is_kept else 1
+    return 0 if has_passed else 1
 
 
 def format_result(result: Result) -> str:
-    """One line for people."""
+    """Format a result as one line."""
     figures = ", ".join(f"{name} {value:,.6g}" for name, value in result.figures.items())
-    return f"{result.name}: {'kept' if result.is_kept else 'BROKEN'}; {figures}"
+    return f"{result.name}: {'ok' if result.has_passed else 'FAILED'}; {figures}"
 
 
 def play_schedules(folder: Path, count: int) -> Result:
-    """Random schedules, looked at at random, and compared with a fresh read at their end."""
+    """Play random schedules, read at random moments, and compare with a fresh read at the end."""
     differing = 0
     start = time.perf_counter()
     for seed in range(count):
@@ -101,41 +101,41 @@ def play_schedules(folder: Path, count: int) -> Result:
         path.unlink()
     seconds = time.perf_counter() - start
     figures = {"schedules": count, "differing": differing, "seconds": seconds}
-    return Result(name="schedules", is_kept=not differing, figures=figures)
+    return Result(name="schedules", has_passed=not differing, figures=figures)
 
 
 def follow_torn_file(folder: Path, count: int) -> Result:
-    """A file that a process writes in pieces torn anywhere, and every record seen in order."""
+    """Follow a file that grows in pieces torn anywhere; every record must come in order."""
     scope = _make_session(folder)
     start = time.perf_counter()
     cpu = time.process_time()
     with _start_writer("torn", folder, str(count)):
-        seen, disorder = asyncio.run(_count_in_order(scope, count))
+        seen, out_of_order = asyncio.run(_count_in_order(scope, count))
     figures = {
         "records": seen,
-        "out_of_order": disorder,
+        "out_of_order": out_of_order,
         "seconds": time.perf_counter() - start,
         "cpu_seconds": time.process_time() - cpu,
     }
-    return Result(name="million", is_kept=seen == count and not disorder, figures=figures)
+    return Result(name="million", has_passed=seen == count and not out_of_order, figures=figures)
 
 
 async def _count_in_order(scope: SessionScope, count: int) -> tuple[int, int]:
-    seen = disorder = 0
+    seen = out_of_order = 0
     async with aclosing(follow(scope, "start")) as events:
         async for event in events:
             if isinstance(event, Reset):
-                disorder += 1
+                out_of_order += 1
             if isinstance(event, Appended) and isinstance(event.record, User):
-                disorder += event.record.uuid != f"u{seen}"
+                out_of_order += event.record.uuid != f"u{seen}"
                 seen += 1
                 if seen == count:
                     break
-    return seen, disorder
+    return seen, out_of_order
 
 
 def measure_latency(folder: Path, seconds: int, *, poll: bool) -> Result:
-    """The time from a write to its event, at a steady rate."""
+    """Measure the time from a write to its event, at a steady rate."""
     scope = _make_session(folder)
     count = seconds * RECORDS_A_SECOND
     with _start_writer("steady", folder, str(count)):
@@ -143,7 +143,7 @@ def measure_latency(folder: Path, seconds: int, *, poll: bool) -> Result:
     p50, p99 = delays[count // 2], delays[count * 99 // 100]
     figures = {"records": len(delays), "p50_ms": p50, "p99_ms": p99, "most_ms": delays[-1]}
     name = "polling" if poll else "latency"
-    return Result(name=name, is_kept=len(delays) == count and p99 < 250, figures=figures)
+    return Result(name=name, has_passed=len(delays) == count and p99 < 250, figures=figures)
 
 
 async def _collect_delays(scope: SessionScope, count: int, *, poll: bool) -> list[float]:
@@ -159,7 +159,7 @@ async def _collect_delays(scope: SessionScope, count: int, *, poll: bool) -> lis
 
 
 def follow_many(folder: Path, seconds: float) -> Result:
-    """A hundred sessions growing at once: nothing missed, memory and descriptors flat."""
+    """Follow a hundred growing sessions: nothing missed, memory and descriptors flat."""
     _make_session(folder)
     command = [sys.executable, "-m", "benchmarks.follow", "--follow", str(folder)]
     with subprocess.Popen(
@@ -177,11 +177,11 @@ def follow_many(folder: Path, seconds: float) -> Result:
         follower.stdin.write(f"{written}\n")
         follower.stdin.close()
         seen = json.loads(follower.stdout.readline())
-    return _judge_many(samples, seconds, written, seen)
+    return _evaluate_many(samples, seconds, written, seen)
 
 
 class Sample(Struct, frozen=True):
-    """What a process holds and has used."""
+    """The resources of a process."""
 
     memory: int
     descriptors: int
@@ -189,10 +189,10 @@ class Sample(Struct, frozen=True):
     cpu_seconds: float
 
 
-def _judge_many(
+def _evaluate_many(
     samples: list[Sample], seconds: float, written: int, seen: dict[str, int]
 ) -> Result:
-    # The first fifth is for warming up: every session is touched for the first time in it.
+    # The first fifth is warm-up: every session is touched for the first time.
     settled = samples[max(len(samples) // 5, 1) :]
     early, late = settled[0], settled[-1]
     share = (samples[-1].cpu_seconds - samples[0].cpu_seconds) / seconds
@@ -200,7 +200,7 @@ def _judge_many(
         "sessions": seen["sessions"],
         "written": written,
         "seen": seen["records"],
-        "out_of_order": seen["disorder"],
+        "out_of_order": seen["out_of_order"],
         "early_mb": early.memory / 1e6,
         "late_mb": late.memory / 1e6,
         "early_descriptors": early.descriptors,
@@ -209,8 +209,8 @@ def _judge_many(
         "cores": share,
     }
     is_flat = late.memory <= early.memory * FLAT_SHARE and late.descriptors <= early.descriptors + 2
-    is_complete = seen["records"] == written and not seen["disorder"]
-    return Result(name="many", is_kept=is_flat and is_complete and share < 0.5, figures=figures)
+    is_complete = seen["records"] == written and not seen["out_of_order"]
+    return Result(name="many", has_passed=is_flat and is_complete and share < 0.5, figures=figures)
 
 
 def _sample(pid: int) -> Sample:
@@ -228,28 +228,28 @@ def _sample(pid: int) -> Sample:
 
 
 class Count:
-    """What a follower of many sessions has seen."""
+    """Counts the records that a follower of many sessions has seen."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
         self.records = 0
-        self.disorder = 0
+        self.out_of_order = 0
 
     async def listen(self, root: Path) -> None:
-        """Follow everything, and count."""
+        """Follow everything and count records."""
         async with aclosing(follow(RootScope([root]), "end")) as events:
             async for event in events:
-                if isinstance(event, Level):
-                    print("level", flush=True)
+                if isinstance(event, CaughtUp):
+                    print("ready", flush=True)
                 elif isinstance(event, Appended) and isinstance(event.record, User):
                     number = int((event.record.uuid or "u").removeprefix("u"))
-                    self.disorder += self.numbers.get(event.source.path, 0) != number
+                    self.out_of_order += self.numbers.get(event.source.path, 0) != number
                     self.numbers[event.source.path] = number + 1
                     self.records += 1
 
 
 async def _follow_for_parent(root: Path) -> None:
-    """Follow until the parent tells how much was written and that much, or no more, was seen."""
+    """Follow until the parent says how much was written, and that much was seen or time is up."""
     count = Count()
     listening = asyncio.create_task(count.listen(root))
     written = int(await asyncio.to_thread(sys.stdin.readline) or 0)
@@ -260,7 +260,7 @@ async def _follow_for_parent(root: Path) -> None:
     await asyncio.gather(listening, return_exceptions=True)
     figures = {
         "records": count.records,
-        "disorder": count.disorder,
+        "out_of_order": count.out_of_order,
         "sessions": len(count.numbers),
     }
     print(json.dumps(figures), flush=True)
@@ -284,7 +284,7 @@ def _make_line(uuid: str, words: str) -> bytes:
 
 
 def write_torn(folder: Path, amount: str) -> None:
-    """Lines in chunks of 1 to 64 KB that end anywhere, with a pause after some."""
+    """Write lines in chunks of 1 to 64 KB that end anywhere, with a pause after some."""
     rng = random.Random(1)
     rest = b""
     with (folder / "projects" / PROJECT / "growing.jsonl").open("ab", buffering=0) as file:
@@ -302,7 +302,7 @@ def write_torn(folder: Path, amount: str) -> None:
 
 
 def write_steady(folder: Path, amount: str) -> None:
-    """One line after the other at a steady rate, each with the time of its writing."""
+    """Write lines at a steady rate, each with the time it was written."""
     start = time.monotonic() + 1
     with (folder / "projects" / PROJECT / "growing.jsonl").open("ab", buffering=0) as file:
         for number in range(int(amount)):
@@ -311,7 +311,7 @@ def write_steady(folder: Path, amount: str) -> None:
 
 
 def write_many(folder: Path, amount: str) -> None:
-    """Lines for a hundred sessions in turn, all together at a steady rate."""
+    """Write lines to a hundred sessions in turn, at a steady total rate."""
     numbers = [0] * SESSIONS
     start = time.monotonic()
     written = 0

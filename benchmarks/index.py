@@ -1,8 +1,8 @@
-"""How fast and how sure the index is: `python -m benchmarks.index [--sizes 1g,4g]`.
+"""Speed and reliability of the index: `python -m benchmarks.index [--sizes 1g,4g]`.
 
-Reports are compared with ccusage, a peer written in Rust, on the same files in the same minutes:
-runs take turns, and of each the best counts, because other programs run beside a benchmark. Every
-figure has its goal beside it. Needs npm for the peer; without it there are no ratios.
+Compares reports with ccusage, a peer written in Rust, on the same files: runs alternate, and the
+best of each counts, because other programs share the machine. Every figure is printed with its
+goal. Needs npm to install the peer; without it there are no ratios.
 """
 
 import argparse
@@ -46,7 +46,7 @@ _TOTALS = {
 
 
 class Figure(Struct, frozen=True):
-    """A figure and what it should be at most."""
+    """A figure and its upper limit."""
 
     name: str
     value: float
@@ -55,17 +55,17 @@ class Figure(Struct, frozen=True):
 
     @property
     def is_met(self) -> bool:
-        """Whether the goal is reached; without one there is nothing to miss."""
+        """Whether the goal is met; true if there is none."""
         return self.goal is None or self.value <= self.goal
 
 
-class Place:
-    """A corpus, and the environment in which programs see it and nothing else."""
+class Sandbox:
+    """A corpus, and an environment in which programs see only that corpus."""
 
     def __init__(self, folder: Path, root: Path) -> None:
         self.root = root
         self.data = folder / f"data-{root.name}"
-        # Users have their programs compiled; a checkout need not.
+        # An installed program has compiled bytecode; a checkout may not.
         self.environment = _keep_environment() | {
             "HOME": str(folder),
             "CLAUDE_CONFIG_DIR": str(root),
@@ -74,12 +74,12 @@ class Place:
             "PYTHONPATH": str(_ROOT / "src"),
         }
 
-    def recollect(self, *words: str, watches_memory: bool = False) -> Run:
-        """Run our program."""
-        return run_program([*_RECOLLECT, *words], self.environment, watches_memory=watches_memory)
+    def recollect(self, *words: str, with_memory: bool = False) -> Run:
+        """Run `recollect` with these arguments."""
+        return run_program([*_RECOLLECT, *words], self.environment, with_memory=with_memory)
 
-    def forget(self) -> None:
-        """Throw the index away."""
+    def delete_index(self) -> None:
+        """Delete the index."""
         shutil.rmtree(self.data, ignore_errors=True)
 
 
@@ -89,7 +89,7 @@ def _keep_environment() -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code: 1 if a goal was missed."""
+    """Return the exit code: 1 if a goal was missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.index", description=__doc__)
     parser.add_argument("--sizes", default="1g,4g", help="of the corpora, such as 100m,1g")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each kind")
@@ -118,26 +118,26 @@ def _open_folder(given: Path | None) -> Iterator[Path]:
 
 
 def describe(figure: Figure) -> str:
-    """One line for people."""
+    """Format a figure as one line."""
     goal = "" if figure.goal is None else f"  (goal: at most {figure.goal:g} {figure.unit})"
     missed = "" if figure.is_met else "  MISSED"
     return f"{figure.name}: {figure.value:.3f} {figure.unit}".rstrip() + goal + missed
 
 
 def measure(folder: Path, options: argparse.Namespace) -> Iterator[Figure]:
-    """All figures, as they come."""
+    """Yield all figures as they are measured."""
     peer = install_peer(folder)
     warm: dict[str, float] = {}
     for size in options.sizes.split(","):
-        place = make_place(folder, size)
-        if place is None:
-            print("The generator of the corpus is not beside the project: nothing to measure.")
+        sandbox = make_sandbox(folder, size)
+        if sandbox is None:
+            print("The corpus generator is not beside the project: nothing to measure.")
             return
-        runs = take_turns(place, peer, options.rounds)
+        runs = take_turns(sandbox, peer, options.rounds)
         warm[size] = runs["warm"].seconds
         yield from compare(size, runs)
-        yield check_totals(size, place)
-        yield from measure_memory(size, place)
+        yield check_totals(size, sandbox)
+        yield from measure_memory(size, sandbox)
     if {"1g", "4g"} <= warm.keys():
         yield Figure("4g: warm, of warm at 1g", warm["4g"] / warm["1g"], "x", 2.5)
     yield from measure_long_line(folder, options.line)
@@ -146,7 +146,7 @@ def measure(folder: Path, options: argparse.Namespace) -> Iterator[Figure]:
 
 
 def install_peer(folder: Path) -> list[str]:
-    """The command of the peer, installed here; nothing when that is not possible."""
+    """Install the peer and return its command; empty if that is not possible."""
     home = folder / "peer"
     program = home / "node_modules" / ".bin" / "ccusage"
     if not program.exists():
@@ -154,34 +154,34 @@ def install_peer(folder: Path) -> list[str]:
         try:
             subprocess.run(command, capture_output=True, check=True)
         except (OSError, subprocess.CalledProcessError) as error:
-            print(f"{PEER} cannot be installed ({error}): there are no ratios.")
+            print(f"{PEER} could not be installed ({error}): no ratios.")
             return []
     return [str(program), "daily", "--json", "--offline"]
 
 
-def make_place(folder: Path, size: str) -> Place | None:
-    """A corpus of that size, made unless it is there."""
+def make_sandbox(folder: Path, size: str) -> Sandbox | None:
+    """Return a corpus of that size, generating it if needed."""
     root = folder / size
     if not (root / "truth.json").is_file():
         shutil.rmtree(root, ignore_errors=True)
         if make_reference(root, round(float(size[:-1]) * _UNITS[size[-1]])) is None:
             return None
-    return Place(folder, root)
+    return Sandbox(folder, root)
 
 
-def take_turns(place: Place, peer: Sequence[str], rounds: int) -> dict[str, Run]:
-    """The best run of each kind."""
+def take_turns(sandbox: Sandbox, peer: Sequence[str], rounds: int) -> dict[str, Run]:
+    """Alternate the kinds of runs and return the best of each."""
     runs: dict[str, list[Run]] = {name: [] for name in ("cold", "warm", "appended", "peer")}
     for number in range(rounds):
         if peer:
-            runs["peer"].append(run_program(peer, place.environment))
-        place.forget()
-        runs["cold"].append(place.recollect("usage"))
+            runs["peer"].append(run_program(peer, sandbox.environment))
+        sandbox.delete_index()
+        runs["cold"].append(sandbox.recollect("usage"))
         for _ in range(3):
-            runs["warm"].append(place.recollect("usage"))
-        with _appended(place, number):
-            runs["appended"].append(place.recollect("usage"))
-        place.recollect("usage")
+            runs["warm"].append(sandbox.recollect("usage"))
+        with _appended(sandbox, number):
+            runs["appended"].append(sandbox.recollect("usage"))
+        sandbox.recollect("usage")
     return {name: min(taken, key=_seconds) for name, taken in runs.items() if taken}
 
 
@@ -190,9 +190,9 @@ def _seconds(run: Run) -> float:
 
 
 @contextmanager
-def _appended(place: Place, number: int) -> Iterator[None]:
-    """One more line at the end of a transcript."""
-    path = sorted(place.root.rglob("*.jsonl"))[number]
+def _appended(sandbox: Sandbox, number: int) -> Iterator[None]:
+    """Append a line to a transcript, and remove it at the end."""
+    path = sorted(sandbox.root.rglob("*.jsonl"))[number]
     state, size = path.stat(), path.stat().st_size
     usage = {"input_tokens": 1, "output_tokens": number}
     message = {"id": f"appended_{number}", "model": "claude-opus-4-8", "usage": usage}
@@ -207,7 +207,7 @@ def _appended(place: Place, number: int) -> Iterator[None]:
 
 
 def compare(size: str, runs: Mapping[str, Run]) -> Iterator[Figure]:
-    """Times, and their ratios to those of the peer."""
+    """Yield times, and their ratios to those of the peer."""
     for name, run in runs.items():
         yield Figure(f"{size}: {name}, wall", run.seconds, "s")
         yield Figure(f"{size}: {name}, CPU", run.cpu_seconds, "s")
@@ -217,30 +217,30 @@ def compare(size: str, runs: Mapping[str, Run]) -> Iterator[Figure]:
             ratio = runs[name].seconds / runs["peer"].seconds
             yield Figure(f"{size}: {name}, of the peer", ratio, "x", goals.get(name))
     more = (runs["appended"].seconds - runs["warm"].seconds) * 1000
-    yield Figure(f"{size}: after one appended line, more than warm", more, "ms", 80)
+    yield Figure(f"{size}: extra time after one appended line", more, "ms", 80)
 
 
-def check_totals(size: str, place: Place) -> Figure:
-    """How many totals are not those that the corpus was made with."""
-    truth = json.loads((place.root / "truth.json").read_bytes())["total"]
-    totals = json.loads(place.recollect("usage", "model", "--json").output)["totals"]
+def check_totals(size: str, sandbox: Sandbox) -> Figure:
+    """Count the totals that differ from those of the generator."""
+    truth = json.loads((sandbox.root / "truth.json").read_bytes())["total"]
+    totals = json.loads(sandbox.recollect("usage", "model", "--json").output)["totals"]
     wrong = [name for name, ours in _TOTALS.items() if truth[name] != totals[ours]]
-    return Figure(f"{size}: totals that are wrong", len(wrong), goal=0)
+    return Figure(f"{size}: wrong totals", len(wrong), goal=0)
 
 
-def measure_memory(size: str, place: Place) -> Iterator[Figure]:
-    """Memory of a first sync, with that of all processes that read for it; then with texts."""
-    place.forget()
-    run = place.recollect("index", watches_memory=True)
+def measure_memory(size: str, sandbox: Sandbox) -> Iterator[Figure]:
+    """Measure the memory of a first sync with all its processes, then of indexing texts."""
+    sandbox.delete_index()
+    run = sandbox.recollect("index", with_memory=True)
     yield Figure(f"{size}: memory while indexing", run.peak_memory / MEGABYTE, "MB", 300)
-    index = sum(path.stat().st_size for path in place.data.rglob("*") if path.is_file())
+    index = sum(path.stat().st_size for path in sandbox.data.rglob("*") if path.is_file())
     yield Figure(f"{size}: index on disk", index / MEGABYTE, "MB")
-    run = place.recollect("index", "--text", watches_memory=True)
+    run = sandbox.recollect("index", "--text", with_memory=True)
     yield Figure(f"{size}: memory while indexing texts", run.peak_memory / MEGABYTE, "MB", 300)
 
 
 def measure_long_line(folder: Path, size: int) -> Iterator[Figure]:
-    """Memory for a transcript that is one line."""
+    """Measure the memory for a transcript of one very long line."""
     root = folder / "line"
     path = root / "projects" / "p" / "11111111-1111-4111-8111-111111111111.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -249,27 +249,27 @@ def measure_long_line(folder: Path, size: int) -> Iterator[Figure]:
         for _ in range(size // MEGABYTE):
             file.write(b"x" * MEGABYTE)
         file.write(b'"}}\n')
-    run = Place(folder, root).recollect("index", watches_memory=True)
+    run = Sandbox(folder, root).recollect("index", with_memory=True)
     shutil.rmtree(root)
     yield Figure(f"one line of {size:,} bytes: memory", run.peak_memory / MEGABYTE, "MB", 300)
 
 
 def measure_list(folder: Path) -> Iterator[Figure]:
-    """CPU time of a list from the index, the start of the program included."""
+    """Measure the CPU time of `list` from the index, including start-up."""
     root = folder / "many"
     rng = random.Random(1)
     text = Text(rng)
     for number in range(SESSIONS):
         make_session(rng, text, number, SESSION_BYTES).save(root)
-    place = Place(folder, root)
-    place.recollect("list")
-    run = min((place.recollect("list") for _ in range(10)), key=lambda run: run.cpu_seconds)
+    sandbox = Sandbox(folder, root)
+    sandbox.recollect("list")
+    run = min((sandbox.recollect("list") for _ in range(10)), key=lambda run: run.cpu_seconds)
     shutil.rmtree(root)
     yield Figure(f"list of {SESSIONS:,} sessions, CPU", run.cpu_seconds * 1000, "ms", 150)
 
 
 def run_faults(kills: int) -> Iterator[Figure]:
-    """How often a sync that was killed, or a file that was changed, left a wrong index behind."""
+    """Count how often a killed sync, or a changed file, left a wrong index."""
     killed = "tests/sync/test_kill.py::test_a_killed_sync_is_made_good_by_the_next"
     for name, tests, count in (
         ("killed syncs", killed, kills),

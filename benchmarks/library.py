@@ -1,7 +1,7 @@
-"""How fast a large session opens and a long list appears: `python -m benchmarks.library`.
+"""Cost of opening a large session and of a long list: `python -m benchmarks.library`.
 
-Each figure comes from a fresh process, so that CPU time and memory are those of a first look, the
-start of the interpreter included. Nothing is indexed: the library reads the files.
+Each figure comes from a fresh process, so CPU time and memory include the start of the interpreter.
+There is no index: the library reads the files.
 """
 
 import argparse
@@ -31,8 +31,8 @@ VIEWS = (
 ).split()
 
 
-class Look(Struct, frozen=True):
-    """What a fresh process did: how much it looked at, and what that cost."""
+class Measurement(Struct, frozen=True):
+    """What a fresh process read, and what that cost."""
 
     name: str
     items: int
@@ -42,20 +42,24 @@ class Look(Struct, frozen=True):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code, always 0: what is too slow is for the reader of the figures to say."""
+    """Print the figures and return 0: there are no limits."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.library", description=__doc__)
     parser.add_argument("--scale", type=float, default=1.0, help="size of everything, 1 by default")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="recollect-benchmark-") as folder:
-        looks = run(Path(folder), options.scale)
-    for look in looks:
-        print(msgspec.json.encode(look).decode() if options.json else format_look(look))
+        measurements = run(Path(folder), options.scale)
+    for measurement in measurements:
+        print(
+            msgspec.json.encode(measurement).decode()
+            if options.json
+            else format_measurement(measurement)
+        )
     return 0
 
 
-def run(folder: Path, scale: float) -> list[Look]:
-    """The figures for one large session and for many small ones, made in `folder`."""
+def run(folder: Path, scale: float) -> list[Measurement]:
+    """Measure one large session and many small ones, generated in `folder`."""
     rng = random.Random(1)
     text = Text(rng)
     large = make_session(rng, text, 0, round(SESSION_BYTES * scale))
@@ -63,27 +67,27 @@ def run(folder: Path, scale: float) -> list[Look]:
     for number in range(max(round(LISTED_SESSIONS * scale), 1)):
         make_session(rng, text, number, LISTED_BYTES).save(folder / "many")
     return [
-        look_in_fresh_process("open", folder / "large"),
-        look_in_fresh_process("list", folder / "many"),
+        measure_in_fresh_process("open", folder / "large"),
+        measure_in_fresh_process("list", folder / "many"),
     ]
 
 
 def make_session(rng: random.Random, text: Text, number: int, size: int) -> Session:
-    """A made-up session of about `size` bytes."""
+    """Return a made-up session of about `size` bytes."""
     session = Session(rng, text, number, [])
     session.grow(size)
     return session
 
 
-def look_in_fresh_process(name: str, root: Path) -> Look:
-    """What the look of that name costs a process that does nothing else."""
-    command = [sys.executable, "-m", "benchmarks.library", "--look", name, str(root)]
+def measure_in_fresh_process(name: str, root: Path) -> Measurement:
+    """Run the task of that name in a process of its own and return its cost."""
+    command = [sys.executable, "-m", "benchmarks.library", "--task", name, str(root)]
     done = subprocess.run(command, cwd=_ROOT, capture_output=True, check=True)
-    return msgspec.json.decode(done.stdout, type=Look)
+    return msgspec.json.decode(done.stdout, type=Measurement)
 
 
 def open_large(root: Path) -> tuple[int, int]:
-    """Messages and bytes of the session, after every view of it has been made."""
+    """Open the session, build every view of it, and return its messages and bytes."""
     (listed,) = iter_sessions(root=root)
     session = open_session(listed.path)
     for view in VIEWS:
@@ -92,29 +96,29 @@ def open_large(root: Path) -> tuple[int, int]:
 
 
 def list_many(root: Path) -> tuple[int, int]:
-    """Sessions and bytes of a list of all sessions."""
+    """List all sessions and return their number and bytes."""
     listed = list(iter_sessions(root=root))
     return len(listed), sum(each.size for each in listed)
 
 
-_LOOKS: dict[str, Callable[[Path], tuple[int, int]]] = {"open": open_large, "list": list_many}
+_TASKS: dict[str, Callable[[Path], tuple[int, int]]] = {"open": open_large, "list": list_many}
 
 
-def format_look(look: Look) -> str:
-    """One line for people."""
+def format_measurement(measurement: Measurement) -> str:
+    """Format a measurement as one line."""
     return (
-        f"{look.name}: {look.items:,} items of {look.size / 1e6:,.0f} MB in "
-        f"{look.cpu_seconds:.2f} s of CPU, {look.peak_memory / 1e6:,.0f} MB of memory"
+        f"{measurement.name}: {measurement.items:,} items of {measurement.size / 1e6:,.0f} MB in "
+        f"{measurement.cpu_seconds:.2f} s of CPU, {measurement.peak_memory / 1e6:,.0f} MB of memory"
     )
 
 
-def _look(name: str, root: Path) -> Look:
-    items, size = _LOOKS[name](root)
-    return Look(name, items, size, time.process_time(), peak_memory())
+def _measure(name: str, root: Path) -> Measurement:
+    items, size = _TASKS[name](root)
+    return Measurement(name, items, size, time.process_time(), peak_memory())
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--look"]:
-        print(msgspec.json.encode(_look(sys.argv[2], Path(sys.argv[3]))).decode())
+    if sys.argv[1:2] == ["--task"]:
+        print(msgspec.json.encode(_measure(sys.argv[2], Path(sys.argv[3]))).decode())
     else:
         sys.exit(main())

@@ -1,8 +1,8 @@
 """Memory of this process, and the peak of a fresh one that reads a file.
 
-Run as a program it reads one file and prints what it needed; `measure` starts that program. The
-kernel keeps the peak of the parent in `ru_maxrss` of a child that was started without a copy of the
-parent's memory, as `subprocess` does it; so on Linux the peak is taken from /proc instead.
+Run as a program it reads one file and prints what it needed; `measure` starts that program. On
+Linux the peak comes from /proc: `ru_maxrss` of a child that `subprocess` started with `vfork`
+includes the peak of its parent.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ _READERS: dict[str, Callable[[Path], Iterator[object]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one fresh process did with one file."""
+    """What a fresh process needed to read one file."""
 
     reader: str
     size: int
@@ -40,11 +40,11 @@ class Reading:
     cpu_seconds: float
 
 
-def settled_memory() -> int:
-    """Bytes that this process occupies when what it freed has gone back to the system.
+def current_memory() -> int:
+    """Return the memory of this process after returning freed memory to the system.
 
-    Without that, holes left by a few large lines look like a leak. Where the system does not tell
-    the present size, it is the peak so far.
+    Otherwise holes left by a few large lines look like a leak. If the system does not report the
+    current size, this is the peak so far.
     """
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
@@ -54,7 +54,7 @@ def settled_memory() -> int:
 
 
 def peak_memory() -> int:
-    """Most bytes that this process has occupied so far."""
+    """Return the peak memory of this process so far, in bytes."""
     return _read_status("VmHWM:") or _ru_maxrss()
 
 
@@ -71,7 +71,7 @@ def _ru_maxrss() -> int:
 
 
 def measure(reader: str, path: Path) -> Reading:
-    """What a fresh process needs to read the file at `path` with the reader of that name."""
+    """Read the file at `path` in a fresh process and return what that needed."""
     command = [sys.executable, "-m", "benchmarks.memory", reader, str(path)]
     done = subprocess.run(command, cwd=_ROOT, capture_output=True, check=True)
     return msgspec.json.decode(done.stdout, type=Reading)

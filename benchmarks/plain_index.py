@@ -1,8 +1,8 @@
-"""What full text costs without anything of ours: the measure of the machine for `search`.
+"""The baseline for `benchmarks.search`: a plain FTS5 table, without any code of ours.
 
-The same texts go into a plain FTS5 table, on one core, in one transaction. How long that takes
-tells how fast the machine is just now, which may be a third slower a minute later; a figure is
-compared with it instead of with the clock. Reading the transcripts is not counted.
+The same texts are inserted on one core, in one transaction. The time shows how fast the machine is
+at that moment, which may be a third slower a minute later; so results are given relative to it.
+Reading the transcripts is not counted.
 """
 
 import time
@@ -15,13 +15,13 @@ import apsw
 
 from recollect.locations import Transcript
 from recollect.reader import read_transcript
-from recollect.sync.documents import list_documents
+from recollect.sync.searchable_texts import list_searchable_texts
 
 _HASH_BYTES = 512 << 20
 
 
 def time_plain_index(path: Path, transcripts: Sequence[Transcript]) -> float:
-    """Make such a table in a new file, and say how many seconds it took."""
+    """Create such a table in a new file and return the seconds it took."""
     numbers = count(1)
     seconds = 0.0
     with closing(apsw.Connection(str(path))) as connection:
@@ -44,7 +44,7 @@ def time_plain_index(path: Path, transcripts: Sequence[Transcript]) -> float:
 
 
 def iter_texts(transcript: Transcript) -> Iterator[str]:
-    """The texts of a transcript, as they are."""
+    """Yield the texts of a transcript, unmodified."""
     for record in read_transcript(transcript.path):
-        for document in list_documents(record):
+        for document in list_searchable_texts(record):
             yield document.text

@@ -1,8 +1,7 @@
-"""How fast the reader is, and how much memory it needs: `python -m benchmarks.reader`.
+"""Speed and memory of the reader: `python -m benchmarks.reader`.
 
-Makes a corpus (or takes one by `--corpus`), checks that both readers find in it what was put there,
-then measures. A figure for a reader that reads something else would be worth nothing, so a
-disagreement ends the run.
+Generates a corpus (or uses `--corpus`), checks that both readers find what was put there, then
+measures. A disagreement ends the run, because the speed of a wrong reader means nothing.
 """
 
 import argparse
@@ -18,23 +17,23 @@ import msgspec
 
 from benchmarks import memory
 from benchmarks.corpus import Corpus, make_corpus, make_reference, open_corpus
-from benchmarks.speed import ORJSON, Result, compete
+from benchmarks.speed import ORJSON, Result, compare_readers
 from benchmarks.totals import Totals, count
 from recollect.reader import MAX_LINE, read_transcript, read_usage
 
 ROUNDS = 3
 _UNITS = {"": 1, "K": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 _BIG_FILE = 5
-"""How many times the corpus the file is whose reading is measured for memory: 1 GB by default."""
+"""Size of the file for measuring memory, as a multiple of the corpus: 1 GB by default."""
 
 
 class Disagreement(Exception):
-    """The readers do not find what is in the files."""
+    """The readers disagree with each other or with the generator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that was measured."""
+    """All measurements."""
 
     files: int
     size: int
@@ -44,18 +43,18 @@ class Report:
 
 
 def parse_size(text: str) -> int:
-    """Bytes by a number such as 200M or 1G."""
+    """Return the bytes of a size such as 200M or 1G."""
     match = re.fullmatch(r"(\d+)([KMG]?)B?", text.upper())
     if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; write for example 200M or 1G")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a valid size (try 200M or 1G)")
     return int(match[1]) * _UNITS[match[2]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code: 0, or 1 when the readers are wrong."""
+    """Return the exit code: 1 if the readers are wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reader", description=__doc__)
     parser.add_argument("--size", type=parse_size, default="200M", help="size of the made corpus")
-    parser.add_argument("--corpus", type=Path, help="read this Claude directory; make none")
+    parser.add_argument("--corpus", type=Path, help="read this Claude directory instead")
     parser.add_argument("--own", action="store_true", help="do not use the reference generator")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
@@ -70,35 +69,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def choose_corpus(folder: Path, options: argparse.Namespace) -> Corpus | None:
-    """The corpus that was named, else one of the reference generator; None to make our own."""
+    """Return the given corpus, or one of the reference generator; None to use our own generator."""
     if options.corpus is not None:
         return open_corpus(options.corpus)
     return None if options.own else make_reference(folder / "claude", options.size)
 
 
 def run(folder: Path, size: int, existing: Corpus | None = None) -> Report:
-    """The figures for the corpus `existing`, else for a new one of `size` bytes in `folder`."""
+    """Measure the corpus `existing`, or a new one of `size` bytes in `folder`."""
     corpus = existing or make_corpus(folder / "claude", size)
     if not corpus.files:
-        raise Disagreement("There are no transcripts to read. Name a Claude directory.")
+        raise Disagreement("No transcripts to read. Pass a Claude directory with --corpus.")
     totals = check(corpus)
-    results = compete(corpus.files, ROUNDS)
+    results = compare_readers(corpus.files, ROUNDS)
     return Report(len(corpus.files), corpus.size, totals, results, measure_memory(folder, corpus))
 
 
 def check(corpus: Corpus) -> Totals:
-    """What both readers find in `corpus`; they must find the same, and the truth if it is known."""
+    """Return what both readers find; they must agree, with each other and with the generator."""
     full = count(chain.from_iterable(map(read_transcript, corpus.files)))
     narrow = count(chain.from_iterable(map(read_usage, corpus.files)))
     if full != narrow:
         raise Disagreement(f"read_transcript counts {full}, read_usage counts {narrow}.")
     if corpus.truth is not None and corpus.truth.totals != full:
-        raise Disagreement(f"The readers count {full}, but there is {corpus.truth.totals}.")
+        raise Disagreement(f"The readers count {full}, but the corpus has {corpus.truth.totals}.")
     return full
 
 
 def measure_memory(folder: Path, corpus: Corpus) -> list[memory.Reading]:
-    """Peaks for one very large file and for one very long line."""
+    """Measure peak memory for a very large file and for a very long line."""
     readings = []
     big = folder / "big.jsonl"
     _write(big, corpus.size * _BIG_FILE, _repeat(corpus.files))
@@ -123,7 +122,7 @@ def _write(path: Path, size: int, pieces: Iterator[bytes]) -> None:
 
 
 def format_report(report: Report) -> str:
-    """The report as two aligned tables."""
+    """Format the report as two aligned tables."""
     speed = [
         ("reader", "MB/s best", "MB/s median", "x json.loads", "lines refused"),
         *(

@@ -1,4 +1,4 @@
-"""A whole session drawn through the server, as somebody who reads all of it would have it."""
+"""Render a whole session through the server, as if a user read all of it."""
 
 import html
 import re
@@ -15,8 +15,8 @@ _CALL = re.compile(rb'data-source="(/s/[^"]+/calls/[^"]+)"')
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """What drawing took: time as the client sees it, CPU time of the server alone."""
+class RenderCost:
+    """Wall time as the client sees it, and CPU time of the server alone."""
 
     seconds: float
     cpu_seconds: float
@@ -24,8 +24,8 @@ class Drawn:
     calls: int
 
 
-def draw_all(server: RunningServer, session: str, *, with_calls: bool) -> Drawn:
-    """Ask for all turns, and for what opens behind each tool call if that is wanted."""
+def render_all(server: RunningServer, session: str, *, with_calls: bool) -> RenderCost:
+    """Request all turns, and with `with_calls` the details of each tool call."""
     pid = server.process.pid
     wall, cpu = time.perf_counter(), find_cpu_seconds(pid)
     size = calls = 0
@@ -35,15 +35,15 @@ def draw_all(server: RunningServer, session: str, *, with_calls: bool) -> Drawn:
             for address in _CALL.findall(body) if with_calls else ():
                 size += len(client.get(html.unescape(address.decode())).body)
                 calls += 1
-    return Drawn(time.perf_counter() - wall, find_cpu_seconds(pid) - cpu, size, calls)
+    return RenderCost(time.perf_counter() - wall, find_cpu_seconds(pid) - cpu, size, calls)
 
 
 def _iter_parts(client: Client, session: str) -> Iterator[bytes]:
-    """Yield the turns of a session, a few at a time."""
-    place, total = 0, 1
-    while place < total:
-        body = client.get(f"/s/{session}/turns?start={place}&count={_COUNT}").body
+    """Yield the turns of a session in batches."""
+    position, total = 0, 1
+    while position < total:
+        body = client.get(f"/s/{session}/turns?start={position}&count={_COUNT}").body
         if (found := _NEXT.search(body)) is None:
-            raise WrongAnswer(f"The turns from {place} on do not say how many there are.")
-        place, total = int(found[1]), int(found[2])
+            raise WrongAnswer(f"The turns from {position} on do not say how many there are.")
+        position, total = int(found[1]), int(found[2])
         yield body

@@ -1,7 +1,7 @@
-"""What a browser's main thread does while somebody scrolls through a long session.
+"""Tasks of a browser's main thread while scrolling through a long session.
 
-The tasks come from the browser's own trace. One that ran while other programs had the processor
-is as long for the person who scrolls, so the wall time counts; CPU time tells how much is ours.
+They come from the browser's own trace. Wall time counts, because a task that is interrupted by
+other programs feels just as long; CPU time shows our share.
 """
 
 import json
@@ -20,7 +20,7 @@ _TASK = "RunTask"
 _CATEGORIES = ["toplevel", "__metadata", "disabled-by-default-devtools.timeline"]
 _WHEEL_PIXELS = 900
 _WHEEL_PAUSE_MS = 40
-_MOST_WHEELS = 20_000
+_MAX_WHEELS = 20_000
 _MILLISECOND = 1000
 
 Event = Mapping[str, Any]
@@ -28,23 +28,23 @@ Event = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Scroll:
-    """A way through a session; tasks in milliseconds."""
+    """One scroll through a session; times in milliseconds."""
 
     turns: int
     tasks: int
     longest: float
     longest_cpu: float
     long_tasks: int
-    """Tasks over 50 ms, which is what browsers call long."""
+    """Tasks over 50 ms, the browsers' definition of a long task."""
 
 
 def find_browser() -> str | None:
-    """The browser of this machine; None where there is none."""
+    """Return the path of Chromium, or None."""
     return find_chromium()
 
 
 def scroll(server: RunningServer, executable: str, session: str, turns: int, home: Path) -> Scroll:
-    """Open a session and turn the wheel until so many turns have come in."""
+    """Open a session and scroll until this turn is reached."""
     with sync_playwright() as playwright:
         browser = launch(playwright, executable, home)
         try:
@@ -66,11 +66,11 @@ def _begin(browser: Browser, page: Page) -> None:
 def _turn_wheel(page: Page, turns: int) -> int:
     page.mouse.move(640, 400)
     seen = 0
-    for number in range(_MOST_WHEELS):
+    for number in range(_MAX_WHEELS):
         page.mouse.wheel(0, _WHEEL_PIXELS)
         page.wait_for_timeout(_WHEEL_PAUSE_MS)
         if number % 10 == 0:
-            # The number of the turn at the middle of the screen, which none before it has.
+            # The turn in the middle of the screen.
             seen = max(seen, int(page.evaluate(_SEEN)))
             if seen >= turns:
                 break

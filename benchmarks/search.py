@@ -1,9 +1,9 @@
-"""How fast texts become searchable and are found: `python -m benchmarks.search`.
+"""Speed of indexing and searching texts: `python -m benchmarks.search`.
 
-Indexes a reference corpus in a fresh process, asks the index many different queries of each kind,
-and measures how soon a line that was just appended is found, while the index is being made and
-afterwards. Queries are drawn from the transcripts, with a fixed seed. An existing corpus is only
-read: the lines are appended to a session beside it.
+Indexes a reference corpus in a fresh process, runs many different queries of each kind, and
+measures how soon an appended line is found, during indexing and afterwards. Queries are sampled
+from the transcripts with a fixed seed. An existing corpus is only read: lines are appended to a
+session beside it.
 """
 
 import argparse
@@ -28,8 +28,8 @@ from benchmarks.memory import peak_memory
 from benchmarks.plain_index import iter_texts, time_plain_index
 from benchmarks.reader import parse_size
 from recollect.locations import Transcript, discover_root
-from recollect.search.engine import RECIPE, SearchOptions, search
-from recollect.sync.texts import TextProgress, index_texts
+from recollect.search.engine import ANALYZER, SearchOptions, search
+from recollect.sync.text_indexer import TextProgress, index_texts
 
 GOAL, CONVERSATION_GOAL = 20.0, 5.0
 """Seconds for a gigabyte, …"""
@@ -39,7 +39,7 @@ PLAIN = 12.7
 QUERIES = 40
 APPENDED = 20
 _SAMPLED_FILES = 60
-_LONGEST_SAMPLE = 20_000
+_MAX_SAMPLE_LENGTH = 20_000
 _PAUSE_SECONDS = 0.3
 _ROOT = Path(__file__).resolve().parent.parent
 _SESSION = "44444444-4444-4444-8444-444444444444"
@@ -50,7 +50,7 @@ _FIELDS = (
 
 
 class Build(Struct, frozen=True):
-    """What making the index took; memory is that of the process that writes."""
+    """What building the index took; memory is that of the writing process."""
 
     wall_seconds: float
     cpu_seconds: float
@@ -59,17 +59,17 @@ class Build(Struct, frozen=True):
 
 
 class Timing(Struct, frozen=True):
-    """Wall and CPU time of one thing that was done, in seconds."""
+    """Wall and CPU time of one action, in seconds."""
 
     wall: float
     cpu: float
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code, always 0: what is too slow is for the reader of the figures to say."""
+    """Print the figures and return 0: there are no limits."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.search", description=__doc__)
     parser.add_argument("--size", type=parse_size, default="200M", help="size of the made corpus")
-    parser.add_argument("--corpus", type=Path, help="search this Claude directory; make none")
+    parser.add_argument("--corpus", type=Path, help="search this Claude directory instead")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="recollect-benchmark-") as folder:
         corpus = options.corpus or Path(folder, "corpus")
@@ -101,13 +101,13 @@ def measure(corpus: Path, folder: Path) -> Iterator[str]:
     own = folder / "own"
     found = [*append_while_indexing(corpus, own, folder / "second")]
     yield format_timings(f"line, indexing ({len(found)})", found)
-    found = [*append_when_level([corpus, own], own, folder / "second")]
-    yield format_timings(f"line, level ({len(found)})", found)
+    found = [*append_when_current([corpus, own], own, folder / "second")]
+    yield format_timings(f"line, up to date ({len(found)})", found)
     yield f"load {os.getloadavg()[0]:.1f}"
 
 
 def compare_with_plain(build: Build, plain: float) -> str:
-    """One line: what the index took of what a plain one takes on this machine at this time."""
+    """Format the time of the index relative to a plain one on the same machine."""
     whole, first = build.wall_seconds / plain, build.conversation_seconds / plain
     return (
         f"of plain FTS5 ({plain:.1f} s)     {whole:8.2f} x  (goal {GOAL / PLAIN:.2f}), "
@@ -116,7 +116,7 @@ def compare_with_plain(build: Build, plain: float) -> str:
 
 
 def format_timings(name: str, timings: Sequence[Timing]) -> str:
-    """One line: the middle and the slow end."""
+    """Format p50 and p95 as one line."""
     walls, cpus = sorted(each.wall for each in timings), sorted(each.cpu for each in timings)
     last, middle = round((len(timings) - 1) * 0.95), len(timings) // 2
     figures = [1000 * value for value in (walls[middle], walls[last], cpus[middle], cpus[last])]
@@ -124,24 +124,24 @@ def format_timings(name: str, timings: Sequence[Timing]) -> str:
 
 
 def find(roots: Sequence[Path]) -> list[Transcript]:
-    """The transcripts below these Claude directories."""
+    """Return the transcripts below these Claude directories."""
     found = (transcript for root in roots for transcript in discover_root(root).transcripts)
     return [transcript for transcript in found if not transcript.is_empty]
 
 
 def start_build(roots: Sequence[Path], data: Path) -> subprocess.Popen[bytes]:
-    """A process that makes an index of these directories."""
+    """Start a process that indexes these directories."""
     command = [sys.executable, "-m", "benchmarks.search", "--build", str(data), *map(str, roots)]
     return subprocess.Popen(command, cwd=_ROOT, stdout=subprocess.PIPE)
 
 
 def finish(process: subprocess.Popen[bytes]) -> Build:
-    """What a process that makes an index says at its end."""
+    """Wait for an indexing process and return its figures."""
     return msgspec.json.decode(process.communicate()[0], type=Build)
 
 
 def build(data: Path, roots: Sequence[Path]) -> Build:
-    """Make an index; the conversation is searchable when the second half is being read."""
+    """Build an index; the conversation is searchable once half of the bytes are done."""
     transcripts = find(roots)
     start = time.perf_counter()
     halves: list[float] = []
@@ -150,7 +150,7 @@ def build(data: Path, roots: Sequence[Path]) -> Build:
         if not halves and 2 * progress.bytes_done > progress.bytes:
             halves.append(time.perf_counter() - start)
 
-    index_texts(data, RECIPE, transcripts, watch=watch)
+    index_texts(data, ANALYZER, transcripts, watch=watch)
     wall = time.perf_counter() - start
     usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     cpu = sum(usage.ru_utime + usage.ru_stime for usage in usages)
@@ -158,48 +158,48 @@ def build(data: Path, roots: Sequence[Path]) -> Build:
 
 
 def ask(data: Path, queries: Sequence[str], transcripts: Sequence[Transcript]) -> Iterator[Timing]:
-    """Yield what each query takes, 20 sessions with their snippets, once its files are cached."""
+    """Yield the time of each query, 20 sessions with snippets, after one warm-up."""
     options = SearchOptions(limit=20)
     for query in queries:
         asking = partial(search, data, query, transcripts, options, index_complete=True)
         asking()
-        yield time_of(asking)
+        yield time_action(asking)
 
 
-def time_of(deed: Callable[[], object]) -> Timing:
-    """What a deed takes."""
+def time_action(action: Callable[[], object]) -> Timing:
+    """Return the time that `action` takes."""
     wall, cpu = time.perf_counter(), time.process_time()
-    deed()
+    action()
     return Timing(time.perf_counter() - wall, time.process_time() - cpu)
 
 
 def append_while_indexing(corpus: Path, own: Path, data: Path) -> Iterator[Timing]:
-    """Yield the time from appending a line to finding it, while another process indexes all."""
+    """Yield the time from appending a line to finding it, while another process indexes."""
     append(own, "first")
     process = start_build([corpus, own], data)
     number = 0
     while process.poll() is None:
         word = f"fresh{number}line"
         append(own, word)
-        yield time_of(partial(wait_for, word, [corpus, own], data))
+        yield time_action(partial(wait_for, word, [corpus, own], data))
         number += 1
         time.sleep(_PAUSE_SECONDS)
     finish(process)
 
 
-def append_when_level(roots: Sequence[Path], own: Path, data: Path) -> Iterator[Timing]:
-    """Yield the time from appending a line to finding it in an index that is kept level."""
+def append_when_current(roots: Sequence[Path], own: Path, data: Path) -> Iterator[Timing]:
+    """Yield the time from appending a line to finding it in an index that is up to date."""
 
-    def look(word: str) -> None:
+    def find_word(word: str) -> None:
         transcripts = find(roots)
-        index_texts(data, RECIPE, transcripts)
+        index_texts(data, ANALYZER, transcripts)
         if not search(data, word, transcripts, index_complete=True).hits:
             raise LookupError(word)
 
     for number in range(APPENDED):
         word = f"level{number}line"
         append(own, word)
-        yield time_of(partial(look, word))
+        yield time_action(partial(find_word, word))
 
 
 def wait_for(word: str, roots: Sequence[Path], data: Path) -> None:
@@ -213,21 +213,21 @@ def append(root: Path, word: str) -> None:
     path = root / "projects" / "-bench" / f"{_SESSION}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     moment = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
-    message = {"role": "user", "content": f"please look at {word} again"}
+    message = {"role": "user", "content": f"please find_word at {word} again"}
     record = {"type": "user", "uuid": word, "sessionId": _SESSION, "timestamp": moment}
     with path.open("ab") as file:
         file.write(msgspec.json.encode({**record, "message": message}) + b"\n")
 
 
 def draw_queries(transcripts: Sequence[Transcript]) -> dict[str, list[str]]:
-    """Queries of each kind, all different, with words of these transcripts."""
+    """Return distinct queries of each kind, with words from these transcripts."""
     rng = random.Random(1)
     sample = rng.sample(transcripts, min(_SAMPLED_FILES, len(transcripts)))
     texts = [
         text
         for transcript in sample
         for text in iter_texts(transcript)
-        if len(text) <= _LONGEST_SAMPLE
+        if len(text) <= _MAX_SAMPLE_LENGTH
     ]
     counts: Counter[str] = Counter()
     for text in texts:
@@ -252,7 +252,7 @@ def draw_queries(transcripts: Sequence[Transcript]) -> dict[str, list[str]]:
 
 
 def draw(make: Callable[[], str]) -> list[str]:
-    """Different queries, as many as there are to be."""
+    """Return `QUERIES` distinct queries."""
     drawn: dict[str, None] = {}
     while len(drawn) < QUERIES:
         drawn[make()] = None
@@ -260,7 +260,7 @@ def draw(make: Callable[[], str]) -> list[str]:
 
 
 def find_all(pattern: str, rng: random.Random, texts: Sequence[str]) -> Iterator[str]:
-    """Yield what fits the pattern, from one text after the other, at random, for ever."""
+    """Yield random matches of the pattern in random texts, forever."""
     while True:
         if found := re.findall(pattern, rng.choice(texts)):
             yield rng.choice(found)

@@ -1,8 +1,7 @@
-"""One made-up session, record by record, with its spending known from making it.
+"""One made-up session, record by record, with usage known from generating it.
 
-Knows the shapes that clients write and the sizes that they have in real histories; refuses to know
-how many sessions there are. The random numbers and the pool of text come from outside, so that one
-seed decides a whole corpus.
+Knows the record shapes that clients write and their sizes in real histories. The random numbers and
+the pool of text are passed in, so that one seed determines a whole corpus.
 """
 
 import base64
@@ -19,13 +18,13 @@ from benchmarks.totals import Totals
 _TOOLS = ("Read", "Bash", "Edit", "Write", "Grep")
 _TOOL_WEIGHTS = (34, 34, 16, 5, 11)
 _MODELS = ("claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929", "claude-haiku-4-5-20251001")
-_MOST_CONTEXT = 190_000
+_MAX_CONTEXT = 190_000
 
 Json = dict[str, Any]
 
 
 class Session:
-    """One session that grows record by record; `lines` holds its files, the main one under ""."""
+    """A session that grows record by record; `lines` are its files, the main one under ""."""
 
     def __init__(self, rng: random.Random, text: Text, number: int, copied: list[bytes]) -> None:
         self._rng = rng
@@ -82,7 +81,7 @@ class Session:
         self._link("attachment", {"attachment": reminder})
 
     def _respond(self, agent: str, tools: list[str]) -> None:
-        """One response of the model, a line for each block, then the results of its tools."""
+        """Write one response of the model, a line per block, then the results of its tools."""
         head = {
             "model": self._rng.choice(_MODELS),
             "id": f"msg_{self._hex(24)}",
@@ -112,7 +111,7 @@ class Session:
         return blocks
 
     def _spend(self) -> Json:
-        """The usage of one response, which is added to the totals here and nowhere else."""
+        """Return the usage of one response, and add it to the totals."""
         rng = self._rng
         fresh, out, write = rng.randrange(1, 900), self._size(300), self._size(900)
         long_lived = rng.random() < 0.3
@@ -129,7 +128,7 @@ class Session:
             },
             "service_tier": "standard",
         }
-        self._context = min(self._context + write + out, _MOST_CONTEXT)
+        self._context = min(self._context + write + out, _MAX_CONTEXT)
         return usage
 
     def _input(self, tool: str) -> Json:
@@ -152,7 +151,7 @@ class Session:
                 return {"file_path": path}
 
     def _return(self, call: Json, agent: str) -> None:
-        """The result of a tool: once for the model, and once more for the client itself."""
+        """Write the result of a tool: once for the model, and once for the client itself."""
         text = self._text(self._size(1200, 1.5))
         if self._rng.random() < 0.005:
             text += " \ud83d"
@@ -186,7 +185,7 @@ class Session:
         return [{"type": "image", "source": source}], twin
 
     def _delegate(self) -> None:
-        """A subagent with a file of its own; some of its messages are echoed in the main one."""
+        """Write a subagent with its own file; some of its messages are repeated in the main one."""
         agent, parent, self._parent = f"a{self._hex(16)}", self._parent, None
         self._link("user", {"message": {"role": "user", "content": self._text(900)}}, agent)
         for _ in range(self._rng.randrange(2, 10)):
@@ -230,7 +229,7 @@ class Session:
         )
 
     def _link(self, kind: str, body: Json, agent: str = "") -> None:
-        """A record of the chain; `type` stands behind the message, as clients write it."""
+        """Write a linked record; `type` comes after the message, as clients write it."""
         envelope: Json = {
             "parentUuid": self._parent,
             "isSidechain": bool(agent),

@@ -1,7 +1,7 @@
-"""Megabytes a second of several readers on the same files.
+"""Megabytes per second of several readers on the same files.
 
-CPU time, because other programs run beside a benchmark. The contestants take turns within a round,
-so that noise hits all alike, and each is compared with `json.loads` of its own round only.
+CPU time, because other programs share the machine. The readers alternate within a round, so that
+noise affects all alike, and each is compared with `json.loads` of the same round.
 """
 
 import json
@@ -21,16 +21,16 @@ except ImportError:
 else:
     ORJSON = orjson.loads
 
-YARDSTICK = "json.loads"
+BASELINE = "json.loads"
 _MEGABYTE = 1_000_000
 
 ReadFile = Callable[[Path], int]
-"""Reads one file and says how many of its lines it could not read."""
+"""Reads one file and returns the number of lines that it could not read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one contestant did; `ratio` is its speed over that of `json.loads`, median of rounds."""
+    """The figures of one reader; `ratio` is relative to `json.loads`, median of rounds."""
 
     reader: str
     best_mb_per_second: float
@@ -39,9 +39,9 @@ class Result:
     refused_lines: int
 
 
-def contestants() -> dict[str, ReadFile]:
-    """The readers that are here to be measured, by name."""
-    found: dict[str, ReadFile] = {YARDSTICK: _by_line(json.loads)}
+def list_readers() -> dict[str, ReadFile]:
+    """Return the available readers by name."""
+    found: dict[str, ReadFile] = {BASELINE: _by_line(json.loads)}
     if ORJSON is not None:
         found["orjson.loads"] = _by_line(ORJSON)
     found["read_transcript"] = lambda path: _drain(read_transcript(path))
@@ -49,10 +49,10 @@ def contestants() -> dict[str, ReadFile]:
     return found
 
 
-def compete(files: Sequence[Path], rounds: int) -> list[Result]:
-    """The results of all contestants on `files`, which have been read before (page cache)."""
+def compare_readers(files: Sequence[Path], rounds: int) -> list[Result]:
+    """The results of all list_readers on `files`, which have been read before (page cache)."""
     size = sum(path.stat().st_size for path in files) / _MEGABYTE
-    readers = contestants()
+    readers = list_readers()
     refused = dict.fromkeys(readers, 0)
     seconds: dict[str, list[float]] = {name: [] for name in readers}
     for _ in range(rounds):
@@ -66,7 +66,7 @@ def compete(files: Sequence[Path], rounds: int) -> list[Result]:
             best_mb_per_second=size / min(taken),
             median_mb_per_second=size / median(taken),
             ratio=median(
-                theirs / ours for theirs, ours in zip(seconds[YARDSTICK], taken, strict=True)
+                theirs / ours for theirs, ours in zip(seconds[BASELINE], taken, strict=True)
             ),
             refused_lines=refused[name],
         )

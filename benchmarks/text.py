@@ -1,7 +1,7 @@
-"""Words of a made-up history: prose, code and logs, in the sizes that real ones have.
+"""Text of a made-up history: prose, code and logs, in realistic sizes.
 
-Escaped characters and letters outside ASCII come as often as they do there, because decoders slow
-down at both.
+Escaped characters and letters outside ASCII are as frequent as in real histories, because both slow
+decoders down.
 """
 
 import math
@@ -35,14 +35,14 @@ _LINE_SIZE = 44
 
 
 class Text:
-    """Two pools of lines, in ASCII and with another script; a text is a stretch of one of them."""
+    """Two pools of lines, ASCII and mixed; a text is a range of lines from one of them."""
 
     def __init__(self, rng: random.Random) -> None:
         self._plain = _make_pool(rng, _SHAPES)
         self._mixed = _make_pool(rng, (*_SHAPES, _OTHER_SCRIPT))
 
     def draw(self, rng: random.Random, size: int) -> str:
-        """About `size` characters in whole lines."""
+        """Return about `size` characters in whole lines."""
         pool = self._mixed if rng.random() < _OTHER_SHARE else self._plain
         start = rng.randrange(_POOL_LINES)
         return "\n".join(pool[start : start + size // _LINE_SIZE + 1])
@@ -50,10 +50,10 @@ class Text:
 
 def _make_pool(rng: random.Random, shapes: Sequence[str]) -> list[str]:
     made = [rng.choice(shapes).format(*rng.choices(WORDS, k=8)) for _ in range(_POOL_LINES)]
-    # Twice over, so that a stretch may start anywhere without wrapping around.
+    # Twice, so that a range may start anywhere without wrapping around.
     return made * 2
 
 
 def draw_size(rng: random.Random, median: int, sigma: float, low: int, high: int) -> int:
-    """A log-normal size within bounds."""
+    """Return a log-normal size within bounds."""
     return int(min(high, max(low, rng.lognormvariate(math.log(median), sigma))))

@@ -1,7 +1,7 @@
-"""Messages and tokens by class, each message counted once however many lines it stands on.
+"""Messages and tokens by class, each message counted once, however many lines it has.
 
 A client may write a placeholder before it knows the real figure, so the line with the largest usage
-speaks for its message. Lines that the client made up itself are no messages of a model.
+counts. Messages that the client itself made up are not counted.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from recollect.records.usage import CacheCreation, Usage
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What a corpus holds of messages, and what they cost in tokens."""
+    """The number of messages in a corpus, and their tokens."""
 
     messages: int = 0
     input: int = 0
@@ -24,13 +24,13 @@ class Totals:
     cache_write_1h: int = 0
 
     def __add__(self, other: "Totals") -> "Totals":
-        """Both together."""
+        """Return the sum."""
         names = [item.name for item in fields(self)]
         return Totals(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
 def count(records: Iterable[Record | AssistantUsage]) -> Totals:
-    """The totals of all assistant records among `records`, from whichever reader."""
+    """Return the totals of the assistant records, from either reader."""
     largest: dict[str, Usage] = {}
     for record in records:
         message = record.message if isinstance(record, Assistant | AssistantUsage) else None

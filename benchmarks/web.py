@@ -1,9 +1,9 @@
-"""How soon the web app answers: `python -m benchmarks.web`.
+"""Response times of the web app: `python -m benchmarks.web`.
 
-The real server in a process of its own, asked over HTTP, on made-up histories: 10,000 sessions
-with one of 10,000 messages among them, and 1 GB to search in. A goal is held against the slow end
-(p95, or the worst of a few), and a goal that is missed makes the exit code 1. Without Chromium or
-without a package index the figures that need them are left out, and the table says so.
+Runs the real server in its own process and sends requests over HTTP, on made-up histories: 10,000
+sessions including one with 10,000 messages, and 1 GB to search. Goals apply to p95, or to the worst
+of a few; a missed goal makes the exit code 1. Without Chromium or a package index, the figures that
+need them are left out, and the table says so.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from benchmarks.corpus import make_corpus, make_reference
 from benchmarks.library import make_session
 from benchmarks.peer import install
 from benchmarks.processes import Run
-from benchmarks.rendering import Drawn, draw_all
+from benchmarks.rendering import RenderCost, render_all
 from benchmarks.scrolling import find_browser, scroll
 from benchmarks.search import draw_queries, find
 from benchmarks.serving import (
@@ -32,7 +32,7 @@ from benchmarks.serving import (
     find_memory,
     measure_idling,
     stop,
-    wait_until_level,
+    wait_until_current,
 )
 from benchmarks.text import Text
 from tests.web.running import RunningServer, run_server
@@ -59,7 +59,7 @@ _FILTERS = (
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line of the table: what was measured, and what it must stay below."""
+    """One line of the table: a measurement and its limit."""
 
     name: str
     value: float
@@ -69,7 +69,7 @@ class Figure:
 
     @property
     def is_missed(self) -> bool:
-        """Whether there is a goal and it was not reached."""
+        """Whether there is a goal and it was missed."""
         return self.goal is not None and self.value >= self.goal
 
     def __str__(self) -> str:
@@ -81,25 +81,25 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How much is measured."""
+    """How much to measure."""
 
     is_quick: bool
     corpus: Path | None
-    """A Claude directory to search in; None to make one."""
+    """A Claude directory to search; None to generate one."""
 
     @property
     def rounds(self) -> int:
-        """How often what takes long is repeated."""
+        """How often slow measurements are repeated."""
         return 2 if self.is_quick else 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code: 1 if a goal is missed."""
+    """Return the exit code: 1 if a goal is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.web", description=__doc__)
     parser.add_argument(
         "--quick", action="store_true", help="1,000 sessions, search in 200 MB, repeat less"
     )
-    parser.add_argument("--corpus", type=Path, help="search in this Claude directory; make none")
+    parser.add_argument("--corpus", type=Path, help="search this Claude directory instead")
     given = parser.parse_args(arguments)
     missed = 0
     with tempfile.TemporaryDirectory(prefix="recollect-benchmark-") as folder:
@@ -121,7 +121,7 @@ def measure(folder: Path, options: Options) -> Iterator[Figure]:
 
 
 def make_history(root: Path, sessions: int = SESSIONS, long_bytes: int = LONG_BYTES) -> Path:
-    """Fill a Claude directory with small sessions and a long one; the transcript of that."""
+    """Fill a Claude directory with small sessions and a long one; return the long transcript."""
     rng = random.Random(1)
     text = Text(rng)
     for number in range(sessions):
@@ -133,22 +133,22 @@ def make_history(root: Path, sessions: int = SESSIONS, long_bytes: int = LONG_BY
 
 
 def measure_history(folder: Path, root: Path, long: Path, options: Options) -> Iterator[Figure]:
-    """The list, the long session, and what the server needs while it shows them."""
+    """Measure the list, the long session, and the resources of the server."""
     folder.mkdir(exist_ok=True)
     with run_server(folder, root) as server:
         time.sleep(1)
         yield Figure("shutdown while listing", stop(server), "s", 2)
     with run_server(folder, root) as server:
-        yield Figure("index level after", wait_until_level(server), "s")
+        yield Figure("index up to date after", wait_until_current(server), "s")
         yield from measure_list(server, options)
     yield from measure_first_screens(folder, root, long, options)
     with run_server(folder, root) as server:
-        wait_until_level(server)
+        wait_until_current(server)
         yield from measure_reading(server, folder, long, options)
 
 
 def measure_list(server: RunningServer, options: Options) -> Iterator[Figure]:
-    """The page of all sessions, and its filters."""
+    """Measure the page of all sessions with its filters."""
     with Client(server) as client:
         rounds = [[client.get(path) for path in _FILTERS] for _ in range(options.rounds * 10)]
     for path, answers in zip(_FILTERS, zip(*rounds, strict=True), strict=True):
@@ -158,7 +158,7 @@ def measure_list(server: RunningServer, options: Options) -> Iterator[Figure]:
 def measure_first_screens(
     folder: Path, root: Path, long: Path, options: Options
 ) -> Iterator[Figure]:
-    """The long session, asked for when the server has just started and when it rests."""
+    """Measure the long session, right after the start of the server and when it is idle."""
     at_once, at_rest, whole = list[Timed](), list[Timed](), list[Timed]()
     ends: list[float] = []
     for _ in range(options.rounds):
@@ -166,7 +166,7 @@ def measure_first_screens(
             at_once.append(ask(server, f"/s/{long.stem}"))
             ends.append(stop(server))
         with run_server(folder, root) as server:
-            wait_until_level(server)
+            wait_until_current(server)
             at_rest.append(ask(server, f"/s/{long.stem}"))
             whole.append(ask(server, f"/s/{long.stem}/turns?count=20"))
     yield _spread("first screen, server just started", at_once, 500)
@@ -178,7 +178,7 @@ def measure_first_screens(
 def measure_reading(
     server: RunningServer, folder: Path, long: Path, options: Options
 ) -> Iterator[Figure]:
-    """The long session when it has been read."""
+    """Measure the long session once it has been read."""
     with Client(server) as client:
         client.get(f"/s/{long.stem}/turns?count=20")
         warm = [client.get(f"/s/{long.stem}") for _ in range(options.rounds * 10)]
@@ -188,16 +188,16 @@ def measure_reading(
     yield _spread("further turns, 20 at a time", pages)
     yield from measure_scrolling(server, folder, long)
     yield from compare(server, folder, long)
-    ours, keepers = measure_idling(server, 5 if options.is_quick else 20)
+    ours, indexers = measure_idling(server, 5 if options.is_quick else 20)
     yield Figure("CPU of the server, idle", 100 * ours, "%", 1)
-    yield Figure("CPU of the keeper, idle", 100 * keepers, "%", 2)
+    yield Figure("CPU of the indexer, idle", 100 * indexers, "%", 2)
     memory = find_memory(server.process.pid) / _MEGABYTE
     yield Figure("memory of the server", memory, "MB", 400)
     yield Figure("shutdown with the session open", stop(server), "s", 2)
 
 
 def measure_scrolling(server: RunningServer, folder: Path, long: Path) -> Iterator[Figure]:
-    """The browser's side of reading."""
+    """Measure scrolling in the browser."""
     executable = find_browser()
     if executable is None:
         yield Figure("scrolling", 0, "", note="left out: there is no Chromium")
@@ -211,15 +211,15 @@ def measure_scrolling(server: RunningServer, folder: Path, long: Path) -> Iterat
 
 
 def compare(server: RunningServer, folder: Path, long: Path) -> Iterator[Figure]:
-    """The whole session drawn here and by claude-code-log, in turns."""
+    """Render the whole session here and with claude-code-log, alternating."""
     peer = install(folder / "peer")
     if peer is None:
         yield Figure("claude-code-log", 0, "", note="left out: it cannot be installed here")
         return
-    turns = draw_all(server, long.stem, with_calls=False)
+    turns = render_all(server, long.stem, with_calls=False)
     target = folder / "peer.html"
     theirs = peer.export(long, target)
-    opened = draw_all(server, long.stem, with_calls=True)
+    opened = render_all(server, long.stem, with_calls=True)
     note = f"{target.stat().st_size / _MEGABYTE:.0f} MB of HTML"
     yield Figure(f"claude-code-log {peer.version}, wall", theirs.seconds, "s", note=note)
     yield Figure(f"claude-code-log {peer.version}, CPU", theirs.cpu_seconds, "s")
@@ -227,7 +227,7 @@ def compare(server: RunningServer, folder: Path, long: Path) -> Iterator[Figure]
     yield from _compare(f"and {opened.calls:,} calls opened", opened, theirs)
 
 
-def _compare(name: str, ours: Drawn, theirs: Run) -> Iterator[Figure]:
+def _compare(name: str, ours: RenderCost, theirs: Run) -> Iterator[Figure]:
     note = f"{theirs.seconds / ours.seconds:.1f} times as fast, {ours.size / _MEGABYTE:.0f} MB"
     yield Figure(f"{name}, wall", ours.seconds, "s", note=note)
     note = f"{theirs.cpu_seconds / ours.cpu_seconds:.1f} times as fast"
@@ -235,7 +235,7 @@ def _compare(name: str, ours: Drawn, theirs: Run) -> Iterator[Figure]:
 
 
 def measure_searching(folder: Path, options: Options) -> Iterator[Figure]:
-    """Search as you type."""
+    """Measure search as you type."""
     folder.mkdir(exist_ok=True)
     root = options.corpus or _make_searched(folder / "claude", options)
     transcripts = find([root])
@@ -245,7 +245,7 @@ def measure_searching(folder: Path, options: Options) -> Iterator[Figure]:
         yield Figure("shutdown while indexing texts", stop(server), "s", 2)
     with run_server(folder, root) as server:
         note = f"{len(transcripts):,} transcripts of {size:,.0f} MB"
-        yield Figure("all read and at rest after", wait_until_level(server), "s", note=note)
+        yield Figure("everything indexed after", wait_until_current(server), "s", note=note)
         for kind, queries in draw_typing(draw_queries(transcripts), options).items():
             with Client(server) as client:
                 answers = [client.get(f"/search?part=true&q={quote(q)}") for q in queries]
@@ -255,7 +255,7 @@ def measure_searching(folder: Path, options: Options) -> Iterator[Figure]:
 
 
 def draw_typing(queries: dict[str, list[str]], options: Options) -> dict[str, list[str]]:
-    """What a search box holds, key by key, while these are typed."""
+    """Return the content of the search box after each key while these are typed."""
     kinds = ("common word", "rare word", "two words", "phrase", "two Chinese characters")
     return {
         kind: [
@@ -275,7 +275,7 @@ def _make_searched(root: Path, options: Options) -> Path:
 
 
 def _spread(name: str, answers: Sequence[Timed], goal: float | None = None) -> Figure:
-    """The slow end, with the middle beside it, and what the server itself did meanwhile."""
+    """Return p95 as the figure, with p50 and the CPU time of the server in the note."""
     wall, cpu = (
         _find_ends([each.seconds for each in answers]),
         _find_ends([each.cpu_seconds for each in answers]),
@@ -285,7 +285,7 @@ def _spread(name: str, answers: Sequence[Timed], goal: float | None = None) -> F
 
 
 def _find_ends(seconds: Sequence[float]) -> tuple[float, float]:
-    """The middle and the slow end, in milliseconds."""
+    """Return p50 and p95 in milliseconds."""
     ordered = sorted(seconds)
     return 1000 * statistics.median(ordered), 1000 * ordered[round((len(ordered) - 1) * 0.95)]
 

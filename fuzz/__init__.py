@@ -1,1 +1,1 @@
-"""Programs that feed broken input to the reader; for maintainers, not shipped."""
+"""Programs that feed broken input to the code; for maintainers, not shipped."""

@@ -1,7 +1,8 @@
-"""A million broken lines through the reader: `python -m fuzz.lines --lines 1000000`.
+"""Feed broken lines to the reader: `python -m fuzz.lines --lines 1000000`.
 
-Each batch of lines is read in random chunks and held against the laws; the dearer laws are checked
-on every few batches. The first line that breaks a law is printed with the seed that makes it.
+Each batch of lines is read in random chunks and checked against the laws; expensive laws are
+checked on some batches only. The first line that breaks a law is printed with the seed that
+reproduces it.
 """
 
 import argparse
@@ -17,19 +18,18 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 
-from benchmarks.memory import settled_memory
+from benchmarks.memory import current_memory
 from fuzz import laws
 from fuzz.mutations import make_line
 from recollect.reader import MAX_LINE
-from recollect.records.envelope import Record
-from recollect.records.irregular import Blank, Damaged, Oversized, Torn, Unknown
+from recollect.records.envelope import Blank, Damaged, Oversized, Record, Torn, Unknown
 
 BATCH = 200
 SHORT_LIMIT = 2000
 """A limit on line length that many of the lines exceed."""
 
-MOST_GROWTH = 4_000_000
-"""Bytes that a process may grow by between the middle and the end of its run."""
+MAX_GROWTH = 4_000_000
+"""Bytes by which a process may grow in the second half of its run."""
 
 # Not `splitlines`, which also splits at a lone carriage return.
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
@@ -38,7 +38,7 @@ _IRREGULAR = (Unknown, Damaged, Torn, Blank, Oversized)
 
 @dataclass(slots=True)
 class Tally:
-    """What one process did; `failure` says how to see it again."""
+    """What one process did; `failure` says how to reproduce it."""
 
     lines: int = 0
     read_seconds: float = 0.0
@@ -48,14 +48,14 @@ class Tally:
     failure: str = ""
 
     def add(self, records: list[Record], seconds: float) -> None:
-        """Count the records of one batch and the time that it took to read them."""
+        """Count the records of one batch and the time to read them."""
         self.outcomes.update(map(_describe, records))
         self.read_seconds += seconds
         self.slowest = max(self.slowest, seconds)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code: 0, or 1 when a law was broken or memory grew."""
+    """Return the exit code: 1 if a law was broken or memory grew."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.lines", description=__doc__)
     parser.add_argument("--lines", type=int, default=100_000, help="lines to make (%(default)s)")
     parser.add_argument("--seed", type=int, help="repeats a run; otherwise each run is new")
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(lines: int, seed: int, jobs: int = 1) -> list[Tally]:
-    """One tally for each of the processes that share `lines`."""
+    """Split `lines` between processes and return the tally of each."""
     shares = [lines // jobs + (number < lines % jobs) for number in range(jobs)]
     seeds = [f"{seed}:{number}" for number in range(jobs)]
     if jobs == 1:
@@ -82,7 +82,7 @@ def run(lines: int, seed: int, jobs: int = 1) -> list[Tally]:
 
 
 def fuzz(lines: int, seed: str) -> Tally:
-    """Batches of broken lines until there were `lines` of them, or one broke a law."""
+    """Read batches of broken lines until `lines` were read, or one broke a law."""
     tally = Tally()
     batches = -(-lines // BATCH)
     with tempfile.TemporaryDirectory(prefix="recollect-fuzz-") as folder:
@@ -95,7 +95,7 @@ def fuzz(lines: int, seed: str) -> Tally:
             tally.lines += len(made)
             # The first batch fills the caches that never grow again.
             if number in {0, batches // 2, batches - 1}:
-                tally.memory.append(settled_memory())
+                tally.memory.append(current_memory())
             if tally.failure:
                 break
     return tally
@@ -115,15 +115,15 @@ def _find_failure(data: bytes, seed: str, path: Path, tally: Tally) -> str:
 def _try(data: bytes, seed: str, path: Path, tally: Tally | None) -> Exception | None:
     try:
         check(data, random.Random(seed), path, tally)
-    except Exception as error:  # noqa: BLE001 - whatever the reader raises is what we look for
+    except Exception as error:  # noqa: BLE001 - any exception is a finding
         return error
     return None
 
 
 def check(data: bytes, rng: random.Random, path: Path, tally: Tally | None = None) -> None:
-    """Hold `data` against the laws; raise `LawBroken` or whatever the reader raises.
+    """Check `data` against the laws; raises `LawBroken` or whatever the reader raises.
 
-    With a tally the dearer laws are left to chance; without one all are checked.
+    With a tally the expensive laws are checked at random; without one all are checked.
     """
     is_sample = tally is None
     max_line = SHORT_LIMIT if rng.random() < 0.1 else MAX_LINE
@@ -153,11 +153,11 @@ def _describe(record: Record) -> str:
 
 def _find_growth(tally: Tally) -> str:
     growth = tally.memory[-1] - tally.memory[len(tally.memory) // 2] if tally.memory else 0
-    return f"memory grew by {growth} bytes in the second half" if growth > MOST_GROWTH else ""
+    return f"memory grew by {growth} bytes in the second half" if growth > MAX_GROWTH else ""
 
 
 def format_tallies(tallies: Sequence[Tally], seed: int, seconds: float) -> str:
-    """The figures of all processes together."""
+    """Format the totals of all processes."""
     lines = sum(tally.lines for tally in tallies)
     outcomes = sum((tally.outcomes for tally in tallies), Counter[str]())
     mean = sum(tally.read_seconds for tally in tallies) / max(lines, 1) * 1e6

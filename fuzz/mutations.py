@@ -1,9 +1,9 @@
-"""Whole lines → broken lines, by structure and by bytes.
+"""Mutate valid lines into broken ones, by structure and by bytes.
 
-Structure: a value gets another type, goes missing, appears twice, nests too deep or grows too
-large. What Python cannot hold (a key twice, an integer of 5,000 digits) is put in as a mark and
-exchanged for its text after encoding. Bytes: what disks, crashes and careless writers do.
-Every choice comes from the random numbers that are passed in, so a seed repeats a run.
+Structure: a value gets another type, is removed, duplicated, nested too deep or made too large.
+What Python cannot represent (a duplicate key, an integer of 5,000 digits) is inserted as a mark and
+replaced by its text after encoding. Bytes: what disks, crashes and careless writers do. All choices
+come from the given random numbers, so a seed reproduces a run.
 """
 
 import random
@@ -17,7 +17,7 @@ import msgspec
 from fuzz.seeds import encode, make_seeds
 
 _TWIN = "\ue000"
-"""Before a key: the key that follows it, once more."""
+"""Prefix of a key that duplicates another one."""
 
 _MARK = re.compile(rb'"\xee\x80\x81(\d+)"')
 _TEXTS: tuple[bytes, ...] = (
@@ -63,7 +63,7 @@ SEEDS: tuple[bytes, ...] = tuple(encode(seed) for seed in make_seeds())
 
 
 def make_line(rng: random.Random) -> bytes:
-    """One line, broken in some way or in none; a mutation may have put line ends into it."""
+    """Return one line, broken or not; a mutation may have inserted line ends."""
     draw = rng.random()
     if draw < 0.15:
         return rng.choice(SEEDS)
@@ -87,8 +87,8 @@ def _break_structure(rng: random.Random) -> bytes:
     return _MARK.sub(lambda match: _TEXTS[int(match[1])], text)
 
 
-def _pick(rng: random.Random, value: Any) -> tuple[Any, Any]:  # noqa: ANN401 - any JSON value
-    """A place somewhere in `value`: the object or array, and the key or index in it."""
+def _pick(rng: random.Random, value: Any) -> tuple[Any, Any]:
+    """Return a random object or array in `value`, and a key or index in it."""
     while True:
         key = rng.choice(list(value)) if isinstance(value, dict) else rng.randrange(len(value))
         inner = value[key]
@@ -97,24 +97,24 @@ def _pick(rng: random.Random, value: Any) -> tuple[Any, Any]:  # noqa: ANN401 - 
         value = inner
 
 
-def _draw_odd(rng: random.Random) -> Any:  # noqa: ANN401 - any JSON value
+def _draw_odd(rng: random.Random) -> Any:
     # A copy, because the next mutation may change it.
     return deepcopy(rng.choice(_ODD))
 
 
-def _change(rng: random.Random, container: Any, key: Any) -> None:  # noqa: ANN401
+def _change(rng: random.Random, container: Any, key: Any) -> None:
     container[key] = _draw_odd(rng)
 
 
-def _change_text(rng: random.Random, container: Any, key: Any) -> None:  # noqa: ANN401
+def _change_text(rng: random.Random, container: Any, key: Any) -> None:
     container[key] = f"\ue001{rng.randrange(len(_TEXTS))}"
 
 
-def _drop(rng: random.Random, container: Any, key: Any) -> None:  # noqa: ANN401, ARG001
+def _drop(rng: random.Random, container: Any, key: Any) -> None:  # noqa: ARG001
     del container[key]
 
 
-def _double(rng: random.Random, container: Any, key: Any) -> None:  # noqa: ANN401
+def _double(rng: random.Random, container: Any, key: Any) -> None:
     if isinstance(container, dict):
         container[f"{_TWIN}{key}"] = container[key]
         if rng.random() < 0.6:
@@ -123,25 +123,25 @@ def _double(rng: random.Random, container: Any, key: Any) -> None:  # noqa: ANN4
         container.append(container[key])
 
 
-def _rename(rng: random.Random, container: Any, key: Any) -> None:  # noqa: ANN401
+def _rename(rng: random.Random, container: Any, key: Any) -> None:
     if isinstance(container, dict):
         name = rng.choice(("", "type", "<span>", "\ud800", key.upper(), f"{key}2", "\x00"))
         container[name] = container.pop(key)
 
 
-def _transplant(rng: random.Random, container: Any, key: Any) -> None:  # noqa: ANN401
-    donor, place = _pick(rng, msgspec.json.decode(rng.choice(SEEDS)))
-    container[key] = donor[place]
+def _transplant(rng: random.Random, container: Any, key: Any) -> None:
+    donor, position = _pick(rng, msgspec.json.decode(rng.choice(SEEDS)))
+    container[key] = donor[position]
 
 
-def _wrap(rng: random.Random, container: Any, key: Any) -> None:  # noqa: ANN401
+def _wrap(rng: random.Random, container: Any, key: Any) -> None:
     inner = container[key]
     container[key] = rng.choice(
         ([inner], [inner, inner, None], {"type": inner}, {"content": inner})
     )
 
 
-def _stretch(rng: random.Random, container: Any, key: Any) -> None:  # noqa: ANN401
+def _stretch(rng: random.Random, container: Any, key: Any) -> None:
     size = rng.choice((100, 300, 3000)) if rng.random() < 0.995 else 60_000
     container[key] = rng.choice(("x", "x y", "\n", "二", '"', "\ud83d")) * size
 
@@ -149,18 +149,18 @@ def _stretch(rng: random.Random, container: Any, key: Any) -> None:  # noqa: ANN
 def _flip(rng: random.Random, line: bytes) -> bytes:
     if not line:
         return line
-    place = rng.randrange(len(line))
-    return line[:place] + bytes([line[place] ^ 1 << rng.randrange(8)]) + line[place + 1 :]
+    position = rng.randrange(len(line))
+    return line[:position] + bytes([line[position] ^ 1 << rng.randrange(8)]) + line[position + 1 :]
 
 
 def _cut_out(rng: random.Random, line: bytes) -> bytes:
-    place = rng.randrange(len(line) + 1)
-    return line[:place] + line[place + rng.choice((1, 1, 2, 8, 60)) :]
+    position = rng.randrange(len(line) + 1)
+    return line[:position] + line[position + rng.choice((1, 1, 2, 8, 60)) :]
 
 
 def _insert(rng: random.Random, line: bytes) -> bytes:
-    place = rng.randrange(len(line) + 1)
-    return line[:place] + rng.choice(_PIECES) + line[place:]
+    position = rng.randrange(len(line) + 1)
+    return line[:position] + rng.choice(_PIECES) + line[position:]
 
 
 def _truncate(rng: random.Random, line: bytes) -> bytes:
@@ -182,9 +182,9 @@ def _glue(rng: random.Random, line: bytes) -> bytes:
 
 
 def _multiply(rng: random.Random, line: bytes) -> bytes:
-    place = rng.randrange(len(line) + 1)
-    piece = rng.choice((rng.choice(_PIECES), line[place : place + 12], line[:place], line))
-    return line[:place] + (piece * rng.choice((2, 10, 300)))[:4000] + line[place:]
+    position = rng.randrange(len(line) + 1)
+    piece = rng.choice((rng.choice(_PIECES), line[position : position + 12], line[:position], line))
+    return line[:position] + (piece * rng.choice((2, 10, 300)))[:4000] + line[position:]
 
 
 def _space_out(rng: random.Random, line: bytes) -> bytes:
@@ -192,9 +192,9 @@ def _space_out(rng: random.Random, line: bytes) -> bytes:
 
 
 def _overwrite(rng: random.Random, line: bytes) -> bytes:
-    place = rng.randrange(len(line) + 1)
+    position = rng.randrange(len(line) + 1)
     run = rng.choice((b"\0", b" ", b"\xff", b"{", b'"', b"\\")) * rng.choice((1, 4, 64))
-    return line[:place] + run + line[place + len(run) :]
+    return line[:position] + run + line[position + len(run) :]
 
 
 def _add_nul(rng: random.Random, line: bytes) -> bytes:

@@ -1,6 +1,6 @@
-"""Whole lines to start from: one for each record type, block type and kind of inner object.
+"""Valid records to start from: one for each record type, block type and inner object.
 
-Values are short on purpose: what is broken here is structure, and short lines break faster.
+Values are short on purpose: the mutations break structure, and short lines are faster.
 """
 
 import json
@@ -159,7 +159,7 @@ _STATES: dict[str, Json] = {
 
 
 def make_seeds() -> list[Json]:
-    """The records that every broken line descends from."""
+    """Return the records that every broken line is derived from."""
     return [
         *(_link("assistant", message=_message([block]), requestId="req_01") for block in _BLOCKS),
         *(_link("user", message={"role": "user", "content": [block]}) for block in _BLOCKS),
@@ -173,13 +173,13 @@ def make_seeds() -> list[Json]:
     ]
 
 
-def encode(seed: Any) -> bytes:  # noqa: ANN401 - any value that JSON has
-    """`seed` as JavaScript would write it: compact, with lone surrogates escaped."""
+def encode(seed: Any) -> bytes:
+    """Encode `seed` as JavaScript would: compact, with lone surrogates escaped."""
     text = json.dumps(seed, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace")
 
 
-def _link(kind: str, **fields: Any) -> Json:  # noqa: ANN401 - any value that JSON has
+def _link(kind: str, **fields: Any) -> Json:
     head = {"parentUuid": None, "isSidechain": False, "cwd": "/w", "sessionId": _ID}
     tail = {"type": kind, "uuid": _ID, "timestamp": _TIME, "version": "2.1.45", "gitBranch": "main"}
     return {**head, **fields, **tail}

@@ -1,9 +1,9 @@
-"""A million hostile strings through the sanitiser: `python -m fuzz.terminal --strings 1000000`.
+"""Feed hostile strings to the sanitizer: `python -m fuzz.terminal --strings 1000000`.
 
-Strings are put together from what terminals obey and what scripts need, so that sequences come out
-whole, cut and nested. Whatever goes in, only text may come out, and the text must tell what went
-in. Drawing is dearer, so that only some of the strings are drawn. The first string that breaks a
-law is printed with the seed that makes it.
+Strings are combined from control sequences and from characters that scripts need, so that sequences
+come out complete, truncated and nested. Whatever goes in, only harmless text may come out, and it
+must show what went in. Rendering is expensive, so only some strings are rendered. The first string
+that breaks a law is printed with the seed that reproduces it.
 """
 
 import argparse
@@ -18,10 +18,10 @@ from multiprocessing import get_context
 
 from fuzz.laws import LawBroken
 from recollect.render.terminal import ESCAPE_SIGN, safe_text
-from recollect.render.terminal.ansi import iter_runs
+from recollect.render.terminal.ansi_output import iter_runs
 
-DRAWN = 500
-"""One string in so many is drawn as well."""
+RENDER_EVERY = 500
+"""One string in this many is rendered as well."""
 
 _HUES = {None, "red", "green", "yellow", "blue", "magenta", "cyan"}
 _NAMED = re.compile("\u2039U\\+([0-9A-F]{4,6})\u203a")
@@ -60,7 +60,7 @@ _SEQUENCES = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code: 0, or 1 when a law was broken."""
+    """Return the exit code: 1 if a law was broken."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.terminal", description=__doc__)
     parser.add_argument("--strings", type=int, default=100_000, help="to make (%(default)s)")
     parser.add_argument("--seed", type=int, help="repeats a run; otherwise each run is new")
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(strings: int, seed: int, jobs: int = 1) -> list[str]:
-    """What broke a law in each of the processes that share `strings`, if anything did."""
+    """Split `strings` between processes and return their failures."""
     shares = [strings // jobs + (number < strings % jobs) for number in range(jobs)]
     seeds = [f"{seed}:{number}" for number in range(jobs)]
     if jobs == 1:
@@ -89,23 +89,23 @@ def run(strings: int, seed: int, jobs: int = 1) -> list[str]:
 
 
 def fuzz(strings: int, seed: str) -> str:
-    """The first failure among so many strings; empty if there is none."""
-    draw = _make_draw()
+    """Return the first failure, or an empty string."""
+    render = _make_renderer()
     for number in range(strings):
         rng = random.Random(f"{seed}:{number}")
         text = make_text(rng)
         try:
             check_safe(text)
             check_runs(text)
-            if number % DRAWN == 0:
-                check_drawn(text, draw(text, rng.choice((1, 20, 80))))
-        except Exception as error:  # noqa: BLE001 - whatever is raised is what we look for
+            if number % RENDER_EVERY == 0:
+                check_rendered(text, render(text, rng.choice((1, 20, 80))))
+        except Exception as error:  # noqa: BLE001 - any exception is a finding
             return f"seed {seed}:{number}: {error!r} on this string:\n{text!a}"
     return ""
 
 
 def make_text(rng: random.Random) -> str:
-    """A string of sequences, scripts and anything else there is in Unicode."""
+    """Return a string of control sequences, scripts and arbitrary characters."""
     pieces = rng.choices(_SEQUENCES, k=rng.randrange(1, 16))
     for _ in range(rng.randrange(3)):
         pieces.insert(rng.randrange(len(pieces) + 1), chr(rng.randrange(0x110000)))
@@ -115,36 +115,36 @@ def make_text(rng: random.Random) -> str:
 
 
 def check_safe(text: str) -> None:
-    """Only harmless text comes out, once and for all, and it tells what went in."""
+    """The output is harmless, sanitizing it again changes nothing, and nothing is lost."""
     safe = safe_text(text)
     _require(all(character in "\n\t" or is_harmless(character) for character in safe), "unsafe")
-    _require(safe_text(safe) == safe, "not safe already")
-    _require(read_back(safe) == read_back(text), "something is lost")
-    _require(safe.encode().decode() == safe, "cannot be written")
+    _require(safe_text(safe) == safe, "not idempotent")
+    _require(read_back(safe) == read_back(text), "something was lost")
+    _require(safe.encode().decode() == safe, "cannot be encoded")
     line = safe_text(text, single_line=True)
     _require(all(map(is_harmless, line)), "unsafe on a single line")
 
 
 def check_runs(text: str) -> None:
-    """Colours come out as ours, and all else as safe text."""
+    """Colours are from our palette, and everything else is safe text."""
     runs = list(iter_runs(text))
     for words, ink in runs:
-        _require(safe_text(words) == words, "a run that is not safe")
-        _require(ink.hue in _HUES, "a hue that is not ours")
+        _require(safe_text(words) == words, "unsafe run")
+        _require(ink.hue in _HUES, "unknown hue")
     joined = read_back("".join(words for words, _ in runs))
-    _require(joined == read_back(_SGR.sub("", text)), "a run is lost")
+    _require(joined == read_back(_SGR.sub("", text)), "a run was lost")
 
 
-def check_drawn(text: str, lines: Sequence[str]) -> None:
-    """Lines that were drawn hold our colours, harmless text, and every letter."""
+def check_rendered(text: str, lines: Sequence[str]) -> None:
+    """Rendered lines contain our colours, harmless text, and every letter."""
     shown = _OUR_SGR.sub("", "".join(lines))
-    _require(all(map(is_harmless, shown)), "a drawing that is not safe")
+    _require(all(map(is_harmless, shown)), "unsafe rendering")
     letters = {character for character in safe_text(text) if character.isalpha()}
-    _require(letters <= set(shown), "a letter is not drawn")
+    _require(letters <= set(shown), "a letter was lost")
 
 
 def is_harmless(character: str) -> bool:
-    """Tell by the Unicode tables, not by our own, whether a terminal only shows a character."""
+    """Return whether a terminal only shows a character, by the Unicode tables and not our own."""
     return (
         unicodedata.category(character) not in _HIDDEN
         and unicodedata.bidirectional(character) not in _REORDERING
@@ -154,7 +154,7 @@ def is_harmless(character: str) -> bool:
 
 
 def read_back(safe: str) -> str:
-    """What was made visible, as it was before."""
+    """Undo the visible replacements."""
     return _NAMED.sub(lambda found: chr(int(found[1], 16)), safe.replace(ESCAPE_SIGN, "\x1b"))
 
 
@@ -163,17 +163,19 @@ def _require(holds: bool, law: str) -> None:
         raise LawBroken(law)
 
 
-Draw = Callable[[str, int], list[str]]
+Render = Callable[[str, int], list[str]]
 
 
-def _make_draw() -> Draw:
-    """Draws a string as every kind of part that takes any text."""
-    from recollect.render.terminal.canvas import Canvas  # noqa: PLC0415 - loads rich
-    from recollect.render.terminal.look import Look  # noqa: PLC0415
-    from recollect.render.terminal.parts import draw_part  # noqa: PLC0415
-    from recollect.render.views import parts  # noqa: PLC0415
+def _make_renderer() -> Render:
+    """Return a function that renders a string as every kind of part with free text."""
+    from recollect.render.terminal.canvas import (
+        Canvas,  # loads rich
+        RenderOptions,
+    )
+    from recollect.render.terminal.terminal_parts import draw_part
+    from recollect.render.views import parts
 
-    canvas = Canvas(Look(is_coloured=True))
+    canvas = Canvas(RenderOptions(is_coloured=True))
 
     def iter_lines(text: str, columns: int) -> Iterator[str]:
         for make in (parts.Prose, parts.Plain, parts.Code, parts.Output, parts.Json):

@@ -1,9 +1,10 @@
-"""What every test gets without asking: a home of its own, and a guard around the real one.
+"""Fixtures for every test: a home of its own, and a guard around the real one.
 
-Tests that need sample transcripts ask for `shared`; tests of the program ask for `run_recollect`.
+Tests that need sample transcripts use `shared`; tests of the program use `run_recollect`.
 """
 
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -21,20 +22,21 @@ ROOT = Path(__file__).resolve().parent.parent
 GUARD = ROOT / "tests" / "guard"
 SHARED = Path(os.environ.get("RECOLLECT_SHARED") or ROOT.parent / "shared")
 OURS = {WRITE_VARIABLE}
-"""Variables that speak to the tests while they run."""
+"""Variables that control the tests themselves."""
 
 BREACHES = pytest.StashKey[list[str]]()
 POLICY = pytest.StashKey[Policy]()
 
-# No deadline: on a busy machine it measures the neighbours. `ci` repeats itself, so that a commit
-# gets the same verdict twice; `dev` looks at new examples each time and finds more over the days.
+# No deadline: on a busy machine it measures other programs. `ci` is deterministic, so that a commit
+# gets the same result twice; `dev` tries new examples each time and finds more over time.
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Put the guard up before the first test module is imported."""
+    """Install the guard before the first test module is imported."""
+    _restore_signals()
     breaches: list[str] = []
 
     def refuse(message: str) -> None:
@@ -46,8 +48,16 @@ def pytest_configure(config: pytest.Config) -> None:
     install(config.stash[POLICY], on_breach=refuse)
 
 
+def _restore_signals() -> None:
+    """Restore signals that `nohup` or a shell's `&` ignores: child processes would inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what asks for the sample data, so that `-m "not shared"` leaves it out."""
+    """Mark tests that use the sample data, so that `-m "not shared"` deselects them."""
     for item in items:
         if "shared" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.shared)
@@ -55,7 +65,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def breaches(pytestconfig: pytest.Config) -> list[str]:
-    """What touched the real home in this process so far; a test that is not about it sees none."""
+    """Accesses to the real home in this process so far; empty unless a test is about the guard."""
     return pytestconfig.stash[BREACHES]
 
 
@@ -63,9 +73,9 @@ def breaches(pytestconfig: pytest.Config) -> list[str]:
 def safe_environment(
     pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory, breaches: list[str]
 ) -> Iterator[None]:
-    """Every variable that leads to a home leads to an empty one, here and in child processes.
+    """Point every home variable to an empty directory, here and in child processes.
 
-    What somebody has set for the program itself does not reach a test.
+    Variables of the program itself are removed.
     """
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
@@ -78,13 +88,13 @@ def safe_environment(
             patch.setenv(name, text)
         patch.setenv("PYTHONPATH", str(GUARD), prepend=os.pathsep)
         yield
-    # Code that swallows the guard's AssertionError must not pass for that.
+    # A test must fail even if the code under test swallowed the guard's AssertionError.
     assert breaches == []
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder with sample transcripts, which the project does not carry."""
+    """Return the folder with sample transcripts, which is not part of the project."""
     if not SHARED.is_dir():
         pytest.skip("no sample data: set RECOLLECT_SHARED or put `shared` beside the project")
     return SHARED
@@ -92,7 +102,7 @@ def shared() -> Path:
 
 @pytest.fixture
 def run_recollect(safe_environment: None) -> RunRecollect:
-    """Runs the program as a user would, in a process of its own and away from the real home."""
+    """Return a function that runs the program in a process, away from the real home."""
     return process.run_recollect
 
 
@@ -116,8 +126,8 @@ def _policy_of_this_machine() -> Policy:
     homes = _real_homes()
     claude = [home / part for home in homes for part in (".claude", ".config/claude")]
     configured = os.environ.get("CLAUDE_CONFIG_DIR", "").split(",")
-    # A home of "/" or of the temporary folder holds everything else, so there only Claude Code's
-    # own folders are refused.
+    # A home of "/" or the temporary folder contains everything else, so then only Claude Code's own
+    # folders are refused.
     deny = [home for home in homes if str(home) not in {os.sep, temporary}]
     allow = [sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path, temporary]
     caches = [home / ".cache" / "pip" for home in homes]
@@ -128,10 +138,10 @@ def _policy_of_this_machine() -> Policy:
 
 
 def _real_homes() -> list[Path]:
-    """The home by environment and the home by account; they differ when HOME was moved."""
+    """Return the home by environment and by account; they differ if HOME was changed."""
     homes = {Path.home()}
     if sys.platform != "win32":
-        import pwd  # noqa: PLC0415 - there is no such module on Windows
+        import pwd  # not available on Windows
 
         homes.add(Path(pwd.getpwuid(os.getuid()).pw_dir))
     return sorted(homes)

@@ -1,9 +1,8 @@
-"""A Claude directory in which every text tries to take the terminal over, and how to tell whether
-it did.
+"""A Claude directory in which every text attacks the terminal, and checks whether it succeeded.
 
-The sessions are those of the demo data, so that all that Recollect knows how to show is in them,
-with every payload in every string. Usable for any command: run it on `write_hostile_root`, hand
-what it printed to `find_harm`, and the same to `replay` for what a screen makes of it.
+The sessions are those of the demo data, which contain everything that Recollect can show, with
+every payload in every string. Works for any command: run it on `write_hostile_root`, then pass the
+output to `find_harm`, and to `replay` for its effect on a screen.
 """
 
 import json
@@ -65,17 +64,17 @@ PAYLOADS = {
     "tower of accents": "Z" + "\u0301" * 12,
     "half a character": "\ud83d",
 }
-"""Every kind of sequence that a terminal might obey or hide."""
+"""Every kind of sequence that a terminal might execute or hide."""
 
 COLOURS = {
     "concealed": ("\x1b[8m", "unseen"),
     "black on black": ("\x1b[30;40m", "swallowed"),
     "in the colour of the ground": ("\x1b[38;2;9;9;9;48;2;9;9;9m", "vanished"),
 }
-"""Colours that hide the word behind them."""
+"""Colours that hide the text after them."""
 
 ENTITIES = "&#x202e;&#8203;&#x1b;[2J"
-"""What Markdown turns back into characters that were taken out before it was read."""
+"""Entities that Markdown decodes to characters that were removed before parsing."""
 
 PAYLOAD = " ".join(
     (*PAYLOADS.values(), *(f"{sgr}{word}\x1b[0m" for sgr, word in COLOURS.values()), ENTITIES)
@@ -85,7 +84,7 @@ _STRUCTURE = {
     "type", "subtype", "role", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "id",
     "tool_use_id", "timestamp", "leafUuid", "agentId", "promptId", "sourceToolAssistantUUID",
 }  # fmt: skip
-"""Fields without which nothing would be where it can be seen."""
+"""Fields that have to stay intact so that the records are shown at all."""
 
 _OUR_COLOURS = re.compile(r"\x1b\[([0-9;]*)m")
 _HARMLESS_CODES = {"0", "1", "2", "3", "4", "7", "9", *map(str, range(31, 37))}
@@ -96,8 +95,8 @@ _FRAME = re.compile(r"[\s│┃▌─╌●∴◇!?■▲+]+")
 def write_hostile_root(path: Path) -> Path:
     """Write the Claude directory below `path` and return it.
 
-    In one project the records hang together as they should; in the other not even their ids and
-    times are what they claim to be.
+    In one project the records are linked correctly; in the other even their ids and times are
+    broken.
     """
     root = path / "hostile"
     for source in sorted((CLAUDE_DIRECTORY / "projects").rglob("*")):
@@ -110,7 +109,7 @@ def write_hostile_root(path: Path) -> Path:
 
 
 def list_sessions(root: Path) -> list[Path]:
-    """The transcripts of the sessions below a root."""
+    """Return the session transcripts below a root."""
     return sorted(root.glob("projects/*/*.jsonl"))
 
 
@@ -124,7 +123,7 @@ def _write(source: Path, target: Path, keep: set[str]) -> None:
         shutil.copyfile(source, target)
 
 
-def _poison(value: Any, keep: set[str], *, is_kept: bool = False) -> Any:  # noqa: ANN401 - any JSON
+def _poison(value: Any, keep: set[str], *, is_kept: bool = False) -> Any:
     match value:
         case dict():
             is_tool = value.get("type") in ("tool_use", "server_tool_use")
@@ -137,8 +136,8 @@ def _poison(value: Any, keep: set[str], *, is_kept: bool = False) -> Any:  # noq
     return value
 
 
-def _iter_extra(last: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
-    """Yield lines that demo data does not have: strange tools, strange records, damage."""
+def _iter_extra(last: Any) -> Iterator[str]:
+    """Yield lines that the demo data does not have: unknown tools, unknown records, damage."""
     yield json.dumps({"type": f"strange {PAYLOAD}", "field": PAYLOAD})
     yield json.dumps({"type": "custom-title", "customTitle": f"Title {PAYLOAD}"})
     if isinstance(last.get("uuid"), str):
@@ -161,7 +160,7 @@ def _iter_extra(last: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
 
 
 def find_harm(output: str) -> list[str]:
-    """What is in `output` beside text that a terminal only shows, line ends and plain colours."""
+    """Return everything in `output` except harmless text, line ends and plain colours."""
     codes = {code for found in _OUR_COLOURS.findall(output) for code in found.split(";")}
     rest = set(_OUR_COLOURS.sub("", output)) - {"\n"}
     unsafe = sorted(character for character in rest if not _is_harmless(character))
@@ -169,15 +168,15 @@ def find_harm(output: str) -> list[str]:
 
 
 def _is_harmless(character: str) -> bool:
-    """Tell by the Unicode tables, not by our own, whether a terminal only shows a character."""
+    """Return whether a terminal only shows a character, by the Unicode tables and not our own."""
     is_tag = 0xE0000 <= ord(character) <= 0xE0FFF
     return unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Zl", "Zp"} and not is_tag
 
 
 def find_hidden(output: str) -> list[str]:
-    """The names of the payloads that cannot be read anywhere in `output`."""
+    """Return the names of the payloads that are not visible in `output`."""
     text = _FRAME.sub("", _OUR_COLOURS.sub("", output))
-    # The reader puts a sign in place of half a character: no record ever holds one.
+    # The reader replaces half a character, so no record ever contains one.
     lone = safe_text(PAYLOADS["half a character"])
     expected = {
         name: safe_text(payload).replace(lone, "\ufffd") for name, payload in PAYLOADS.items()
@@ -187,33 +186,33 @@ def find_hidden(output: str) -> list[str]:
 
 
 class _Watched(pyte.Screen):
-    """A screen that writes down all that is done to it but showing text."""
+    """A screen that records every operation except showing text."""
 
     def __init__(self, columns: int) -> None:
         super().__init__(columns, 1)
-        self.deeds: set[str] = set()
+        self.operations: set[str] = set()
         for name in pyte.Stream.events - _ALLOWED:
             setattr(self, name, partial(self._note, name))
 
     def _note(self, name: str, *_: object, **__: object) -> None:
-        self.deeds.add(name)
+        self.operations.add(name)
 
 
 def replay(output: str, columns: int) -> set[str]:
-    """What `output` does to a screen beside showing text: nothing, if all is well.
+    """Return what `output` does to a screen besides showing text: nothing, if it is safe.
 
-    All that is left to a line is to draw, to colour and to go on to the next, and a line that is
-    no wider than the screen can only move the cursor forward.
+    A line may only print, set colours and move to the next line, and a line that is not wider than
+    the screen can only move the cursor forward.
     """
-    # One more, since this emulator wraps an accent on the last column.
+    # One more column, since this emulator wraps an accent in the last one.
     screen = _Watched(columns + 1)
     stream = pyte.Stream(screen)
     reached = 0
     for piece in re.split(r"(\x1b\[[0-9;]*m|\n)", output):
         stream.feed("\r\n" if piece == "\n" else piece)
         if piece != "\n" and screen.cursor.x < reached:
-            screen.deeds.add(f"the cursor went back at {piece!a}")
+            screen.operations.add(f"the cursor went back at {piece!a}")
         reached = screen.cursor.x
     if screen.title or screen.icon_name:
-        screen.deeds.add("a title was set")
-    return screen.deeds
+        screen.operations.add("a title was set")
+    return screen.operations

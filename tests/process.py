@@ -1,6 +1,6 @@
-"""Runs Python in a process of its own and hands back everything it said.
+"""Run Python in a process of its own and return its output.
 
-The environment is the test's own, which `conftest.py` has already pointed at a temporary home.
+The environment is that of the test, which `conftest.py` has pointed to a temporary home.
 """
 
 import os
@@ -17,7 +17,7 @@ TIMEOUT_SECONDS = 120
 
 @dataclass(frozen=True)
 class Finished:
-    """What a process left behind."""
+    """The exit code and output of a process."""
 
     code: int
     stdout: str
@@ -30,13 +30,13 @@ class RunRecollect(Protocol):
     def __call__(
         self, *args: str, input: str | None = None, env: Mapping[str, str] | None = None
     ) -> Finished:
-        """Run `python -m recollect` with these arguments to its end."""
+        """Run `python -m recollect` with these arguments."""
 
 
 def run_python(
     *args: str, input: str | None = None, env: Mapping[str, str] | None = None
 ) -> Finished:
-    """The result of this interpreter run with these arguments; fails when it touched the home."""
+    """Run this interpreter with these arguments; fails if it accessed the real home."""
     done = subprocess.run(
         [sys.executable, *args],
         input="" if input is None else input,
@@ -53,5 +53,5 @@ def run_python(
 def run_recollect(
     *args: str, input: str | None = None, env: Mapping[str, str] | None = None
 ) -> Finished:
-    """The result of `python -m recollect` run with these arguments."""
+    """Run `python -m recollect` with these arguments and return the result."""
     return run_python("-m", "recollect", *args, input=input, env=env)

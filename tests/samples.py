@@ -6,10 +6,10 @@ TRANSCRIPTS = Path(__file__).resolve().parent / "transcripts"
 
 
 def transcript(name: str) -> Path:
-    """The path of the transcript that shows the phenomenon `name`."""
+    """Return the path of the transcript of that name."""
     return TRANSCRIPTS / f"{name}.jsonl"
 
 
 def every_transcript() -> list[Path]:
-    """All of them, in a fixed order."""
+    """Return all transcripts in a fixed order."""
     return sorted(TRANSCRIPTS.rglob("*.jsonl"))

@@ -1,6 +1,6 @@
-"""A program in a terminal of its own: keys go in, and the screen can be looked at.
+"""Run a program in a terminal of its own: send keys and inspect the screen.
 
-The screen is a real emulation, so that a test sees what a person would see, not what was sent.
+The screen is a terminal emulator, so that a test sees what a user would see, not the bytes.
 """
 
 import fcntl
@@ -19,8 +19,8 @@ from contextlib import contextmanager
 import pyte
 from pyte.screens import Char
 
-SECONDS = 30.0
-"""How long a screen may take to show something, on a busy machine."""
+SECONDS = 60.0
+"""The limit for a screen to show something, on a busy machine."""
 
 
 class Terminal:
@@ -37,13 +37,13 @@ class Terminal:
 
     @property
     def lines(self) -> list[str]:
-        """What is on the screen, line by line."""
+        """The lines of the screen."""
         self._read(0.0)
         return [line.rstrip() for line in self._screen.display]
 
     @property
     def cells(self) -> list[list[Char]]:
-        """What is on the screen with its looks; what stands behind a wide letter is left out."""
+        """The cells of the screen with their styles, without the second cell of wide characters."""
         self._read(0.0)
         rows = (self._screen.buffer[number] for number in range(self._screen.lines))
         cells = ([row[column] for column in range(self._screen.columns)] for row in rows)
@@ -51,7 +51,7 @@ class Terminal:
 
     @property
     def title(self) -> str:
-        """The title of the window."""
+        """The window title."""
         return str(self._screen.title)
 
     def send(self, keys: str) -> None:
@@ -59,16 +59,16 @@ class Terminal:
         os.write(self._master, keys.encode())
 
     def wait_for(self, is_there: Callable[[list[str]], bool]) -> list[str]:
-        """The screen once it is as it should be; fails with what it shows when it never is."""
+        """Wait until the screen matches and return it; fails with its content if it never does."""
         deadline = time.monotonic() + SECONDS
         while not is_there(self.lines):
             screen = "\n".join(self.lines)
-            assert time.monotonic() < deadline, f"never came to be:\n{screen}"
+            assert time.monotonic() < deadline, f"the screen never matched:\n{screen}"
             self._read(0.05)
         return self.lines
 
     def press_until(self, key: str, is_there: Callable[[list[str]], bool]) -> list[str]:
-        """The screen once it is as it should be, with the key pressed every now and then."""
+        """Press the key repeatedly until the screen matches, and return it."""
         deadline = time.monotonic() + SECONDS
         while not is_there(self.lines) and time.monotonic() < deadline:
             self.send(key)
@@ -76,11 +76,11 @@ class Terminal:
         return self.wait_for(is_there)
 
     def wait_for_text(self, text: str) -> list[str]:
-        """The screen once `text` stands in it."""
+        """Wait until the screen contains `text` and return it."""
         return self.wait_for(lambda lines: any(text in line for line in lines))
 
     def wait_for_end(self) -> int:
-        """The exit code of the program, once it has ended."""
+        """Wait for the program to exit and return its exit code."""
         deadline = time.monotonic() + SECONDS
         while self._process.poll() is None:
             assert time.monotonic() < deadline, "\n".join(self.lines)
@@ -109,7 +109,7 @@ def open_terminal(
     env: Mapping[str, str] | None = None,
     cwd: str | os.PathLike[str] | None = None,
 ) -> Iterator[Terminal]:
-    """`recollect` with these arguments in a terminal; it is killed at the end if it still runs."""
+    """Run `recollect` with these arguments in a terminal; kill it at the end if needed."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     environment = {**os.environ, "TERM": "xterm-256color", **(env or {})}

@@ -1,4 +1,4 @@
-"""The guard that keeps tests away from real transcripts is itself kept by these tests."""
+"""Tests of the guard that keeps tests away from real transcripts."""
 
 import os
 from collections.abc import Callable
@@ -17,15 +17,15 @@ from tests.process import Finished, run_python
 GUARD = Path(__file__).parent / "guard"
 
 
-def test_home_is_refused_but_not_what_lies_beside_it(tmp_path: Path) -> None:
-    """Everything in a refused folder is refused, a folder that only shares its prefix is not."""
+def test_home_is_refused_but_not_its_siblings(tmp_path: Path) -> None:
+    """Everything in a refused folder is refused; a folder with the same prefix is not."""
     policy = make_policy([str(tmp_path / "home")], [])
     asked = ["home", "home/.claude/projects", "home2/notes", "elsewhere"]
     assert [policy.refuses(str(tmp_path / name)) for name in asked] == [True, True, False, False]
 
 
 def test_closest_folder_decides(tmp_path: Path) -> None:
-    """A project inside the home may be read, Claude Code's folder inside that project may not."""
+    """A project inside the home is allowed; Claude Code's folder inside that project is not."""
     policy = make_policy(
         [str(tmp_path / "home"), str(tmp_path / "home/code/.claude")], [str(tmp_path / "home/code")]
     )
@@ -54,15 +54,15 @@ def test_policy_survives_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_pa
 @pytest.mark.parametrize("touch", [Path.read_bytes, os.listdir, os.scandir])
 def test_this_process_is_guarded(touch: Callable[[Path], object], breaches: list[str]) -> None:
     """Reading or listing in the real Claude directory fails before it happens."""
-    place = _real_claude_folder() / "no-such-folder"
-    with pytest.raises(AssertionError, match="lies in the real home directory"):
-        touch(place)
-    assert [message.split(" ")[2] for message in breaches] == [f"{place},"]
+    path = _real_claude_folder() / "no-such-folder"
+    with pytest.raises(AssertionError, match="is in the real home directory"):
+        touch(path)
+    assert [message.split(" ")[2] for message in breaches] == [f"{path},"]
     breaches.clear()
 
 
 @pytest.mark.parametrize(
-    "deed",
+    "action",
     [
         "os.listdir(home)",
         "os.mkdir(home + '/new')",
@@ -71,26 +71,26 @@ def test_this_process_is_guarded(touch: Callable[[Path], object], breaches: list
         "sqlite3.connect('file:' + home + '/notes?mode=ro', uri=True)",
     ],
 )
-def test_a_child_process_is_guarded(deed: str, tmp_path: Path) -> None:
-    """A Python process that touches a refused folder ends at once, whatever it would catch."""
+def test_a_child_process_is_guarded(action: str, tmp_path: Path) -> None:
+    """A Python process that touches a refused folder exits at once, whatever it catches."""
     home = tmp_path / "home"
     home.mkdir()
     code = f"""
 import os, sqlite3
 home = {str(home)!r}
 try:
-    {deed}
+    {action}
 except BaseException:
     print("swallowed")
 """
     policy = make_policy([str(home)], [])
-    with pytest.raises(AssertionError, match="lies in the real home directory"):
+    with pytest.raises(AssertionError, match="is in the real home directory"):
         run_python("-c", code, env=policy_to_environment(policy))
     assert list(home.iterdir()) == []
 
 
 def test_a_link_does_not_lead_around_the_guard(tmp_path: Path) -> None:
-    """A link outside the home that leads into it is refused like its target."""
+    """A link into the home is refused like its target."""
     home, link = tmp_path / "home", tmp_path / "link"
     home.mkdir()
     link.symlink_to(home)
@@ -106,8 +106,8 @@ def test_a_child_process_gets_a_safe_environment() -> None:
     assert run_python("-c", code) == Finished(0, f"{home}\n{home}\n", "")
 
 
-def test_the_guard_never_stands_down_silently() -> None:
-    """A process that finds the guard on its path but no policy does not start."""
+def test_the_guard_is_never_disabled_silently() -> None:
+    """A process with the guard on its path but without a policy does not start."""
     code = f"""
 import os, runpy
 del os.environ[{DENY_VARIABLE!r}]
@@ -118,5 +118,5 @@ runpy.run_path({str(GUARD / "sitecustomize.py")!r})
 
 
 def _real_claude_folder() -> Path:
-    """A refused Claude directory of this machine, as the policy knows it; it need not exist."""
+    """Return a refused Claude directory of this machine; it need not exist."""
     return next(Path(path) for path in policy_from_environment().deny if path.endswith(".claude"))

@@ -1,4 +1,4 @@
-"""click's commands → what a manual says about each: usage, words, examples, options."""
+"""Extract the documentation of commands from click: usage, description, examples, options."""
 
 import inspect
 import re
@@ -11,11 +11,11 @@ from recollect.cli import outcome
 from recollect.cli.program import program
 
 VERBATIM = "\b"
-"""How click is told to leave a paragraph as it is; here every such one is an example."""
+"""Marks a paragraph that click does not wrap; all of ours are examples."""
 
 
 class Page(NamedTuple):
-    """One command."""
+    """The documentation of one command."""
 
     words: tuple[str, ...]
     usage: str
@@ -24,11 +24,11 @@ class Page(NamedTuple):
     examples: list[str]
     options: list[tuple[str, str]]
     commands: list[tuple[str, str]]
-    """Names and summaries of its own commands."""
+    """Names and summaries of its subcommands."""
 
     @property
     def name(self) -> str:
-        """What is typed."""
+        """The full name, such as `recollect config show`."""
         return " ".join(self.words)
 
     @property
@@ -38,13 +38,13 @@ class Page(NamedTuple):
 
 
 def list_pages() -> list[Page]:
-    """The program first, then its commands in their order."""
+    """Return the pages of the program and its commands, in order."""
     settings = {"help_option_names": program.context_settings["help_option_names"]}
     return list(_iter_pages(program, click.Context(program, info_name="recollect", **settings)))
 
 
 def list_exit_codes() -> list[tuple[str, str]]:
-    """Each code with its meaning, from the module that ends the program."""
+    """Return the exit codes and their meanings from the docstring of `recollect.cli.outcome`."""
     rows = re.findall(r"^\| ([\d, ]+) \| (.+) \|$", outcome.__doc__ or "", flags=re.MULTILINE)
     return [(str(code), str(meaning)) for code, meaning in rows]
 

@@ -1,8 +1,8 @@
-"""Writes the pictures of the README: `python -m tools.generate_captures`.
+"""Generate the terminal images of the README: `python -m tools.generate_captures`.
 
-Each is what a terminal shows after a command on the demo data, drawn as SVG from the screen that
-the tests use too. They refer to nothing outside themselves; letters are set on a grid, so that
-columns stay columns in whatever fixed-width font there is.
+Each is an SVG of a terminal after a command on the sample sessions, using the terminal emulator of
+the tests. The images load nothing external; text is positioned on a grid, so that columns line up
+in any fixed-width font.
 """
 
 import re
@@ -34,7 +34,7 @@ SCENES: Final[dict[str, tuple[str, ...]]] = {
     "usage": ("usage", "--no-pager"),
     "picker": (),
 }
-"""The name of each picture, and the words behind `recollect`."""
+"""The arguments of `recollect` for each image."""
 
 _PALETTE: Final = {
     "red": "#f7768e",
@@ -58,7 +58,7 @@ _FONTS: Final = (
 
 
 class Look(NamedTuple):
-    """How a stretch of text looks."""
+    """The style of some text."""
 
     colour: str = _LETTERS
     ground: str | None = None
@@ -67,7 +67,7 @@ class Look(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A stretch of text that looks the same."""
+    """A run of text with the same style."""
 
     text: str
     look: Look = Look()
@@ -77,34 +77,34 @@ Line = Sequence[Run]
 
 
 def main() -> None:
-    """Write every picture."""
+    """Write all images."""
     CAPTURES.mkdir(exist_ok=True)
     for name, svg in make_captures().items():
         (CAPTURES / f"{name}.svg").write_text(svg, encoding="utf-8")
 
 
 def make_captures() -> dict[str, str]:
-    """The pictures by name."""
+    """Return the images by name."""
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        copy_demo(place / "claude")
-        return {name: draw(_capture(words, place)) for name, words in SCENES.items()}
+        home = Path(folder)
+        copy_demo(home / "claude")
+        return {name: draw(_capture(words, home)) for name, words in SCENES.items()}
 
 
-def _capture(words: Sequence[str], place: Path) -> list[Line]:
-    """What a terminal shows after `recollect` with these words."""
+def _capture(words: Sequence[str], home: Path) -> list[Line]:
+    """Return what a terminal shows after `recollect` with these arguments."""
     environment = {
-        "HOME": str(place),
-        "CLAUDE_CONFIG_DIR": str(place / "claude"),
-        "XDG_CONFIG_HOME": str(place / "config"),
-        "RECOLLECT_DATA_DIR": str(place / "data"),
+        "HOME": str(home),
+        "CLAUDE_CONFIG_DIR": str(home / "claude"),
+        "XDG_CONFIG_HOME": str(home / "config"),
+        "RECOLLECT_DATA_DIR": str(home / "data"),
         "RECOLLECT_CONFIG": "",
         "RECOLLECT_NOW": NOW,
         "TZ": "UTC",
         "NO_COLOR": "",
     }
     with open_terminal(
-        *words, columns=COLUMNS, lines=PICKER_LINES, env=environment, cwd=place
+        *words, columns=COLUMNS, lines=PICKER_LINES, env=environment, cwd=home
     ) as terminal:
         if not words:
             return _capture_picker(terminal)
@@ -159,7 +159,7 @@ def _read_look(cell: Char) -> Look:
 
 
 def draw(lines: Sequence[Line]) -> str:
-    """The picture of some lines."""
+    """Return the image of some lines."""
     width = COLUMNS * _WIDTH + 2 * _MARGIN
     height = len(lines) * _HEIGHT + 2 * _MARGIN
     body = "\n".join(
@@ -191,8 +191,8 @@ def _iter_elements(line: Line, top: int) -> Iterator[str]:
             column += measure(piece)
 
 
-def _draw_text(text: str, look: Look, place: tuple[float, int, float]) -> str:
-    left, top, width = place
+def _draw_text(text: str, look: Look, position: tuple[float, int, float]) -> str:
+    left, top, width = position
     style = ' font-weight="bold"' * look.is_bold + ' font-style="italic"' * look.is_italic
     return (
         f'<text x="{left:g}" y="{top + _SIZE}" textLength="{width:g}" fill="{look.colour}"{style}>'
@@ -201,7 +201,7 @@ def _draw_text(text: str, look: Look, place: tuple[float, int, float]) -> str:
 
 
 def _cut(text: str) -> list[str]:
-    """The words of a text with the spaces between them; what is wide stands for itself."""
+    """Split text into words and spaces; each wide character is a piece of its own."""
     return re.findall(r"[ ]+|[\u1100-\uffdc]|[^ \u1100-\uffdc]+", text)
 
 

@@ -1,7 +1,7 @@
-"""Writes the Claude directory that comes with Recollect: `python -m tools.generate_demo [DIR]`.
+"""Generate the sample sessions that come with Recollect: `python -m tools.generate_demo [DIR]`.
 
-Everything in it is made up. The same files come out on every machine and on every day, so that a
-test can tell whether what is committed is what this program writes.
+Everything in them is fictional. The output is deterministic, so that a test can check that the
+committed files are up to date.
 """
 
 import shutil
@@ -17,7 +17,7 @@ TARGET = Path(__file__).resolve().parent.parent / "src" / "recollect" / "demo" /
 
 
 def build() -> Files:
-    """Every file of the directory: its path below the root, and its bytes."""
+    """Return the content of all files by their path below the root."""
     sessions = [*tell_of_tidepool(), *tell_of_letterpress(), *tell_of_recipes()]
     files = {path: data for session in sessions for path, data in session.files().items()}
     return {**files, "history.jsonl": write_history(sessions)}

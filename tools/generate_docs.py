@@ -1,7 +1,7 @@
-"""Writes docs/cli.md and the manual pages from the commands: `python -m tools.generate_docs`.
+"""Generate docs/cli.md and the man pages from the commands: `python -m tools.generate_docs`.
 
-The help of a command is the only place where it is described in words; everything here is made of
-it, and a test fails when the files are older than the code.
+The help text of a command is the single source of its documentation; a test fails when the
+generated files are out of date.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,12 +10,12 @@ from typing import Final
 
 from recollect import __version__
 from recollect.cli.clock import NOW_VARIABLE
-from recollect.cli.config.file import VARIABLE as CONFIG_FILE_VARIABLE
-from recollect.cli.config.values import PRICES_VARIABLE
+from recollect.cli.config_file import VARIABLE as CONFIG_FILE_VARIABLE
+from recollect.cli.effective_settings import PRICES_VARIABLE
 from recollect.cli.outcome import DEBUG_VARIABLE
 from recollect.live.watching import POLL_VARIABLE
 from recollect.locations.roots import CONFIG_VARIABLE
-from recollect.store.place import VARIABLE as DATA_VARIABLE
+from recollect.store.data_directory import VARIABLE as DATA_VARIABLE
 from tools.command_pages import Page, list_exit_codes, list_pages
 from tools.manual import format_manual
 
@@ -24,34 +24,34 @@ PAGE = ROOT / "docs" / "cli.md"
 MANUALS = ROOT / "man"
 
 ENVIRONMENT: Final[Mapping[str, str]] = {
-    CONFIG_VARIABLE: "The Claude directory, or several of them with commas between.",
-    CONFIG_FILE_VARIABLE: "The file with your defaults, instead of the usual one.",
-    DATA_VARIABLE: "Where Recollect keeps its own files, instead of the usual place.",
-    PRICES_VARIABLE: "A price file of your own, as --prices takes it.",
-    POLL_VARIABLE: "If set, growing files are looked at now and then instead of being watched.",
-    NOW_VARIABLE: "The time to go by instead of the clock, as 2026-11-13T12:00:00Z.",
-    DEBUG_VARIABLE: "If set, a bug is reported with the place where it happened.",
-    "NO_COLOR": "If set, nothing is coloured.",
-    "FORCE_COLOR, CLICOLOR_FORCE": "If set to anything but 0, colours are used in pipes too.",
-    "CLICOLOR": "If 0, nothing is coloured.",
-    "COLUMNS": "How wide the output may be.",
-    "PAGER, LESS": "How long output is paged in a terminal.",
+    CONFIG_VARIABLE: "The Claude directory, or a comma-separated list of them.",
+    CONFIG_FILE_VARIABLE: "Path of the config file.",
+    DATA_VARIABLE: "Directory for Recollect's own files, such as the index.",
+    PRICES_VARIABLE: "Your own price file; same as --prices.",
+    POLL_VARIABLE: "If set, poll for changes instead of using file-system events.",
+    NOW_VARIABLE: "Use this time instead of the clock, for example 2026-11-13T12:00:00Z.",
+    DEBUG_VARIABLE: "If set, internal errors include a traceback.",
+    "NO_COLOR": "If set, disables colours.",
+    "FORCE_COLOR, CLICOLOR_FORCE": "If set and not 0, forces colours, even in pipes.",
+    "CLICOLOR": "If 0, disables colours.",
+    "COLUMNS": "Width of the output.",
+    "PAGER, LESS": "Pager for long output, and options for less.",
 }
 
 INTRODUCTION = """\
 # The command line
 
-Made from the program's own help by `make docs`. Manual pages of the same content come with the
-package: `man recollect`, `man recollect-list` and so on.
+Generated from the help texts by `make docs`. The package also installs them as man pages:
+`man recollect`, `man recollect-list` and so on.
 
-Data goes to standard output, everything else to standard error. Every command with data takes
-`--json`; [json.md](json.md) lists the shapes. Output is coloured, paged and accompanied by progress
-in a terminal only.
+Data is written to standard output, everything else to standard error. Every command that outputs
+data supports `--json`; see [json.md](json.md). Colours, paging and progress are only used in a
+terminal.
 """
 
 
 def main() -> None:
-    """Write all files, and remove the manuals of commands that are no more."""
+    """Write all files, and remove man pages of commands that no longer exist."""
     MANUALS.mkdir(exist_ok=True)
     wanted = {MANUALS / name: text for name, text in make_manuals().items()}
     for path in set(MANUALS.glob("*.1")) - set(wanted):
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def make_manuals() -> dict[str, str]:
-    """The manuals by the names of their files."""
+    """Return the man pages by file name."""
     pages = list_pages()
     return {f"{'-'.join(page.words)}.1": _make_manual(page, pages) for page in pages}
 
@@ -81,7 +81,7 @@ def _make_manual(page: Page, pages: list[Page]) -> str:
 
 
 def make_page() -> str:
-    """The page with all commands."""
+    """Return the page with all commands."""
     pages = list_pages()
     lines = [INTRODUCTION, *_iter_table("| command | |", pages[0].commands, link=True)]
     for page in pages[1:]:

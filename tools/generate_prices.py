@@ -1,8 +1,8 @@
-"""Writes the price table that comes with Recollect: `python -m tools.generate_prices`.
+"""Generate the built-in price table: `python -m tools.generate_prices`.
 
-Takes the Claude models of the installed `genai-prices`. A price that was written once stays: what
-changed since is added with the day of this run as its first day, so that the cost of an old message
-never moves. Models that genai-prices drops stay too, because transcripts still name them.
+Uses the Claude models of the installed `genai-prices`. Existing prices are never changed: a new
+price is added with today as its first day, so that the cost of an old message stays the same.
+Models that genai-prices drops are kept, because transcripts still name them.
 """
 
 import re
@@ -26,8 +26,8 @@ from genai_prices.types import (
 )
 from msgspec.structs import replace
 
-from recollect.pricing.price_file import Price, PriceFile, newest_first, read_bundled
-from recollect.pricing.prices import GENERATED
+from recollect.pricing.price_tables import Price, PriceFile, read_bundled, sort_newest_first
+from recollect.pricing.prices import GENERATED_PRICES
 
 PRICE_KEYS = {
     "input": "input_mtok",
@@ -70,7 +70,7 @@ def to_json(table: PriceFile) -> str:
     )
 
 
-def main(target: Path = GENERATED) -> None:
+def main(target: Path = GENERATED_PRICES) -> None:
     """Bring the table at `target` up to date."""
     previous = read_bundled(target) if target.exists() else PriceFile()
     table = build(datetime.now(tz=UTC).date(), previous)
@@ -140,7 +140,7 @@ def _merge_model(kept: list[Price], found: list[Price], day: date) -> list[Price
 
 
 def _in_force(prices: Iterable[Price], day: date) -> Price | None:
-    return next((price for price in newest_first(prices) if price.holds_on(day)), None)
+    return next((price for price in sort_newest_first(prices) if price.applies_on(day)), None)
 
 
 def _collect_names(provider: Provider) -> dict[str, str]:

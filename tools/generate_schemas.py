@@ -1,7 +1,7 @@
-"""Writes the JSON Schema of all that is printed as JSON: `python -m tools.generate_schemas`.
+"""Generate the JSON Schemas of all JSON output: `python -m tools.generate_schemas`.
 
-The classes are the only description of the documents; a schema is made from them, with the value
-of its `schema` field fixed, and published with the package. docs/json.md lists them.
+The document classes are the single source; the schemas are published with the package and listed
+in docs/json.md.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from recollect.cli.documents import DOCUMENTS, load_document_type
+from recollect.cli.json_output import DOCUMENTS, load_document_type
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMAS = ROOT / "src" / "recollect" / "schemas"
@@ -18,24 +18,24 @@ PAGE = ROOT / "docs" / "json.md"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 INTRODUCTION = """\
-# The JSON of every command
+# JSON output
 
-Every command that has data to print takes `--json`. What it prints is one document, whose
-`schema` field names its shape and the version of that shape: `recollect.list/1` is version 1 of
-what `recollect list --json` prints. Fields may be added to a version; when one goes or changes its
-meaning, the number grows. Characters beyond ASCII are escaped, so that nothing out of a transcript
-can drive the terminal at the end of a pipe.
+Every command that outputs data supports `--json`. It prints one document whose `schema` field names
+its type and version: `recollect.list/1` is version 1 of the output of `recollect list --json`. New
+fields may be added within a version; removing a field or changing its meaning increments the
+version. Non-ASCII characters are escaped, so that text from a transcript cannot control the
+terminal at the end of a pipe.
 
-`follow` and `run` tell things as they happen and take `--json-lines` instead: each line that they
-print is a document of its own.
+`follow` and `run` stream events, so they support `--json-lines` instead: each line is a document.
 
-Each shape has a JSON Schema, which also comes with the package, in `recollect/schemas`:
+Each document type has a JSON Schema, which is also installed with the package in
+`recollect/schemas`:
 
 | `schema` | printed by | JSON Schema |
 |---|---|---|
 """
 EXAMPLE = """
-The name of a schema tells the file:
+To load a schema in Python:
 
 ```python
 import json
@@ -52,7 +52,7 @@ print(schema["properties"]["schema"])
 
 
 def main() -> None:
-    """Write all files, and remove those of documents that are no more."""
+    """Write all files, and remove schemas of documents that no longer exist."""
     SCHEMAS.mkdir(exist_ok=True)
     wanted = {SCHEMAS / name_file(name): format_schema(name) for name in DOCUMENTS}
     for path in set(SCHEMAS.glob("*.json")) - set(wanted):

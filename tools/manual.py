@@ -1,8 +1,7 @@
-"""Pages → files for `man`, in the roff language with its `man` macros.
+"""Format the documentation of commands as man pages, in roff with the `man` macros.
 
-Knows the few macros that a manual of a command needs. Every text is escaped: a line that begins
-with a dot or an apostrophe would be a request, a backslash begins an escape, and a plain hyphen
-may be typeset as one that a shell does not know.
+All text is escaped: a leading dot or apostrophe starts a request, a backslash starts an escape, and
+a plain hyphen may be typeset as one that shells do not accept.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ _SYMBOLS = {"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "
 def format_manual(
     page: Page, version: str, sections: Mapping[str, Sequence[tuple[str, str]]]
 ) -> str:
-    """The manual of a command; `sections` are lists of names and their meanings."""
+    """Return the man page of a command; `sections` are lists of names and descriptions."""
     title = "-".join(page.words)
     lines = [
         f'.TH {escape(title.upper())} 1 "" "recollect {version}" "Recollect Manual"',
@@ -32,7 +31,7 @@ def format_manual(
 
 
 def escape(text: str) -> str:
-    """`text` as roff has to be told it, on one line."""
+    """Escape a line of text for roff."""
     escaped = "".join(_SYMBOLS.get(character, character) for character in text)
     return rf"\&{escaped}" if escaped.startswith((".", "'")) else escaped
 

@@ -1,7 +1,7 @@
-"""Recollect finds, reads, searches, counts, follows and keeps every Claude Code session.
+"""Find, read, search, count and follow every Claude Code session.
 
-What the library offers is named here and loaded when it is first used: a program that only asks
-for the version does not pay for the parser.
+The public names of the library are imported on first use, so that a program that only needs the
+version does not load the parser.
 """
 
 from importlib import import_module
@@ -18,19 +18,16 @@ if TYPE_CHECKING:
     from recollect.library.listings import SessionListing
     from recollect.library.opening import open_session
     from recollect.library.sessions import SessionPage, SessionQuery, iter_sessions, list_sessions
-    from recollect.library.sidecars import load_sidecars, read_spilled_output
+    from recollect.library.sidecar_files import load_sidecars, read_spilled_output
     from recollect.locations import encode_project_path
     from recollect.reader import read_transcript
+    from recollect.session.branches import Branch
     from recollect.session.messages import Message
-    from recollect.session.metadata import Metadata
-    from recollect.session.metrics import Metrics
-    from recollect.session.outcomes import ToolStatus
+    from recollect.session.metadata import Metadata, Metrics
     from recollect.session.prompts import InputKind
-    from recollect.session.segments import Segment
     from recollect.session.session import Session, Subagent
-    from recollect.session.tool_calls import ToolCall
-    from recollect.session.tree import Branch
-    from recollect.session.turns import RoundKind, Turn, classify_round
+    from recollect.session.tool_calls import ToolCall, ToolStatus
+    from recollect.session.turns import RoundKind, Segment, Turn, classify_round
 
 __version__ = "0.1.0"
 
@@ -76,25 +73,17 @@ _MODULES = {
     ),
     "recollect.library.listings": ("SessionListing",),
     "recollect.library.opening": ("open_session",),
-    "recollect.library.sessions": (
-        "SessionPage",
-        "SessionQuery",
-        "iter_sessions",
-        "list_sessions",
-    ),
-    "recollect.library.sidecars": ("load_sidecars", "read_spilled_output"),
+    "recollect.library.sessions": ("SessionPage", "SessionQuery", "iter_sessions", "list_sessions"),
+    "recollect.library.sidecar_files": ("load_sidecars", "read_spilled_output"),
     "recollect.locations": ("encode_project_path",),
     "recollect.reader": ("read_transcript",),
+    "recollect.session.branches": ("Branch",),
     "recollect.session.messages": ("Message",),
-    "recollect.session.metadata": ("Metadata",),
-    "recollect.session.metrics": ("Metrics",),
-    "recollect.session.outcomes": ("ToolStatus",),
+    "recollect.session.metadata": ("Metadata", "Metrics"),
     "recollect.session.prompts": ("InputKind",),
-    "recollect.session.segments": ("Segment",),
     "recollect.session.session": ("Session", "Subagent"),
-    "recollect.session.tool_calls": ("ToolCall",),
-    "recollect.session.tree": ("Branch",),
-    "recollect.session.turns": ("RoundKind", "Turn", "classify_round"),
+    "recollect.session.tool_calls": ("ToolCall", "ToolStatus"),
+    "recollect.session.turns": ("RoundKind", "Segment", "Turn", "classify_round"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

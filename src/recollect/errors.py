@@ -1,17 +1,16 @@
-"""The exception tree, with the exit code that each branch stands for.
+"""The exception hierarchy, with the exit code of each class.
 
-Bad *data* is never an exception: it is a value (`Unknown`, `Damaged`) that is counted and shown.
-An exception is a request that cannot be met, and its message says what to do about it.
+Bad *data* never raises: it is a value (`Unknown`, `Damaged`) that is counted and shown. An
+exception is a request that cannot be fulfilled, and its message says what to do about it.
 
-    RecollectError              1   a bug in Recollect when it is not one of the below
-    ├── UsageError              2   the request itself is wrong
-    ├── NothingFound            3   no root, no session, no such thing
-    │   └── AmbiguousSession    3   several sessions go by that name
-    ├── UnreadableInput         4   an input is damaged or cannot be read
-    ├── IndexFailure            5   the index cannot be used
-    └── ArchiveFailure          6   the archive cannot be used
+    RecollectError              1   base class; raised itself only for a bug
+    ├── UsageError              2   the request is invalid
+    ├── NothingFound            3   no such directory, session or other object
+    │   └── AmbiguousSession    3   several sessions match
+    ├── UnreadableInput         4   a file is damaged or cannot be read
+    └── IndexFailure            5   the index cannot be used
 
-0 is success and 130 an interrupt by the user; neither is an error.
+0 is success, and 130 an interrupt by the user.
 """
 
 import re
@@ -19,80 +18,74 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import ClassVar, Final, NamedTuple
 
-MOST_SHOWN: Final = 20
-"""Candidates that a message lists."""
+MAX_SHOWN: Final = 20
+"""Maximum number of candidates in a message."""
 
 TITLE_WIDTH: Final = 70
-"""Characters of a title in a message."""
+"""Maximum length of a title in a message."""
 
 PROJECT_WIDTH: Final = 20
 
 
 class RecollectError(Exception):
-    """Root of everything that Recollect raises on purpose."""
+    """Base class of all exceptions that Recollect raises on purpose."""
 
     exit_code: ClassVar[int] = 1
 
 
 class UsageError(RecollectError):
-    """The request contradicts itself or names something that cannot be named that way."""
+    """The request is invalid or contradictory."""
 
     exit_code = 2
 
 
 class NothingFound(RecollectError):
-    """What was asked for is not there; the message names the places that were looked at."""
+    """The requested object does not exist; the message says where it was looked for."""
 
     exit_code = 3
 
 
 class Candidate(NamedTuple):
-    """A session that may be meant; None is what is not known of it."""
+    """A session that matches an ambiguous name; fields are None if not known."""
 
     name: str
-    """What it can be opened by: its id, or its path where that is not enough."""
+    """What to open it by: its id, or its path if the id is ambiguous."""
     title: str | None = None
     project: str | None = None
-    """Its work directory."""
+    """The work directory."""
     active: float | None = None
-    """When something last happened in it, in seconds since 1970."""
+    """Time of the last activity, in seconds since 1970."""
 
 
 class AmbiguousSession(NothingFound):
-    """Several sessions go by the name that was given; `candidates` are what is known of each."""
+    """Several sessions match the given name; they are in `candidates`."""
 
     def __init__(self, ref: str, candidates: Sequence[Candidate]) -> None:
         self.ref = ref
         self.candidates = tuple(candidates)
-        lines = [line for each in self.candidates[:MOST_SHOWN] for line in _describe(each)]
-        if len(self.candidates) > MOST_SHOWN:
-            lines.append(f"  and {len(self.candidates) - MOST_SHOWN} more")
+        lines = [line for each in self.candidates[:MAX_SHOWN] for line in _describe(each)]
+        if len(self.candidates) > MAX_SHOWN:
+            lines.append(f"  and {len(self.candidates) - MAX_SHOWN} more")
         super().__init__(
-            f"{ref!r} may be any of {len(self.candidates)} sessions. Give one of these names:\n"
+            f"{ref!r} matches {len(self.candidates)} sessions. Use one of these names:\n"
             + "\n".join(lines)
         )
 
 
 class UnreadableInput(RecollectError):
-    """A file that was asked for cannot be read, or is damaged where that matters."""
+    """A requested file cannot be read, or is damaged in a way that matters."""
 
     exit_code = 4
 
 
 class IndexFailure(RecollectError):
-    """The index is newer than this program, locked, or cannot be written."""
+    """The index was written by a newer version, is locked, or cannot be written."""
 
     exit_code = 5
 
 
-class ArchiveFailure(RecollectError):
-    """The archive cannot be written, or what it holds does not match its hash."""
-
-    exit_code = 6
-
-
 def _describe(candidate: Candidate) -> list[str]:
-    """What to copy and what tells it from the others, and below that what it is about."""
+    """Return a line with name, time and project, and one with the title if there is one."""
     facts = [candidate.name]
     if candidate.active is not None:
         facts.append(f"{datetime.fromtimestamp(candidate.active, UTC).astimezone():%Y-%m-%d %H:%M}")

@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmarks.corpus import Truth, make_corpus, open_corpus
 from benchmarks.totals import Totals, count
 from recollect.reader import read_transcript, read_usage
-from recollect.records.irregular import Damaged, Torn, Unknown
+from recollect.records.envelope import Damaged, Torn, Unknown
 
 SIZE = 1_000_000
 

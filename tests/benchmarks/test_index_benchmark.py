@@ -8,11 +8,11 @@ import pytest
 
 from benchmarks.index import (
     Figure,
-    Place,
+    Sandbox,
     check_totals,
     compare,
     describe,
-    make_place,
+    make_sandbox,
     measure_long_line,
     take_turns,
 )
@@ -20,25 +20,25 @@ from benchmarks.processes import Failed, run_program
 
 
 @pytest.fixture
-def place(shared: Path, tmp_path: Path) -> Place:
+def sandbox(shared: Path, tmp_path: Path) -> Sandbox:
     """A small corpus by the generator beside the project."""
     if not (shared / "bench" / "gen_corpus.py").is_file():
         pytest.skip("no generator beside the project")
-    found = make_place(tmp_path, "2m")
+    found = make_sandbox(tmp_path, "2m")
     assert found is not None
     return found
 
 
 @pytest.mark.slow
-def test_all_kinds_of_runs_are_compared(place: Place) -> None:
+def test_all_kinds_of_runs_are_compared(sandbox: Sandbox) -> None:
     """Ratios to a peer, which here is a program that does nothing; and the files stay as made."""
-    before = {path: path.stat().st_mtime_ns for path in place.root.rglob("*.jsonl")}
-    runs = take_turns(place, [sys.executable, "-c", ""], rounds=1)
+    before = {path: path.stat().st_mtime_ns for path in sandbox.root.rglob("*.jsonl")}
+    runs = take_turns(sandbox, [sys.executable, "-c", ""], rounds=1)
     figures = {figure.name: figure for figure in compare("1g", runs)}
     assert set(runs) == {"cold", "warm", "appended", "peer"}
     assert figures["1g: cold, of the peer"].goal == 0.9
     assert figures["1g: cold, of the peer"].value > 1
-    assert check_totals("1g", place) == Figure("1g: totals that are wrong", 0, goal=0)
+    assert check_totals("1g", sandbox) == Figure("1g: wrong totals", 0, goal=0)
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 

@@ -1,4 +1,4 @@
-"""The library benchmark looks at what it says, at a thousandth of its size."""
+"""The library benchmark measurements at what it says, at a thousandth of its size."""
 
 from pathlib import Path
 

@@ -50,7 +50,7 @@ def test_a_folder_without_transcripts_is_refused(
 ) -> None:
     """An empty `--corpus` ends the program with an explanation."""
     assert main(["--corpus", str(tmp_path)]) == 1
-    explanation = "There are no transcripts to read. Name a Claude directory.\n"
+    explanation = "No transcripts to read. Pass a Claude directory with --corpus.\n"
     assert capsys.readouterr() == ("", explanation)
 
 
@@ -63,8 +63,8 @@ def test_sizes_are_read_with_their_unit(text: str, size: int) -> None:
 
 
 def test_a_size_that_is_none_is_explained() -> None:
-    """What is no size is refused with an example of one."""
-    with pytest.raises(argparse.ArgumentTypeError, match="write for example 200M"):
+    """An invalid size is refused with an example."""
+    with pytest.raises(argparse.ArgumentTypeError, match="try 200M"):
         parse_size("much")
 
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from benchmarks.rendering import draw_all
-from benchmarks.serving import ask, find_memory, measure_idling, stop, wait_until_level
+from benchmarks.rendering import render_all
+from benchmarks.serving import ask, find_memory, measure_idling, stop, wait_until_current
 from benchmarks.web import Figure, Options, draw_typing, make_history, measure_list
 from tests.web.running import run_server
 
@@ -30,11 +30,11 @@ def test_a_running_server_is_measured(tmp_path: Path) -> None:
     """Lists, a session drawn whole, memory, rest and the end all give figures."""
     long = make_history(tmp_path / "claude", sessions=2, long_bytes=300_000)
     with run_server(tmp_path, tmp_path / "claude") as server:
-        assert wait_until_level(server) > 0
+        assert wait_until_current(server) > 0
         figures = list(measure_list(server, Options(is_quick=True, corpus=None)))
         assert [figure for figure in figures if figure.value <= 0] == []
-        turns = draw_all(server, long.stem, with_calls=False)
-        everything = draw_all(server, long.stem, with_calls=True)
+        turns = render_all(server, long.stem, with_calls=False)
+        everything = render_all(server, long.stem, with_calls=True)
         assert (turns.calls, everything.calls > 0) == (0, True)
         assert everything.size > turns.size > len(ask(server, "/").body) / 100
         assert find_memory(server.process.pid) > 10_000_000

@@ -32,4 +32,6 @@ def test_a_time_that_is_none_is_a_wrong_request(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv(NOW_VARIABLE, "noon")
     with pytest.raises(UsageError) as error:
         read_clock()
-    assert str(error.value) == "RECOLLECT_NOW is 'noon': write it like 2026-11-13T12:00:00Z."
+    assert (
+        str(error.value) == "RECOLLECT_NOW: 'noon' is not a valid time (try 2026-11-13T12:00:00Z)."
+    )

@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.documents: all that is printed as JSON has a schema and keeps to it."""
+"""Tests of recollect.cli.json_output: all that is printed as JSON has a schema and keeps to it."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from recollect.cli.documents import DOCUMENTS, format_document, load_document_type
+from recollect.cli.json_output import DOCUMENTS, format_document, load_document_type
 from tests.cli.demo_home import make_demo_home, pretend_to_serve, run_at
 from tests.launch.fake_client import Step, answer, call, init, make_client, result, text
 from tests.process import RunRecollect
@@ -75,7 +75,7 @@ def printed(run_recollect: RunRecollect, tmp_path: Path, monkeypatch: pytest.Mon
     return run
 
 
-def close(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
+def close(schema: Any) -> Any:
     """`schema` without room for fields that it does not name."""
     if isinstance(schema, list):
         return [close(each) for each in schema]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from recollect.render.terminal import measure
-from recollect.store.place import find_data_directory
-from recollect.sync.level import find_transcripts
-from recollect.sync.listings import list_level
+from recollect.store.data_directory import find_data_directory
+from recollect.sync.freshness import find_transcripts
+from recollect.sync.session_lists import list_current
 from tests.cli.demo_home import GOLDEN, NOW, WIDTHS, make_demo_home, run_at
 from tests.golden import check_golden
 from tests.process import Finished, RunRecollect
@@ -61,7 +61,7 @@ def home(safe_environment: None) -> Path:
 @pytest.fixture
 def ask(run_recollect: RunRecollect, home: Path) -> Ask:
     """Runs a command at a width, once the index is level and titles are known."""
-    list_level(find_data_directory(), find_transcripts([home / ".claude"]))
+    list_current(find_data_directory(), find_transcripts([home / ".claude"]))
     run_at(run_recollect, 80, "index")
     run_at(run_recollect, 80, "search", "--wait", "tide")
     return lambda width, words: run_at(
@@ -75,7 +75,7 @@ def stabilise(text: str, home: Path) -> str:
     text = re.sub(r"\b3\.\d+\.\d+\b", "3.99.9", text.replace(str(home), "/home/mina"))
     text = re.sub(r'"bytes": \d+(,\s+"is_(sound|level)")', r'"bytes": 0\1', text)
     text = re.sub(r'(, schema |"schema_version": )\d+', r"\g<1>9", text)
-    return re.sub(r"((?:Size|Texts) +)\d+\.\d KB(\n|, schema|, all)", r"\g<1>100.0 KB\2", text)
+    return re.sub(r"((?:Size|Texts) +)\d+\.\d KB(\n|, schema|, up)", r"\g<1>100.0 KB\2", text)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

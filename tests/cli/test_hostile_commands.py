@@ -261,7 +261,7 @@ def check_screen(terminal: Terminal) -> None:
     drawn = OUR_SEQUENCES.sub("", terminal.received.decode("utf-8"))
     kinds = {unicodedata.category(character) for character in drawn}
     assert kinds & {"Cc", "Cf", "Cs", "Zl", "Zp"} == set()
-    assert (terminal.title, terminal.lines[-1][:9]) == ("", "↑↓ choose")
+    assert (terminal.title, terminal.lines[-1][:9]) == ("", "↑↓ select")
     assert terminal.lines[0].startswith(">")
 
 
@@ -276,7 +276,7 @@ def test_the_picker_is_as_safe(picker: Terminal) -> None:
     picker.send("\x1b[B\x1b[B")
     picker.wait_for(lambda lines: lines[3].startswith("▸ "))
     picker.send("c")
-    picker.wait_for_text("holds characters that a terminal obeys")
+    picker.wait_for_text("contains control or invisible characters")
     check_screen(picker)
     assert not any(word in picker.received.decode() for word in ("\x1b]", "\x1bP", "\x1b_"))
     assert [sgr for sgr, _ in COLOURS.values() if sgr in picker.received.decode()] == []

@@ -65,7 +65,7 @@ def test_an_unclear_name_lists_what_it_may_mean(run_recollect: RunRecollect, hom
     assert (
         done.stderr
         == f"""\
-recollect: 'the' may be any of 5 sessions. Give one of these names:
+recollect: 'the' matches 5 sessions. Use one of these names:
   {NEWEST}  2026-11-12 06:00  letterpress
     Write release notes for 3.2 from the commits since v3.1. Three points…
   {SECOND}  2026-11-11 10:33  letterpress
@@ -97,5 +97,5 @@ def test_without_a_name_it_is_said_what_to_give(run_recollect: RunRecollect, com
     assert (done.code, done.stdout, hint) == (
         2,
         "",
-        "`latest` is the newest, and `recollect list` shows what there is.",
+        "Use `latest` for the newest; `recollect list` shows all sessions.",
     )

@@ -1,11 +1,12 @@
-"""Every command on directories and files whose names are bytes that are no text."""
+"""Every command on directories and files whose names are no ids, or bytes that are no text."""
 
-import os
+import json
 from pathlib import Path
 
 import pytest
 
-from tests.library.claude_root import CWD, FIRST, call, encode, prompt, reply, result
+from tests.library.claude_root import FIRST
+from tests.odd_names import NAMES, write_odd_root
 from tests.process import RunRecollect
 
 COMMANDS = (
@@ -14,26 +15,13 @@ COMMANDS = (
     f"usage explain {FIRST}", f"usage explain {FIRST} --json", "tools", "tools --json",
     "files -1", "files -2 --json", "doctor", "doctor --json", "index", "index --status --json",
 )  # fmt: skip
-WRITTEN = {"file_path": f"{CWD}/frog.py", "content": "print(1)\n"}
 
 
 @pytest.fixture
 def odd_root(tmp_path: Path) -> Path:
-    """A Claude directory with such a directory, and such a file in another."""
+    """A Claude directory with such names."""
     root = tmp_path / "claude"
-    lines = [
-        prompt("the pond"),
-        call("Write", WRITTEN),
-        result("File created", given={"type": "create", **WRITTEN}),
-        reply("done"),
-    ]
-    try:
-        for name in (b"p\xff/" + FIRST.encode(), b"q/caf\xe9"):
-            path = Path(os.fsdecode(os.fsencode(root / "projects") + b"/" + name + b".jsonl"))
-            path.parent.mkdir(parents=True)
-            path.write_bytes(encode(lines))
-    except OSError:
-        pytest.skip("this file system takes names that are text only")
+    write_odd_root(root)
     return root
 
 
@@ -44,3 +32,24 @@ def test_every_command_takes_names_that_are_no_text(
     for command in (*COMMANDS, *COMMANDS):
         done = run_recollect(*command.split(), "--claude-dir", str(odd_root))
         assert (command, done.code, "bug" in done.stderr) == (command, 0, False), done.stderr
+
+
+def test_every_listed_session_can_be_opened(odd_root: Path, run_recollect: RunRecollect) -> None:
+    """What `list` calls a session is what other commands take, and names that session."""
+    options = ("--json", "--claude-dir", str(odd_root))
+    listed = json.loads(run_recollect("list", *options).stdout)["sessions"]
+    ids = [each["id"] for each in listed]
+    assert sorted(ids) == sorted(NAMES.values())
+    shown = [
+        json.loads(run_recollect("show", each, *options).stdout)["session"]["id"] for each in ids
+    ]
+    assert shown == ids
+    for command in (("usage", "explain"), ("files",), ("tools", "--session")):
+        for each in ids:
+            assert (each, run_recollect(*command, each, *options).code) == (each, 0)
+
+
+def test_a_session_can_be_named_by_its_file(odd_root: Path, run_recollect: RunRecollect) -> None:
+    """The name of the file is a name of the session, also where its id is written otherwise."""
+    done = run_recollect("show", "--json", "--claude-dir", str(odd_root), "--", "-rf")
+    assert json.loads(done.stdout)["session"]["id"] == "%2Drf"

@@ -36,7 +36,6 @@ def fail(error: BaseException) -> Callable[[], object]:
         (errors.NothingFound("x"), 3),
         (errors.UnreadableInput("x"), 4),
         (errors.IndexFailure("x"), 5),
-        (errors.ArchiveFailure("x"), 6),
     ],
 )
 def test_each_error_has_its_exit_code(
@@ -67,7 +66,7 @@ def test_a_bug_is_admitted(
     assert run(program(fail(KeyError("somebody's words"))), []) == 1
     assert capsys.readouterr().err == (
         "recollect: internal error (KeyError). This is a bug in Recollect.\n"
-        "Run it again with RECOLLECT_DEBUG=1 to see where, and please report it.\n"
+        "Run it again with RECOLLECT_DEBUG=1 for a traceback, and please report it.\n"
     )
 
 
@@ -100,8 +99,8 @@ def test_messages_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) 
         (
             ["flaky test"],
             (
-                "No such command 'flaky test'. To read a session it is `recollect show 'flaky "
-                "test'`, to look for words `recollect search 'flaky test'`.\n"
+                "No such command 'flaky test'. Use `recollect show 'flaky test'` to read a "
+                "session, or `recollect search 'flaky test'` to search for text.\n"
                 "Try `recollect --help`."
             ),
         ),
@@ -129,9 +128,9 @@ def test_messages_fit_a_terminal(safe_environment: None) -> None:
     with open_terminal("search", "a long (query", columns=40) as terminal:
         assert terminal.wait_for_end() == 2
         assert terminal.lines[:6] == [
-            "recollect: this parenthesis is never",
-            "closed; put text with parentheses in",
-            "quotes",
+            "recollect: missing closing parenthesis;",
+            "to search for parentheses put the text",
+            "in quotes",
             "  a long (query",
             "         ^",
             "",

@@ -28,10 +28,10 @@ LISTED = "\n".join(f"  {name:<{WIDTH}}  {text}" for name, text in COMMANDS.items
 HELP = f"""\
 Usage: recollect [OPTIONS] [COMMAND] [ARGS]...
 
-  Find, read, search, count, follow and keep every Claude Code session.
+  Find, read, search, count and follow every Claude Code session.
 
-  Everything runs on this machine, on your own files, and changes none of
-  them. Without a command it shows your sessions.
+  Everything runs locally, and your files are never modified. Without a
+  command, Recollect shows your sessions.
 
 Options:
   -V, --version  Show the version and exit.
@@ -40,7 +40,7 @@ Options:
 Commands:
 {LISTED}
 
-  Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing found, 4 damaged
+  Exit codes: 0 success, 1 failure, 2 usage error, 3 nothing found, 4 damaged
   input.
 """
 

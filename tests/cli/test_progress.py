@@ -12,7 +12,7 @@ import os, pty, sys
 pid, terminal = pty.fork()
 if pid == 0:
     from recollect.cli import progress
-    progress.PATIENCE_SECONDS = progress.STEP_SECONDS = {seconds}
+    progress.DELAY_SECONDS = progress.STEP_SECONDS = {seconds}
     for item in progress.show_progress(["a", "b"], "files"):
         print(item, flush=True)
     os._exit(0)

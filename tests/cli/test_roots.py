@@ -7,7 +7,7 @@ import pytest
 
 from tests.process import Finished, RunRecollect
 
-TIP = "To see what it would look like: recollect demo\n"
+TIP = "To try it with sample sessions: recollect demo\n"
 COMMANDS = [
     (),
     ("list",),
@@ -27,7 +27,7 @@ def test_without_a_session_it_is_said_where_one_would_be(
     """Each command names the places that were looked at, and how to try it out."""
     projects = Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects"
     projects.mkdir(parents=True)
-    told = f"recollect: There is no session yet. Looked at:\n  {projects}\n{TIP}"
+    told = f"recollect: No sessions yet. Looked in:\n  {projects}\n{TIP}"
     assert run_recollect(*words) == Finished(3, "", told)
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.demo_home import make_demo_home, run_at
 from tests.process import RunRecollect
 
-TIP = "To see what it would look like: recollect demo\n"
+TIP = "To try it with sample sessions: recollect demo\n"
 
 
 def test_the_first_run_says_what_was_found(run_recollect: RunRecollect) -> None:
@@ -18,9 +18,9 @@ def test_the_first_run_says_what_was_found(run_recollect: RunRecollect) -> None:
     make_demo_home()
     first = run_at(run_recollect, 80)
     assert first.stderr.splitlines()[:6] == [
-        "Found 8 sessions in 3 projects, 195.7 KB; the oldest is of 2026-01-05.",
-        "Claude Code deletes sessions 30 days after their last change: 3 of them within 7",
-        "days. The next to go:",
+        "Found 8 sessions in 3 projects, 195.7 KB; the oldest is from 2026-01-05.",
+        "Claude Code deletes sessions 30 days after their last change, 3 of them within 7",
+        "days. Next to be deleted:",
         "  22f08a73  at its next start  some recipes are in here twice under different n…",
         "  d0657261  at its next start  rename the option `out` to `outDir` everywhere, …",
         "  c798220b  in 6 days  Fix flaky tide test around midnight",
@@ -54,6 +54,5 @@ def test_without_a_session_the_place_is_told(
     done = run_recollect(env={"CLAUDE_CONFIG_DIR": str(tmp_path / "claude")})
     assert (done.code, done.stdout) == (3, "")
     assert done.stderr == (
-        "recollect: There is no session yet. Looked at:\n"
-        f"  {tmp_path / 'claude' / 'projects'}\n{TIP}"
+        f"recollect: No sessions yet. Looked in:\n  {tmp_path / 'claude' / 'projects'}\n{TIP}"
     )

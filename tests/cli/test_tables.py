@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.cli.tables import human_bytes, iter_table, plural, wrap
+from recollect.cli.tables import iter_table, plural, wrap
 
 
 def test_cells_are_aligned() -> None:
@@ -28,21 +28,3 @@ def test_sentences_are_wrapped() -> None:
 def test_nouns_follow_their_number(number: int, text: str) -> None:
     """One file, two files, and thousands with a separator."""
     assert plural(number, "file") == text
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (0, "0 bytes"),
-        (1, "1 byte"),
-        (999, "999 bytes"),
-        (1000, "1.0 KB"),
-        (196_012, "196.0 KB"),
-        (34_901_738, "34.9 MB"),
-        (5_000_000_000, "5.0 GB"),
-        (7_200_000_000_000, "7.2 TB"),
-    ],
-)
-def test_sizes_have_a_fitting_unit(number: int, text: str) -> None:
-    """A size has at most three digits before the point."""
-    assert human_bytes(number) == text

@@ -192,5 +192,5 @@ class Server(ThreadingHTTPServer):
         """Where it is."""
         return f"http://127.0.0.1:{self.server_port}"
 
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above it
+    def handle_error(self, request: Any, client_address: Any) -> None:
         """Clients that end leave their connections broken."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.records.tokens import Tokens
+from recollect.records.usage import Tokens
 
 SENT = {
     "input_tokens": 11,

@@ -5,9 +5,9 @@ import signal
 
 import pytest
 
-from recollect.records.tokens import Tokens
-from recollect.session.outcomes import RejectedBy, ToolStatus
+from recollect.records.usage import Tokens
 from recollect.session.session import Session
+from recollect.session.tool_calls import RejectedBy, ToolStatus
 from tests.client.scenes import SCENES, SUMMARY, add, count, texts
 from tests.client.theatre import ALLOWED, RECOLLECT, Follower, Theatre
 from tests.client.versions import OLDEST
@@ -100,7 +100,7 @@ def test_a_resumed_session_goes_on(theatre: Theatre) -> None:
     assert list_said(session) == texts("hello", "again")
     assert session.metrics.tokens == count("hello", "again")
     assert theatre.count_ledger() == count("hello", "again")
-    loaded = [each.content for each in session.resumable_messages if each.role == "assistant"]
+    loaded = [each.content for each in session.resumable_texts if each.role == "assistant"]
     assert loaded == texts("hello", "again")
 
 
@@ -124,7 +124,7 @@ def test_a_compaction_begins_a_segment(theatre: Theatre) -> None:
     assert SUMMARY in (session.segments[1].summary or "")
     assert list_said(session) == texts("hello", "again")
     assert session.metrics.tokens == count("hello", "again")
-    loaded = [each.content for each in session.resumable_messages if each.role == "assistant"]
+    loaded = [each.content for each in session.resumable_texts if each.role == "assistant"]
     assert loaded == texts("again")
 
 

@@ -22,13 +22,13 @@ from typing import Any
 
 from recollect.library.opening import open_session
 from recollect.library.sessions import iter_sessions
-from recollect.records.tokens import Tokens
+from recollect.records.usage import Tokens
 from recollect.session.session import Session
 from tests.process import Finished
 
 ROOT = Path(__file__).resolve().parents[2]
 RECOLLECT = (sys.executable, "-m", "recollect")
-SECONDS = 30.0
+SECONDS = 60.0
 ALLOWED = "--allowedTools=Bash,Read,Agent,Task"
 """Permissions are never skipped: the tools of the scenes are allowed by name."""
 

@@ -6,9 +6,8 @@ from typing import TypeVar
 import pytest
 
 from recollect.demo import CLAUDE_DIRECTORY
-from recollect.health.report import Report
-from recollect.health.sources import take_inventory
-from recollect.health.survey import survey
+from recollect.health.health_report import HealthReport
+from recollect.health.survey import survey, take_inventory
 from recollect.locations import (
     Transcript,
     TranscriptKind,
@@ -30,12 +29,12 @@ from recollect.records.tools import (
     parse_input,
     parse_result,
 )
-from recollect.records.tools.shell import ShellResult
+from recollect.records.tools.shell_tools import ShellResult
 from tools.generate_demo import build, main
 
 T = TypeVar("T")
 
-MOST_BYTES = 400_000
+MAX_BYTES = 400_000
 PHENOMENA = {
     "ai-title",
     "attachment/queued_command",
@@ -91,13 +90,13 @@ def test_it_is_what_the_generator_writes(tmp_path: Path) -> None:
 
 def test_it_is_small() -> None:
     """It comes with every installation."""
-    assert sum(map(len, build().values())) < MOST_BYTES
+    assert sum(map(len, build().values())) < MAX_BYTES
 
 
 def test_all_of_it_is_known() -> None:
     """Nothing in it is unknown, damaged, torn, blank or empty."""
     report = survey(take_inventory([CLAUDE_DIRECTORY]).sources)
-    assert report == Report(
+    assert report == HealthReport(
         files=10,
         kinds={"session": 8, "subagent": 2},
         byte_count=report.accounted_bytes,

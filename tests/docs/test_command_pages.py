@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.outcome import FAILED, INTERRUPTED, READER_LEFT
+from recollect.cli.outcome import BROKEN_PIPE, FAILED, INTERRUPTED
 from recollect.errors import RecollectError
 from tools import generate_docs
 from tools.command_pages import Page, list_exit_codes, list_pages
@@ -59,7 +59,7 @@ def test_every_exit_code_is_documented() -> None:
     """The codes of the list are those that the program ends with."""
     listed = {int(code) for codes, _ in list_exit_codes() for code in codes.split(", ")}
     raised = {error.exit_code for error in RecollectError.__subclasses__()}
-    assert listed == raised | {0, FAILED, INTERRUPTED, READER_LEFT}
+    assert listed == raised | {0, FAILED, INTERRUPTED, BROKEN_PIPE}
 
 
 def test_roff_is_told_what_is_meant() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from recollect.health.report import DamagedPlace, Place, RefusedFile, Report
-from recollect.health.tally import MOST_PLACES
+from recollect.health.health_report import DamagedRange, FileLocation, HealthReport, RefusedFile
+from recollect.health.tally import MAX_DAMAGED
 from recollect.reader import MAX_LINE, salvage
 from tests.process import RunRecollect
 
@@ -27,38 +27,38 @@ def fields_of(struct: type[msgspec.Struct]) -> list[str]:
 def test_every_field_is_documented() -> None:
     """The table has the fields of the report, all of them and in their order."""
     documented = [name for cell in ROWS for name in names(cell)]
-    assert documented == fields_of(Report)
+    assert documented == fields_of(HealthReport)
 
 
 def test_fields_of_lists_are_documented() -> None:
     """The entries of each list have the fields that the table gives them."""
     assert [names(ROWS[f"`{name}`"]) for name in ("damaged", "torn", "oversized", "refused")] == [
-        fields_of(DamagedPlace),
-        fields_of(Place),
-        fields_of(Place),
+        fields_of(DamagedRange),
+        fields_of(FileLocation),
+        fields_of(FileLocation),
         fields_of(RefusedFile),
     ]
 
 
 def test_the_schema_is_named() -> None:
     """The page is about the version that the program writes."""
-    assert names(ROWS["`schema`"]) == [Report().schema]
+    assert names(ROWS["`schema`"]) == [HealthReport().schema]
 
 
 def test_limits_are_those_of_the_code() -> None:
     """Numbers in the text are the ones that apply."""
-    assert f"beyond the first {MOST_PLACES:,}," in ROWS["`damaged_omitted`"]
+    assert f"beyond the first {MAX_DAMAGED:,}," in ROWS["`damaged_omitted`"]
     assert f"more than {MAX_LINE // 2**20} MB," in ROWS["`oversized`"]
 
 
 def test_reasons_are_those_of_the_reader() -> None:
-    """Each reason that a damaged stretch can have is explained."""
-    explained = names(PAGE[PAGE.index("`reason` of a damaged stretch") :])[1:]
+    """Each reason that a damaged range can have is explained."""
+    explained = names(PAGE[PAGE.index("`reason` of a damaged range") :])[1:]
     assert explained == [salvage.NO_RECORD, salvage.CUT_SHORT, salvage.NUL_BYTES]
 
 
 def test_options_are_documented(run_recollect: RunRecollect) -> None:
-    """Every option of the command stands on the page."""
+    """Every option of the command is on the page."""
     shown = set(re.findall(r"--[a-z-]+", run_recollect("doctor", "--help").stdout))
     assert shown - set(re.findall(r"--[a-z-]+", PAGE)) == {"--help"}
 
@@ -66,4 +66,4 @@ def test_options_are_documented(run_recollect: RunRecollect) -> None:
 def test_the_program_prints_the_documented_fields(run_recollect: RunRecollect) -> None:
     """What `--json` prints is a report of this shape."""
     printed = run_recollect("doctor", "--demo", "--json").stdout
-    assert list(msgspec.json.decode(printed)) == fields_of(Report)
+    assert list(msgspec.json.decode(printed)) == fields_of(HealthReport)

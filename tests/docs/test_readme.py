@@ -44,7 +44,7 @@ def test_every_exit_code_is_listed() -> None:
     """The table has each code that the program can end with, and no other."""
     listed = {int(code) for code in re.findall(r"^\| (\d+) \|", README, flags=re.MULTILINE)}
     raised = {error.exit_code for error in errors.RecollectError.__subclasses__()}
-    ends = {0, outcome.FAILED, outcome.INTERRUPTED, outcome.READER_LEFT}
+    ends = {0, outcome.FAILED, outcome.INTERRUPTED, outcome.BROKEN_PIPE}
     assert listed == raised | ends
 
 

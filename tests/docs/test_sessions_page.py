@@ -9,8 +9,8 @@ from msgspec.structs import fields
 from recollect.cli.commands.open import OpenDocument
 from recollect.cli.commands.resume import ResumeDocument
 from recollect.cli.commands.tools import ToolsDocument
-from recollect.cli.list.document import Entry, ListDocument
-from recollect.usage.tool_calls import ToolUse
+from recollect.cli.list_text import ListDocument, ListedSession
+from recollect.usage.tool_usage import ToolUsageRow
 from tests.process import RunRecollect
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "sessions.md").read_text(encoding="utf-8")
@@ -37,8 +37,8 @@ def test_every_option_is_documented(run_recollect: RunRecollect, name: str) -> N
 @pytest.mark.parametrize(
     ("schema", "types"),
     [
-        ("recollect.list/1", (ListDocument, Entry)),
-        ("recollect.tools/1", (ToolsDocument, ToolUse)),
+        ("recollect.list/1", (ListDocument, ListedSession)),
+        ("recollect.tools/1", (ToolsDocument, ToolUsageRow)),
         ("recollect.resume/1", (ResumeDocument,)),
         ("recollect.open/1", (OpenDocument,)),
     ],

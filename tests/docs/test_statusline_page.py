@@ -6,10 +6,10 @@ from pathlib import Path
 import msgspec
 
 from recollect.cli.commands.config import ConfigDocument
-from recollect.cli.config.file import SETTINGS
-from recollect.cli.config.values import Effective
-from recollect.cli.statusline.document import BlockDocument, Cost, StatuslineDocument, Today
-from recollect.cli.statusline.sync import PAUSE_SECONDS
+from recollect.cli.config_file import SETTINGS
+from recollect.cli.effective_settings import Effective
+from recollect.cli.statusline_document import BlockDocument, Cost, StatuslineDocument, Today
+from recollect.cli.statusline_setup import PAUSE_SECONDS
 from tests.process import RunRecollect
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

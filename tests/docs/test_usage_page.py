@@ -6,13 +6,11 @@ from pathlib import Path
 
 from recollect.usage.explain import Status
 from recollect.usage.groups import Group
-from recollect.usage.reports import Order
+from recollect.usage.reports import ReportOrder
 from tests.process import RunRecollect
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "usage.md").read_text(encoding="utf-8")
-REPORT, EXPLANATION = PAGE[PAGE.index("## The JSON form") :].split(
-    "`explain` prints another object", 1
-)
+REPORT, EXPLANATION = PAGE[PAGE.index("## JSON") :].split("`explain` prints another object", 1)
 
 
 def names(text: str) -> list[str]:
@@ -27,18 +25,18 @@ def first_cells(text: str) -> list[str]:
 
 
 def test_every_option_is_documented(run_recollect: RunRecollect) -> None:
-    """Each option of the help stands on the page."""
+    """Each option in the help is on the page."""
     shown = set(re.findall(r"--[a-z-]+", run_recollect("usage", "--help").stdout))
     assert shown - set(re.findall(r"--[a-z-]+", PAGE)) == {"--help"}
 
 
 def test_every_group_order_and_status_is_documented() -> None:
-    """The tables have the words that the program takes and gives."""
+    """The tables have all values that the program accepts and prints."""
     groups = PAGE[PAGE.index("## Groups") : PAGE.index("## Options")]
     statuses = PAGE[PAGE.index("## `recollect usage explain`") : PAGE.index("## Exit codes")]
     assert first_cells(groups) == [group.value for group in Group]
     assert sorted(first_cells(statuses)) == sorted(status.value for status in Status)
-    assert [order.value for order in Order if f"`{order.value}`" not in PAGE] == []
+    assert [order.value for order in ReportOrder if f"`{order.value}`" not in PAGE] == []
 
 
 def test_the_fields_of_a_report_are_documented(run_recollect: RunRecollect) -> None:

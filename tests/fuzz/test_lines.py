@@ -8,7 +8,7 @@ import pytest
 from fuzz import laws
 from fuzz.laws import LawBroken
 from fuzz.lines import format_tallies, fuzz, main
-from recollect.records.span import Span
+from recollect.records.envelope import Span
 from recollect.records.state import Tag
 
 
@@ -77,7 +77,7 @@ def test_usage_that_the_narrow_reader_leaves_out_is_noticed(tmp_path: Path) -> N
     """A usage that only the full reader finds breaks a law."""
     line = b'{"type":"assistant","message":{"id":"m","usage":{"input_tokens":1}}}\n'
     (tmp_path / "empty.jsonl").write_bytes(b"")
-    with pytest.raises(LawBroken, match="leaves out"):
+    with pytest.raises(LawBroken, match="misses"):
         laws.check_usage(laws.read_chunks([line], 1000), tmp_path / "empty.jsonl")
 
 

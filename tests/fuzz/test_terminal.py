@@ -6,7 +6,7 @@ import re
 import pytest
 
 from fuzz.laws import LawBroken
-from fuzz.terminal import check_drawn, fuzz, main, make_text, read_back
+from fuzz.terminal import check_rendered, fuzz, main, make_text, read_back
 from recollect.render.terminal import safe_text
 
 
@@ -33,7 +33,7 @@ def test_the_program_reports_what_it_did(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_bad_drawing_is_noticed(lines: list[str]) -> None:
     """A sequence, a hidden character or a missing letter breaks a law."""
     with pytest.raises(LawBroken):
-        check_drawn("ab", lines)
+        check_rendered("ab", lines)
 
 
 def test_what_is_visible_can_be_read_back() -> None:

@@ -1,10 +1,10 @@
-"""Keeps the tests out of the real home directory, and above all out of real transcripts.
+"""Keep tests out of the real home directory, and above all out of real transcripts.
 
-It knows which folders are refused and which inside them are needed to run at all (interpreter,
-packages, project); of two rules that fit a path the more specific one decides. It watches the
-interpreter's audit events, so it sees what Python code opens, not what a native library opens by
-itself: for those the tests point HOME elsewhere. Only `os` and `sys` are imported, because every
-Python process that a test starts loads this module first.
+A policy has refused folders, and allowed ones inside them that are needed to run at all
+(interpreter, packages, project); the most specific rule wins. The guard uses the interpreter's
+audit events, so it sees what Python code opens but not what a native library opens: for those the
+tests change HOME. Only `os` and `sys` are imported, because every Python process that a test starts
+loads this module first.
 """
 
 import os
@@ -16,8 +16,8 @@ DENY_VARIABLE = "RECOLLECT_GUARD_DENY"
 ALLOW_VARIABLE = "RECOLLECT_GUARD_ALLOW"
 BREACH_EXIT_CODE = 97
 
-# Event name to the positions of its path arguments. The target of a symbolic link is text until
-# someone opens the link, so only the place where the link is made counts.
+# Event name to the positions of its path arguments. The target of a symbolic link is just text
+# until the link is opened, so only the path of the link counts.
 PATH_ARGUMENTS = {
     "open": (0,),
     "os.chdir": (0,),
@@ -37,23 +37,23 @@ PATH_ARGUMENTS = {
 
 
 class Policy(NamedTuple):
-    """Folders that are refused and folders that are allowed, as real paths without links."""
+    """Refused and allowed folders, as real paths without links."""
 
     deny: tuple[str, ...]
     allow: tuple[str, ...]
 
     def refuses(self, path: str) -> bool:
-        """True when the most specific folder around the path is a refused one."""
+        """Return whether the most specific rule for the path is a refusal."""
         return _depth_of_closest(self.deny, path) >= max(1, _depth_of_closest(self.allow, path))
 
 
 def make_policy(deny: Iterable[str], allow: Iterable[str]) -> Policy:
-    """A policy over real paths; a folder given by a link stands for what the link leads to."""
+    """Return a policy over real paths; links are resolved."""
     return Policy(_real_paths(deny), _real_paths(allow))
 
 
 def policy_to_environment(policy: Policy) -> dict[str, str]:
-    """The two variables that `policy_from_environment` reads in a child process."""
+    """Return the two variables that `policy_from_environment` reads in a child process."""
     return {
         DENY_VARIABLE: os.pathsep.join(policy.deny),
         ALLOW_VARIABLE: os.pathsep.join(policy.allow),
@@ -61,25 +61,25 @@ def policy_to_environment(policy: Policy) -> dict[str, str]:
 
 
 def policy_from_environment() -> Policy:
-    """The parent's policy; a KeyError means that the process was started without it."""
+    """Return the parent's policy; a KeyError means that there is none."""
     deny, allow = os.environ[DENY_VARIABLE], os.environ[ALLOW_VARIABLE]
     return Policy(tuple(deny.split(os.pathsep)), tuple(allow.split(os.pathsep)))
 
 
 def install(policy: Policy, on_breach: Callable[[str], None]) -> None:
-    """Watch this process until it ends: an audit hook cannot be taken off again."""
+    """Guard this process until it exits: an audit hook cannot be removed."""
 
     def hook(event: str, arguments: tuple[object, ...]) -> None:
         for position in PATH_ARGUMENTS.get(event, ()):
             path = _path_of(arguments[position])
             if path is not None and policy.refuses(path):
-                on_breach(f"{event} touched {path}, which lies in the real home directory")
+                on_breach(f"{event} touched {path}, which is in the real home directory")
 
     sys.addaudithook(hook)
 
 
 def _path_of(argument: object) -> str | None:
-    """The real path that an event's argument names; None for a file descriptor."""
+    """Return the real path of an event's argument; None for a file descriptor."""
     if argument is None:
         argument = os.curdir
     if not isinstance(argument, str | bytes | os.PathLike):
@@ -93,7 +93,7 @@ def _real_paths(folders: Iterable[str]) -> tuple[str, ...]:
 
 
 def _depth_of_closest(folders: Iterable[str], path: str) -> int:
-    """Length of the longest folder that holds the path; 0 when none does."""
+    """Return the length of the longest folder that contains the path, or 0."""
     return max((len(folder) for folder in folders if _holds(folder, path)), default=0)
 
 

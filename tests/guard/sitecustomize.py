@@ -1,12 +1,12 @@
-"""Puts the home guard into every Python process that a test starts; found through PYTHONPATH.
+"""Install the home guard in every Python process that a test starts; found through PYTHONPATH.
 
-The process ends at once on a breach: an exception could be swallowed by the very code under test.
+The process exits at once on a breach: an exception could be swallowed by the code under test.
 """
 
 import os
 import sys
 
-# The folder of this file is on the path by itself, so there is no package to import from.
+# Only the folder of this file is on the path, so there is no package to import from.
 from home_guard import (  # type: ignore[import-not-found]
     BREACH_EXIT_CODE,
     install,
@@ -15,7 +15,7 @@ from home_guard import (  # type: ignore[import-not-found]
 
 
 def stop(message: str) -> None:
-    """Say what was touched and end the process."""
+    """Report what was touched and exit."""
     os.write(2, f"{message}\n".encode())
     os._exit(BREACH_EXIT_CODE)
 

@@ -1,22 +1,27 @@
-"""What is said to somebody who starts the program for the first time."""
+"""Tests of recollect.health.first_look."""
 
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recollect.health.first_look import INDEX_BYTES_PER_SECOND, Expiring, FirstLook, look_first
-from recollect.sync.level import find_transcripts
+from recollect.health.first_look import (
+    INDEX_BYTES_PER_SECOND,
+    ExpiringSession,
+    FirstLook,
+    take_first_look,
+)
+from recollect.sync.freshness import find_transcripts
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, seconds_of, title
 
 DAY = 24 * 3600
 
 
 def look(root: ClaudeRoot, day: int) -> FirstLook:
-    """What there is, so many days after the first morning."""
+    """Return the overview this many days after the first morning."""
     now = datetime.fromtimestamp(seconds_of(day * DAY), UTC)
-    return look_first([root.path], find_transcripts([root.path]), now)
+    return take_first_look([root.path], find_transcripts([root.path]), now)
 
 
-def test_the_look_counts_what_is_there(tmp_path: Path) -> None:
+def test_the_overview_counts_everything(tmp_path: Path) -> None:
     """Sessions, projects, bytes, the oldest, and what is about to be deleted."""
     root = ClaudeRoot(tmp_path)
     root.session(FIRST, prompt("a"), title("The pond"), modified=0)
@@ -31,8 +36,8 @@ def test_the_look_counts_what_is_there(tmp_path: Path) -> None:
         index_seconds=size / INDEX_BYTES_PER_SECOND,
         retention_days=30,
         expiring=1,
-        next_to_go=(
-            Expiring(
+        next_expiring=(
+            ExpiringSession(
                 id=FIRST, title="The pond", at=datetime.fromtimestamp(seconds_of(30 * DAY), UTC)
             ),
         ),
@@ -54,11 +59,11 @@ def test_the_settings_say_how_long_sessions_are_kept(tmp_path: Path) -> None:
     assert settings.stat().st_mtime_ns == before.st_mtime_ns
 
 
-def test_nothing_is_a_look_too(tmp_path: Path) -> None:
-    """A directory that nobody has worked in has no oldest session."""
+def test_an_empty_directory_has_an_overview(tmp_path: Path) -> None:
+    """An empty directory has no oldest session."""
     (tmp_path / "projects").mkdir()
     seen = look(ClaudeRoot(tmp_path), 1)
-    assert (seen.sessions, seen.oldest, seen.next_to_go) == (0, None, ())
+    assert (seen.sessions, seen.oldest, seen.next_expiring) == (0, None, ())
 
 
 def test_the_oldest_is_the_one_that_began_first(tmp_path: Path) -> None:

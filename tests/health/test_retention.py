@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect.health.retention import Retention, list_expiries, read_retention, select_until
+from recollect.health.retention import (
+    Retention,
+    find_expiry,
+    list_expiries,
+    read_retention,
+    read_retentions,
+    select_until,
+)
 from recollect.locations import discover_root
 
 WRITTEN = datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -34,31 +41,34 @@ def make_root(path: Path, settings: str | None = None) -> Path:
         ("[]", Retention()),
         ('{"cleanupPeriodDays": 90}', Retention(days=90, is_set=True)),
         ('{"cleanupPeriodDays": 0.5}', Retention(days=0.5, is_set=True)),
-        ('{"cleanupPeriodDays": 0}', Retention(problem="cleanupPeriodDays is no number of days")),
+        (
+            '{"cleanupPeriodDays": 0}',
+            Retention(problem="cleanupPeriodDays is not a positive number"),
+        ),
         (
             '{"cleanupPeriodDays": true}',
-            Retention(problem="cleanupPeriodDays is no number of days"),
+            Retention(problem="cleanupPeriodDays is not a positive number"),
         ),
         (
             '{"cleanupPeriodDays": "9"}',
-            Retention(problem="cleanupPeriodDays is no number of days"),
+            Retention(problem="cleanupPeriodDays is not a positive number"),
         ),
-        ("{", Retention(problem="settings.json is no JSON")),
+        ("{", Retention(problem="settings.json is not valid JSON")),
     ],
 )
 def test_settings_say_how_long(tmp_path: Path, settings: str | None, expected: Retention) -> None:
-    """A positive number of days is followed, anything else is the default and told."""
+    """A positive number of days is used; anything else is reported, and the default is used."""
     assert read_retention(make_root(tmp_path, settings)) == expected
 
 
-def test_settings_that_cannot_be_read_are_told(tmp_path: Path) -> None:
-    """A directory in their place is a problem, not an absence."""
+def test_unreadable_settings_are_reported(tmp_path: Path) -> None:
+    """A directory in their place is a problem, not a missing file."""
     (tmp_path / "settings.json").mkdir()
     assert read_retention(tmp_path) == Retention(problem="settings.json cannot be read")
 
 
 def test_sessions_expire_in_the_order_of_their_times(tmp_path: Path) -> None:
-    """Each some days after it was written; subagents go with their session."""
+    """Each some days after the last change; subagents expire with their session."""
     transcripts = discover_root(make_root(tmp_path)).transcripts
     expiries = list_expiries(transcripts, Retention(days=10))
     assert [(each.transcript.path.name, each.at) for each in expiries] == [
@@ -69,7 +79,19 @@ def test_sessions_expire_in_the_order_of_their_times(tmp_path: Path) -> None:
 
 
 def test_the_end_of_the_calendar_is_far_enough(tmp_path: Path) -> None:
-    """People write a very large number to keep everything."""
+    """People set a very large number to keep everything."""
     transcripts = discover_root(make_root(tmp_path)).transcripts
     ends = {each.at for each in list_expiries(transcripts, Retention(days=99_999_999))}
     assert ends == {datetime.max.replace(tzinfo=UTC)}
+
+
+def test_each_root_has_its_own_rule(tmp_path: Path) -> None:
+    """A transcript follows the settings of its root, the innermost if nested."""
+    outer = make_root(tmp_path / "claude", '{"cleanupPeriodDays": 10}')
+    inner = make_root(outer / "inner", '{"cleanupPeriodDays": 20}')
+    beside = make_root(tmp_path / "claude-2", '{"cleanupPeriodDays": 99999999}')
+    retentions = read_retentions([outer, inner, beside])
+    paths = [str(root / "projects" / "p" / "one.jsonl") for root in (outer, inner, beside)]
+    found = [find_expiry(path, WRITTEN.timestamp(), retentions) for path in paths]
+    assert found == [WRITTEN + timedelta(days=10), WRITTEN + timedelta(days=20), None]
+    assert find_expiry("/elsewhere/one.jsonl", WRITTEN.timestamp(), retentions) is None

@@ -1,12 +1,11 @@
-"""The survey on sample data from elsewhere, when it lies beside the project."""
+"""The survey on the shared sample data, if it is available."""
 
 from pathlib import Path
 
 import pytest
 
-from recollect.health.report import Report
-from recollect.health.sources import take_inventory
-from recollect.health.survey import survey
+from recollect.health.health_report import HealthReport
+from recollect.health.survey import survey, take_inventory
 
 SAMPLES = ("corpus", "real_cli")
 # Written by hand into one sample, or cut out of a line that its owner's redactor broke.
@@ -14,18 +13,18 @@ KNOWN_ODDITIES = {"(no type)", "block/assistant", "block/user", "system/init"}
 
 
 @pytest.fixture(scope="module", params=SAMPLES)
-def report(shared: Path, request: pytest.FixtureRequest) -> Report:
+def report(shared: Path, request: pytest.FixtureRequest) -> HealthReport:
     """The report on one of the samples."""
     inventory = take_inventory([shared / str(request.param)])
     return survey(inventory.sources, inventory.refused)
 
 
-def test_every_byte_is_accounted_for(report: Report) -> None:
+def test_every_byte_is_accounted_for(report: HealthReport) -> None:
     """No byte of real files is lost or counted twice."""
     assert report.files > 0
     assert report.accounted_bytes == report.byte_count
 
 
-def test_every_type_is_known(report: Report) -> None:
+def test_every_type_is_known(report: HealthReport) -> None:
     """No record type that real clients wrote is unknown."""
     assert set(report.unknown_types) - KNOWN_ODDITIES == set()

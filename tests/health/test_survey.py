@@ -1,4 +1,4 @@
-"""Tests of recollect.health.survey and of the counting behind it."""
+"""Tests of recollect.health.survey and recollect.health.tally."""
 
 import json
 import sys
@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.health.report import DamagedPlace, Place, RefusedFile, Report
-from recollect.health.sources import Source, take_inventory
-from recollect.health.survey import survey
-from recollect.health.tally import MOST_NAMES, MOST_PLACES, count
+from recollect.errors import NothingFound
+from recollect.health.health_report import DamagedRange, FileLocation, HealthReport, RefusedFile
+from recollect.health.survey import Inventory, SurveyedFile, display_path, survey, take_inventory
+from recollect.health.tally import MAX_DAMAGED, MAX_NAMES, count
 from recollect.reader import MAX_LINE
 
 PROMPT = (
@@ -28,7 +28,7 @@ INIT = '{"type":"system","subtype":"init","session_id":"s","claude_code_version"
 RESULT = '{"type":"result","subtype":"success","session_id":"s","duration_ms":5}\n'
 
 
-def survey_text(directory: Path, text: str | bytes, name: str = "a.jsonl") -> Report:
+def survey_text(directory: Path, text: str | bytes, name: str = "a.jsonl") -> HealthReport:
     """The report on one file with this content."""
     path = directory / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
@@ -38,7 +38,7 @@ def survey_text(directory: Path, text: str | bytes, name: str = "a.jsonl") -> Re
 def test_known_records_are_counted(tmp_path: Path) -> None:
     """A sound file gives counts by type and version, its dates, and nothing else."""
     text = PROMPT + ANSWER + "\n"
-    assert survey_text(tmp_path, text) == Report(
+    assert survey_text(tmp_path, text) == HealthReport(
         files=1,
         kinds={"session": 1},
         byte_count=len(text),
@@ -71,13 +71,13 @@ def test_drift_is_counted_by_type(tmp_path: Path) -> None:
     assert (report.has_drift, report.is_complete) == (True, True)
 
 
-def test_damage_is_listed_with_its_place(tmp_path: Path) -> None:
-    """Each damaged stretch has file, offset, length and reason; salvaged records are counted."""
+def test_damage_is_listed_with_its_position(tmp_path: Path) -> None:
+    """Each damaged range has file, offset, length and reason; salvaged records are counted."""
     cut = PROMPT[:-20] + "\n"
     report = survey_text(tmp_path, PROMPT + "no json\n" + cut + ANSWER)
     assert report.damaged == (
-        DamagedPlace(file="a.jsonl", offset=len(PROMPT), length=8, reason="no record"),
-        DamagedPlace(file="a.jsonl", offset=len(PROMPT) + 8, length=len(cut), reason="cut short"),
+        DamagedRange(file="a.jsonl", offset=len(PROMPT), length=8, reason="no record"),
+        DamagedRange(file="a.jsonl", offset=len(PROMPT) + 8, length=len(cut), reason="cut short"),
     )
     assert (report.records, report.salvaged, report.is_complete) == (3, 1, False)
     assert report.accounted_bytes == report.byte_count
@@ -90,15 +90,15 @@ def test_records_that_share_a_line_are_salvaged(tmp_path: Path) -> None:
     assert (report.damaged, report.is_complete) == ((), True)
 
 
-def test_a_torn_line_is_no_damage(tmp_path: Path) -> None:
+def test_a_torn_line_is_not_damage(tmp_path: Path) -> None:
     """The client may be writing the last line right now."""
     report = survey_text(tmp_path, PROMPT + ANSWER[:30])
-    assert report.torn == (Place(file="a.jsonl", offset=len(PROMPT), length=30),)
+    assert report.torn == (FileLocation(file="a.jsonl", offset=len(PROMPT), length=30),)
     assert (report.damaged, report.is_complete) == ((), True)
 
 
 def test_an_oversized_line_is_listed(tmp_path: Path) -> None:
-    """A line that does not fit into memory is named and counted, and the rest is read."""
+    """A line too long for memory is reported and counted, and the rest is read."""
     path = tmp_path / "a.jsonl"
     with path.open("wb") as file:
         file.write(PROMPT.encode())
@@ -106,24 +106,24 @@ def test_an_oversized_line_is_listed(tmp_path: Path) -> None:
         file.write(b"\n" + ANSWER.encode())
     report = survey(take_inventory([path]).sources)
     length = MAX_LINE + 2
-    assert report.oversized == (Place(file="a.jsonl", offset=len(PROMPT), length=length),)
+    assert report.oversized == (FileLocation(file="a.jsonl", offset=len(PROMPT), length=length),)
     assert (report.records, report.accounted_bytes) == (2, path.stat().st_size)
     assert not report.is_complete
 
 
 @pytest.mark.parametrize("text", ["", '{"type":"summary","summary":"x","leafUuid":"y"}\n\n'])
 def test_leftovers_of_a_resume_are_empty_files(tmp_path: Path, text: str) -> None:
-    """A file without bytes, or with nothing but titles of other sessions, is no session."""
+    """A file without bytes, or with only titles of other sessions, is not a session."""
     assert survey_text(tmp_path, text).empty_files == 1
 
 
 def test_a_file_of_damage_is_not_empty(tmp_path: Path) -> None:
-    """Bytes that cannot be read are a finding, not a leftover."""
+    """Bytes that cannot be read are damage, not an empty file."""
     report = survey_text(tmp_path, "no json\n")
     assert (report.empty_files, report.damaged_count) == (0, 1)
 
 
-def test_streams_are_told_from_transcripts(tmp_path: Path) -> None:
+def test_streams_are_distinguished_from_transcripts(tmp_path: Path) -> None:
     """The output of a headless run is read as what it is; noise before it is damage."""
     report = survey_text(tmp_path, "Warning: no login\n" + INIT + RESULT)
     assert (report.kinds, report.streams, report.types, report.versions) == (
@@ -134,7 +134,7 @@ def test_streams_are_told_from_transcripts(tmp_path: Path) -> None:
     )
     assert (report.unknown_types, report.unknown_fields) == ({}, {})
     assert report.damaged == (
-        DamagedPlace(file="a.jsonl", offset=0, length=18, reason="no record"),
+        DamagedRange(file="a.jsonl", offset=0, length=18, reason="no record"),
     )
 
 
@@ -155,7 +155,7 @@ def test_output_as_one_object_is_read(tmp_path: Path) -> None:
 
 
 def test_formatted_json_of_another_kind_is_damage(tmp_path: Path) -> None:
-    """A JSON file that is no output of a client has no records."""
+    """A JSON file that is not output of a client has no records."""
     report = survey_text(tmp_path, '{\n  "name": "x"\n}\n', "package.json")
     assert (report.streams, report.records, report.damaged_count) == (0, 0, 3)
 
@@ -167,7 +167,7 @@ def test_rows_of_a_workflow_journal_are_records(tmp_path: Path) -> None:
 
 
 def test_content_never_reaches_the_report(tmp_path: Path) -> None:
-    """Words in keys, types, versions, times and values are counted but not repeated."""
+    """Text in keys, types, versions, times and values is counted but not shown."""
     secret = "my secret words"
     lines = [
         {"type": secret, "uuid": secret},
@@ -190,12 +190,12 @@ def test_content_never_reaches_the_report(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_read_are_reported(tmp_path: Path) -> None:
-    """A file that is gone by the time it is read is a finding; the others are read all the same."""
+    """A file that was deleted before it is read is reported; the others are still read."""
     sound = tmp_path / "a.jsonl"
     sound.write_text(PROMPT)
     sources = [
-        Source(tmp_path / "gone.jsonl", "gone.jsonl", "session"),
-        Source(sound, "a.jsonl", "session"),
+        SurveyedFile(tmp_path / "gone.jsonl", "gone.jsonl", "session"),
+        SurveyedFile(sound, "a.jsonl", "session"),
     ]
     report = survey(sources)
     reason = "cannot be looked at (No such file or directory)"
@@ -209,27 +209,27 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     target, link = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     target.write_text(PROMPT)
     link.symlink_to(target)
-    report = survey([Source(link, "b.jsonl", "session")])
+    report = survey([SurveyedFile(link, "b.jsonl", "session")])
     expected = RefusedFile(file="b.jsonl", reason="cannot be looked at", failed=True)
     assert (report.refused, report.files) == ((expected,), 0)
 
 
 def test_the_number_of_names_is_limited() -> None:
-    """A table stops growing, and what is beyond its limit is still counted."""
+    """A table stops growing, and names beyond its limit are still counted."""
     table: dict[str, int] = {}
-    for number in range(MOST_NAMES + 5):
+    for number in range(MAX_NAMES + 5):
         count(table, f"name{number}")
     count(table, "name0")
-    assert (len(table), sum(table.values())) == (MOST_NAMES + 1, MOST_NAMES + 6)
+    assert (len(table), sum(table.values())) == (MAX_NAMES + 1, MAX_NAMES + 6)
     assert (table["name0"], table["(other names)"]) == (2, 5)
 
 
 @pytest.mark.slow
-def test_the_number_of_places_is_limited(tmp_path: Path) -> None:
+def test_the_number_of_damaged_ranges_is_limited(tmp_path: Path) -> None:
     """A file with damage on every line cannot fill the memory; all of it is counted."""
-    report = survey_text(tmp_path, "x\n" * (MOST_PLACES + 7))
-    assert (len(report.damaged), report.damaged_omitted) == (MOST_PLACES, 7)
-    assert report.damaged_count == MOST_PLACES + 7
+    report = survey_text(tmp_path, "x\n" * (MAX_DAMAGED + 7))
+    assert (len(report.damaged), report.damaged_omitted) == (MAX_DAMAGED, 7)
+    assert report.damaged_count == MAX_DAMAGED + 7
 
 
 PIECES = [
@@ -253,3 +253,115 @@ def test_every_byte_is_accounted_for(
     report = survey_text(tmp_path_factory.mktemp("survey"), data)
     assert (report.byte_count, report.accounted_bytes) == (len(data), len(data))
     assert report.records == sum(report.types.values())
+
+
+SESSION = "00000000-0000-4000-8000-000000000001"
+
+
+def add(root: Path, *names: str) -> list[Path]:
+    """Make empty files below a root."""
+    paths = [root / name for name in names]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return paths
+
+
+def names_of(inventory: Inventory) -> list[tuple[str, str]]:
+    """Return the names of files in the report, and their kinds."""
+    return [(source.name, source.kind) for source in inventory.sources]
+
+
+def test_a_root_is_read_as_such(tmp_path: Path) -> None:
+    """Transcripts of a Claude directory are read, and names are relative to it."""
+    add(
+        tmp_path,
+        "history.jsonl",
+        f"projects/p/{SESSION}.jsonl",
+        f"projects/p/{SESSION}/subagents/agent-a1.jsonl",
+        f"projects/p/{SESSION}/subagents/workflows/wf_1/agent-a2.jsonl",
+        f"projects/p/{SESSION}/subagents/workflows/wf_1/journal.jsonl",
+    )
+    assert names_of(take_inventory([tmp_path])) == [
+        (f"projects/p/{SESSION}.jsonl", "session"),
+        (f"projects/p/{SESSION}/subagents/agent-a1.jsonl", "subagent"),
+        (f"projects/p/{SESSION}/subagents/workflows/wf_1/agent-a2.jsonl", "workflow-agent"),
+        (f"projects/p/{SESSION}/subagents/workflows/wf_1/journal.jsonl", "workflow-journal"),
+    ]
+
+
+def test_any_directory_is_searched_to_the_bottom(tmp_path: Path) -> None:
+    """Other directories are searched for transcripts at any depth."""
+    add(tmp_path, "deep/down/a.jsonl", "b.jsonl", "notes.txt")
+    expected = [("b.jsonl", "session"), ("deep/down/a.jsonl", "session")]
+    assert names_of(take_inventory([tmp_path])) == expected
+
+
+def test_a_single_file_is_called_by_its_name(tmp_path: Path) -> None:
+    """A file may have any name if it is given explicitly."""
+    (path,) = add(tmp_path, "output.txt")
+    assert take_inventory([path]) == Inventory((SurveyedFile(path, "output.txt", "session"),), ())
+
+
+def test_several_paths_are_distinguished(tmp_path: Path) -> None:
+    """With several paths, each name says which one it is from, with the home shortened."""
+    home = tmp_path / "home"
+    add(home / ".claude" / "projects" / "p", "a.jsonl")
+    add(tmp_path / "other" / "projects" / "p", "a.jsonl")
+    places = [home / ".claude", tmp_path / "other"]
+    assert names_of(take_inventory(places, {"HOME": str(home)})) == [
+        ("~/.claude/projects/p/a.jsonl", "session"),
+        (f"{tmp_path}/other/projects/p/a.jsonl", "session"),
+    ]
+
+
+def test_a_file_is_read_once(tmp_path: Path) -> None:
+    """A file below two paths is counted under the first."""
+    (path,) = add(tmp_path, "projects/p/a.jsonl")
+    inventory = take_inventory([tmp_path, tmp_path / "projects", path], {"HOME": str(tmp_path)})
+    assert names_of(inventory) == [("~/projects/p/a.jsonl", "session")]
+
+
+def test_the_home_is_hidden_in_project_names_too(tmp_path: Path) -> None:
+    """Claude Code writes the home into directory names; a report does not repeat it."""
+    add(tmp_path, "projects/-home-mina-app/a.jsonl", "projects/-home-minare/a.jsonl")
+    assert names_of(take_inventory([tmp_path], {"HOME": "/home/mina"})) == [
+        ("projects/~-app/a.jsonl", "session"),
+        ("projects/-home-minare/a.jsonl", "session"),
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
+def test_hostile_names_are_made_safe(tmp_path: Path) -> None:
+    """A file name cannot drive the terminal, nor break a line, nor make the JSON unwritable."""
+    add(tmp_path, "\x1b]0;title\x07\n.jsonl", "\udcff.jsonl")
+    assert names_of(take_inventory([tmp_path])) == [
+        ("␛]0;title\u2039U+0007\u203a\u2039U+000A\u203a.jsonl", "session"),
+        ("\u2039U+DCFF\u203a.jsonl", "session"),
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_skipped_files_are_listed(tmp_path: Path) -> None:
+    """A link out of the directory is listed, its target is not."""
+    root, secret = tmp_path / "root", tmp_path / "secret.jsonl"
+    add(root, "a.jsonl")
+    secret.touch()
+    (root / "b.jsonl").symlink_to(secret)
+    reason = "symbolic link that leads outside the directory being read"
+    refused = RefusedFile(file="b.jsonl", reason=reason, failed=False)
+    assert take_inventory([root]).refused == (refused,)
+
+
+def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
+    """A path that does not exist is an error of the request."""
+    with pytest.raises(NothingFound):
+        take_inventory([tmp_path / "missing"])
+
+
+def test_paths_are_shown_without_the_home(tmp_path: Path) -> None:
+    """A path below the home starts with `~`, others are unchanged."""
+    environment = {"HOME": str(tmp_path)}
+    places = [tmp_path / ".claude", tmp_path, Path("elsewhere\x1b")]
+    shown = [display_path(place, environment) for place in places]
+    assert shown == ["~/.claude", "~", "elsewhere␛"]

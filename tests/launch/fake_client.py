@@ -1,4 +1,4 @@
-"""Puts a client on the PATH that plays a script, and messages for such scripts."""
+"""Install a client that plays a script, and build messages for such scripts."""
 
 import json
 import os
@@ -18,7 +18,7 @@ needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="runs a script 
 
 
 def make_client(directory: Path, script: Iterable[Step]) -> str:
-    """A `claude` in `directory` that plays `script`; returns the PATH that it is first on."""
+    """Write a `claude` that plays `script` to `directory`; return a PATH that begins with it."""
     directory.mkdir(parents=True, exist_ok=True)
     client = directory / "claude"
     client.write_text(f"#!{sys.executable}\n{PLAYER.read_text(encoding='utf-8')}", encoding="utf-8")
@@ -28,7 +28,7 @@ def make_client(directory: Path, script: Iterable[Step]) -> str:
 
 
 def read_call(directory: Path) -> dict[str, Any]:
-    """How the client was called."""
+    """Return how the client was called."""
     called: dict[str, Any] = json.loads((directory / "called.json").read_text(encoding="utf-8"))
     return called
 
@@ -36,7 +36,7 @@ def read_call(directory: Path) -> dict[str, Any]:
 def assistant(
     block: dict[str, Any], *, uuid: str, message: str = "msg_1", agent: str | None = None
 ) -> dict[str, Any]:
-    """One whole block of a reply."""
+    """One complete block of a reply."""
     said = {"id": message, "role": "assistant", "model": "m", "content": [block]}
     return {
         "type": "assistant",
@@ -48,18 +48,18 @@ def assistant(
 
 
 def text(words: str, *, uuid: str, message: str = "msg_1") -> dict[str, Any]:
-    """Words that the model said."""
+    """Text of the model."""
     return assistant({"type": "text", "text": words}, uuid=uuid, message=message)
 
 
 def call(name: str, wanted: object, *, uuid: str, agent: str | None = None) -> dict[str, Any]:
-    """A call of a tool, whose id is made from `uuid`."""
+    """A tool call, whose id is derived from `uuid`."""
     block = {"type": "tool_use", "id": f"toolu_{uuid}", "name": name, "input": wanted}
     return assistant(block, uuid=uuid, message=f"msg_{uuid}", agent=agent)
 
 
 def answer(words: str, *, to: str, agent: str | None = None) -> dict[str, Any]:
-    """The answer of a tool."""
+    """The result of a tool."""
     block = {"type": "tool_result", "tool_use_id": f"toolu_{to}", "content": words}
     return {
         "type": "user",
@@ -71,7 +71,7 @@ def answer(words: str, *, to: str, agent: str | None = None) -> dict[str, Any]:
 
 
 def event(kind: str, **more: object) -> dict[str, Any]:
-    """A piece of a reply that is being made."""
+    """A piece of a reply that is being written."""
     return {
         "type": "stream_event",
         "session_id": SESSION,
@@ -81,22 +81,22 @@ def event(kind: str, **more: object) -> dict[str, Any]:
 
 
 def begin_text() -> dict[str, Any]:
-    """The model begins to say something."""
+    """The model starts a text block."""
     return event("content_block_start", index=0, content_block={"type": "text", "text": ""})
 
 
 def piece(words: str) -> dict[str, Any]:
-    """The model goes on."""
+    """The model writes more text."""
     return event("content_block_delta", index=0, delta={"type": "text_delta", "text": words})
 
 
 def init() -> dict[str, Any]:
-    """A turn begins."""
+    """The start of a turn."""
     return {"type": "system", "subtype": "init", "session_id": SESSION, "model": "m", "cwd": "/w"}
 
 
 def result(**more: object) -> dict[str, Any]:
-    """The turn is over."""
+    """The end of a turn."""
     used = {"inputTokens": 8, "outputTokens": 30, "costUSD": 0.0123}
     return {
         "type": "result",

@@ -2,8 +2,8 @@
 
 Not imported by any test: `fake_client.make_client` writes it as an executable called `claude`, with
 `claude.json` beside it. A script is a list of steps: a dictionary is printed as one message, a
-string is printed as it is, and a list is a word of ours and its values, see `WORDS`. What it was
-called with is noted in `called.json`. Interrupted, it says so in a last message and exits with 130.
+string is printed unchanged, and a list is an action and its arguments, see `ACTIONS`. What it was
+called with is written to `called.json`. On SIGINT it prints a last message and exits with 130.
 """
 
 import json
@@ -19,40 +19,40 @@ HERE = Path(sys.argv[0]).resolve().parent
 
 
 def say(line: str) -> None:
-    """Print a line at once."""
+    """Print a line and flush it."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
 
 def complain(text: str) -> None:
-    """Print a line to standard error."""
+    """Print a line to stderr."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
 
 
 def leave(seconds: float) -> None:
-    """Start a program that holds the output open."""
+    """Start a program that keeps the output open."""
     left = subprocess.Popen([sys.executable, "-S", "-c", f"import time; time.sleep({seconds})"])
     (HERE / "left.pid").write_text(str(left.pid))
 
 
 def ignore(name: str) -> None:
-    """Be deaf to a signal."""
+    """Ignore a signal."""
     signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
 def echo() -> None:
-    """Say what was piped in."""
+    """Print standard input."""
     say(sys.stdin.read())
 
 
 def end(number: int, frame: object) -> None:
-    """Say that it was interrupted, and exit."""
+    """Print that it was interrupted, and exit."""
     say(json.dumps({"type": "result", "subtype": "error_during_execution", "is_error": True}))
     os._exit(130)
 
 
-WORDS: dict[str, Any] = {
+ACTIONS: dict[str, Any] = {
     "wait": time.sleep,
     "complain": complain,
     "leave": leave,
@@ -63,14 +63,14 @@ WORDS: dict[str, Any] = {
 
 
 def main() -> None:
-    """Note the call and play the script."""
+    """Record the call and play the script."""
     signal.signal(signal.SIGINT, end)
     called = {"arguments": sys.argv[1:], "directory": str(Path.cwd()), "pid": os.getpid()}
     called["root"] = os.environ.get("CLAUDE_CONFIG_DIR", "")
     (HERE / "called.json").write_text(json.dumps(called), encoding="utf-8")
     for step in json.loads((HERE / "claude.json").read_text(encoding="utf-8")):
         if isinstance(step, list):
-            WORDS[step[0]](*step[1:])
+            ACTIONS[step[0]](*step[1:])
         else:
             say(step if isinstance(step, str) else json.dumps(step))
 

@@ -1,10 +1,10 @@
-"""Tests of recollect.launch.resume: what is passed on to the client that takes a session up."""
+"""Tests of recollect.launch.resuming: the command that resumes a session."""
 
 from pathlib import Path
 
 import pytest
 
-from recollect.launch.resume import plan_resume
+from recollect.launch.resuming import plan_resume
 from recollect.locations.references import locate_file
 from tests.cli.demo_home import run_at
 from tests.library.claude_root import FIRST, ClaudeRoot, prompt
@@ -19,15 +19,17 @@ def root(tmp_path: Path) -> ClaudeRoot:
     return root
 
 
-def test_a_copy_can_be_gone_on_with(root: ClaudeRoot) -> None:
-    """A fork and the words for the client stand behind the session that is named."""
+def test_a_fork_and_extra_arguments(root: ClaudeRoot) -> None:
+    """The fork option and extra arguments come after the session id."""
     (path,) = root.path.rglob("*.jsonl")
-    plan = plan_resume(locate_file(path), "/w", fork=True, passed_on=("--model", "it's"))
+    plan = plan_resume(locate_file(path), "/w", fork=True, extra_arguments=("--model", "it's"))
     assert plan.arguments == ("claude", "--resume", FIRST, "--fork-session", "--model", "it's")
 
 
-def test_the_command_line_passes_them_on(run_recollect: RunRecollect, root: ClaudeRoot) -> None:
-    """What is behind `--` is quoted word by word in the command that is shown."""
+def test_the_command_line_passes_extra_arguments(
+    run_recollect: RunRecollect, root: ClaudeRoot
+) -> None:
+    """Everything after `--` is quoted word by word in the printed command."""
     done = run_at(
         run_recollect, 80, "resume", "-1", "--print", "--fork", "--claude-dir", str(root.path),
         "--", "--model", "a; b", "-1",
@@ -38,8 +40,10 @@ def test_the_command_line_passes_them_on(run_recollect: RunRecollect, root: Clau
     )
 
 
-def test_nothing_is_hidden_in_what_is_shown(run_recollect: RunRecollect, root: ClaudeRoot) -> None:
-    """A word that a terminal would obey is not printed to be copied."""
+def test_nothing_is_hidden_in_the_printed_command(
+    run_recollect: RunRecollect, root: ClaudeRoot
+) -> None:
+    """A command with control characters is not printed for copying."""
     done = run_at(
         run_recollect,
         80,

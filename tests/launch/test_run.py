@@ -1,4 +1,4 @@
-"""Tests of recollect.launch.run: which command a run is."""
+"""Tests of recollect.launch.running: the command of a run."""
 
 import os
 from pathlib import Path
@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import NothingFound, UsageError
-from recollect.launch.resume import Resumption
-from recollect.launch.run import (
-    LONGEST_PROMPT,
+from recollect.launch.resuming import Resumption
+from recollect.launch.running import (
+    MAX_PROMPT_LENGTH,
     Run,
     RunRequest,
     check_run,
-    open_kept,
+    create_private_file,
     plan_run,
 )
 
@@ -23,7 +23,7 @@ STREAMING = ("--print", "--output-format=stream-json", "--verbose", "--include-p
 
 
 def make_resumption(directory: str = "/w", **environment: str) -> Resumption:
-    """What `plan_resume` gives for a session."""
+    """Return what `plan_resume` returns for a session."""
     return Resumption(
         session_id=SESSION,
         directory=directory,
@@ -33,13 +33,13 @@ def make_resumption(directory: str = "/w", **environment: str) -> Resumption:
 
 
 def test_a_plain_run_adds_nothing_but_the_stream() -> None:
-    """Without options the client is told how to speak, and nothing of what it may do."""
+    """Without options only the output format is set, and no permissions."""
     run = plan_run(RunRequest(prompt="drain the pond"))
     assert run == Run(arguments=("claude", *STREAMING, "--", "drain the pond"))
 
 
-def test_options_are_words_of_their_own() -> None:
-    """Each option is in the vector, and what was passed on stands before the end of the options."""
+def test_options_are_separate_arguments() -> None:
+    """Each option is an argument, and extra arguments come before the end of options."""
     run = plan_run(
         RunRequest(
             prompt="go on",
@@ -47,28 +47,28 @@ def test_options_are_words_of_their_own() -> None:
             fork=True,
             model="opus",
             permission_mode="plan",
-            passed_on=("--allowedTools", "Bash", "Read"),
+            extra_arguments=("--allowedTools", "Bash", "Read"),
         )
     )
     options = (f"--resume={SESSION}", "--model=opus", "--permission-mode=plan", "--fork-session")
-    passed_on = ("--allowedTools", "Bash", "Read")
+    extra_arguments = ("--allowedTools", "Bash", "Read")
     assert run == Run(
-        arguments=("claude", *STREAMING, *options, *passed_on, "--", "go on"),
+        arguments=("claude", *STREAMING, *options, *extra_arguments, "--", "go on"),
         directory="/w",
         environment={"CLAUDE_CONFIG_DIR": "/other"},
     )
 
 
-def test_the_last_session_can_be_gone_on_with() -> None:
-    """`--continue` is passed on, and the directory stays this one."""
-    run = plan_run(RunRequest(prompt="go on", goes_on=True))
+def test_the_last_session_can_be_continued() -> None:
+    """`--continue` is passed on, and the directory stays the current one."""
+    run = plan_run(RunRequest(prompt="go on", continue_last=True))
     assert run == Run(arguments=("claude", *STREAMING, "--continue", "--", "go on"))
 
 
 @given(st.text(min_size=1).filter(lambda text: text.strip() and "\0" not in text))
 def test_a_prompt_is_never_an_option(prompt: str) -> None:
-    """Whatever it looks like, it is the one word behind the end of the options."""
-    request = RunRequest(prompt=prompt, model=prompt, passed_on=("--allowedTools", "Bash"))
+    """Whatever it looks like, it is the only argument after the end of options."""
+    request = RunRequest(prompt=prompt, model=prompt, extra_arguments=("--allowedTools", "Bash"))
     assert plan_run(request).arguments[1:] == (
         *STREAMING,
         f"--model={prompt}",
@@ -79,68 +79,68 @@ def test_a_prompt_is_never_an_option(prompt: str) -> None:
     )
 
 
-def test_permissions_are_skipped_only_by_whom_it_was_typed() -> None:
-    """The word is in the vector when it was passed on, and nothing else brings it there."""
+def test_permissions_are_skipped_only_if_requested() -> None:
+    """The option is an argument only if the user passed it."""
     dangerous = "--dangerously-skip-permissions"
-    typed = plan_run(RunRequest(prompt="p", passed_on=(dangerous,)))
+    typed = plan_run(RunRequest(prompt="p", extra_arguments=(dangerous,)))
     assert typed.arguments == ("claude", *STREAMING, dangerous, "--", "p")
 
 
 @pytest.mark.parametrize(
     ("request_", "reason"),
     [
-        (RunRequest(prompt=" \n"), "The prompt is empty. Say what Claude Code shall do."),
+        (RunRequest(prompt=" \n"), "The prompt is empty. Say what Claude Code should do."),
         (
             RunRequest(prompt="a\0b"),
-            "The prompt holds a NUL character, which no argument can hold.",
+            "The prompt contains a NUL character, which cannot be passed to a program.",
         ),
         (
-            RunRequest(prompt="x" * (LONGEST_PROMPT + 1)),
+            RunRequest(prompt="x" * (MAX_PROMPT_LENGTH + 1)),
             (
-                "The prompt is longer than 100,000 bytes. Put it into a file, and ask for that "
-                "file to be read."
+                "The prompt is longer than 100,000 bytes. Put it into a file, and ask Claude "
+                "to read that file."
             ),
         ),
         (
-            RunRequest(prompt="p", goes_on=True, resumption=make_resumption()),
-            "Give --resume or --continue: each says which session to go on with.",
+            RunRequest(prompt="p", continue_last=True, resumption=make_resumption()),
+            "Use either --resume or --continue, not both.",
         ),
         (
             RunRequest(prompt="p", fork=True),
-            "--fork needs --resume or --continue: it says what to make a copy of.",
+            "--fork needs --resume or --continue, to know which session to copy.",
         ),
         (
-            RunRequest(prompt="p", passed_on=("--output-format=text",)),
-            "--output-format cannot be passed on: it would change what is read here.",
+            RunRequest(prompt="p", extra_arguments=("--output-format=text",)),
+            "--output-format cannot be passed to claude: it would change its output.",
         ),
         (
-            RunRequest(prompt="p", passed_on=("--input-format", "stream-json")),
-            "--input-format cannot be passed on: it would change what is read here.",
+            RunRequest(prompt="p", extra_arguments=("--input-format", "stream-json")),
+            "--input-format cannot be passed to claude: it would change its output.",
         ),
         (
-            RunRequest(prompt="p", passed_on=("--", "another prompt")),
-            "-- cannot be passed on: it would change what is read here.",
+            RunRequest(prompt="p", extra_arguments=("--", "another prompt")),
+            "-- cannot be passed to claude: it would change its output.",
         ),
     ],
 )
-def test_what_cannot_be_run_is_refused(request_: RunRequest, reason: str) -> None:
-    """A request that contradicts itself is an error that says what to do."""
+def test_an_invalid_request_is_refused(request_: RunRequest, reason: str) -> None:
+    """The error says what to do."""
     with pytest.raises(UsageError) as caught:
         plan_run(request_)
     assert str(caught.value) == reason
 
 
-def test_a_directory_that_is_gone_is_told(tmp_path: Path) -> None:
-    """A session cannot be gone on with where it was if that place is gone."""
+def test_a_deleted_directory_is_reported(tmp_path: Path) -> None:
+    """A session cannot be resumed in a directory that no longer exists."""
     run = plan_run(RunRequest(prompt="p", resumption=make_resumption(str(tmp_path / "gone"))))
     with pytest.raises(NothingFound) as caught:
         check_run(run)
     assert str(caught.value).splitlines()[0] == (
-        f"The directory of the session is gone: {tmp_path / 'gone'}"
+        f"The directory of the session no longer exists: {tmp_path / 'gone'}"
     )
 
 
-def test_a_client_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_client_is_reported(tmp_path: Path) -> None:
     """The reason is the PATH."""
     with pytest.raises(NothingFound) as caught:
         check_run(Run(arguments=("claude",)), {"PATH": str(tmp_path)})
@@ -148,10 +148,10 @@ def test_a_client_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such permissions")
-def test_a_kept_stream_is_for_its_owner_only(tmp_path: Path) -> None:
+def test_a_saved_stream_is_private(tmp_path: Path) -> None:
     """The file is created 0600."""
     path = tmp_path / "kept.jsonl"
-    os.close(open_kept(path))
+    os.close(create_private_file(path))
     assert path.stat().st_mode & 0o777 == 0o600
 
 
@@ -160,6 +160,6 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl"
     path.write_text("mine")
     with pytest.raises(UsageError) as caught:
-        open_kept(path)
-    assert str(caught.value) == f"{path} is there already. Name a file that is not."
+        create_private_file(path)
+    assert str(caught.value) == f"{path} already exists. Choose another name."
     assert path.read_text() == "mine"

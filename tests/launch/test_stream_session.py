@@ -1,4 +1,4 @@
-"""Tests of recollect.launch.stream_session, growing and figures: what a stream amounts to."""
+"""Tests of recollect.launch.stream_session: records, partial blocks and totals of a stream."""
 
 import json
 from collections.abc import Iterable
@@ -7,16 +7,21 @@ from typing import Any
 
 import pytest
 
-from recollect.launch.figures import RunFigures
-from recollect.launch.growing import Growing, GrowingKind
-from recollect.launch.stream_session import Agent, Noticed, Recorded, StreamSession
+from recollect.launch.stream_session import (
+    Agent,
+    PartialBlock,
+    PartialKind,
+    RunFigures,
+    StreamNotice,
+    StreamRecord,
+    StreamSession,
+)
 from recollect.reader import StreamDecoder, StreamItem, read_stream
 from recollect.records.blocks import Text, Thinking
 from recollect.records.conversation import Assistant, User
-from recollect.records.envelope import Chain
-from recollect.records.irregular import Damaged, Unknown
-from recollect.records.stream.conversation import AssistantMessage
-from recollect.records.tokens import Tokens
+from recollect.records.envelope import Chain, Damaged, Unknown
+from recollect.records.stream.messages import AssistantMessage
+from recollect.records.usage import Tokens
 from recollect.session.session import Session
 from tests.launch.fake_client import (
     SESSION,
@@ -34,28 +39,32 @@ NOON = "2026-11-13T12:00:00Z"
 
 
 def decode(*lines: dict[str, Any] | str) -> list[StreamItem]:
-    """The items of a stream that holds these lines."""
+    """Return the items of a stream of these lines."""
     data = "".join(f"{each if isinstance(each, str) else json.dumps(each)}\n" for each in lines)
     return list(StreamDecoder().feed(data.encode()))
 
 
-def hear(session: StreamSession, *lines: dict[str, Any] | str) -> list[Recorded | Noticed | None]:
-    """What a session makes of them."""
-    return [session.hear(item) for item in decode(*lines)]
+def feed(
+    session: StreamSession, *lines: dict[str, Any] | str
+) -> list[StreamRecord | StreamNotice | None]:
+    """Feed lines to a session and return what they add."""
+    return [session.feed(item) for item in decode(*lines)]
 
 
-def list_links(told: Iterable[Recorded | Noticed | None]) -> list[tuple[str | None, str, str]]:
-    """Agent, uuid and parent of the records."""
+def list_links(
+    results: Iterable[StreamRecord | StreamNotice | None],
+) -> list[tuple[str | None, str, str]]:
+    """Return agent, uuid and parent of the records."""
     return [
         (each.agent, each.record.uuid or "", each.record.parent_uuid or "")
-        for each in told
-        if isinstance(each, Recorded) and isinstance(each.record, Chain)
+        for each in results
+        if isinstance(each, StreamRecord) and isinstance(each.record, Chain)
     ]
 
 
-def test_each_conversation_is_a_line_of_its_own() -> None:
-    """What is said follows what was said before it in the same conversation, subagents apart."""
-    told = hear(
+def test_each_conversation_is_a_chain_of_its_own() -> None:
+    """The parent of a message is the one before it in the same conversation."""
+    results = feed(
         StreamSession(),
         text("one", uuid="a"),
         call("Agent", {}, uuid="b"),
@@ -63,7 +72,7 @@ def test_each_conversation_is_a_line_of_its_own() -> None:
         answer("done", to="c", agent="toolu_b"),
         answer("back", to="b"),
     )
-    assert list_links(told) == [
+    assert list_links(results) == [
         (None, "a", ""),
         (None, "b", "a"),
         ("toolu_b", "c", ""),
@@ -75,56 +84,56 @@ def test_each_conversation_is_a_line_of_its_own() -> None:
 def test_the_prompt_comes_first() -> None:
     """The stream does not repeat it, and the first reply follows it."""
     session = StreamSession(lambda: NOON)
-    opened = session.open("drain the pond")
+    opened = session.add_prompt("drain the pond")
     assert isinstance(opened.record, User)
-    (told,) = hear(session, text("yes", uuid="a"))
-    assert isinstance(told, Recorded)
-    assert isinstance(told.record, Assistant)
-    assert (told.record.parent_uuid, told.record.timestamp) == (opened.record.uuid, NOON)
-    built = Session([opened.record, told.record])
+    (reply,) = feed(session, text("yes", uuid="a"))
+    assert isinstance(reply, StreamRecord)
+    assert isinstance(reply.record, Assistant)
+    assert (reply.record.parent_uuid, reply.record.timestamp) == (opened.record.uuid, NOON)
+    built = Session([opened.record, reply.record])
     assert [turn.words for turn in built.turns] == ["drain the pond"]
 
 
 def test_a_subagent_is_known_by_its_call() -> None:
-    """The words of the call name it, for clients that say nothing else."""
+    """The input of the call describes it, for clients that say nothing else."""
     session = StreamSession()
-    hear(session, call("Task", {"description": "Look", "subagent_type": "Explore"}, uuid="b"))
-    hear(session, call("Bash", {}, uuid="c", agent="toolu_b"))
+    feed(session, call("Task", {"description": "Look", "subagent_type": "Explore"}, uuid="b"))
+    feed(session, call("Bash", {}, uuid="c", agent="toolu_b"))
     assert session.agents == {"toolu_b": Agent("Explore", "Look")}
 
 
-def test_a_block_grows_until_it_is_whole() -> None:
-    """The pieces are put together, and forgotten when the whole block is there."""
+def test_a_partial_block_grows_until_it_is_complete() -> None:
+    """Pieces are joined, and dropped when the complete block arrives."""
     session = StreamSession()
-    hear(session, begin_text(), piece("Hello "), piece("there"))
-    assert session.growing == (None, Growing(GrowingKind.TEXT, "Hello there"))
-    hear(session, text("Hello there", uuid="a"))
-    assert session.growing is None
+    feed(session, begin_text(), piece("Hello "), piece("there"))
+    assert session.partial == (None, PartialBlock(PartialKind.TEXT, "Hello there"))
+    feed(session, text("Hello there", uuid="a"))
+    assert session.partial is None
 
 
-def test_of_a_growing_call_the_tool_is_known() -> None:
-    """The input is not shown before it is whole."""
+def test_a_partial_call_has_the_name_of_its_tool() -> None:
+    """The input is not shown before it is complete."""
     session = StreamSession()
     block = {"type": "tool_use", "id": "t", "name": "Bash", "input": {}}
     delta = {"type": "input_json_delta", "partial_json": '{"comm'}
-    hear(
+    feed(
         session,
         event("content_block_start", index=0, content_block=block),
         event("content_block_delta", index=0, delta=delta),
     )
-    assert session.growing == (None, Growing(GrowingKind.TOOL, tool="Bash"))
+    assert session.partial == (None, PartialBlock(PartialKind.TOOL, tool="Bash"))
 
 
 def test_nothing_is_hidden() -> None:
-    """A message of an unknown kind and a line that is none are told."""
-    told = hear(StreamSession(), {"type": "brand_new", "x": 1}, "npm warn something")
-    kinds = [type(each.record) for each in told if isinstance(each, Recorded)]
+    """An unknown message and a line that is not a message become records."""
+    results = feed(StreamSession(), {"type": "brand_new", "x": 1}, "npm warn something")
+    kinds = [type(each.record) for each in results if isinstance(each, StreamRecord)]
     assert kinds == [Unknown, Damaged]
 
 
-def test_signals_become_notes() -> None:
-    """Retries, tasks that end and compactions are told in words."""
-    told = hear(
+def test_signals_become_notices() -> None:
+    """Retries, finished tasks and compactions become sentences."""
+    results = feed(
         StreamSession(),
         {
             "type": "system",
@@ -144,18 +153,18 @@ def test_signals_become_notes() -> None:
         {"type": "system", "subtype": "status", "status": "compacting"},
         {"type": "system", "subtype": "status", "status": "requesting"},
     )
-    assert told == [
-        Noticed("the request failed with status 529, attempt 1 of 2: overloaded"),
-        Noticed("a task is completed: all is well"),
-        Noticed("the conversation is being compacted"),
+    assert results == [
+        StreamNotice("the request failed with status 529, attempt 1 of 2: overloaded"),
+        StreamNotice("a task is completed: all is well"),
+        StreamNotice("the conversation is being compacted"),
         None,
     ]
 
 
 def test_figures_are_those_of_the_run() -> None:
-    """Without a word on what is new, the running totals of the last end count."""
+    """If the client does not report new usage, the totals of the last result count."""
     session = StreamSession()
-    hear(session, init(), call("Bash", {}, uuid="a"), answer("x", to="a"), result())
+    feed(session, init(), call("Bash", {}, uuid="a"), answer("x", to="a"), result())
     assert session.session_id == SESSION
     assert session.figures == RunFigures(
         turns=1,
@@ -167,12 +176,12 @@ def test_figures_are_those_of_the_run() -> None:
     )
 
 
-def test_figures_leave_out_what_was_used_before() -> None:
-    """A resumed session's totals go on from earlier runs; what is new since is added up."""
+def test_totals_leave_out_earlier_runs() -> None:
+    """The totals of a resumed session include earlier runs; only new usage is added up."""
     session = StreamSession()
     used = {"inputTokens": 1, "outputTokens": 2, "cacheCreationInputTokens": 5, "costUSD": 0.5}
     more = {"cacheCreationEphemeral1hInputTokens": 3}
-    hear(
+    feed(
         session,
         result(model_usage_since_last_result={"m": used, "n": used | more}),
         result(model_usage_since_last_result={}),
@@ -188,43 +197,45 @@ def test_figures_leave_out_what_was_used_before() -> None:
     )
 
 
-def test_a_run_without_an_end_has_few_figures() -> None:
-    """What the client did not tell is not made up."""
+def test_a_run_without_a_result_has_few_totals() -> None:
+    """What the client did not report is None."""
     session = StreamSession()
-    hear(session, text("one", uuid="a"))
+    feed(session, text("one", uuid="a"))
     assert session.figures == RunFigures(
         turns=1, replies=1, tool_calls=0, tokens=Tokens(), cost_usd=None, duration_ms=None
     )
 
 
 def find_streams(shared: Path) -> list[Path]:
-    """Streams that real clients printed."""
+    """Return streams that real clients printed."""
     return sorted((shared / "real_cli").glob("*/stream/*.jsonl"))
 
 
-def test_pieces_of_real_streams_make_up_the_blocks(shared: Path) -> None:
-    """Just before a block comes whole, what has grown is that block."""
+def test_pieces_of_real_streams_add_up_to_the_blocks(shared: Path) -> None:
+    """Just before a complete block arrives, the partial block equals it."""
     compared = 0
     for path in find_streams(shared):
         session = StreamSession()
         for item in read_stream(path):
-            if isinstance(item, AssistantMessage) and session.growing and item.message:
-                agent, grown = session.growing
+            if isinstance(item, AssistantMessage) and session.partial and item.message:
+                agent, grown = session.partial
                 block = item.message.content[0] if item.message.content else None
                 if agent == item.parent_tool_use_id and isinstance(block, Text | Thinking):
                     words = block.words if isinstance(block, Text) else block.thinking
                     assert (path.name, grown.text) == (path.name, words)
                     compared += 1
-            session.hear(item)
+            session.feed(item)
     assert compared > 0 or pytest.skip("no stream with pieces")
 
 
 def test_real_streams_are_one_conversation(shared: Path) -> None:
-    """No turn of a stream is taken for one that was left behind."""
+    """No turn of a stream is on an abandoned branch."""
     for path in find_streams(shared):
         session = StreamSession()
-        told = [session.open("go"), *(session.hear(item) for item in read_stream(path))]
-        own = [each.record for each in told if isinstance(each, Recorded) and each.agent is None]
+        results = [session.add_prompt("go"), *(session.feed(item) for item in read_stream(path))]
+        own = [
+            each.record for each in results if isinstance(each, StreamRecord) and each.agent is None
+        ]
         turns = Session(own).turns
         if all(isinstance(each, Chain) and each.uuid for each in own):
             assert (path, [turn.is_on_main_path for turn in turns]) == (path, [True] * len(turns))

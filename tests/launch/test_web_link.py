@@ -18,6 +18,19 @@ def test_a_link_names_what_it_was_made_of(session: str, record: str | None) -> N
 
 
 @pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8123"),
+        ("192.168.1.5", "http://192.168.1.5:8123"),
+        ("::1", "http://[::1]:8123"),
+    ],
+)
+def test_a_link_leads_to_the_host_of_the_server(host: str, address: str) -> None:
+    """A server that listens elsewhere has its links there, that of IPv6 in brackets."""
+    assert make_link(Server(1, 8123, host), make_path("94791a87")) == f"{address}/s/94791a87"
+
+
+@pytest.mark.parametrize(
     ("target", "expected"),
     [
         ("94791a87", ("94791a87", None)),
@@ -34,5 +47,5 @@ def test_a_record_stands_behind_a_sharp(target: str, expected: tuple[str, str | 
 
 def test_a_link_with_nonsense_in_it_is_refused() -> None:
     """Nothing else than an id may get into the link that is printed."""
-    with pytest.raises(UsageError, match="is no id of a record"):
+    with pytest.raises(UsageError, match="is not a record id"):
         split_target("http://127.0.0.1:8123/s/94791a87#<script>")

@@ -1,5 +1,6 @@
-"""A listing and the opened session tell the same, as far as the ends of a file can tell."""
+"""A listing and the opened session tell the same."""
 
+import json
 from contextlib import suppress
 from pathlib import Path
 
@@ -8,10 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import UnreadableInput
-from recollect.library.ends import FIRST_READ, read_ends
-from recollect.library.listings import SessionListing, read_listing
+from recollect.library.listings import SessionContext, SessionListing, read_listing
 from recollect.library.opening import open_transcript
-from recollect.library.origins import Surroundings
+from recollect.library.transcript_ends import FIRST_READ, read_head_and_tail
 from recollect.locations import Transcript, discover
 from recollect.locations.references import locate_file
 from recollect.session.metadata import Metadata
@@ -37,14 +37,14 @@ def disagreements(listing: SessionListing, metadata: Metadata) -> set[str]:
     return {name for name in SHOWN if getattr(listing, name) != getattr(metadata, name)}
 
 
-def assert_agreement(transcript: Transcript, surroundings: Surroundings) -> None:
+def assert_agreement(transcript: Transcript, surroundings: SessionContext) -> None:
     """What a list shows of `transcript`, if it shows it, is what the opened session tells."""
     listing = read_listing(transcript, surroundings)
     if listing is None:
         return
     session = open_transcript(transcript)
     assert disagreements(listing, session.metadata) == set(), transcript.path
-    if read_ends(transcript.path).is_whole:
+    if read_head_and_tail(transcript.path).is_whole:
         assert listing.message_count == session.metadata.message_count
         assert listing.last_active == session.metadata.last_active
 
@@ -58,7 +58,7 @@ def test_sessions_of_the_real_client_are_listed_as_they_are(
     """For every file that the client wrote, a listing tells what the opened session tells."""
     transcripts = discover(shared / "real_cli" / version / folder).transcripts
     assert len(transcripts) > 0
-    surroundings = Surroundings()
+    surroundings = SessionContext()
     for transcript in transcripts:
         assert_agreement(transcript, surroundings)
 
@@ -71,7 +71,7 @@ def test_published_sessions_are_listed_as_they_are(shared: Path) -> None:
     for transcript in transcripts:
         # A file that holds no record of Claude Code is no session.
         with suppress(UnreadableInput):
-            assert_agreement(transcript, Surroundings())
+            assert_agreement(transcript, SessionContext())
 
 
 def padded(line: Line, padding: int) -> Line:
@@ -96,18 +96,34 @@ def lines_of(kinds: list[tuple[str, int]]) -> list[Line]:
             "call": call("Bash", {}, uuid=uuid, call_id=uuid, timestamp="", **more),
             "result": result("ok", uuid=uuid, call_id=uuid, timestamp="", **more),
             "state": {"type": "mode", "mode": "normal"},
+            "task": prompt(
+                "<task-notification>done</task-notification>", uuid=uuid, seconds=seconds, **more
+            ),
+            "request": prompt(
+                f"<command-message>fix</command-message>\n<command-name>/fix</command-name>"
+                f"<command-args>{number}</command-args>",
+                uuid=uuid,
+                seconds=seconds,
+                **more,
+            ),
+            "title": title(f"title {number}"),
+            "ai-title": {"type": "ai-title", "aiTitle": f"named {number}"},
+            "last-prompt": {"type": "last-prompt", "lastPrompt": f"asked {number}"},
+            "tag": {"type": "tag", "tag": f"tag {number}"},
+            "summary": summary(f"about {number}", f"reply{number - 1}"),
         }[kind]
         made.append(padded(line, padding))
     return made
 
 
 KINDS = st.sampled_from(
-    ["prompt", "command", "meta", "reply", "sidechain", "call", "result", "state"]
+    "prompt command meta reply sidechain call result state task request title ai-title last-prompt "
+    "tag summary".split()
 )
 PADDINGS = st.sampled_from([0, 0, 100, FIRST_READ // 2, FIRST_READ, 3 * FIRST_READ])
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(KINDS, PADDINGS), min_size=1, max_size=12))
 def test_long_lines_change_nothing(
     tmp_path_factory: pytest.TempPathFactory, kinds: list[tuple[str, int]]
@@ -115,27 +131,63 @@ def test_long_lines_change_nothing(
     """Wherever the long lines are, a listing finds what the opened session has."""
     root = ClaudeRoot(tmp_path_factory.mktemp("claude"))
     first = prompt("", uuid="start", seconds=-1, isMeta=True)
-    path = root.session(FIRST, first, *lines_of(kinds), title("The end"))
+    path = root.session(FIRST, first, *lines_of(kinds), reply("The end", uuid="end"))
+    root.session(SECOND, summary("From elsewhere", "reply3"), summary("And this", "prompt5"))
     transcript = locate_file(path)
-    listing = read_listing(transcript, Surroundings())
+    listing = read_listing(transcript, SessionContext())
     assert listing is not None
     assert disagreements(listing, open_transcript(transcript).metadata) == set()
 
 
-def test_a_title_in_the_middle_is_the_price_of_not_reading_it(root: ClaudeRoot) -> None:
-    """The documented exception: a title that the client never repeated stands in no end."""
-    filler = [padded(reply("words", uuid=f"a{number}"), FIRST_READ) for number in range(4)]
-    lines = [prompt("drain"), *filler, title("Once"), *filler, reply("Done.", uuid="end")]
+FILLER = [padded(reply("words", uuid=f"a{number}"), FIRST_READ) for number in range(4)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        title("Once"),
+        {"type": "ai-title", "aiTitle": "Once"},
+        {"type": "last-prompt", "lastPrompt": "Once"},
+        summary("Once", "a2"),
+        summary("Once", "u1"),
+        {"customTitle": "Once", "padding": "x", "type": "custom-title"},
+    ],
+)
+def test_a_title_in_the_middle_is_found(root: ClaudeRoot, line: Line) -> None:
+    """A title that the client wrote once, far from both ends, names the session in a list too."""
+    lines = [prompt("drain"), *FILLER, line, *FILLER, reply("Done.", uuid="end")]
     transcript = locate_file(root.session(FIRST, *lines))
-    listing = read_listing(transcript, Surroundings())
+    listing = read_listing(transcript, SessionContext())
     assert listing is not None
-    assert (listing.title, open_transcript(transcript).metadata.title) == ("drain", "Once")
+    assert not read_head_and_tail(transcript.path).is_whole
+    assert listing.title == open_transcript(transcript).metadata.title == "Once"
+
+
+def test_words_about_a_title_are_no_title(root: ClaudeRoot) -> None:
+    """A tool result in the middle that holds a record, as text or as JSON, names nothing."""
+    record = {"type": "custom-title", "customTitle": "Wrong"}
+    told = result(json.dumps(record), given=record, uuid="r9")
+    lines = [prompt("drain"), *FILLER, told, *FILLER, reply("Done.", uuid="end")]
+    transcript = locate_file(root.session(FIRST, *lines))
+    listing = read_listing(transcript, SessionContext())
+    assert listing is not None
+    assert listing.title == open_transcript(transcript).metadata.title == "drain"
+
+
+def test_a_summary_from_elsewhere_names_a_record_in_the_middle(root: ClaudeRoot) -> None:
+    """A session that went on after it got its title in another file has it in a list too."""
+    root.session(SECOND, summary("The pond", "a1"))
+    lines = [prompt("drain"), *FILLER, *FILLER, reply("Done.", uuid="end")]
+    transcript = locate_file(root.session(FIRST, *lines))
+    listing = read_listing(transcript, SessionContext())
+    assert listing is not None
+    assert listing.title == open_transcript(transcript).metadata.title == "The pond"
 
 
 def test_a_summary_from_elsewhere_is_seen_by_both(root: ClaudeRoot) -> None:
     """A title in another file counts in lists and in opened sessions alike."""
     root.session(SECOND, summary("The pond", "a1"))
     transcript = locate_file(root.session(FIRST, prompt("drain"), reply("Done.")))
-    listing = read_listing(transcript, Surroundings())
+    listing = read_listing(transcript, SessionContext())
     assert listing is not None
     assert listing.title == open_transcript(transcript).metadata.title == "The pond"

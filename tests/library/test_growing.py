@@ -1,5 +1,6 @@
 """A session that stays open: growing equals reading anew, whatever happens to its files."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -9,9 +10,7 @@ from hypothesis import strategies as st
 
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.errors import UnreadableInput
-from recollect.library.first_part import read_first_part
-from recollect.library.growing import GrowingSession
-from recollect.library.opening import open_transcript
+from recollect.library.opening import IncrementalSession, open_transcript, read_first_part
 from recollect.locations import Transcript, TranscriptKind, discover
 from recollect.session.session import Session
 
@@ -41,7 +40,7 @@ def test_growing_equals_reading_anew(
 ) -> None:
     """However a file came to its size, torn lines included, it says the same."""
     path = tmp_path_factory.mktemp("grown") / TRANSCRIPT.name
-    growing = GrowingSession()
+    growing = IncrementalSession()
     for end in cuts:
         path.write_bytes(DATA[:end])
         growing.catch_up(_find(path), ())
@@ -55,7 +54,9 @@ def test_nothing_new_costs_nothing(tmp_path: Path) -> None:
     """A file that is as it was is not opened again."""
     path = tmp_path / TRANSCRIPT.name
     path.write_bytes(DATA)
-    transcript, growing = _find(path), GrowingSession()
+    # A file that was written a moment ago could be written again within the same tick of the clock.
+    os.utime(path, (1, 1))
+    transcript, growing = _find(path), IncrementalSession()
     session = growing.catch_up(transcript, ())
     turns = session.turns
     path.unlink()
@@ -74,7 +75,7 @@ def test_rewritten_files_are_read_anew(tmp_path: Path, change: object) -> None:
     """A file that was cut, turned round or rewritten says what a fresh read says."""
     path = tmp_path / TRANSCRIPT.name
     path.write_bytes(DATA)
-    growing = GrowingSession()
+    growing = IncrementalSession()
     growing.catch_up(_find(path), ())
     assert callable(change)
     path.write_bytes(change(DATA))
@@ -90,7 +91,7 @@ def test_subagents_are_joined_and_come_later(tmp_path: Path) -> None:
     (main,) = (each for each in found if each.session_id and each.session_id.startswith("7aa5fa93")
                and each.kind is TranscriptKind.SESSION)  # fmt: skip
     relatives = [each for each in found if each.session_id == main.session_id and each != main]
-    growing = GrowingSession()
+    growing = IncrementalSession()
     assert len(growing.catch_up(main, ()).subagents) == 0
     session = growing.catch_up(main, relatives)
     assert len(session.subagents) == len(relatives) == 1
@@ -105,7 +106,7 @@ def test_missing_files_are_an_error(tmp_path: Path) -> None:
     """A session whose own file cannot be read is none."""
     transcript = _find(TRANSCRIPT)._replace(file=str(tmp_path / "none.jsonl"))
     with pytest.raises(UnreadableInput):
-        GrowingSession().catch_up(transcript, ())
+        IncrementalSession().catch_up(transcript, ())
 
 
 @given(size=st.integers(1, len(DATA) + 10))

@@ -4,7 +4,10 @@ import doctest
 import re
 from pathlib import Path
 
+import pytest
+
 import recollect
+from tests.process import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "library.md"
@@ -20,6 +23,16 @@ def test_every_example_does_what_it_shows() -> None:
     """Run from top to bottom, each example prints what stands below it."""
     failed, tried = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
     assert (failed, tried > 40) == (0, True)
+
+
+@pytest.mark.slow
+def test_every_example_is_typed(tmp_path: Path) -> None:
+    """`mypy --strict` accepts the page as one program: what is shown works in typed code too."""
+    program = tmp_path / "guide.py"
+    program.write_text(doctest.script_from_examples(TEXT), encoding="utf-8")
+    options = ("--strict", "--config-file=", "--cache-dir", str(tmp_path / "cache"))
+    checked = run_python("-m", "mypy", *options, str(program))
+    assert checked.stdout == "Success: no issues found in 1 source file\n"
 
 
 def test_the_list_of_names_is_the_list_of_names() -> None:

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.library.ends import FIRST_READ, MOST_READ, read_ends
-from recollect.library.listings import SessionListing, read_listing
-from recollect.library.origins import Surroundings
+from recollect.library.listings import SessionContext, SessionListing, read_listing
+from recollect.library.transcript_ends import FIRST_READ, MAX_READ_BYTES, read_head_and_tail
 from recollect.locations.references import locate_file
 from tests.library.claude_root import (
     CWD,
@@ -31,7 +30,7 @@ HUGE = "x" * (3 * FIRST_READ)
 
 def list_file(path: Path) -> SessionListing | None:
     """What a list shows of the transcript at `path`."""
-    return read_listing(locate_file(path), Surroundings())
+    return read_listing(locate_file(path), SessionContext())
 
 
 def list_session(root: ClaudeRoot, *lines: Line) -> SessionListing:
@@ -104,21 +103,22 @@ def test_a_huge_last_line_hides_nothing(root: ClaudeRoot) -> None:
 
 
 def test_a_later_prompt_does_not_pass_for_the_first(root: ClaudeRoot) -> None:
-    """When the first prompt lies beyond all that is read, none is shown rather than a wrong one."""
+    """When the first prompt lies beyond both ends, it is looked for between them."""
     path = root.session(
         FIRST,
-        {"type": "api-request-shape", "shape": {"system": "x" * MOST_READ}},
+        {"type": "api-request-shape", "shape": {"system": "x" * MAX_READ_BYTES}},
         prompt("the first"),
         reply(HUGE),
         prompt("a later one", uuid="u2"),
     )
     listing = list_file(path)
     assert listing is not None
-    assert (listing.first_prompt, listing.cwd, read_ends(path).is_whole) == (None, CWD, False)
+    assert not read_head_and_tail(path).is_whole
+    assert (listing.first_prompt, listing.cwd) == ("the first", CWD)
 
 
-def test_a_command_is_the_first_prompt_only_if_nothing_else_is(root: ClaudeRoot) -> None:
-    """Reading goes on behind commands, and comes back to them when no words follow."""
+def test_a_setting_is_the_first_prompt_only_if_nothing_else_is(root: ClaudeRoot) -> None:
+    """Reading goes on behind commands, and comes back to them when no request follows."""
     command = prompt("<command-name>/model</command-name><command-args>opus</command-args>")
     only = list_session(root, command, reply(HUGE), reply(HUGE, uuid="a2"))
     words = list_session(
@@ -223,7 +223,7 @@ def test_a_file_that_cannot_be_read_is_listed_as_such(root: ClaudeRoot, tmp_path
     transcript = locate_file(path)
     path.rename(tmp_path / "elsewhere")
     path.symlink_to(tmp_path / "elsewhere")
-    assert read_listing(transcript, Surroundings()) == SessionListing(
+    assert read_listing(transcript, SessionContext()) == SessionListing(
         id=FIRST,
         project=PROJECT,
         path=str(path),
@@ -238,7 +238,7 @@ def test_a_file_that_is_gone_is_not_listed(root: ClaudeRoot) -> None:
     path = root.session(FIRST, prompt("drain the pond"))
     transcript = locate_file(path)
     path.unlink()
-    assert read_listing(transcript, Surroundings()) is None
+    assert read_listing(transcript, SessionContext()) is None
 
 
 def test_lines_that_are_no_json_are_no_obstacle(root: ClaudeRoot) -> None:
@@ -248,3 +248,25 @@ def test_lines_that_are_no_json_are_no_obstacle(root: ClaudeRoot) -> None:
     listing = list_file(root.write(f"projects/{PROJECT}/{FIRST}.jsonl", data))
     assert listing is not None
     assert listing.first_prompt == "drain the pond"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"level": "info", "message": "started"}\n' * 3,
+        b'{"level": "info", "message": "started"}\n' * 100_000,
+        b"[1, 2]\n42\n",
+        b"no JSON at all\n",
+        b"\n\n",
+    ],
+    ids=["another program", "a large one", "values", "words", "nothing"],
+)
+def test_a_file_without_any_record_is_no_session(root: ClaudeRoot, content: bytes) -> None:
+    """Somebody else's file is not listed, however it is called."""
+    assert list_file(root.write(f"projects/{PROJECT}/{FIRST}.jsonl", content)) is None
+
+
+def test_one_record_makes_a_session(root: ClaudeRoot) -> None:
+    """A record of a client that is newer than this program is one, among damage as well."""
+    content = b'broken\n{"type": "from-the-future"}\n'
+    assert list_file(root.write(f"projects/{PROJECT}/{FIRST}.jsonl", content)) is not None

@@ -8,8 +8,9 @@ import pytest
 
 from recollect.errors import AmbiguousSession, NothingFound, UnreadableInput
 from recollect.library.opening import open_session, open_transcript
+from recollect.library.sessions import iter_sessions
 from recollect.locations import TranscriptKind, discover
-from recollect.records.irregular import Unknown
+from recollect.records.envelope import Unknown
 from recollect.session.metadata import Metadata
 from recollect.session.session import Session, Subagent
 from recollect.session.subagents import JoinedBy, SubagentKind, SubagentMeta
@@ -108,17 +109,23 @@ def test_old_subagents_lie_in_the_session_itself(root: ClaudeRoot) -> None:
     ]
 
 
-def test_later_subagents_lie_beside_the_session(root: ClaudeRoot) -> None:
-    """Clients 2.0.x wrote them flat into the project; whose they are only their records say."""
+@pytest.mark.parametrize("place", [".", "subagents"])
+def test_later_subagents_lie_outside_the_session(root: ClaudeRoot, place: str) -> None:
+    """In the project itself, as 2.0.x wrote them, or in its `subagents`: their records say whose.
+
+    Listing the project finds them too.
+    """
     root.session(FIRST, ASKED, CALLED, ANSWERED)
     root.session(SECOND, ASKED)
-    root.agent(".", "a000001", *TASK)
-    root.agent(".", "a000002", *({**line, "sessionId": SECOND} for line in TASK))
+    root.agent(place, "a000001", *TASK)
+    root.agent(place, "a000002", *({**line, "sessionId": SECOND} for line in TASK))
     found = {each: describe(open_session(each, root=[root.path])) for each in (FIRST, SECOND)}
     assert found == {
         FIRST: [(0, "a000001", SubagentKind.FILE, JoinedBy.AGENT_ID, "toolu_1")],
         SECOND: [(0, "a000002", SubagentKind.FILE, None, None)],
     }
+    listed = iter_sessions(PROJECT, include_subagents=True, root=[root.path])
+    assert {each.id for each in listed} == {FIRST, SECOND, "agent-a000001", "agent-a000002"}
 
 
 def test_a_flat_subagent_with_a_long_task_is_found(root: ClaudeRoot) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import AmbiguousSession, Candidate, NothingFound, UnreadableInput
-from recollect.library.references import locate_session
+from recollect.library.sessions import locate_session
 from recollect.locations.references import locate_file
 from tests.library.claude_root import (
     CWD,
@@ -101,7 +101,7 @@ def test_an_ambiguous_name_lists_the_candidates(filled: ClaudeRoot) -> None:
         find(filled, "1111")
     moment = f"{datetime.fromtimestamp(seconds_of(0), UTC).astimezone():%Y-%m-%d %H:%M}"
     assert str(caught.value).splitlines() == [
-        "'1111' may be any of 2 sessions. Give one of these names:",
+        "'1111' matches 2 sessions. Use one of these names:",
         f"  {FIRST}  {moment}  pond",
         "    Drain the pond",
         f"  {ALIKE}  {moment}  pond",

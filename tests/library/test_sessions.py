@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import NothingFound, UsageError
-from recollect.library.origins import Surroundings
+from recollect.library.listings import SessionContext
 from recollect.library.sessions import (
     SessionPage,
     SessionQuery,
@@ -78,7 +78,7 @@ def test_the_newest_is_known_without_reading_the_rest(root: ClaudeRoot) -> None:
     root.session(SECOND, prompt("b", seconds=20), modified=30, project="-other")
     transcripts = list_transcripts(None, include_subagents=False, root=[root.path])
     root.session(SECOND, prompt("b", seconds=9999), modified=9999, project="-other")
-    listings = islice(iter_by_activity(transcripts, Surroundings()), 1)
+    listings = islice(iter_by_activity(transcripts, SessionContext()), 1)
     assert [listing.id for listing in listings] == [FIRST]
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from recollect.library.opening import open_session
-from recollect.library.sidecars import (
+from recollect.library.sidecar_files import (
     SessionSidecars,
     TodoFile,
     load_sidecars,
     read_spilled_output,
 )
-from recollect.records.tools.planning import Task, Todo
+from recollect.records.tools.planning_tools import Task, Todo
 from recollect.session.session import Session
 from tests.library.claude_root import FIRST, PROJECT, SECOND, ClaudeRoot, call, prompt, result
 

@@ -1,6 +1,7 @@
-"""What turns cost."""
+"""What turns and sessions cost."""
 
-from recollect.library.turn_costs import price_turn
+from recollect.demo import CLAUDE_DIRECTORY
+from recollect.library.opening import open_session, price_at_list, price_turn
 from recollect.pricing.prices import Prices
 from recollect.records.decoding import decode_record
 from recollect.session.session import Session
@@ -14,6 +15,7 @@ def _reply(message_id: str, model: str, output: int) -> bytes:
     ).encode()
 
 
+MODEL = "claude-sonnet-4-5"
 PROMPT = b'{"type":"user","uuid":"p","message":{"role":"user","content":"go"}}'
 
 
@@ -25,17 +27,40 @@ def _price(*lines: bytes) -> int | None:
 
 def test_a_message_counts_once_with_its_largest_usage() -> None:
     """Three dollars a million tokens in, fifteen out; the lines of a message are one request."""
-    model = "claude-sonnet-4-5"
-    one = _price(_reply("m", model, 1), _reply("m", model, 100_000))
+    one = _price(_reply("m", MODEL, 1), _reply("m", MODEL, 100_000))
     assert one == 300_000 + 1_500_000
-    assert _price(_reply("m", model, 100_000), _reply("n", model, 100_000)) == 2 * one
+    assert _price(_reply("m", MODEL, 100_000), _reply("n", MODEL, 100_000)) == 2 * one
 
 
 def test_an_unknown_price_is_no_price() -> None:
     """A sum without one of its parts would be wrong, and zero would be too."""
-    assert _price(_reply("m", "claude-sonnet-4-5", 1), _reply("n", "who-knows", 1)) is None
+    assert _price(_reply("m", MODEL, 1), _reply("n", "who-knows", 1)) is None
 
 
 def test_lines_that_the_client_made_up_cost_nothing() -> None:
     """No request was made for them."""
     assert _price(_reply("m", "<synthetic>", 1)) == 0
+
+
+def test_a_session_that_was_opened_knows_its_list_price() -> None:
+    """It is the sum of its turns; subagents have a price of their own."""
+    session = open_session("theme interface", root=[CLAUDE_DIRECTORY])
+    prices = Prices.load()
+    costs = [price_turn(turn, prices) or 0 for turn in session.turns]
+    assert session.metrics.list_price_usd == sum(costs) / 1_000_000 > 0
+    (subagent,) = session.subagents
+    assert subagent.session.metrics.list_price_usd not in (None, session.metrics.list_price_usd)
+
+
+def test_a_session_without_prices_has_no_list_price() -> None:
+    """Records alone do not say what a token costs; whoever builds a session may give prices."""
+    records = [record for record in map(decode_record, (PROMPT, _reply("m", MODEL, 1))) if record]
+    assert Session(records).metrics.list_price_usd is None
+    assert Session(records, prices=price_at_list).metrics.list_price_usd == 0.300015
+
+
+def test_a_session_with_an_unknown_price_has_no_list_price() -> None:
+    """A sum without one of its parts would be wrong here too."""
+    record = decode_record(_reply("m", "who-knows", 1))
+    assert record is not None
+    assert Session([record], prices=price_at_list).metrics.list_price_usd is None

@@ -1,10 +1,10 @@
-"""How sessions of a list hang together."""
+"""Tests of recollect.lineage.trees."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.lineage.trees import Relation, Tree, build_trees
-from recollect.store.listings import Listing
+from recollect.lineage.trees import Relation, SessionTree, build_trees
+from recollect.store.session_table import Listing
 
 IDS = st.sampled_from("abcdef")
 
@@ -23,7 +23,7 @@ def listing(name: str, activity: float = 0.0, **facts: object) -> Listing:
     return Listing(**shown)  # type: ignore[arg-type]
 
 
-def draw(tree: Tree) -> object:
+def draw(tree: SessionTree) -> object:
     """A tree as names and relations, easy to read."""
     name = f"{tree.relation.value}:{tree.listing.id}" if tree.relation else tree.listing.id
     return (name, *map(draw, tree.children)) if tree.children else name
@@ -43,6 +43,28 @@ def test_each_kind_of_descent_is_known() -> None:
         ("a", ("fork:f", "subagent:s"), "continuation:c", "fork:g"),
         "other",
     ]
+
+
+def test_numbered_ids_of_replies_make_nobody_a_fork() -> None:
+    """A proxy begins every session with `msg_1`; a copy has the same prompt of the same time."""
+    first = {"first_reply_id": "msg_1", "first_prompt": "hello", "first_prompt_time": "t1"}
+    listings = [
+        listing("copy", 4, **first),
+        listing("later", 3, **{**first, "first_prompt_time": "t2"}),
+        listing("other", 2, **{**first, "first_prompt": "good morning"}),
+        listing("a", 1, **first),
+    ]
+    assert [draw(tree) for tree in build_trees(listings)] == [("a", "fork:copy"), "later", "other"]
+
+
+def test_a_copy_by_an_old_client_is_known_by_a_unique_id() -> None:
+    """It has a time of its own, and so has its prompt."""
+    first = {"first_reply_id": "msg_01FPKrXHfvmDAMvsNLe83qaK", "first_prompt": "hello"}
+    listings = [
+        listing("copy", 2, **first, first_prompt_time="t2"),
+        listing("a", 1, **first, first_prompt_time="t1"),
+    ]
+    assert [draw(tree) for tree in build_trees(listings)] == [("a", "fork:copy")]
 
 
 def test_a_parent_that_is_not_there_leaves_its_children_alone() -> None:

@@ -110,10 +110,14 @@ class Reader:
             if step.is_level:
                 return
 
-    def settle(self) -> None:
-        """Compare all of it and take what that brings, and the last line if it is whole."""
+    def compare(self) -> None:
+        """Compare all of it with the file, and take what that brings."""
         self.look()
         for _ in self.tail.check():
             continue
         self.look()
+
+    def settle(self) -> None:
+        """Compare all of it and take what that brings, and the last line if it is whole."""
+        self.compare()
         self.records += [piece.record for piece in self.tail.read_rest()]

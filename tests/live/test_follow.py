@@ -1,4 +1,4 @@
-"""Following sessions with their subagents, projects and everything, while they are written."""
+"""Follow sessions with their subagents, projects and whole roots while they are written."""
 
 import asyncio
 import json
@@ -12,20 +12,19 @@ import pytest
 from msgspec.structs import replace
 
 from recollect.errors import UsageError
-from recollect.live.events import (
+from recollect.live.follow import DELETED, FollowOptions, follow
+from recollect.live.followed_files import FollowScope, RootScope
+from recollect.live.live_events import (
     Appended,
+    CaughtUp,
     Continued,
     Ended,
     Found,
-    Level,
     Reset,
     Watching,
 )
-from recollect.live.follow import DELETED, FollowOptions, follow
-from recollect.live.lookout import ASKED_FOR
-from recollect.live.scope import RootScope, Scope
 from recollect.live.tail import REWRITTEN, SHORTER, UNKNOWN
-from recollect.live.watching import Paths, SystemWatcher
+from recollect.live.watching import POLLING_REQUESTED, Paths, SystemWatcher
 from recollect.reader import read_transcript
 from tests.library.claude_root import FIRST, PROJECT, SECOND, ClaudeRoot, prompt, reply, title
 from tests.live.following import PATIENCE, QUICK, Listener, finish, run, session_scope
@@ -45,29 +44,29 @@ def root(tmp_path: Path) -> ClaudeRoot:
 
 
 def append(path: Path, data: bytes) -> None:
-    """Write at the end of a file."""
+    """Append to a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
         file.write(data)
 
 
 def main_file(root: ClaudeRoot, session_id: str = FIRST) -> Path:
-    """The file of a session."""
+    """Return the file of a session."""
     return root.path / "projects" / PROJECT / f"{session_id}.jsonl"
 
 
 def uuid_of(event: Appended) -> str:
-    """The uuid of the record that was appended."""
+    """Return the uuid of the appended record."""
     return str(getattr(event.record, "uuid", ""))
 
 
 @both_ways
 def test_a_session_with_a_subagent_that_appears(root: ClaudeRoot, options: FollowOptions) -> None:
-    """What is there comes first, then what is written, in the order in which it is written."""
+    """Existing records come first, then new ones in the order in which they are written."""
     agent = root.path / "projects" / PROJECT / FIRST / "subagents" / "agent-abc.jsonl"
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
         append(main_file(root), line(3)[:9])
         await asyncio.sleep(0.05)
         append(main_file(root), line(3)[9:])
@@ -77,24 +76,24 @@ def test_a_session_with_a_subagent_that_appears(root: ClaudeRoot, options: Follo
         append(main_file(root), line(6))
         await listener.wait_for(Appended, 6)
 
-    heard = run(session_scope(root.path, FIRST), script, start="start", options=options)
-    told = [event for event in heard.events if isinstance(event, Found | Appended | Level)]
-    assert [type(event).__name__ for event in told] == [
-        "Found", "Appended", "Appended", "Level", "Appended", "Found", "Appended", "Appended",
+    followed = run(session_scope(root.path, FIRST), script, start="start", options=options)
+    events = [event for event in followed.events if isinstance(event, Found | Appended | CaughtUp)]
+    assert [type(event).__name__ for event in events] == [
+        "Found", "Appended", "Appended", "CaughtUp", "Appended", "Found", "Appended", "Appended",
         "Appended",
     ]  # fmt: skip
-    assert heard.uuids() == ["u0001", "u0002", "u0003", "u0006"]
-    assert heard.uuids("abc") == ["u0004", "u0005"]
-    found = [event.source for event in told if isinstance(event, Found)]
+    assert followed.uuids() == ["u0001", "u0002", "u0003", "u0006"]
+    assert followed.uuids("abc") == ["u0004", "u0005"]
+    found = [event.source for event in events if isinstance(event, Found)]
     assert [(each.session_id, each.agent_id) for each in found] == [(FIRST, None), (FIRST, "abc")]
 
 
 def test_a_workflow_and_a_flat_subagent_belong_to_their_session(root: ClaudeRoot) -> None:
-    """Agents of workflows, and those of old clients that only name their session inside."""
+    """Agents of workflows, and agents that name their session only in their records."""
     home = root.path / "projects" / PROJECT
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
         append(home / FIRST / "subagents" / "workflows" / "wf1" / "agent-w.jsonl", line(3))
         await listener.wait_for(Appended, 1)
         other = {"type": "user", "uuid": "x", "sessionId": SECOND, "isSidechain": True}
@@ -103,18 +102,26 @@ def test_a_workflow_and_a_flat_subagent_belong_to_their_session(root: ClaudeRoot
         append(home / "agent-flat.jsonl", json.dumps(own).encode() + b"\n")
         await listener.wait_for(Appended, 2)
 
-    heard = run(session_scope(root.path, FIRST), script)
-    sources = [event.source for event in heard.events if isinstance(event, Appended)]
-    assert [(each.session_id, each.agent_id) for each in sources] == [(FIRST, "w"), (FIRST, "flat")]
+        shared = {**own, "uuid": "z"}
+        append(home / "subagents" / "agent-shared.jsonl", json.dumps(shared).encode() + b"\n")
+        await listener.wait_for(Appended, 3)
+
+    followed = run(session_scope(root.path, FIRST), script)
+    sources = [event.source for event in followed.events if isinstance(event, Appended)]
+    assert [(each.session_id, each.agent_id) for each in sources] == [
+        (FIRST, "w"),
+        (FIRST, "flat"),
+        (FIRST, "shared"),
+    ]
 
 
 @both_ways
 def test_all_sessions_and_those_that_appear(root: ClaudeRoot, options: FollowOptions) -> None:
-    """From the end nothing old is told; new projects, sessions and their first lines are."""
+    """From the end nothing old is reported, but new projects and sessions are, completely."""
     other = root.path / "projects" / "-other" / f"{SECOND}.jsonl"
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
         append(main_file(root), line(3))
         await listener.wait_for(Appended, 1)
         append(other, line(4))
@@ -122,23 +129,23 @@ def test_all_sessions_and_those_that_appear(root: ClaudeRoot, options: FollowOpt
         append(other, line(5))
         await listener.wait_for(Appended, 3)
 
-    heard = run(RootScope([root.path]), script, options=options)
-    told = [event for event in heard.events if isinstance(event, Found | Appended)]
-    assert [type(event).__name__ for event in told] == [
+    followed = run(RootScope([root.path]), script, options=options)
+    events = [event for event in followed.events if isinstance(event, Found | Appended)]
+    assert [type(event).__name__ for event in events] == [
         "Found", "Appended", "Found", "Appended", "Appended",
     ]  # fmt: skip
-    assert [event.is_new for event in told if isinstance(event, Found)] == [False, True]
-    assert heard.uuids() == ["u0003", "u0004", "u0005"]
+    assert [event.is_new for event in events if isinstance(event, Found)] == [False, True]
+    assert followed.uuids() == ["u0003", "u0004", "u0005"]
 
 
 def test_a_project_by_its_work_directory(tmp_path: Path) -> None:
-    """Only sessions that were written in such a directory, whatever their folder is called."""
+    """Only sessions of that work directory are followed, whatever their folder is called."""
     root = ClaudeRoot(tmp_path)
     root.session(FIRST, prompt("a"))
     (tmp_path / "projects" / "-strange").mkdir()
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
         elsewhere = json.dumps(prompt("b", uuid="no", cwd="/somewhere/else")).encode() + b"\n"
         append(tmp_path / "projects" / "-strange" / f"{SECOND}.jsonl", elsewhere)
         here = json.dumps(prompt("c", uuid="yes", cwd="/home/mina/pond")).encode() + b"\n"
@@ -146,51 +153,51 @@ def test_a_project_by_its_work_directory(tmp_path: Path) -> None:
         append(main_file(root), line(9))
         await listener.wait_for(Appended, 2)
 
-    heard = run(RootScope([tmp_path], "mina/pond"), script)
-    assert sorted(heard.uuids()) == ["u0009", "yes"]
+    followed = run(RootScope([tmp_path], "mina/pond"), script)
+    assert sorted(followed.uuids()) == ["u0009", "yes"]
 
 
 def test_a_limit_of_eight_watches_falls_back_to_polling(root: ClaudeRoot) -> None:
-    """More directories than may be watched are polled, with the reason, and nothing is missed."""
+    """With more directories than the limit it polls, says why, and misses nothing."""
     for number in range(9):
         (root.path / "projects" / f"-p{number}").mkdir()
     last = root.path / "projects" / "-p8" / f"{SECOND}.jsonl"
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
         append(last, line(3))
         await listener.wait_for(Appended, 1)
 
-    heard = run(RootScope([root.path]), script, options=replace(QUICK, watch_limit=8))
-    told = [event for event in heard.events if isinstance(event, Watching)]
-    reason = "there are 11 directories, and 8 may be watched"
-    assert [(event.is_polling, event.reason) for event in told] == [(True, reason)]
-    assert heard.uuids() == ["u0003"]
+    followed = run(RootScope([root.path]), script, options=replace(QUICK, watch_limit=8))
+    events = [event for event in followed.events if isinstance(event, Watching)]
+    reason = "11 directories to watch, but the limit is 8"
+    assert [(event.is_polling, event.reason) for event in events] == [(True, reason)]
+    assert followed.uuids() == ["u0003"]
 
 
 def test_a_watcher_that_reaches_its_limit_later(root: ClaudeRoot) -> None:
-    """Whatever was written while nobody watched is found."""
+    """Changes while no watcher was running are found."""
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
         append(main_file(root), line(3))
         await listener.wait(lambda event: isinstance(event, Watching) and event.is_polling)
         append(main_file(root), line(4))
         await listener.wait_for(Appended, 2)
 
-    heard = run(RootScope([root.path]), script, watcher=TiredWatcher())
-    assert heard.uuids() == ["u0003", "u0004"]
+    followed = run(RootScope([root.path]), script, watcher=TiredWatcher())
+    assert followed.uuids() == ["u0003", "u0004"]
 
 
 def test_polling_says_why(root: ClaudeRoot) -> None:
-    """Somebody who asked for polling is told that it is so."""
+    """Requested polling is reported with its reason."""
 
     async def script(listener: Listener) -> None:
         await listener.wait_for(Watching)
 
-    heard = run(RootScope([root.path]), script, options=POLLING)
-    (told,) = (event for event in heard.events if isinstance(event, Watching))
-    assert (told.is_polling, told.reason) == (True, ASKED_FOR)
+    followed = run(RootScope([root.path]), script, options=POLLING)
+    (events,) = (event for event in followed.events if isinstance(event, Watching))
+    assert (events.is_polling, events.reason) == (True, POLLING_REQUESTED)
 
 
 @both_ways
@@ -198,21 +205,21 @@ def test_polling_says_why(root: ClaudeRoot) -> None:
 def test_schedules_end_in_the_state_of_a_fresh_read(
     root: ClaudeRoot, options: FollowOptions, seed: int
 ) -> None:
-    """Cuts, rewrites and replacements while somebody follows leave nothing wrong behind."""
+    """Truncations, rewrites and replacements while following leave the correct records."""
     path = main_file(root)
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
         rng = random.Random(seed)
         for _ in Schedule(path, rng).play(12):
             await asyncio.sleep(rng.choice((0, 0.01, 0.05)))
         append(path, b"\n" + line(9999))
         expected = [record.span for record in read_transcript(path)]
 
-        def is_level(_: object) -> bool:
+        def is_caught_up(_: object) -> bool:
             return [record.span for record in listener.records()] == expected
 
-        await listener.wait(is_level, 1)
+        await listener.wait(is_caught_up, 1)
         await asyncio.sleep(0.4)
         assert listener.records() == list(read_transcript(path))
 
@@ -220,31 +227,31 @@ def test_schedules_end_in_the_state_of_a_fresh_read(
 
 
 def test_new_bytes_of_the_same_size_are_found_at_rest(root: ClaudeRoot) -> None:
-    """A change in the middle that nothing shows is found by comparing all of it."""
+    """A change in the middle of a file is found by verifying all of it."""
     path = main_file(root)
     path.write_bytes(line(7, "x" * 3000) + line(1) + line(8, "x" * 3000))
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
         path.write_bytes(path.read_bytes().replace(b"u0001", b"u0002"))
         await listener.wait_for(Reset)
-        await listener.wait_for(Level, 2)
+        await listener.wait_for(CaughtUp, 2)
 
-    heard = run(session_scope(root.path, FIRST), script, start="start")
-    assert heard.uuids() == ["u0007", "u0002", "u0008"]
-    assert [event.reason for event in heard.events if isinstance(event, Reset)] == [REWRITTEN]
+    followed = run(session_scope(root.path, FIRST), script, start="start")
+    assert followed.uuids() == ["u0007", "u0002", "u0008"]
+    assert [event.reason for event in followed.events if isinstance(event, Reset)] == [REWRITTEN]
 
 
 @pytest.mark.parametrize("is_session", [True, False])
-def test_every_event_is_a_place_to_go_on_from(root: ClaudeRoot, is_session: bool) -> None:
-    """A second follower that starts behind an event is told exactly what followed it."""
+def test_following_can_resume_after_any_event(root: ClaudeRoot, is_session: bool) -> None:
+    """A second follower that resumes after an event gets exactly what followed it."""
     agent = root.path / "projects" / PROJECT / FIRST / "subagents" / "agent-abc.jsonl"
 
-    def scope() -> Scope:
+    def scope() -> FollowScope:
         return session_scope(root.path, FIRST) if is_session else RootScope([root.path])
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
         append(main_file(root), line(3))
         await listener.wait_for(Appended, 3)
         append(agent, line(4))
@@ -252,26 +259,26 @@ def test_every_event_is_a_place_to_go_on_from(root: ClaudeRoot, is_session: bool
         append(main_file(root), line(5) + line(6))
         await listener.wait_for(Appended, 6)
 
-    heard = run(scope(), script, start="start")
-    told = [event for event in heard.events if isinstance(event, Appended)]
-    assert len(told) == 6
-    for number, event in enumerate(told, start=1):
+    followed = run(scope(), script, start="start")
+    events = [event for event in followed.events if isinstance(event, Appended)]
+    assert len(events) == 6
+    for number, event in enumerate(events, start=1):
 
         async def wait(listener: Listener) -> None:
-            await listener.wait_for(Level)
+            await listener.wait_for(CaughtUp)
 
         again = run(scope(), wait, start=event.id)
         repeated = [each for each in again.events if isinstance(each, Appended)]
         resets = [each.source.path for each in again.events if isinstance(each, Reset)]
         assert resets in ([], [str(agent)])
-        assert sorted(map(uuid_of, repeated)) == sorted(map(uuid_of, told[number:]))
+        assert sorted(map(uuid_of, repeated)) == sorted(map(uuid_of, events[number:]))
 
 
-def test_going_on_after_a_rewrite_starts_over(root: ClaudeRoot) -> None:
-    """A position in a file that has become another one is worth nothing."""
+def test_resuming_after_a_rewrite_starts_over(root: ClaudeRoot) -> None:
+    """A position in a file with other content is not used."""
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
 
     first = run(session_scope(root.path, FIRST), script, start="start")
     main_file(root).write_bytes(line(7))
@@ -280,61 +287,61 @@ def test_going_on_after_a_rewrite_starts_over(root: ClaudeRoot) -> None:
     assert again.uuids() == ["u0007"]
 
 
-def test_of_all_sessions_only_changed_ones_are_told_again(root: ClaudeRoot) -> None:
-    """A file that was never read and has changed since is told whole, with a reset before it."""
+def test_resuming_repeats_only_changed_files(root: ClaudeRoot) -> None:
+    """A file that was never read and has changed since comes completely, after a reset."""
     newer, idle = main_file(root, SECOND), main_file(root, "idle")
     idle.write_bytes(line(8))
     newer.write_bytes(line(3))
 
-    async def level(listener: Listener) -> None:
-        await listener.wait_for(Level)
+    async def wait_until_current(listener: Listener) -> None:
+        await listener.wait_for(CaughtUp)
 
-    first = run(RootScope([root.path]), level)
+    first = run(RootScope([root.path]), wait_until_current)
     append(main_file(root), line(4))
-    again = run(RootScope([root.path]), level, start=first.events[-1].id)
-    told = [
+    again = run(RootScope([root.path]), wait_until_current, start=first.events[-1].id)
+    events = [
         event.reason if isinstance(event, Reset) else uuid_of(event)
         for event in again.events
         if isinstance(event, Reset | Appended)
     ]
-    assert told == [UNKNOWN, "u0001", "u0002", "u0004"]
+    assert events == [UNKNOWN, "u0001", "u0002", "u0004"]
 
 
-def test_a_moved_session_goes_on_where_it_was(root: ClaudeRoot) -> None:
-    """A change of directory moves the file; nothing is told twice."""
+def test_a_moved_session_continues_where_it_was(root: ClaudeRoot) -> None:
+    """`/cd` moves the file; nothing is repeated."""
     moved = root.path / "projects" / "-elsewhere" / f"{FIRST}.jsonl"
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
         moved.parent.mkdir()
         shutil.move(main_file(root), moved)
         await listener.wait_for(Found, 2)
         append(moved, line(3))
         await listener.wait_for(Appended, 3)
 
-    heard = run(session_scope(root.path, FIRST), script, start="start")
-    assert heard.uuids() == ["u0001", "u0002", "u0003"]
-    assert [event for event in heard.events if isinstance(event, Reset)] == []
+    followed = run(session_scope(root.path, FIRST), script, start="start")
+    assert followed.uuids() == ["u0001", "u0002", "u0003"]
+    assert [event for event in followed.events if isinstance(event, Reset)] == []
 
 
 def test_a_deleted_session_has_ended(root: ClaudeRoot) -> None:
-    """Whoever waits is told that the file is gone, and what comes back in its place."""
+    """A deleted file ends the session, and a new file in its place is followed."""
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
         main_file(root).unlink()
         await listener.wait_for(Ended)
         main_file(root).write_bytes(line(5))
         await listener.wait_for(Reset)
-        await listener.wait_for(Level, 2)
+        await listener.wait_for(CaughtUp, 2)
 
-    heard = run(session_scope(root.path, FIRST), script, start="start")
-    assert [event.reason for event in heard.events if isinstance(event, Ended)] == [DELETED]
-    assert heard.uuids() == ["u0005"]
+    followed = run(session_scope(root.path, FIRST), script, start="start")
+    assert [event.reason for event in followed.events if isinstance(event, Ended)] == [DELETED]
+    assert followed.uuids() == ["u0005"]
 
 
-def test_a_session_that_says_where_it_goes_on(root: ClaudeRoot) -> None:
-    """The next file is followed too, and an id that is no name is followed nowhere."""
+def test_a_session_that_says_where_it_continues(root: ClaudeRoot) -> None:
+    """The next file is followed too; an id that is not a plain name is ignored."""
 
     def record(next_id: str) -> bytes:
         return (
@@ -342,25 +349,25 @@ def test_a_session_that_says_where_it_goes_on(root: ClaudeRoot) -> None:
         )
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
         append(main_file(root), record("../../../etc") + record(SECOND))
         await listener.wait_for(Continued, 2)
         append(main_file(root, SECOND), line(3))
         await listener.wait(lambda event: isinstance(event, Appended) and b"u0003" in event.raw)
 
-    heard = run(session_scope(root.path, FIRST), script)
-    assert [event.next_id for event in heard.events if isinstance(event, Continued)] == [
+    followed = run(session_scope(root.path, FIRST), script)
+    assert [event.next_id for event in followed.events if isinstance(event, Continued)] == [
         "../../../etc",
         SECOND,
     ]
-    assert [event.source.session_id for event in heard.events if isinstance(event, Found)] == [
+    assert [event.source.session_id for event in followed.events if isinstance(event, Found)] == [
         FIRST,
         SECOND,
     ]
 
 
-def test_until_idle_tells_the_last_line_too(tmp_path: Path) -> None:
-    """When the turn is over and nothing is written any more, a last line without an end counts."""
+def test_until_idle_includes_the_last_line(tmp_path: Path) -> None:
+    """When the turn has ended, a complete last line without a line end counts."""
     root = ClaudeRoot(tmp_path)
     path = root.session(FIRST, prompt("a"), reply("done", uuid="a1"), title("x"))
     data = path.read_bytes().replace(b'"usage"', b'"stop_reason": "end_turn", "usage"')
@@ -372,12 +379,12 @@ def test_until_idle_tells_the_last_line_too(tmp_path: Path) -> None:
 
 
 def test_a_wrong_position_is_refused(root: ClaudeRoot) -> None:
-    """Following from nonsense does not begin."""
+    """An invalid position is an error."""
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
 
-    with pytest.raises(UsageError, match="no position"):
+    with pytest.raises(UsageError, match="not a position"):
         run(session_scope(root.path, FIRST), script, start="nonsense")
 
 
@@ -387,47 +394,47 @@ def test_a_subagent_alone(root: ClaudeRoot) -> None:
     append(agent, line(4))
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
         append(main_file(root), line(3))
         append(agent, line(5))
         await listener.wait_for(Appended, 2)
 
-    heard = run(session_scope(root.path, "abc"), script, start="start")
-    assert heard.uuids("abc") == ["u0004", "u0005"]
-    assert heard.uuids() == []
+    followed = run(session_scope(root.path, "abc"), script, start="start")
+    assert followed.uuids("abc") == ["u0004", "u0005"]
+    assert followed.uuids() == []
 
 
 def test_hundreds_of_sessions_at_once(tmp_path: Path) -> None:
-    """Each record of each session once, in the order of its file."""
+    """Each record of each session comes once, in the order of its file."""
     home = tmp_path / "projects" / PROJECT
     paths = [home / f"{number:04}.jsonl" for number in range(300)]
     for path in paths:
         append(path, line(0))
 
     async def script(listener: Listener) -> None:
-        await listener.wait_for(Level)
+        await listener.wait_for(CaughtUp)
         for number in range(1, 4):
             for path in paths:
                 append(path, line(number))
             await asyncio.sleep(0.02)
         await listener.wait_for(Appended, 900)
 
-    heard = run(RootScope([tmp_path]), script, watcher=SystemWatcher())
-    told: dict[str, list[str]] = {}
-    for event in heard.events:
+    followed = run(RootScope([tmp_path]), script, watcher=SystemWatcher())
+    events: dict[str, list[str]] = {}
+    for event in followed.events:
         if isinstance(event, Appended):
-            told.setdefault(event.source.path, []).append(uuid_of(event))
-    assert told == {str(path): ["u0001", "u0002", "u0003"] for path in paths}
+            events.setdefault(event.source.path, []).append(uuid_of(event))
+    assert events == {str(path): ["u0001", "u0002", "u0003"] for path in paths}
 
 
 class CalledWatcher:
-    """Tells of a change when it is called."""
+    """Reports a change on request."""
 
     def __init__(self) -> None:
         self.call = asyncio.Event()
 
     async def watch(self, directories: Sequence[Path]) -> AsyncGenerator[Paths, None]:
-        """Wait for a call, and then for ever."""
+        """Wait for a request, then forever."""
         yield frozenset()
         await self.call.wait()
         yield frozenset({str(directories[-1] / "x.jsonl")})
@@ -435,20 +442,22 @@ class CalledWatcher:
 
 
 @pytest.mark.parametrize("rounds", range(10))
-def test_an_end_is_not_lost_when_a_change_comes_with_it(root: ClaudeRoot, rounds: int) -> None:
-    """Whoever stops listening is let go, however many rounds of the loop ago something changed."""
+def test_a_cancellation_is_not_lost_when_a_change_arrives_with_it(
+    root: ClaudeRoot, rounds: int
+) -> None:
+    """Cancelling works however many loop iterations ago something changed."""
 
     async def main() -> None:
-        watcher, heard = CalledWatcher(), asyncio.Event()
+        watcher, followed = CalledWatcher(), asyncio.Event()
 
         async def listen() -> None:
             async with aclosing(follow(RootScope([root.path]), watcher=watcher)) as events:
                 async for event in events:
-                    if isinstance(event, Level):
-                        heard.set()
+                    if isinstance(event, CaughtUp):
+                        followed.set()
 
         task = asyncio.create_task(listen())
-        await heard.wait()
+        await followed.wait()
         await asyncio.sleep(0.1)
         watcher.call.set()
         for _ in range(rounds):

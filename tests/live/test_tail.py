@@ -1,4 +1,4 @@
-"""Following one file: whatever is done to it, the records are those of a fresh read."""
+"""Follow one file: whatever is done to it, the records equal those of a fresh read."""
 
 import os
 import random
@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.live.positions import Mark
+from recollect.live.cursors import Mark
 from recollect.live.tail import (
-    EDGE,
     NOTHING_READ,
     REPLACED,
     REWRITTEN,
@@ -24,15 +23,15 @@ from recollect.live.tail import (
     Tail,
 )
 from recollect.reader import read_transcript
-from recollect.reader.chunks import CHUNK
-from recollect.records.envelope import Record
-from recollect.records.irregular import Torn
+from recollect.reader.line_blocks import CHUNK
+from recollect.records.envelope import Record, Torn
+from recollect.sources.growth import EDGE
 from tests.live.schedules import Reader, Schedule, line
 from tests.samples import every_transcript
 
 
 def drain(tail: Tail) -> list[Piece]:
-    """Everything that there is to read, without a reset."""
+    """Return everything there is to read, without a reset."""
     pieces: list[Piece] = []
     while True:
         step = tail.read()
@@ -43,25 +42,25 @@ def drain(tail: Tail) -> list[Piece]:
 
 
 def check(tail: Tail) -> None:
-    """Compare all that was read with the file."""
+    """Verify everything that was read against the file."""
     for _ in tail.check():
         continue
 
 
 def fresh(path: Path) -> list[Record]:
-    """The records of a file, but for a last line that is not whole."""
+    """Return the records of a file, without an incomplete last line."""
     return [record for record in read_transcript(path) if not isinstance(record, Torn)]
 
 
 def chunked(data: bytes, cuts: list[int]) -> Iterator[bytes]:
-    """The bytes in pieces that end at these places."""
+    """Yield the bytes in pieces that end at these positions."""
     edges = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
     return (data[start:end] for start, end in pairwise(edges))
 
 
 @pytest.mark.parametrize("source", every_transcript(), ids=lambda path: path.stem)
 def test_following_equals_reading(source: Path, tmp_path: Path) -> None:
-    """A file that grows in any pieces gives the records of one that is read at once."""
+    """A file that grows in any pieces gives the same records as reading it at once."""
     data = source.read_bytes()
     rng = random.Random(source.name)
     for number, size in enumerate((1, 7, 200, 5000)):
@@ -81,7 +80,7 @@ def test_following_equals_reading(source: Path, tmp_path: Path) -> None:
 
 
 def test_following_equals_reading_real_files(shared: Path, tmp_path: Path) -> None:
-    """The same for files of the real client, of every version that there is."""
+    """The same for files of the real client, of every version."""
     rng = random.Random(1)
     files = sorted(shared.glob("real_cli/*/config*/projects/*/*.jsonl"))
     for number, source in enumerate(rng.sample(files, 60)):
@@ -101,7 +100,7 @@ def test_following_equals_reading_real_files(shared: Path, tmp_path: Path) -> No
 def test_any_bytes_in_any_pieces(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, cuts: list[int]
 ) -> None:
-    """What is no transcript at all is followed just as it is read."""
+    """Arbitrary bytes are followed just as they are read."""
     path = tmp_path_factory.mktemp("tail") / "x.jsonl"
     path.touch()
     tail = Tail(path)
@@ -112,8 +111,8 @@ def test_any_bytes_in_any_pieces(
         pieces += drain(tail)
     pieces += tail.read_rest()
     assert [piece.record for piece in pieces] == fresh(path)
-    told = b"".join(piece.raw for piece in pieces)
-    assert path.read_bytes().startswith(told)
+    raw = b"".join(piece.raw for piece in pieces)
+    assert path.read_bytes().startswith(raw)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -129,20 +128,20 @@ def test_any_schedule_ends_in_the_state_of_a_fresh_read(seed: int, tmp_path: Pat
 
 
 def write(path: Path, *lines: bytes) -> None:
-    """Put these lines into a file, and nothing else."""
+    """Write these lines to a file, and nothing else."""
     path.write_bytes(b"".join(lines))
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A file with three lines that has been there for a while."""
+    """A file with three lines that was not written recently."""
     path = tmp_path / "x.jsonl"
     write(path, line(1), line(2), line(3))
     return path
 
 
 def test_a_torn_line_is_held_back(path: Path) -> None:
-    """Half a line is told when it is whole, once."""
+    """A torn line is reported once, when it is complete."""
     tail = Tail(path)
     assert len(drain(tail)) == 3
     with path.open("ab") as file:
@@ -153,8 +152,8 @@ def test_a_torn_line_is_held_back(path: Path) -> None:
     assert [piece.raw for piece in drain(tail)] == [line(4)]
 
 
-def test_a_torn_line_that_is_written_anew_is_no_reset(path: Path) -> None:
-    """Nothing was told of it, so nothing has to be taken back."""
+def test_a_rewritten_torn_line_is_not_a_reset(path: Path) -> None:
+    """Nothing was reported of it, so nothing has to be taken back."""
     tail = Tail(path)
     drain(tail)
     size = path.stat().st_size
@@ -168,7 +167,7 @@ def test_a_torn_line_that_is_written_anew_is_no_reset(path: Path) -> None:
 
 
 def test_truncation_starts_over(path: Path) -> None:
-    """A file that lost its last line is told anew."""
+    """A file that lost its last line is read again from the start."""
     tail = Tail(path)
     drain(tail)
     write(path, line(1), line(2))
@@ -177,15 +176,15 @@ def test_truncation_starts_over(path: Path) -> None:
 
 
 def test_a_rewritten_file_that_has_grown_starts_over(path: Path) -> None:
-    """Other bytes before the place that was reached are another file."""
+    """Other bytes before the known position mean another file."""
     tail = Tail(path)
     drain(tail)
     write(path, line(1), line(9), line(3, "x" * 50))
     assert tail.read().reset == REWRITTEN
 
 
-def test_a_replacement_with_the_same_lines_goes_on(path: Path) -> None:
-    """A copy put in the place of the file with one line more is no rewrite."""
+def test_a_replacement_with_the_same_lines_continues(path: Path) -> None:
+    """A copy of the file with one more line in its place is not a rewrite."""
     tail = Tail(path)
     drain(tail)
     other = path.with_name("other")
@@ -195,7 +194,7 @@ def test_a_replacement_with_the_same_lines_goes_on(path: Path) -> None:
 
 
 def test_a_replacement_with_other_lines_starts_over(path: Path) -> None:
-    """Another file under the same name is told whole."""
+    """Another file under the same name is read completely."""
     tail = Tail(path)
     drain(tail)
     other = path.with_name("other")
@@ -206,7 +205,7 @@ def test_a_replacement_with_other_lines_starts_over(path: Path) -> None:
 
 
 def test_bytes_exchanged_in_the_middle_are_found_by_a_check(path: Path) -> None:
-    """What no edge shows, the comparison of everything does."""
+    """A change that the edges do not show is found by verifying everything."""
     padding = line(5, "p" * 2 * EDGE)
     write(path, padding, line(1), padding)
     tail = Tail(path)
@@ -224,8 +223,8 @@ def test_bytes_exchanged_in_the_middle_are_found_by_a_check(path: Path) -> None:
     assert not tail.is_doubtful
 
 
-def test_a_file_that_is_gone_may_come_back(path: Path) -> None:
-    """It goes on where it was if it is the same, in its place or as a new file."""
+def test_a_deleted_file_may_come_back(path: Path) -> None:
+    """It continues where it was if the content is the same, even as a new file."""
     tail = Tail(path)
     drain(tail)
     data = path.read_bytes()
@@ -235,8 +234,8 @@ def test_a_file_that_is_gone_may_come_back(path: Path) -> None:
     assert [piece.raw for piece in drain(tail)] == [line(4)]
 
 
-def test_every_mark_is_a_place_to_go_on_from(path: Path) -> None:
-    """Whoever starts behind a record gets those that follow it, two on a line included."""
+def test_reading_can_resume_at_any_mark(path: Path) -> None:
+    """Resuming after a record yields those that follow it, even two on a line."""
     write(path, line(1), line(2)[:-1] + line(3), line(4))
     pieces = drain(Tail(path))
     assert len(pieces) == 4
@@ -246,7 +245,7 @@ def test_every_mark_is_a_place_to_go_on_from(path: Path) -> None:
 
 
 def test_a_mark_of_another_content_starts_over(path: Path) -> None:
-    """A place is known by all that lies before it."""
+    """A mark covers everything before it."""
     pieces = drain(Tail(path))
     write(path, line(1), line(7), line(3), line(4))
     step = Tail(path, pieces[2].mark).read()
@@ -255,8 +254,8 @@ def test_a_mark_of_another_content_starts_over(path: Path) -> None:
     assert Tail(path, Nowhere()).read().reset == UNKNOWN
 
 
-def test_from_the_end_only_what_is_new_is_told(path: Path) -> None:
-    """A line that was not ended then is told whole."""
+def test_from_the_end_only_new_records_are_reported(path: Path) -> None:
+    """A line that was incomplete then is reported completely."""
     with path.open("ab") as file:
         file.write(line(4)[:9])
     state = path.stat()
@@ -268,7 +267,7 @@ def test_from_the_end_only_what_is_new_is_told(path: Path) -> None:
 
 
 def test_a_long_line_is_read_once_it_has_ended(tmp_path: Path) -> None:
-    """A line of several chunks that grows bit by bit comes out whole, and lines behind it too."""
+    """A line of several chunks that grows slowly comes out complete, and so do later lines."""
     path = tmp_path / "x.jsonl"
     long = line(1, "x" * 5 * CHUNK)
     path.touch()
@@ -283,8 +282,8 @@ def test_a_long_line_is_read_once_it_has_ended(tmp_path: Path) -> None:
     assert drain(tail) == []
 
 
-def test_the_rest_is_told_when_no_more_will_come(path: Path) -> None:
-    """A last line without a line end counts if it is whole; more behind it starts over."""
+def test_the_rest_is_reported_at_the_end(path: Path) -> None:
+    """A last line without a line end counts if it is complete; more after it starts over."""
     with path.open("ab") as file:
         file.write(line(4)[:-1])
     tail = Tail(path)
@@ -301,7 +300,7 @@ def test_the_rest_is_told_when_no_more_will_come(path: Path) -> None:
 @settings(max_examples=30)
 @given(seed=st.integers(0, 10**9))
 def test_looks_at_any_time_end_alike(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
-    """However often somebody looks while a schedule is played, the end is that of a fresh read."""
+    """However often it is read while a schedule is played, the result is that of a fresh read."""
     path = tmp_path_factory.mktemp("tail") / "x.jsonl"
     rng = random.Random(seed)
     reader = Reader(path)

@@ -1,4 +1,4 @@
-"""What somebody waits for: failures, questions, texts, sums."""
+"""Triggers: errors, permission requests, queries and cost limits."""
 
 import json
 from collections.abc import Iterable
@@ -6,23 +6,29 @@ from collections.abc import Iterable
 import pytest
 
 from recollect.errors import UsageError
-from recollect.live.events import AnyEvent, Appended, Level, Reset, Source, StatusChanged
-from recollect.live.matching import Matcher
-from recollect.live.status import SessionStatus, StatusKind
-from recollect.live.triggers import Fired, Triggers
+from recollect.live.live_events import (
+    AnyEvent,
+    Appended,
+    CaughtUp,
+    EventSubject,
+    Reset,
+    StatusChanged,
+)
+from recollect.live.session_status import SessionStatus, StatusKind
+from recollect.live.triggers import FiredTrigger, Matcher, Triggers
 from recollect.locations import TranscriptKind
 from recollect.records.decoding import decode_record
-from recollect.search.query_error import QueryError
+from recollect.search.query_parser import QueryError
 from tests.library.claude_root import FIRST, Line, call, prompt, reply, result
 
-SOURCE = Source(
+SOURCE = EventSubject(
     path="/p/x.jsonl",
     session_id=FIRST,
     agent_id=None,
     kind=TranscriptKind.SESSION,
     project="-home-mina-pond",
 )
-AGENT = Source(
+AGENT = EventSubject(
     path="/p/agent-a.jsonl",
     session_id=FIRST,
     agent_id="a",
@@ -31,8 +37,8 @@ AGENT = Source(
 )
 
 
-def appended(line: Line, source: Source = SOURCE) -> Appended:
-    """The event of a record."""
+def appended(line: Line, source: EventSubject = SOURCE) -> Appended:
+    """Return the event of a record."""
     raw = json.dumps(line).encode()
     record = decode_record(raw)
     assert record is not None
@@ -45,44 +51,44 @@ def failed(text: str) -> Line:
     return {"type": "user", "uuid": "r", "message": {"role": "user", "content": [block]}}
 
 
-def hear(wanted: Iterable[str], *events: AnyEvent) -> list[tuple[str, str]]:
-    """What these events set off."""
-    triggers = Triggers(wanted)
-    return [(fired.trigger, fired.text) for event in events for fired in triggers.hear(event)]
+def fire(conditions: Iterable[str], *events: AnyEvent) -> list[tuple[str, str]]:
+    """Return the triggers that these events fire."""
+    triggers = Triggers(conditions)
+    return [(fired.trigger, fired.text) for event in events for fired in triggers.feed(event)]
 
 
-def test_an_error_is_told_with_its_words() -> None:
-    """A failed call and a failed request, but not a call that went well."""
+def test_an_error_fires_with_its_text() -> None:
+    """A failed call and a failed request fire, a successful call does not."""
     api_error = {**reply("API Error: 529"), "isApiErrorMessage": True}
     events: list[AnyEvent] = [
-        Level(),
+        CaughtUp(),
         appended(result("fine")),
         appended(failed("boom")),
         appended(api_error),
     ]
-    assert hear(["error"], *events) == [("error", "boom"), ("error", "API Error: 529")]
+    assert fire(["error"], *events) == [("error", "boom"), ("error", "API Error: 529")]
 
 
-def test_what_was_there_before_sets_nothing_off() -> None:
-    """Neither history nor what comes again after a reset is news."""
+def test_existing_records_fire_nothing() -> None:
+    """Neither history nor records repeated after a reset fire a trigger."""
     reset = Reset(source=SOURCE, reason="x")
     events: list[AnyEvent] = [
         appended(failed("old")),
-        Level(),
+        CaughtUp(),
         reset,
         appended(failed("again")),
-        Level(),
+        CaughtUp(),
     ]
-    assert hear(["error"], *events, appended(failed("new"))) == [("error", "new")]
+    assert fire(["error"], *events, appended(failed("new"))) == [("error", "new")]
 
 
-def test_a_permission_question_is_told() -> None:
-    """When the client begins to wait for one, and for nothing else."""
+def test_a_permission_request_fires() -> None:
+    """It fires when the client starts to wait for permission, and for nothing else."""
     waiting = StatusChanged(
         session_id=FIRST, status=SessionStatus(StatusKind.WAITING_FOR_PERMISSION, "it asks")
     )
     idle = StatusChanged(session_id=FIRST, status=SessionStatus(StatusKind.IDLE, "rest"))
-    assert hear(["permission"], Level(), idle, waiting) == [("permission", "it asks")]
+    assert fire(["permission"], CaughtUp(), idle, waiting) == [("permission", "it asks")]
 
 
 QUERIES = [
@@ -112,29 +118,44 @@ QUERIES = [
 
 
 @pytest.mark.parametrize(("query", "line", "expected"), QUERIES)
-def test_a_query_is_that_of_a_search(query: str, line: Line, expected: bool) -> None:
-    """The same words and fields, on records that were written just now."""
+def test_a_query_matches_like_a_search(query: str, line: Line, expected: bool) -> None:
+    """The same words and fields, on records that were just written."""
     event = appended(line)
     assert (Matcher(query).find(event.record, SOURCE, {}) is not None) is expected
 
 
+def enqueued(words: str) -> Line:
+    """A prompt that was typed while the model was working."""
+    return {"type": "queue-operation", "operation": "enqueue", "content": words}
+
+
+@pytest.mark.parametrize("query", ["heron", "is:prompt heron", "role:user heron"])
+def test_a_prompt_in_the_queue_fires_once(query: str) -> None:
+    """Some clients write a prompt to the queue only, others write it again as a record."""
+    queued, typed = appended(enqueued("the heron")), appended(prompt("the heron"))
+    assert fire([query], CaughtUp(), queued) == [(query, "the heron")]
+    assert fire([query], CaughtUp(), queued, typed) == [(query, "the heron")]
+    assert fire([query], CaughtUp(), queued, typed, typed) == [(query, "the heron")] * 2
+    assert fire([query], queued, CaughtUp(), typed) == [(query, "the heron")]
+
+
 def test_the_result_of_a_tool_is_found_by_its_call() -> None:
-    """A result does not name its tool; the call that was heard before does."""
+    """A result does not name its tool; the earlier call does."""
     events: list[AnyEvent] = [
-        Level(),
+        CaughtUp(),
         appended(call("Bash", {"command": "x"})),
         appended(failed("oops")),
     ]
-    assert hear(["tool:Bash is:error"], *events) == [("tool:Bash is:error", "oops")]
+    assert fire(["tool:Bash is:error"], *events) == [("tool:Bash is:error", "oops")]
 
 
 def test_a_subagent_is_known_by_its_file() -> None:
-    """`is:subagent` is for records of files of their own."""
+    """`is:subagent` matches records of a subagent's own file."""
     event = appended(reply("time"), AGENT)
     triggers = Triggers(["is:subagent time"])
-    fired = [each for told in (Level(), event) for each in triggers.hear(told)]
+    fired = [each for each_event in (CaughtUp(), event) for each in triggers.feed(each_event)]
     assert fired == [
-        Fired(
+        FiredTrigger(
             trigger="is:subagent time",
             session_id=FIRST,
             agent_id="a",
@@ -145,7 +166,7 @@ def test_a_subagent_is_known_by_its_file() -> None:
 
 
 def spent(message_id: str, output: int) -> Line:
-    """A reply of a model with a known price."""
+    """Return a reply of a model with a known price."""
     usage = {"input_tokens": 0, "output_tokens": output}
     message = {"id": message_id, "role": "assistant", "model": "claude-opus-5-5", "usage": usage}
     return {
@@ -157,27 +178,27 @@ def spent(message_id: str, output: int) -> Line:
 
 
 def test_a_limit_is_reached_once() -> None:
-    """History counts, a message counts once at its largest, and the alarm comes once."""
+    """History counts, a message counts once at its largest, and the trigger fires once."""
     events: list[AnyEvent] = [
         appended(spent("m1", 100_000)),
-        Level(),
+        CaughtUp(),
         appended(spent("m1", 100_000)),
         appended(spent("m2", 1)),
         appended(spent("m2", 100_000)),
         appended(spent("m3", 100_000)),
     ]
-    assert hear(["cost:4.00"], *events) == [("cost:4.00", "$4.00 at list prices")]
+    assert fire(["cost:4.00"], *events) == [("cost:4.00", "$4.00 at list prices")]
 
 
 @pytest.mark.parametrize("text", ["cost:", "cost:x", "cost:-1", "cost:0", "cost:inf", "cost:nan"])
-def test_a_limit_that_is_none(text: str) -> None:
+def test_an_invalid_limit(text: str) -> None:
     """It is refused with an example."""
-    with pytest.raises(UsageError, match=r"write it like cost:5\.00"):
+    with pytest.raises(UsageError, match=r"Write it as cost:5\.00"):
         Triggers([text])
 
 
 @pytest.mark.parametrize("text", ["-x", "/(/", "", "(a"])
-def test_a_query_that_is_none(text: str) -> None:
+def test_an_invalid_query(text: str) -> None:
     """It is refused before anything is followed."""
     with pytest.raises(QueryError):
         Triggers([text])

@@ -1,4 +1,4 @@
-"""Being told of changes: by the system, by looking, and by the one when the other gives up."""
+"""Watching for changes: file-system events, polling, and falling back from one to the other."""
 
 import asyncio
 import os
@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from recollect.live.lookout import ASKED_FOR, FORBIDDEN, NOT_TOLD, Lookout
 from recollect.live.watching import (
+    NO_NOTIFICATIONS,
     POLL_VARIABLE,
+    POLLING_FORCED,
+    POLLING_REQUESTED,
     Paths,
     PollingWatcher,
     SystemWatcher,
     Watcher,
+    WatcherSupervisor,
     WatchUnavailable,
     find_watch_limit,
     must_poll,
@@ -28,24 +31,24 @@ watchers = pytest.mark.parametrize(
 
 
 class TiredWatcher:
-    """Begins, tells of one change, and then has reached the limit of the system."""
+    """Starts, reports one change, then reaches the limit of the system."""
 
     async def watch(self, directories: Sequence[Path]) -> AsyncGenerator[Paths, None]:
         """Watch for a little while."""
         yield frozenset()
-        yield frozenset({str(directories[0] / "told.jsonl")})
+        yield frozenset({str(directories[0] / "changes.jsonl")})
         raise WatchUnavailable("OS file watch limit reached.")
 
 
 async def collect(
     watcher: Watcher, directory: Path, change: Callable[[], object], wanted: set[str]
 ) -> set[str]:
-    """All that is told after `change`, until everything wanted has been."""
+    """Return everything reported after `change`, until all wanted paths were."""
     seen: set[str] = set()
-    async with asyncio.timeout(PATIENCE), aclosing(watcher.watch([directory])) as told:
-        assert await anext(told) == frozenset()
+    async with asyncio.timeout(PATIENCE), aclosing(watcher.watch([directory])) as changes:
+        assert await anext(changes) == frozenset()
         change()
-        async for paths in told:
+        async for paths in changes:
             seen |= paths
             if wanted <= seen:
                 break
@@ -53,8 +56,8 @@ async def collect(
 
 
 @watchers
-def test_files_and_directories_are_told(watcher: Watcher, tmp_path: Path) -> None:
-    """New, changed and deleted files are told, and directories that appear."""
+def test_files_and_directories_are_reported(watcher: Watcher, tmp_path: Path) -> None:
+    """New, changed and deleted files are reported, and new directories."""
     old, gone = tmp_path / "old.jsonl", tmp_path / "gone.jsonl"
     old.write_text("1")
     gone.write_text("1")
@@ -70,30 +73,30 @@ def test_files_and_directories_are_told(watcher: Watcher, tmp_path: Path) -> Non
 
 
 def test_same_size_is_a_change_to_a_poller(tmp_path: Path) -> None:
-    """A file of the same size with another time, earlier or later, is told."""
+    """A file of the same size with another mtime, earlier or later, is reported."""
     path = tmp_path / "x.jsonl"
     path.write_text("1")
 
     def change() -> None:
         os.utime(path, ns=(1, 1))
 
-    told = asyncio.run(collect(PollingWatcher(0.02), tmp_path, change, {str(path)}))
-    assert told == {str(path)}
+    changes = asyncio.run(collect(PollingWatcher(0.02), tmp_path, change, {str(path)}))
+    assert changes == {str(path)}
 
 
 def test_a_link_to_a_directory_keeps_its_name(tmp_path: Path) -> None:
-    """The system tells real paths; the follower hears the one that it asked for."""
+    """Events carry real paths; the watcher reports the requested ones."""
     real, link = tmp_path / "real", tmp_path / "link"
     real.mkdir()
     link.symlink_to(real, target_is_directory=True)
     wanted = {str(link / "x.jsonl")}
-    told = asyncio.run(collect(SystemWatcher(), link, (real / "x.jsonl").touch, wanted))
-    assert told == wanted
+    changes = asyncio.run(collect(SystemWatcher(), link, (real / "x.jsonl").touch, wanted))
+    assert changes == wanted
 
 
 @pytest.mark.parametrize("place", ["directory", "file"])
-def test_a_name_that_is_no_text_cannot_be_told(tmp_path: Path, place: str) -> None:
-    """The system's words for it cannot be read, and whoever asked is told to look himself."""
+def test_a_name_that_is_not_text_makes_events_unavailable(tmp_path: Path, place: str) -> None:
+    """The event cannot be decoded, so the watcher says that events are unavailable."""
     odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
     directory = odd if place == "directory" else tmp_path
     try:
@@ -102,50 +105,52 @@ def test_a_name_that_is_no_text_cannot_be_told(tmp_path: Path, place: str) -> No
         pytest.skip("this file system takes names that are text only")
 
     async def listen() -> None:
-        async with aclosing(SystemWatcher().watch([directory])) as told:
-            await anext(told)
+        async with aclosing(SystemWatcher().watch([directory])) as changes:
+            await anext(changes)
             await asyncio.to_thread(odd.rmdir)
-            await anext(told)
+            await anext(changes)
 
     with pytest.raises(WatchUnavailable):
         asyncio.run(listen())
 
 
 def test_a_limit_of_eight_directories(tmp_path: Path) -> None:
-    """Eight are watched; nine are refused with the figures."""
+    """Eight are watched; nine are refused with both numbers."""
     directories = [tmp_path / f"{number}" for number in range(9)]
     for directory in directories:
         directory.mkdir()
 
     async def begin(count: int) -> None:
-        async with aclosing(SystemWatcher(8).watch(directories[:count])) as told:
-            await anext(told)
+        async with aclosing(SystemWatcher(8).watch(directories[:count])) as changes:
+            await anext(changes)
 
     asyncio.run(begin(8))
-    with pytest.raises(WatchUnavailable, match="9 directories, and 8 may be watched"):
+    with pytest.raises(WatchUnavailable, match="9 directories to watch, but the limit is 8"):
         asyncio.run(begin(9))
 
 
-def test_a_directory_that_is_gone_is_not_asked_for(tmp_path: Path) -> None:
-    """The others are watched all the same."""
+def test_a_missing_directory_is_not_watched(tmp_path: Path) -> None:
+    """The others are still watched."""
 
     async def run() -> set[str]:
         seen: set[str] = set()
         watching = SystemWatcher().watch([tmp_path / "gone", tmp_path])
-        async with asyncio.timeout(PATIENCE), aclosing(watching) as told:
-            await anext(told)
+        async with asyncio.timeout(PATIENCE), aclosing(watching) as changes:
+            await anext(changes)
             (tmp_path / "x.jsonl").touch()
-            seen |= await anext(told)
+            seen |= await anext(changes)
         return seen
 
     assert asyncio.run(run()) == {str(tmp_path / "x.jsonl")}
 
 
-def run_lookout(use: Callable[[Lookout], Awaitable[None]], lookout: Callable[[], Lookout]) -> None:
-    """Use a lookout in a loop of its own, and end it."""
+def run_supervisor(
+    use: Callable[[WatcherSupervisor], Awaitable[None]], supervisor: Callable[[], WatcherSupervisor]
+) -> None:
+    """Use a supervisor in an event loop of its own, and stop it."""
 
     async def run() -> None:
-        made = lookout()
+        made = supervisor()
         try:
             async with asyncio.timeout(PATIENCE):
                 await use(made)
@@ -155,73 +160,73 @@ def run_lookout(use: Callable[[Lookout], Awaitable[None]], lookout: Callable[[],
     asyncio.run(run())
 
 
-async def wait_for(lookout: Lookout, path: Path) -> None:
-    """Take what is told until it is this path."""
-    while str(path) not in lookout.take():
-        await lookout.changed.wait()
+async def wait_for(supervisor: WatcherSupervisor, path: Path) -> None:
+    """Take changes until this path is among them."""
+    while str(path) not in supervisor.take_changes():
+        await supervisor.changed.wait()
 
 
 def test_a_watcher_that_gives_up_is_replaced(tmp_path: Path) -> None:
-    """What it told is kept, polling goes on from there, and the reason is known."""
+    """Its changes are kept, polling continues, and the reason is known."""
 
-    async def use(lookout: Lookout) -> None:
-        await lookout.watch([tmp_path])
-        await wait_for(lookout, tmp_path / "told.jsonl")
-        while not (lookout.take_gap() and lookout.is_polling):
-            lookout.take()
-            await lookout.changed.wait()
-        assert lookout.reason == "OS file watch limit reached."
+    async def use(supervisor: WatcherSupervisor) -> None:
+        await supervisor.watch([tmp_path])
+        await wait_for(supervisor, tmp_path / "changes.jsonl")
+        while not (supervisor.take_gap() and supervisor.is_polling):
+            supervisor.take_changes()
+            await supervisor.changed.wait()
+        assert supervisor.reason == "OS file watch limit reached."
         (tmp_path / "x.jsonl").touch()
-        await wait_for(lookout, tmp_path / "x.jsonl")
+        await wait_for(supervisor, tmp_path / "x.jsonl")
 
-    run_lookout(use, lambda: Lookout(TiredWatcher()))
+    run_supervisor(use, lambda: WatcherSupervisor(TiredWatcher()))
 
 
 def test_a_limit_that_is_reached_at_once(tmp_path: Path) -> None:
-    """More directories than may be watched are polled from the beginning."""
+    """More directories than the limit are polled from the start."""
     places = [tmp_path / f"{number}" for number in range(9)]
     for place in places:
         place.mkdir()
 
-    async def use(lookout: Lookout) -> None:
-        await lookout.watch(places)
-        assert lookout.is_polling
+    async def use(supervisor: WatcherSupervisor) -> None:
+        await supervisor.watch(places)
+        assert supervisor.is_polling
         (places[8] / "x.jsonl").touch()
-        await wait_for(lookout, places[8] / "x.jsonl")
+        await wait_for(supervisor, places[8] / "x.jsonl")
 
-    run_lookout(use, lambda: Lookout(SystemWatcher(8)))
-
-
-def test_a_system_that_says_nothing_is_not_trusted(tmp_path: Path) -> None:
-    """After two changes that nobody told of, files are polled."""
-
-    async def use(lookout: Lookout) -> None:
-        await lookout.watch([tmp_path])
-        lookout.note_missed()
-        assert not lookout.is_polling
-        lookout.note_missed()
-        assert (lookout.is_polling, lookout.reason) == (True, NOT_TOLD)
-        assert await lookout.watch([tmp_path])
-
-    run_lookout(use, Lookout)
+    run_supervisor(use, lambda: WatcherSupervisor(SystemWatcher(8)))
 
 
-def test_a_watched_directory_that_is_made_anew_is_watched_again(tmp_path: Path) -> None:
-    """The old one is not the one that is there now."""
+def test_missing_events_lead_to_polling(tmp_path: Path) -> None:
+    """After two unreported changes, it polls."""
+
+    async def use(supervisor: WatcherSupervisor) -> None:
+        await supervisor.watch([tmp_path])
+        supervisor.note_missed()
+        assert not supervisor.is_polling
+        supervisor.note_missed()
+        assert (supervisor.is_polling, supervisor.reason) == (True, NO_NOTIFICATIONS)
+        assert await supervisor.watch([tmp_path])
+
+    run_supervisor(use, WatcherSupervisor)
+
+
+def test_a_recreated_directory_is_watched_again(tmp_path: Path) -> None:
+    """The watch of the old directory does not cover the new one."""
     place = tmp_path / "place"
     place.mkdir()
 
-    async def use(lookout: Lookout) -> None:
-        assert await lookout.watch([tmp_path, place])
-        assert not await lookout.watch([tmp_path, place])
+    async def use(supervisor: WatcherSupervisor) -> None:
+        assert await supervisor.watch([tmp_path, place])
+        assert not await supervisor.watch([tmp_path, place])
         place.rmdir()
-        await wait_for(lookout, place)
+        await wait_for(supervisor, place)
         place.mkdir()
-        assert await lookout.watch([tmp_path, place])
+        assert await supervisor.watch([tmp_path, place])
         (place / "x.jsonl").touch()
-        await wait_for(lookout, place / "x.jsonl")
+        await wait_for(supervisor, place / "x.jsonl")
 
-    run_lookout(use, Lookout)
+    run_supervisor(use, WatcherSupervisor)
 
 
 @pytest.mark.parametrize(
@@ -230,53 +235,53 @@ def test_a_watched_directory_that_is_made_anew_is_watched_again(tmp_path: Path) 
 def test_polling_by_environment(
     monkeypatch: pytest.MonkeyPatch, value: str | None, expected: bool
 ) -> None:
-    """A variable forbids asking the system, for good or for one run."""
+    """An environment variable forces polling."""
     environment = {} if value is None else {POLL_VARIABLE: value}
     assert must_poll(environment) is expected
     for name, text in environment.items():
         monkeypatch.setenv(name, text)
 
     async def make() -> tuple[bool, str]:
-        lookout = Lookout()
-        return lookout.is_polling, lookout.reason
+        supervisor = WatcherSupervisor()
+        return supervisor.is_polling, supervisor.reason
 
-    assert asyncio.run(make()) == (expected, FORBIDDEN if expected else "")
+    assert asyncio.run(make()) == (expected, POLLING_FORCED if expected else "")
 
 
 def test_polling_by_option() -> None:
-    """Somebody who asks for it gets it."""
+    """The option forces polling."""
 
     async def make() -> tuple[bool, str]:
-        lookout = Lookout(poll=True)
-        return lookout.is_polling, lookout.reason
+        supervisor = WatcherSupervisor(poll=True)
+        return supervisor.is_polling, supervisor.reason
 
-    assert asyncio.run(make()) == (True, ASKED_FOR)
+    assert asyncio.run(make()) == (True, POLLING_REQUESTED)
 
 
 def test_the_limit_leaves_room_for_others() -> None:
-    """It is some number of directories, and not none."""
+    """It is positive."""
     assert find_watch_limit() > 8
 
 
 class SleepyWatcher:
-    """Never begins."""
+    """A watcher that never starts."""
 
     async def watch(self, _directories: Sequence[Path]) -> AsyncGenerator[Paths, None]:
-        """Wait for ever."""
+        """Wait forever."""
         await asyncio.Event().wait()
         yield frozenset()
 
 
-def test_who_no_longer_waits_for_the_beginning_leaves_nothing_behind(tmp_path: Path) -> None:
-    """Whoever follows a session may go before the watching has begun."""
+def test_cancelling_before_the_start_leaves_nothing_behind(tmp_path: Path) -> None:
+    """A follower may be cancelled before watching has started."""
 
     async def leave() -> set[str]:
-        lookout = Lookout(SleepyWatcher())
-        waiting = asyncio.create_task(lookout.watch([tmp_path]))
+        supervisor = WatcherSupervisor(SleepyWatcher())
+        waiting = asyncio.create_task(supervisor.watch([tmp_path]))
         await asyncio.sleep(0.01)
         waiting.cancel()
         await asyncio.wait({waiting})
-        await lookout.stop()
+        await supervisor.stop()
         return {str(task) for task in asyncio.all_tasks() - {asyncio.current_task()}}
 
     assert asyncio.run(leave()) == set()

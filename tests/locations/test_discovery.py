@@ -16,7 +16,7 @@ from recollect.locations.discovery import (
     discover,
     discover_root,
 )
-from recollect.locations.entries import Refusal, Refused, list_directory
+from recollect.locations.safe_files import Refusal, Refused, list_directory
 from recollect.locations.transcript_files import TranscriptKind
 from tests.locations.trees import link, needs_permissions, needs_pipes, transcript, write
 
@@ -42,9 +42,10 @@ def refused(path: Path, reason: Refusal, detail: str = "") -> Discovery:
 
 
 def test_all_layouts_are_found(root: Path, project: Path) -> None:
-    """Sessions, flat subagents, subagents below their session and agents of workflows."""
+    """Sessions, subagents beside, below and apart from their session, agents of workflows."""
     session = write(project / "s1.jsonl")
     flat = write(project / "agent-a1.jsonl")
+    shared = write(project / "subagents" / "agent-a4.jsonl")
     nested = write(project / "s1" / "subagents" / "agent-a2.jsonl")
     of_run = write(project / "s1" / "subagents" / "workflows" / "wf_1" / "agent-a3.jsonl")
     other = write(root / "projects" / "-srv-other" / "s2.jsonl")
@@ -54,6 +55,7 @@ def test_all_layouts_are_found(root: Path, project: Path) -> None:
             transcript(session, "s1"),
             transcript(nested, "s1", project_dir=project, agent_id="a2"),
             transcript(of_run, "s1", project_dir=project, agent_id="a3", run_id="wf_1"),
+            transcript(shared, project_dir=project, agent_id="a4"),
             transcript(other, "s2"),
         ),
         (),
@@ -96,12 +98,12 @@ def test_session_may_have_any_stem(root: Path, project: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
 def test_file_name_that_is_not_utf8_is_found(root: Path, project: Path) -> None:
-    """A name of arbitrary bytes is kept as the system gives it."""
+    """A name of arbitrary bytes is kept as the system gives it, and its id is text."""
     try:
         path = write(project / os.fsdecode(b"caf\xe9.jsonl"))
     except OSError:
         pytest.skip("this file system takes UTF-8 only")
-    assert discover_root(root) == Discovery((transcript(path, "caf\udce9"),), ())
+    assert discover_root(root) == Discovery((transcript(path, "caf%E9"),), ())
 
 
 def test_empty_file_is_found(root: Path, project: Path) -> None:

@@ -1,11 +1,11 @@
-"""Tests of recollect.locations.entries."""
+"""Tests of recollect.locations.safe_files."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from recollect.locations.entries import (
+from recollect.locations.safe_files import (
     Refusal,
     Refused,
     describe_error,

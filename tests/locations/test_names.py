@@ -1,4 +1,4 @@
-"""Tests of recollect.locations.names."""
+"""Tests of recollect.locations.project_names."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.locations.names import (
+from recollect.locations.project_names import (
+    decode_id,
+    encode_id,
     encode_project_path,
     encode_without_limit,
     is_key_name,
@@ -129,3 +131,32 @@ def test_transcripts_are_told_by_their_suffix(name: str, expected: bool) -> None
 def test_keys_are_told_by_their_suffix(name: str, expected: bool) -> None:
     """The secret of a running process ends in `.key`, in whatever case."""
     assert is_key_name(name) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "session_id"),
+    [
+        ("0b6bd7b5-38f4-4c0c-9d3e-3a5f1d0f9a11", "0b6bd7b5-38f4-4c0c-9d3e-3a5f1d0f9a11"),
+        ("my best session", "my best session"),
+        ("$(id)", "$(id)"),
+        ("笔记", "笔记"),
+        ("-rf", "%2Drf"),
+        ("..", "%2E."),
+        ("100%", "100%25"),
+        ("caf\udce9", "caf%E9"),
+        ("a\x1b[2J", "a%1B[2J"),
+        ("exe.\u202egnp", "exe.%E2%80%AEgnp"),
+    ],
+)
+def test_an_id_is_the_name_as_text(name: str, session_id: str) -> None:
+    """Only what could not be typed, printed or put into an address is percent-encoded."""
+    assert (encode_id(name), decode_id(session_id)) == (session_id, name)
+
+
+@given(st.binary(max_size=40).map(lambda data: data.decode("utf-8", "surrogateescape")))
+def test_ids_tell_names_apart(name: str) -> None:
+    """Every name has an id of its own, printable and never an option or a parent directory."""
+    session_id = encode_id(name)
+    assert decode_id(session_id) == name
+    assert session_id.isprintable()
+    assert session_id[:1] not in {"-", "."}

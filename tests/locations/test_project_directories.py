@@ -1,4 +1,4 @@
-"""Tests of recollect.locations.project_directories."""
+"""Tests of recollect.locations.references."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.locations.names import encode_project_path, encode_without_limit
-from recollect.locations.project_directories import (
+from recollect.locations.project_names import encode_project_path, encode_without_limit
+from recollect.locations.references import (
     find_project_directories,
     select_transcripts,
     work_directory,

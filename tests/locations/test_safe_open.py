@@ -1,4 +1,4 @@
-"""Tests of recollect.locations.safe_open."""
+"""Tests of recollect.locations.safe_files."""
 
 import os
 import socket
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import UnreadableInput
-from recollect.locations.safe_open import _open_descriptor, open_regular
+from recollect.locations.safe_files import _open_descriptor, open_regular
 from tests.locations.trees import link, needs_permissions, needs_pipes, write
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.locations.entries import Refusal, Refused
+from recollect.locations.safe_files import Refusal, Refused
 from recollect.locations.sidecars import (
     Sidecar,
     SidecarKind,

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from recollect.locations.transcript_files import (
-    Place,
     TranscriptKind,
+    TranscriptLocation,
     guess_place,
     project_place,
     run_place,
+    shared_subagents_place,
     subagents_place,
 )
 from tests.locations.trees import transcript, write
@@ -27,6 +28,13 @@ def test_flat_subagent_does_not_tell_its_session(tmp_path: Path) -> None:
     path = write(tmp_path / "agent-a1.jsonl")
     found = project_place(tmp_path).describe("agent-a1.jsonl", path.stat())
     assert found == transcript(path, agent_id="a1")
+
+
+def test_shared_subagent_does_not_tell_its_session(tmp_path: Path) -> None:
+    """A subagent in the `subagents` of its project names its session inside the file only."""
+    path = write(tmp_path / "subagents" / "agent-a1.jsonl")
+    found = shared_subagents_place(path.parent).describe(path.name, path.stat())
+    assert found == transcript(path, project_dir=tmp_path, agent_id="a1")
 
 
 def test_subagent_belongs_to_the_session_above_it(tmp_path: Path) -> None:
@@ -50,11 +58,20 @@ def test_subagent_of_another_name_is_kept(tmp_path: Path) -> None:
     assert found == transcript(path, "s1", project_dir=tmp_path, agent_id="other")
 
 
-@pytest.mark.parametrize("name", [".jsonl", "a:b.jsonl", "nul.jsonl"])
-def test_id_that_is_no_plain_name_is_none(tmp_path: Path, name: str) -> None:
-    """A file with a name that cannot be an id is still a transcript, without an id."""
+@pytest.mark.parametrize(
+    ("name", "session_id"),
+    [
+        (".jsonl", "%00"),
+        ("a:b.jsonl", "a:b"),
+        ("nul.jsonl", "nul"),
+        ("-rf.jsonl", "%2Drf"),
+        ("a\x1bb.jsonl", "a%1Bb"),
+    ],
+)
+def test_every_session_has_an_id(tmp_path: Path, name: str, session_id: str) -> None:
+    """A file with a name that can be no part of a path has an id as well."""
     path = write(tmp_path / name)
-    assert project_place(tmp_path).describe(name, path.stat()) == transcript(path)
+    assert project_place(tmp_path).describe(name, path.stat()) == transcript(path, session_id)
 
 
 def test_empty_file_is_empty(tmp_path: Path) -> None:
@@ -66,12 +83,15 @@ def test_empty_file_is_empty(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("directory", "expected"),
     [
-        ("p", Place("p/", Path("p"))),
-        ("p/s", Place("p/s/", Path("p/s"))),
-        ("p/s/subagents", Place("p/s/subagents/", Path("p"), TranscriptKind.SUBAGENT, "s")),
+        ("p", TranscriptLocation("p/", Path("p"))),
+        ("p/s", TranscriptLocation("p/s/", Path("p/s"))),
+        (
+            "p/s/subagents",
+            TranscriptLocation("p/s/subagents/", Path("p"), TranscriptKind.SUBAGENT, "s"),
+        ),
         (
             "p/s/subagents/workflows/w",
-            Place(
+            TranscriptLocation(
                 "p/s/subagents/workflows/w/",
                 Path("p"),
                 TranscriptKind.WORKFLOW_AGENT,
@@ -79,10 +99,16 @@ def test_empty_file_is_empty(tmp_path: Path) -> None:
                 "w",
             ),
         ),
-        ("p/workflows/w", Place("p/workflows/w/", Path("p/workflows/w"))),
-        ("subagents", Place("subagents/", Path(), TranscriptKind.SUBAGENT)),
+        ("p/workflows/w", TranscriptLocation("p/workflows/w/", Path("p/workflows/w"))),
+        ("subagents", TranscriptLocation("subagents/", Path(), TranscriptKind.SUBAGENT)),
+        (
+            "projects/p/subagents",
+            TranscriptLocation(
+                "projects/p/subagents/", Path("projects/p"), TranscriptKind.SUBAGENT
+            ),
+        ),
     ],
 )
-def test_place_is_guessed_by_the_names_above(directory: str, expected: Place) -> None:
+def test_place_is_guessed_by_the_names_above(directory: str, expected: TranscriptLocation) -> None:
     """Outside a root the names of the directories above decide, as far as there are any."""
     assert guess_place(Path(directory)) == expected

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import astuple, replace
 
-from recollect.pricing import Price, Prices, Request, Tokens
-from recollect.pricing.price_file import PriceFile, read_bundled
-from recollect.pricing.prices import GENERATED
+from recollect.pricing import BilledRequest, Price, Prices, Tokens
+from recollect.pricing.price_tables import PriceFile, read_bundled
+from recollect.pricing.prices import GENERATED_PRICES
 
 pytest.importorskip("genai_prices", reason="genai-prices, a development dependency, is missing")
 
@@ -21,7 +21,7 @@ from tools import generate_prices
 
 SAMPLES = 10_000
 FIRST_DAY = date(2024, 1, 1)
-TABLE = read_bundled(GENERATED)
+TABLE = read_bundled(GENERATED_PRICES)
 PROVIDER = generate_prices.find_provider()
 
 # genai-prices has no long-context price for Sonnet 4; ours is in the overrides.
@@ -76,7 +76,7 @@ def test_costs_equal_those_of_genai_prices() -> None:
         tokens = draw_tokens(rng, price)
         if model.id == FLAT_AT_THE_SOURCE and tokens.prompt > 200_000:
             tokens = Tokens(output=tokens.output)
-        cost = prices.cost_of(Request(model.id, tokens), moment)
+        cost = prices.cost_of(BilledRequest(model.id, tokens), moment)
         expected = microdollars(tokens, model, moment)
         if cost is None or cost.total != round(expected):
             strays.append((model.id, moment, astuple(tokens), cost, expected))
@@ -85,7 +85,7 @@ def test_costs_equal_those_of_genai_prices() -> None:
 
 def test_the_table_has_the_form_of_the_generator() -> None:
     """The committed file was written by the generator and not by hand."""
-    assert generate_prices.to_json(TABLE) == GENERATED.read_text(encoding="utf-8")
+    assert generate_prices.to_json(TABLE) == GENERATED_PRICES.read_text(encoding="utf-8")
 
 
 def test_a_table_can_be_made_from_nothing(

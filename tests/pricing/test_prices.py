@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from recollect.pricing import SYNTHETIC, Cost, Prices, Request, Tokens
+from recollect.pricing import SYNTHETIC, BilledRequest, Cost, Prices, Tokens
 from recollect.pricing.prices import CACHE_SIZE
 from recollect.records.usage import CacheCreation, Iteration, ServerToolUse, Usage
 from tests.process import run_python
@@ -114,15 +114,15 @@ def test_factors(
 ) -> None:
     """Speed, tier and geography multiply the tokens, and an unknown value has no price."""
     model, *rest = terms
-    plain = prices.cost_of(Request(model, Tokens(1_000, 1_000)), DAY)
+    plain = prices.cost_of(BilledRequest(model, Tokens(1_000, 1_000)), DAY)
     assert plain is not None
-    cost = prices.cost_of(Request(model, Tokens(1_000, 1_000), *rest), DAY)
+    cost = prices.cost_of(BilledRequest(model, Tokens(1_000, 1_000), *rest), DAY)
     assert total(cost) == (None if factor is None else round(plain.total * factor))
 
 
 def test_factors_leave_searches_alone(prices: Prices) -> None:
     """A search costs a cent, however fast the answer was."""
-    request = Request("claude-opus-5", Tokens(web_searches=1), "fast", "batch", "us")
+    request = BilledRequest("claude-opus-5", Tokens(web_searches=1), "fast", "batch", "us")
     assert prices.cost_of(request, DAY) == Cost(web_search=10_000)
 
 
@@ -147,7 +147,8 @@ SHORT = Tokens(output=1_000, cache_read=100_000, cache_write_5m=50_000, cache_wr
 def test_long_prompts(prices: Prices, model: str, day: str, short: int, long: int) -> None:
     """One token above 200,000 doubles the prompt's price where and when that was the rule."""
     costs = [
-        prices.cost_of(Request(model, tokens), date.fromisoformat(day)) for tokens in (SHORT, LONG)
+        prices.cost_of(BilledRequest(model, tokens), date.fromisoformat(day))
+        for tokens in (SHORT, LONG)
     ]
     assert [total(cost) for cost in costs] == [short, long]
 
@@ -155,7 +156,7 @@ def test_long_prompts(prices: Prices, model: str, day: str, short: int, long: in
 def test_a_step_at_a_hundred_thousand(prices: Prices) -> None:
     """Haiku 5.5 costs five times as much above it."""
     costs = [
-        prices.cost_of(Request("claude-haiku-5-5", Tokens(input=count)), DAY)
+        prices.cost_of(BilledRequest("claude-haiku-5-5", Tokens(input=count)), DAY)
         for count in (100_000, 100_001)
     ]
     assert costs == [Cost(input=10_000), Cost(input=50_000)]

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from msgspec import Struct, field
 
-from recollect.pricing import Prices, Request, Tokens
+from recollect.pricing import BilledRequest, Prices, Tokens
 
 # The day on which the clients were run.
 DAY = "2026-11-14"
@@ -65,7 +65,7 @@ def _read_totals(line: bytes) -> list[tuple[str, ModelUsage]]:
 
 def cost_of(model: str, tokens: Tokens) -> int | None:
     """Microdollars, if there is a price."""
-    cost = PRICES.cost_of(Request(model, tokens), DAY)
+    cost = PRICES.cost_of(BilledRequest(model, tokens), DAY)
     return None if cost is None else cost.total
 
 

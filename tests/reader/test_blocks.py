@@ -3,16 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.reader.blocks import Block, BlockSplitter, TooLong
+from recollect.reader.line_blocks import BlockSplitter, LineBlock, TooLong
 
 
 def test_a_block_ends_at_the_last_line_end() -> None:
     """What has no line end yet is held back, and its offset is told."""
     splitter = BlockSplitter(100)
-    assert splitter.feed(b"a\nb\nc") == [Block(100, b"a\nb\n")]
+    assert splitter.feed(b"a\nb\nc") == [LineBlock(100, b"a\nb\n")]
     assert splitter.offset == 104
     assert splitter.feed(b"d") == []
-    assert splitter.feed(b"e\nf\n") == [Block(104, b"cde\n"), Block(108, b"f\n")]
+    assert splitter.feed(b"e\nf\n") == [LineBlock(104, b"cde\n"), LineBlock(108, b"f\n")]
     assert splitter.finish() is None
 
 
@@ -21,7 +21,7 @@ def test_a_long_line_is_counted_and_dropped() -> None:
     splitter = BlockSplitter(0, max_line=4)
     assert splitter.feed(b"abc") == []
     assert splitter.feed(b"def") == []
-    assert splitter.feed(b"g\nh\n") == [TooLong(0, 8), Block(8, b"h\n")]
+    assert splitter.feed(b"g\nh\n") == [TooLong(0, 8), LineBlock(8, b"h\n")]
 
 
 def test_an_unfinished_long_line_is_counted_too() -> None:
@@ -37,6 +37,6 @@ def test_blocks_and_the_rest_are_the_input(chunks: list[bytes]) -> None:
     splitter = BlockSplitter(0)
     pieces = [piece for chunk in chunks for piece in splitter.feed(chunk)]
     rest = splitter.finish()
-    blocks = [piece for piece in (*pieces, rest) if isinstance(piece, Block)]
+    blocks = [piece for piece in (*pieces, rest) if isinstance(piece, LineBlock)]
     assert b"".join(block.data for block in blocks) == b"".join(chunks)
-    assert all(block.data.endswith(b"\n") for block in pieces if isinstance(block, Block))
+    assert all(block.data.endswith(b"\n") for block in pieces if isinstance(block, LineBlock))

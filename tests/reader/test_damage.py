@@ -4,8 +4,7 @@ import pytest
 
 from recollect.reader import read_transcript
 from recollect.records.conversation import Assistant, User
-from recollect.records.envelope import Record
-from recollect.records.irregular import Blank, Damaged, Torn, Unknown
+from recollect.records.envelope import Blank, Damaged, Record, Torn, Unknown
 from recollect.records.progress import Progress
 from recollect.records.state import Mode
 from recollect.records.system import ApiError

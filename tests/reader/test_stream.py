@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.reader import StreamDecoder, StreamItem, read_stream
-from recollect.records.irregular import Blank, Damaged, Oversized, Torn
-from recollect.records.span import Span
-from recollect.records.stream.envelope import UnknownMessage
-from recollect.records.stream.signals import KeepAlive
+from recollect.records.envelope import Blank, Damaged, Oversized, Span, Torn
+from recollect.records.stream.messages import KeepAlive, UnknownMessage
 
 LINES = st.sampled_from(
     [

@@ -1,19 +1,20 @@
-"""One line → one record: typed, mended, or `Unknown` with all that was in it."""
+"""Decoding of one line: typed, repaired, filled field by field, or `Unknown`."""
+
+from __future__ import annotations
 
 import json
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from recollect.records import progress, state
+from recollect.records.attachment_kinds import HookSuccess, OtherAttachment, QueuedCommand
 from recollect.records.attachments import Attachment
-from recollect.records.attachments.files import QueuedCommand
-from recollect.records.attachments.hooks import HookSuccess
-from recollect.records.attachments.kinds import OtherAttachment
 from recollect.records.blocks import (
     Image,
     Source,
@@ -24,10 +25,16 @@ from recollect.records.blocks import (
     UnknownBlock,
 )
 from recollect.records.conversation import ApiMessage, Assistant, Origin, User, UserMessage
-from recollect.records.decoding import decode_record, decode_value, find_misfits
-from recollect.records.envelope import Record
-from recollect.records.irregular import Unknown
-from recollect.records.span import Span
+from recollect.records.decoding import (
+    MAX_DEPTH,
+    Misfit,
+    decode_record,
+    decode_value,
+    find_misfits,
+    fit,
+    repair,
+)
+from recollect.records.envelope import Record, Span, Unknown
 from recollect.records.system import (
     SYSTEM_SUBTYPES,
     CompactBoundary,
@@ -263,3 +270,124 @@ def test_every_documented_record_is_known(line: bytes) -> None:
     """The format page shows records that this code reads whole."""
     assert not isinstance(decode_record(line), Unknown | None)
     assert find_misfits(line) == ()
+
+
+class Inner(Struct, frozen=True, tag="inner"):
+    """A known member of the union below."""
+
+    size: int = 0
+
+
+class Other(Struct, frozen=True, tag="<other>"):
+    """The member for what is not known."""
+
+    kind: str | None = None
+    raw: Raw = Raw()
+
+
+class Outer(Struct, frozen=True):
+    """One field of each shape that the record types use."""
+
+    name: str | None = None
+    one: Inner | Other | None = None
+    many: tuple[Inner | Other | str, ...] = ()
+    named: dict[str, int] = {}
+    text_or_many: str | tuple[int, ...] | None = None
+
+
+MISFIT_CASES: list[tuple[bytes, Outer, list[str]]] = [
+    (b'{"name":5}', Outer(), ["name"]),
+    (b'{"name":"n","one":{"type":"inner","size":"x"}}', Outer(name="n", one=Inner()), ["one.size"]),
+    (
+        b'{"one":{"type":"new","size":1}}',
+        Outer(one=Other(kind="new", raw=Raw(b'{"type":"new","size":1}'))),
+        [],
+    ),
+    (
+        b'{"one":{"size":1}}',
+        Outer(one=Other(raw=Raw(b'{"size":1}'))),
+        [],
+    ),
+    (
+        b'{"many":["a",3,{"type":"inner","size":2},{"type":9}]}',
+        Outer(many=("a", Other(raw=Raw(b"3")), Inner(size=2), Other(raw=Raw(b'{"type":9}')))),
+        [],
+    ),
+    (b'{"named":{"a":1,"b":"x"}}', Outer(named={"a": 1}), ["named.*"]),
+    (b'{"text_or_many":[1,"x",2]}', Outer(text_or_many=(1, 2)), ["text_or_many[1]"]),
+    (b'{"text_or_many":{"a":1},"name":"n"}', Outer(name="n"), ["text_or_many"]),
+]
+
+
+@pytest.mark.parametrize(("text", "value", "misfits"), MISFIT_CASES)
+def test_what_fits_is_kept_and_the_rest_is_named(
+    text: bytes, value: Outer, misfits: list[str]
+) -> None:
+    """Each part that fits is there, and each that does not is named by its path."""
+    named: list[str] = []
+    assert fit(text, Outer, "", named) == value
+    assert named == misfits
+
+
+@pytest.mark.parametrize("text", [b"[]", b'"text"', b"7", b"null"])
+def test_a_value_of_another_kind_does_not_fit_at_all(text: bytes) -> None:
+    """Not even the outermost shape is right: that is for the caller to deal with."""
+    with pytest.raises(Misfit):
+        fit(text, Outer, "", [])
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@pytest.mark.parametrize(
+    ("broken", "mended"),
+    [
+        (rb'"\ud83d"', rb'"\ufffd"'),
+        (rb'"\uDE00\uD83D"', rb'"\ufffd\ufffd"'),
+        (rb'"\ud83d\ude00"', rb'"\ud83d\ude00"'),
+        (rb'"\\ud83d"', rb'"\\ud83d"'),
+        (b'"a\x00b\tc"', rb'"a\u0000b\u0009c"'),
+        (b'"\xff"', '"\ufffd"'.encode()),
+        (b"[NaN,-Infinity,Infinity]", b"[null,null,null]"),
+        (b'["NaN"]', b'["NaN"]'),
+        (b"[" + b"7" * 4001 + b"]", b'["' + b"7" * 4001 + b'"]'),
+        (b'{"a":1.5e3}', b'{"a":1.5e3}'),
+    ],
+)
+def test_each_fault_is_mended(broken: bytes, mended: bytes) -> None:
+    """One fault at a time becomes the nearest strict text."""
+    assert repair(broken) == mended
+
+
+@given(JSON, st.booleans())
+def test_sound_text_keeps_its_meaning(value: object, ascii_only: bool) -> None:
+    """JSON that is sound stays what it says."""
+    text = json.dumps(value, ensure_ascii=ascii_only).encode("utf-8", "replace")
+    assert json.loads(repair(text)) == json.loads(repair(repair(text)))
+    if b"\\ud" not in text:
+        assert json.loads(repair(text)) == json.loads(text)
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 1, 100_000])
+def test_what_lies_too_deep_becomes_null(depth: int) -> None:
+    """The text can be decoded whatever its depth, and all that is shallower stays."""
+    text = b'{"a":' + b"[" * depth + b"]" * depth + b',"b":1}'
+    decoded = msgspec.json.decode(repair(text))
+    assert decoded["b"] == 1
+    assert json.dumps(decoded["a"]).count("[") == min(depth, MAX_DEPTH - 1)
+
+
+def test_text_that_never_closes_is_left_for_others_to_judge() -> None:
+    """A hundred thousand open brackets are no reason to recurse or to invent closing ones."""
+    text = b"[" * 100_000
+    assert repair(text) == text
+
+
+@given(st.binary())
+def test_any_bytes_can_be_repaired(data: bytes) -> None:
+    """The result is always UTF-8."""
+    repair(data).decode()

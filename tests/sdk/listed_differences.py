@@ -189,20 +189,20 @@ def _is_not_the_earliest(case: Case) -> bool:
 LISTED_DIFFERENCES: Final = (
     ListedDifference(
         "listed",
-        "lists a file that holds only titles of other sessions, under one of those",
-        "leaves it out: there is no conversation in it",
+        "lists a file that contains only titles of other sessions, under one of those",
+        "leaves it out: it has no conversation",
         _has_no_conversation,
     ),
     ListedDifference(
         "listed",
         "leaves out a session in which it finds neither a title nor a prompt",
-        "lists it: it is on disk, somebody may look for it, and a damaged line may be the prompt",
+        "lists it: it is on disk, the user may look for it, and a damaged line may be the prompt",
         _asks_nothing,
     ),
     ListedDifference(
         "title",
-        "takes any `summary` that stands in the file",
-        "knows that clients 1.0.x wrote there the titles of other sessions",
+        "takes any `summary` in the file",
+        "knows that clients 1.0.x wrote the titles of other sessions there",
         _names_another_session,
     ),
     ListedDifference(
@@ -220,7 +220,7 @@ LISTED_DIFFERENCES: Final = (
     ListedDifference(
         "first prompt",
         "puts it on one line and cuts it at 200 characters",
-        "keeps it whole: a list cuts it to its own width",
+        "keeps all of it: a list cuts it to its own width",
         _is_put_on_a_line,
     ),
     ListedDifference(
@@ -238,30 +238,30 @@ LISTED_DIFFERENCES: Final = (
     ListedDifference(
         "first prompt",
         "takes the task of a subagent, which old clients wrote into the same file",
-        "takes what the person wrote",
+        "takes what the user wrote",
         _is_task_of_subagent,
     ),
     ListedDifference(
         "first prompt",
-        "sees no prompt that ends behind the first 64 KB",
+        "misses a prompt that ends after the first 64 KB",
         "reads on until there is one",
         _stands_behind_the_head,
     ),
     ListedDifference(
         "first prompt",
-        "hands on half a character, which no terminal and no file can take",
-        "puts the replacement character in its place",
+        "returns half a character, which no terminal and no file accepts",
+        "replaces it by the replacement character",
         _has_half_a_character,
     ),
     ListedDifference(
         "work directory",
         "shows where the session began",
-        "shows where it was last, as both do with the branch: that is where it goes on",
+        "shows where it was last, as both do with the branch: that is where it continues",
         _went_elsewhere,
     ),
     ListedDifference(
         "created",
-        "takes the first time in the file, be it that of a queue entry or a snapshot",
+        "takes the first time in the file, even that of a queue entry or a snapshot",
         "takes times of the conversation only, and so has none for a file without one",
         _is_no_time_of_conversation,
     ),

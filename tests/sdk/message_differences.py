@@ -91,7 +91,7 @@ def _sort_results(case: Case, loaded: Loaded) -> Loaded:
 
 MESSAGE_DIFFERENCES: Final = (
     MessageDifference(
-        "fails on a file with a byte that is no UTF-8, or with very deep nesting",
+        "fails on a file with invalid UTF-8, or with very deep nesting",
         "reads on: one damaged character costs one character",
         _drop_all,
     ),
@@ -101,23 +101,23 @@ MESSAGE_DIFFERENCES: Final = (
         _drop_salvaged,
     ),
     MessageDifference(
-        "leaves out what the client itself put in (`isMeta`)",
+        "leaves out what the client itself added (`isMeta`)",
         "keeps it: the model saw it, a resume loads it, and `--fork-session` copies it",
         _drop_injected,
     ),
     MessageDifference(
         "loses the messages that a partial compaction kept",
-        "hangs them behind the summary, where the compaction says that they belong",
+        "puts them after the summary, where the compaction says that they belong",
         _drop_preserved,
     ),
     MessageDifference(
         "adds lines from a dead branch that belong to a response with the same id",
-        "adds lines only where they hang on that response: elsewhere they are its other copy",
+        "adds lines only if they descend from that response: others are another copy of it",
         _drop_copies,
     ),
     MessageDifference(
         "orders the results of parallel calls by their times",
-        "orders them as they were written: times go back and forth",
+        "orders them as they were written: times are not monotonic",
         _sort_results,
     ),
 )

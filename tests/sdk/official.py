@@ -44,7 +44,7 @@ def ask_officially(root: Path, ids: list[str]) -> dict[str, Answers]:
         return {one: _read_messages(one, listed.get(one)) for one in ids}
 
 
-def _read_info(info: Any) -> Listed:  # noqa: ANN401 - the package is not there when types are checked
+def _read_info(info: Any) -> Listed:
     return Listed(
         title=info.summary,
         first_prompt=info.first_prompt,

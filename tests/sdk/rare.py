@@ -49,8 +49,8 @@ RARE: Final = (
         ("first", ("a", "b", "c", "d")),
     ),
     Rare(
-        "loads a branch that was given up, when the live one ends in words of the client",
-        "passes over what the client put in and takes what was said last",
+        "loads an abandoned branch when the current one ends with text of the client",
+        "skips what the client added and takes the last message",
         (
             _ask("a", None, "first"),
             _reply("b", "a"),
@@ -75,8 +75,8 @@ RARE: Final = (
         ("Repair the tests", ("a", "b")),
     ),
     Rare(
-        "does not see a title that was given in the middle of a large file",
-        "sees it once the session is opened; a list reads both ends of the file only, too",
+        "misses a title that was set in the middle of a large file",
+        "finds it once the session is opened; a list reads only both ends of the file, too",
         (
             _ask("a", None, "first"),
             _reply("b", "a", "words " * 12_000),

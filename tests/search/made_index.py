@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.locations import Transcript, discover_root
-from recollect.search.engine import RECIPE, SearchOptions, SearchResult, search
-from recollect.sync.texts import index_texts
+from recollect.search.engine import ANALYZER, SearchOptions, SearchResult, search
+from recollect.sync.text_indexer import index_texts
 from tests.library.claude_root import FIRST, PROJECT, Line, encode
 
 LONG_AGO = 1_700_000_000
@@ -51,7 +51,7 @@ class MadeIndex:
 
     def index(self, seconds: float | None = None) -> bool:
         """Bring the index level."""
-        return index_texts(self.data, RECIPE, self.transcripts(), seconds=seconds)
+        return index_texts(self.data, ANALYZER, self.transcripts(), seconds=seconds)
 
     def search(self, query: str, options: SearchOptions | None = None) -> SearchResult:
         """What a query finds."""

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from recollect.search import QueryError, parse_query
-from recollect.search.query import MAX_DEPTH, MAX_LENGTH
-from recollect.search.runs import ENCODED_LENGTH, TERM_LIMIT
-from recollect.search.tree import CHOICES, FIELDS
+from recollect.search.query_parser import MAX_DEPTH, MAX_LENGTH, MAX_PREFIXES, MAX_WORDS
+from recollect.search.query_tree import CHOICES, FIELDS
+from recollect.search.terms import ENCODED_LENGTH, TERM_LIMIT
 
 PAGE = (Path(__file__).parents[2] / "docs" / "search.md").read_text(encoding="utf-8")
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -31,12 +31,12 @@ def _code(cell: str) -> str:
 
 EXAMPLES = [_code(cell) for cell, _ in _rows(r"Query \| Finds[^|]*")]
 READINGS = [(_code(query), _code(reading)) for query, reading in _rows(r"Query \| Is read as")]
-REFUSALS = [(_code(query), message) for query, message in _rows(r"Refused \| Message")]
+ERRORS = [(_code(query), message) for query, message in _rows(r"Query \| Error")]
 
 
 def test_every_table_is_seen() -> None:
     """The tables of the page are found by the tests below."""
-    assert (len(EXAMPLES), len(READINGS), len(REFUSALS)) == (35, 4, 10)
+    assert (len(EXAMPLES), len(READINGS), len(ERRORS)) == (35, 4, 10)
 
 
 @pytest.mark.parametrize("query", EXAMPLES)
@@ -47,14 +47,14 @@ def test_examples_are_queries(query: str) -> None:
 
 
 @pytest.mark.parametrize(("query", "reading"), READINGS)
-def test_readings_are_as_told(query: str, reading: str) -> None:
+def test_readings_are_as_documented(query: str, reading: str) -> None:
     """Pasted text is read as the page says."""
     assert str(parse_query(query)) == reading
 
 
-@pytest.mark.parametrize(("query", "message"), REFUSALS)
-def test_refusals_are_as_told(query: str, message: str) -> None:
-    """A refused query gives the message on the page."""
+@pytest.mark.parametrize(("query", "message"), ERRORS)
+def test_errors_are_as_documented(query: str, message: str) -> None:
+    """An invalid query gives the message on the page."""
     with pytest.raises(QueryError) as refused:
         parse_query(query, now=NOW)
     assert refused.value.message == message.replace("`", "")
@@ -77,11 +77,12 @@ def test_every_field_has_an_example() -> None:
     assert tuple(re.findall("`([a-z]+)`", roles)) == CHOICES["role"]
 
 
-def test_limits_are_as_told() -> None:
+def test_limits_are_as_documented() -> None:
     """The limits on the page are those of the code."""
-    assert re.findall(r"at most ([\d,]+) characters and parentheses at most (\d+)", PAGE) == [
-        (f"{MAX_LENGTH:,}", str(MAX_DEPTH))
+    limits = r"at most ([\d,]+) characters, (\d+) words and fields, (\d+) of them prefixes"
+    assert re.findall(rf"{limits} \(`auth\*`\),\nand parentheses at most (\d+) deep", PAGE) == [
+        (f"{MAX_LENGTH:,}", str(MAX_WORDS), str(MAX_PREFIXES), str(MAX_DEPTH))
     ]
-    assert re.findall(r"up to its (\d+)th character\. A run of (\d+)", PAGE) == [
+    assert re.findall(r"up to the (\d+)th character\. A run of (\d+)", PAGE) == [
         (str(TERM_LIMIT), str(ENCODED_LENGTH))
     ]

@@ -11,9 +11,20 @@ from hypothesis import strategies as st
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.locations import discover_root
 from recollect.search import QueryError
-from recollect.search.engine import RECIPE, SearchOptions, search
-from recollect.sync.texts import index_texts
-from tests.library.claude_root import FIRST, SECOND, call, prompt, reply, result, title
+from recollect.search.engine import ANALYZER, SearchOptions, search
+from recollect.sync.session_lists import list_current
+from recollect.sync.text_indexer import index_texts
+from tests.library.claude_root import (
+    FIRST,
+    SECOND,
+    Line,
+    call,
+    prompt,
+    reply,
+    result,
+    summary,
+    title,
+)
 from tests.search.made_index import MadeIndex, make_index
 
 TEXTS = {
@@ -226,9 +237,9 @@ def test_what_re2_refuses_is_a_query_error(texts: MadeIndex, query: str) -> None
 def test_evil_expressions_are_quick(tmp_path: Path, query: str) -> None:
     """What would take a backtracking engine forever takes no time."""
     made = make_index(tmp_path, [prompt("a" * 50_000 + "!")])
-    before = time.perf_counter()
+    before = time.process_time()
     made.search(query)
-    assert time.perf_counter() - before < 1
+    assert time.process_time() - before < 10
 
 
 @given(st.text(max_size=40) | st.text("\"*()^:-+{}, ANDORNEAR'ab/;%", max_size=40))
@@ -247,9 +258,64 @@ def test_without_an_index_nothing_is_found(tmp_path: Path) -> None:
 def test_the_demo_data_can_be_searched(tmp_path: Path) -> None:
     """What comes with Recollect is found, subagents and Chinese paths included."""
     transcripts = list(discover_root(CLAUDE_DIRECTORY).transcripts)
-    assert index_texts(tmp_path, RECIPE, transcripts)
+    assert index_texts(tmp_path, ANALYZER, transcripts)
     counts = {
         query: search(tmp_path, query, transcripts, index_complete=True).total > 0
         for query in ("tidepool", "is:error", "is:subagent", "tool:Bash", "project:菜谱", "菜")
     }
     assert counts == dict.fromkeys(counts, True)
+
+
+def test_prompts_that_only_the_queue_holds_are_found(tmp_path: Path) -> None:
+    """With a link to where they are shown; one that became a prompt is found once, as that."""
+    queued: Line = {"type": "queue-operation", "operation": "enqueue", "content": "mind the gap"}
+    made = make_index(tmp_path, [prompt("begin", uuid="a"), queued])
+    (hit,) = made.search("gap role:user").hits
+    place = made.path().read_bytes().index(b"\n") + 1
+    assert (hit.part, hit.uuid) == ("queued", f"queue-{place}")
+    made.append(prompt("mind the gap", uuid="b"))
+    assert made.index()
+    assert made.find("gap") == ["b"]
+
+
+def test_queued_prompts_that_were_joined_are_found_once(tmp_path: Path) -> None:
+    """Several that waited may become one prompt, which is where their words are found."""
+    waiting = ("mind the gap\nand the step", "stand clear\nof the doors", "mind the horses")
+    queued: list[Line] = [
+        {"type": "queue-operation", "operation": "enqueue", "content": words} for words in waiting
+    ]
+    made = make_index(tmp_path, [prompt("begin", uuid="a"), *queued])
+    assert [hit.part for hit in made.search("mind").hits] == ["queued", "queued"]
+    made.append(prompt("\n".join(waiting[:2]), uuid="b"))
+    assert made.index()
+    parts = {hit.snippet.text: hit.part for hit in made.search("mind OR doors").hits}
+    assert set(parts.values()) == {"prompt", "queued"}
+    assert parts["mind the horses"] == "queued"
+    assert made.find("gap -horses") == ["b"]
+    made.append(prompt("mind the horses\nand the carts", uuid="c"))
+    assert made.index()
+    assert len(made.find("horses")) == 2, "a prompt with a line of its own was typed as it is"
+
+
+@pytest.mark.parametrize("is_listed", [False, True])
+def test_a_title_elsewhere_leads_to_the_session_that_bears_it(
+    tmp_path: Path, *, is_listed: bool
+) -> None:
+    """A leftover that holds the title of another session is no session to go to."""
+    made = make_index(tmp_path, [prompt("drain", uuid="u1"), reply("Done.", uuid="a1")])
+    made.write(summary("The marvellous pond", "a1"), session=SECOND)
+    made.index()
+    if is_listed:
+        list_current(made.data, made.transcripts())
+    (hit,) = made.search("marvellous").hits
+    assert (hit.session_id, hit.link, hit.path) == (FIRST, FIRST, str(made.path()))
+
+
+def test_a_session_is_one_group_by_title_and_text(tmp_path: Path) -> None:
+    """A title in another file and a text of the session itself are hits of one session."""
+    said = [prompt(f"the marvellous pond {number}", uuid=f"u{number}") for number in range(4)]
+    made = make_index(tmp_path, [*said, reply("Done.", uuid="a1")])
+    made.write(summary("The marvellous pond", "a1"), session=SECOND)
+    made.index()
+    found = made.search("marvellous", SearchOptions(limit=1, per_session=2))
+    assert [(hit.session_id, hit.further) for hit in found.hits] == [(FIRST, 3), (FIRST, 3)]

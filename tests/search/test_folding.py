@@ -11,9 +11,9 @@ from recollect.search.folding import (
     PICTOGRAPHS,
     SEPARATORS,
     fold,
-    fold_with_places,
+    fold_with_offsets,
+    is_ignorable,
     is_term_character,
-    vanishes,
 )
 from tests.search.texts import anything, texts
 
@@ -82,20 +82,20 @@ def test_nothing_but_terms_and_separators_is_left(text: str) -> None:
 @given(texts | anything)
 def test_folding_with_places_is_the_same_folding(text: str) -> None:
     """The folded text with the way back is the folded text, in lower case."""
-    assert fold_with_places(text).text == fold(text).casefold()
+    assert fold_with_offsets(text).text == fold(text).casefold()
 
 
 @given(texts | anything)
 def test_places_lead_back(text: str) -> None:
     """The source of each folded character lies in order, and folds to that character again."""
-    folded = fold_with_places(text)
-    sources = [folded.source_of(at, at + 1) for at in range(len(folded.text))]
+    folded = fold_with_offsets(text)
+    sources = [folded.find_source(at, at + 1) for at in range(len(folded.text))]
     assert sources == sorted(sources)
     assert all(0 <= start < end <= len(text) for start, end in sources)
     wrong = [
         (at, source)
         for at, source in enumerate(sources)
-        if folded.text[at] not in fold_with_places(text[slice(*source)]).text
+        if folded.text[at] not in fold_with_offsets(text[slice(*source)]).text
     ]
     assert wrong == []
 
@@ -113,9 +113,9 @@ def test_places_lead_back(text: str) -> None:
 )
 def test_a_part_leads_to_its_source(text: str, part: str, source: str) -> None:
     """A folded stretch stands for the original characters, however their number changed."""
-    folded = fold_with_places(text)
+    folded = fold_with_offsets(text)
     start = folded.text.index(part)
-    begin, end = folded.source_of(start, start + len(part))
+    begin, end = folded.find_source(start, start + len(part))
     assert text[begin:end] == source
 
 
@@ -132,4 +132,4 @@ def test_a_part_leads_to_its_source(text: str, part: str, source: str) -> None:
 )
 def test_what_vanishes(character: str, answer: bool) -> None:
     """Accents, joiners and selectors leave no trace; separators do."""
-    assert vanishes(character) is answer
+    assert is_ignorable(character) is answer

@@ -1,11 +1,22 @@
 """Tests of recollect.search.terms."""
 
+import base64
+import hashlib
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.search import TermSequence, iter_terms, prepare_for_index, query_terms
 from recollect.search.folding import BARRIER
+from recollect.search.terms import (
+    TERM_LIMIT,
+    cut_long_runs,
+    find_identifiers,
+    is_part_boundary,
+    split_identifier,
+)
 from tests.search.texts import (
     anything,
     is_found,
@@ -173,3 +184,99 @@ def test_what_a_word_is_searched_by(
 def test_another_spelling_is_found(query: str, text: str) -> None:
     """Parts, separators, accents and case do not keep a word from being found."""
     assert any(is_found(text, query_terms(query)))
+
+
+COMPOUNDS = {
+    "parseQuery": ("parse", "query"),
+    "ParseQuery": ("parse", "query"),
+    "HTTPServer": ("http", "server"),
+    "parseHTTPQuery2": ("parse", "http", "query", "2"),
+    "getURLs": ("get", "urls"),
+    "iOS": ("i", "os"),
+    "OAuth2Client": ("o", "auth", "2", "client"),
+    "utf8": ("utf", "8"),
+    "UTF8": ("utf", "8"),
+    "Python3": ("python", "3"),
+    "sha256Sum": ("sha", "256", "sum"),
+}
+SIMPLE = ["", "word", "Word", "WORD", "URLs", "IDs", "v2", "8facb961", "3F2A9B", "20261115", "x86"]
+
+
+@pytest.mark.parametrize(("name", "parts"), COMPOUNDS.items())
+def test_compounds_have_parts(name: str, parts: tuple[str, ...]) -> None:
+    """A name is split where its case changes and before a number at its end."""
+    assert split_identifier(name) == parts
+
+
+@pytest.mark.parametrize("name", SIMPLE)
+def test_simple_names_have_none(name: str) -> None:
+    """Words, acronyms with their plurals, numbers and hexadecimal digits are no compounds."""
+    assert split_identifier(name) == ()
+
+
+def test_every_compound_is_found_in_a_text() -> None:
+    """Each compound of a text is found once, whatever stands around it."""
+    text = " ".join([*COMPOUNDS, *SIMPLE, *COMPOUNDS]) + " é(parseQuery)parseTree"
+    names = [name.decode() for name in find_identifiers(text.encode())]
+    compounds = sorted(filter(split_identifier, names))
+    assert compounds == sorted({*COMPOUNDS, "parseTree"})
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [("parseQuery", [5]), ("HTTPServer", [4]), ("utf8x", [3, 4]), ("plain", []), ("URL", [])],
+)
+def test_parts_begin_at_boundaries(text: str, places: list[int]) -> None:
+    """Inside a word a part begins where the case rises and where digits begin or end."""
+    assert [at for at in range(1, len(text)) if is_part_boundary(text, at)] == places
+
+
+def _make_data(size: int) -> bytes:
+    """Bytes without a pattern, the same every time."""
+    return b"".join(hashlib.sha256(bytes([i % 256, i // 256])).digest() for i in range(size // 32))
+
+
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+def test_encoded_data_keeps_its_head(encode: Callable[[bytes], bytes]) -> None:
+    """A long run of base64 keeps its first 64 characters, and the text around it stays."""
+    run = encode(_make_data(9600)).decode()
+    assert cut_long_runs(f"image: {run}, done") == f"image: {run[:64]}, done"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a" * 64,
+        hashlib.sha256(b"").hexdigest(),
+        "/usr/share" * 30,
+        "some-long-kebab-case-name-" * 10,
+        "=" * 1000,
+        "│" * 1000,
+        base64.b64encode(_make_data(128)).decode()[:60],
+    ],
+)
+def test_ordinary_text_is_not_cut(text: str) -> None:
+    """Words up to the limit, paths, names and rulers of any length stay whole."""
+    assert cut_long_runs(text) == text
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "ж", "7"])
+def test_an_endless_word_keeps_its_head(letter: str) -> None:
+    """A word beyond the limit keeps its first 64 characters, in every alphabet."""
+    assert cut_long_runs(f"({letter * 1000}) end") == f"({letter * 64}) end"
+
+
+@given(texts, st.integers(65, 400), st.sampled_from("aéжक"), texts)
+def test_no_term_is_longer_than_the_limit(before: str, count: int, letter: str, after: str) -> None:
+    """No term exceeds 64 characters, whatever the text."""
+    terms = iter_terms(before + letter * count + after)
+    assert max(map(len, terms), default=0) <= TERM_LIMIT
+
+
+@pytest.mark.parametrize(
+    "run", ["a" * 1000, "й" * 100, base64.b64encode(_make_data(960)).decode(), "中" * 300]
+)
+def test_a_cut_run_is_found_when_asked_for_whole(run: str) -> None:
+    """Text and query are cut in the same way."""
+    assert is_found(f"see {run} there", query_terms(run)[:1]) == [True]

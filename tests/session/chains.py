@@ -14,6 +14,7 @@ from recollect.records.conversation import Assistant, User
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Chain, Record
 from recollect.records.progress import Progress
+from recollect.records.state import QueueOperation
 from recollect.records.system import System
 
 R = TypeVar("R", bound=Record)
@@ -110,6 +111,12 @@ def progress(uuid: str, kind: str, parent: str | None = None, **fields: object) 
     """A sign of life of a running tool."""
     body = {"type": kind, **fields}
     return make(Progress, {"type": "progress", "uuid": uuid, "parentUuid": parent, "data": body})
+
+
+def queue(operation: str, content: object = None, **fields: object) -> QueueOperation:
+    """A prompt that enters or leaves the queue."""
+    line = {"type": "queue-operation", "operation": operation, **fields}
+    return make(QueueOperation, line if content is None else {**line, "content": content})
 
 
 def in_a_row(*records: Chain) -> list[Chain]:

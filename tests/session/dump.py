@@ -23,6 +23,7 @@ VIEWS = (
     "metrics",
     "resume_chain",
     "resumable_messages",
+    "resumable_texts",
     "irregular",
 )
 

@@ -10,9 +10,8 @@ from recollect.reader import read_transcript
 from recollect.records.blocks import ToolResult
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Record
-from recollect.session.log import Log
-from recollect.session.outcomes import PENDING, SUCCESS, Outcome
-from recollect.session.tool_calls import ToolCall
+from recollect.session.conversation import Log
+from recollect.session.tool_calls import PENDING, SUCCESS, Outcome, ToolCall
 
 NOON = "2026-01-01T12:00:00.000Z"
 LATER = "2026-01-01T12:00:05.000Z"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.session.contexts import Context, ContextKind, separate_words
+from recollect.session.prompt_contexts import Context, ContextKind, separate_words
 
 REMINDER = "<system-reminder>\nBe brief.\n</system-reminder>"
 BRIEF = Context(ContextKind.REMINDER, "Be brief.")

@@ -9,15 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.records.conversation import User
-from recollect.records.envelope import Chain, ForkedFrom
-from recollect.records.span import Span
+from recollect.records.envelope import Chain, ForkedFrom, Span
 from recollect.records.state import CostState, FrameLink, PermissionMode, WorktreeSession
 from recollect.session.facts import (
     Backup,
-    Change,
     Facts,
     PullRequest,
     QueueEvent,
+    StateChange,
     build_facts,
 )
 from tests.session.recordings import LATER, NOON, make_log, read_scenario
@@ -118,10 +117,14 @@ def test_places_are_told_where_they_change() -> None:
         {**line, "uuid": "d", "timestamp": LATER, "cwd": "/p", "gitBranch": "fix"},
     ) == Facts(
         session_ids=("s",),
-        cwds=(Change("/p", "a", NOON), Change("/p/w", "c", LATER), Change("/p", "d", LATER)),
-        git_branches=(Change("main", "a", NOON), Change("fix", "b", LATER)),
-        versions=(Change("2.1.1", "a", NOON),),
-        entrypoints=(Change("cli", "a", NOON),),
+        cwds=(
+            StateChange("/p", "a", NOON),
+            StateChange("/p/w", "c", LATER),
+            StateChange("/p", "d", LATER),
+        ),
+        git_branches=(StateChange("main", "a", NOON), StateChange("fix", "b", LATER)),
+        versions=(StateChange("2.1.1", "a", NOON),),
+        entrypoints=(StateChange("cli", "a", NOON),),
     )
 
 
@@ -133,7 +136,7 @@ def test_lines_that_the_client_made_up_name_no_model() -> None:
             {"type": "assistant", "uuid": str(number), "message": {"model": model}}
             for number, model in enumerate(models)
         )
-    ) == Facts(models=(Change("m1", "0"), Change("m2", "3")))
+    ) == Facts(models=(StateChange("m1", "0"), StateChange("m2", "3")))
 
 
 def test_who_speaks_and_where_it_came_from() -> None:
@@ -164,7 +167,7 @@ def test_permission_modes_follow_the_file() -> None:
         PermissionMode(permission_mode="acceptEdits", span=Span("f", 40, 5)),
     ]
     assert build_facts(chain, states) == Facts(
-        permission_modes=(Change("default"), Change("plan"), Change("acceptEdits"))
+        permission_modes=(StateChange("default"), StateChange("plan"), StateChange("acceptEdits"))
     )
 
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.records.tools import PatchHunk
+from recollect.session.conversation import Log
 from recollect.session.facts import build_facts
-from recollect.session.files import (
+from recollect.session.file_events import (
     ChangedFile,
     FileAction,
     FileEvent,
@@ -17,9 +18,7 @@ from recollect.session.files import (
     count_lines,
     list_changed_files,
 )
-from recollect.session.log import Log
-from recollect.session.outcomes import FAILED, PENDING, ToolStatus
-from recollect.session.tool_calls import ToolCall, build_tool_calls
+from recollect.session.tool_calls import FAILED, PENDING, ToolCall, ToolStatus, build_tool_calls
 from tests.session.recordings import (
     LATER,
     NOON,
@@ -157,7 +156,7 @@ WITHOUT_RESULT: list[tuple[str, Mapping[str, object], str, FileEvent]] = [
         "Write",
         WRITE,
         "The file /p/a.py has been updated",
-        change(FileAction.UPDATE, has_content=True),
+        change(FileAction.UPDATE, lines_added=2, has_content=True),
     ),
 ]
 

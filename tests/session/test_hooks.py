@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.session.hooks import HookOutcome, HookRun, build_hooks
+from recollect.session.hook_runs import HookOutcome, HookRun, build_hooks
 from tests.session.recordings import LATER, NOON, make_log, read_scenario
 
 SAID = {"type": "assistant", "uuid": "said", "message": {"id": "m1", "content": "done"}}

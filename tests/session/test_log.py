@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from recollect.records.envelope import Record
-from recollect.records.irregular import Blank, Damaged, Oversized, Torn, Unknown
+from recollect.records.conversation import Assistant, User
+from recollect.records.envelope import Blank, Damaged, Oversized, Record, Torn, Unknown
 from recollect.records.state import LastPrompt, Mode, Summary
-from recollect.session.log import NIL_UUID, Log
+from recollect.session.conversation import NIL_UUID, Log
 from tests.session.chains import attachment, progress, reply, system, user
 
 
@@ -78,10 +78,23 @@ def test_links_without_uuid_are_kept() -> None:
 def test_a_repeated_uuid_has_its_last_content_in_its_first_place() -> None:
     """The line that was written later counts, where the first one stood."""
     first = reply("b", "half", message={"usage": {"output_tokens": 81}})
-    again = reply("b", "whole", message={"usage": {"output_tokens": 0}})
-    log = log_of(user("a"), first, user("c"), user("a", "changed"), again)
-    assert log.chain == [user("a", "changed"), again, user("c")]
+    again = reply("b", "half and whole", message={"usage": {"output_tokens": 0}})
+    log = log_of(user("a"), first, user("c"), user("a", isMeta=True), again)
+    assert log.chain == [user("a", isMeta=True), again, user("c")]
     assert log.superseded == [first]
+
+
+def test_a_repeated_uuid_with_other_words_is_another_line() -> None:
+    """What was said is kept, under a name of its own; what follows the uuid follows the last."""
+    log = log_of(user("a", "one"), reply("b", parent="a"), user("a", "two"), reply("c", parent="a"))
+    assert [(link.uuid, link.parent_uuid) for link in log.chain] == [
+        ("a", None),
+        ("b", "a"),
+        ("a-2", "b"),
+        ("c", "a-2"),
+    ]
+    log.extend([user("a", "two and more"), user("a", "one")])
+    assert log.chain[::2] == [user("a", "one"), user("a-2", "two and more", "b")]
 
 
 def test_sidechains_inside_a_session_are_set_apart() -> None:
@@ -114,6 +127,13 @@ def test_a_rewind_to_the_start_is_noted() -> None:
     assert log_of(LastPrompt(leaf_uuid=NIL_UUID), user("a")).rewound_to_start is True
 
 
+def words_of(record: Record) -> object:
+    """What a record says under which uuid."""
+    if not isinstance(record, User | Assistant) or not record.message:
+        return None
+    return str(record.uuid).partition("-")[0], str(record.message.content)
+
+
 RECORDS = st.lists(
     st.sampled_from(
         [
@@ -139,7 +159,11 @@ def test_steps_do_not_matter(records: Sequence[Record], cut: int) -> None:
 
 @given(RECORDS)
 def test_each_uuid_stands_once(records: Sequence[Record]) -> None:
-    """No uuid is in the lists of links twice, and none is missing."""
+    """No name is in the lists of links twice, and no uuid and no words are missing."""
     log = log_of(*records)
-    kept = [link.uuid for link in (*log.chain, *log.sidechain)]
-    assert sorted(map(str, kept)) == sorted({str(getattr(r, "uuid", "")) for r in records} - {""})
+    links = (*log.chain, *log.sidechain)
+    names = [str(link.uuid) for link in links]
+    assert len(set(names)) == len(names)
+    uuids = {str(getattr(record, "uuid", "")) for record in records} - {""}
+    assert {name.partition("-")[0] for name in names} == uuids
+    assert set(map(words_of, records)) <= {*map(words_of, links), None}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.session.log import Log
+from recollect.session.conversation import Log
 from recollect.session.media import Medium, MediumKind, build_media
 from recollect.session.messages import build_messages
 from tests.session.recordings import make_log, read_scenario

@@ -6,13 +6,13 @@ import pytest
 
 from recollect.records.envelope import Record
 from recollect.records.state import AiTitle, CustomTitle, LastPrompt, Summary
+from recollect.session.conversation import Log
 from recollect.session.facts import Facts, build_facts
 from recollect.session.live_process import LiveProcess
-from recollect.session.log import Log
 from recollect.session.messages import build_messages
 from recollect.session.metadata import (
     Metadata,
-    Origins,
+    Provenance,
     build_metadata,
     choose_title,
     find_first_prompt,
@@ -21,13 +21,15 @@ from recollect.session.metadata import (
 from tests.session.chains import attachment, in_a_row, reply, result, system, use, user
 
 
-def metadata_of(records: Sequence[Record], origins: Origins | None = None) -> Metadata:
+def metadata_of(records: Sequence[Record], origins: Provenance | None = None) -> Metadata:
     """The head data of a session with these records."""
     log = Log()
     log.extend(records)
     is_subagent = bool(log.starts_in_sidechain)
     messages = build_messages(log.chain, log.superseded, is_subagent=is_subagent)
-    return build_metadata(origins or Origins(), log, messages, build_facts(log.chain, log.states))
+    return build_metadata(
+        origins or Provenance(), log, messages, build_facts(log.chain, log.states)
+    )
 
 
 def first_prompt_of(*records: Record) -> str | None:
@@ -82,7 +84,9 @@ def test_a_whole_session() -> None:
         reply("i", "done", timestamp="2026-01-01T12:30:00Z"),
     )
     live = LiveProcess(pid=7, status="busy")
-    origins = Origins(id="s2", project="-p", path="/x/s2.jsonl", size=99, modified=12.5, live=live)
+    origins = Provenance(
+        id="s2", project="-p", path="/x/s2.jsonl", size=99, modified=12.5, live=live
+    )
     assert metadata_of(records, origins) == Metadata(
         id="s2",
         project="-p",
@@ -118,7 +122,7 @@ def test_a_subagent_is_known_by_its_first_words() -> None:
     )
     found = metadata_of(records)
     assert (found.is_subagent, found.agent_id, found.title) == (True, "a1", "find the bug")
-    assert metadata_of(records, Origins(agent_id="a2")).agent_id == "a2"
+    assert metadata_of(records, Provenance(agent_id="a2")).agent_id == "a2"
 
 
 def test_a_warm_up_has_no_title() -> None:
@@ -136,6 +140,8 @@ def test_a_session_with_sidechains_inside_is_no_subagents() -> None:
 
 
 COMMAND = "<command-name>/review</command-name><command-args>it</command-args>"
+BARE = "<command-name>/clear</command-name><command-args></command-args>"
+SETTING = "<command-name>/model</command-name><command-args>opus</command-args>"
 SHELL = "<bash-input>ls</bash-input>"
 PICTURE = [{"type": "image"}]
 
@@ -143,8 +149,13 @@ PICTURE = [{"type": "image"}]
 @pytest.mark.parametrize(
     ("contents", "expected"),
     [
-        ([COMMAND, SHELL, "fix it", "more"], "fix it"),
+        ([SHELL, COMMAND, "fix it", "more"], "/review it"),
         ([COMMAND, SHELL], "/review it"),
+        ([BARE, SETTING, SHELL, "fix it"], "fix it"),
+        ([BARE, SETTING, SHELL], "/clear"),
+        (["Stop hook feedback:\n- run the tests", "fix it"], "fix it"),
+        (["<user-prompt-submit-hook>x</user-prompt-submit-hook>", "fix it"], "fix it"),
+        (["<task-notification>x</task-notification>", "fix it"], "fix it"),
         ([SHELL], "ls"),
         ([PICTURE, "what is it?"], "what is it?"),
         ([PICTURE], None),
@@ -154,7 +165,7 @@ PICTURE = [{"type": "image"}]
     ],
 )
 def test_the_first_prompt_has_words(contents: list[object], expected: str | None) -> None:
-    """A command stands in only where nothing else was written; what is injected never does."""
+    """A command with arguments is a request, one without stands in; what is injected never does."""
     records = [user(str(number), content) for number, content in enumerate(contents)]
     assert first_prompt_of(*records) == expected
 
@@ -211,7 +222,7 @@ def test_the_records_give_all_titles() -> None:
 def test_a_summary_in_another_file_names_this_session() -> None:
     """A title belongs to the session that holds the record it names; of several the last counts."""
     records = [user("a", "first"), reply("b", "hello")]
-    origins = Origins(foreign_summaries={"a": "early", "b": "late", "gone": "other"})
+    origins = Provenance(foreign_summaries={"a": "early", "b": "late", "gone": "other"})
     assert metadata_of(records, origins).title == "late"
     own = Summary(summary="own", leaf_uuid="b")
     assert metadata_of([*records, own], origins).title == "own"

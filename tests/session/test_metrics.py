@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from recollect.records.conversation import Assistant
 from recollect.records.envelope import Chain
 from recollect.records.state import CostState
-from recollect.records.tokens import Tokens
-from recollect.records.usage import CacheCreation, Usage
+from recollect.records.usage import CacheCreation, Tokens, Usage
 from recollect.session.messages import build_messages
-from recollect.session.metrics import Metrics, build_metrics, count_tokens
+from recollect.session.metadata import Metrics, build_metrics, count_tokens
 from recollect.session.tool_calls import build_tool_calls
 from recollect.session.turns import build_turns
 from tests.session.chains import attachment, in_a_row, progress, reply, result, system, use, user

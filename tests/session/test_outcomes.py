@@ -3,7 +3,7 @@
 import pytest
 
 from recollect.session.content import iter_tool_results
-from recollect.session.outcomes import (
+from recollect.session.tool_calls import (
     FAILED,
     INTERRUPTED,
     SUCCESS,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.records.attachments.files import QueuedCommand
+from recollect.records.attachment_kinds import QueuedCommand
 from recollect.records.blocks import (
     Content,
     ContentBlock,
@@ -15,7 +15,7 @@ from recollect.records.blocks import (
     UnknownBlock,
 )
 from recollect.records.conversation import Origin, User, UserMessage
-from recollect.session.contexts import Context, ContextKind
+from recollect.session.prompt_contexts import Context, ContextKind
 from recollect.session.prompts import (
     Command,
     InputKind,
@@ -325,3 +325,23 @@ def test_every_record_has_a_kind(
 def test_hostile_text_costs_no_more_than_its_length(words: str) -> None:
     """A megabyte of tags that never close is read like any other text; the test would not end."""
     assert len(read_prompt(user("a", words)).words) <= len(words)
+
+
+def test_contexts_named_in_a_field_are_contexts() -> None:
+    """Claude-code-plus names in a field, with whole paths, what it lists in the text as well."""
+    named = [
+        {"type": "FileReference", "path": "a.kt", "fullPath": "/srv/a.kt", "displayType": "TAG"},
+        {"type": "WebReference", "url": "https://example.org", "title": "Ponds"},
+        "odd",
+    ]
+    text = "> **上下文资料**\n>\n> - 📄 `a.kt`\n> - 📁 `src`\n\nCompare them"
+    prompt = read_prompt(user("u", text, contexts=named))
+    assert (prompt.words, prompt.contexts) == (
+        "Compare them",
+        (
+            Context(ContextKind.FOLDER, "`src`", "src"),
+            Context(ContextKind.FILE, "a.kt\n/srv/a.kt", "/srv/a.kt"),
+            Context(ContextKind.WEB, "https://example.org\nPonds"),
+            Context(ContextKind.FILE, "odd"),
+        ),
+    )

@@ -4,10 +4,16 @@ from collections.abc import Sequence
 
 import pytest
 
+from recollect.records.conversation import Assistant, User
 from recollect.records.envelope import Chain
 from recollect.session.messages import build_messages
-from recollect.session.resume import PlainMessage, find_resume_chain, simplify
-from recollect.session.tree import build_tree, find_leaf, find_main_path
+from recollect.session.resume_messages import (
+    PlainMessage,
+    find_loaded_links,
+    select_loaded,
+    simplify,
+)
+from recollect.session.tree import build_tree, find_leaf, find_path
 from tests.session.chains import (
     attachment,
     boundary,
@@ -24,8 +30,9 @@ from tests.session.chains import (
 def loaded(chain: Sequence[Chain]) -> list[str | None]:
     """The uuids of the records that a resume of `chain` loads."""
     tree = build_tree(chain)
-    path = find_main_path(tree, find_leaf(tree))
-    return [record.uuid for record in find_resume_chain(tree, path)]
+    path = find_path(tree, find_leaf(tree))
+    links = find_loaded_links(tree, path)
+    return [link.uuid for link in links if isinstance(link, User | Assistant)]
 
 
 def test_nothing_loads_nothing() -> None:
@@ -144,9 +151,9 @@ def test_plain_messages_are_what_a_person_would_call_messages() -> None:
         ),
     ]
     tree = build_tree(chain)
-    records = find_resume_chain(tree, find_main_path(tree, find_leaf(tree)))
+    links = find_loaded_links(tree, find_path(tree, find_leaf(tree)))
     messages = build_messages(chain, (), is_subagent=False)
-    assert simplify(messages, records) == (
+    assert simplify(select_loaded(messages, links)) == (
         PlainMessage("user", "so far"),
         PlainMessage("assistant", "kept"),
         PlainMessage("user", "go on"),

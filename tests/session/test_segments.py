@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.records.envelope import Chain
-from recollect.session.segments import Microcompaction, Segment, build_segments
+from recollect.session.turns import Microcompaction, Segment, build_segments
 from tests.session.chains import attachment, boundary, in_a_row, reply, summary, system, user
 
 CONTINUED = "This session is being continued from a previous conversation that ran out."

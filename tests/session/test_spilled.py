@@ -5,7 +5,7 @@ import json
 import pytest
 from msgspec import Raw
 
-from recollect.session.spilled import SpilledOutput, find_spilled
+from recollect.session.tool_calls import SpilledOutput, find_spilled
 
 PATH = "/home/me/.claude/projects/-p/s1/tool-results/b1.txt"
 TEXT = (

@@ -9,9 +9,9 @@ from msgspec.json import decode
 
 from recollect.records.envelope import Chain
 from recollect.session.subagents import (
-    Candidate,
     Join,
     JoinedBy,
+    SubagentCandidate,
     SubagentMeta,
     first_words,
     join_subagents,
@@ -28,7 +28,7 @@ def agent_call(call_id: str, prompt: str, result: object = None, name: str = "Ag
 
 
 def joined(
-    candidates: list[Candidate], **calls: list[ToolCall]
+    candidates: list[SubagentCandidate], **calls: list[ToolCall]
 ) -> dict[str, tuple[str, str, JoinedBy]]:
     """Owner, call and tie of each candidate that was joined."""
     joins = join_subagents(candidates, calls)
@@ -88,7 +88,7 @@ def test_a_sidecar_is_read_by_its_wire_names() -> None:
 def test_the_sidecar_names_the_call() -> None:
     """The call's id is the strongest tie, whatever the prompt says."""
     call = agent_call("t1", "one thing")
-    candidate = Candidate("a1", "another thing", SubagentMeta(tool_use_id="t1"))
+    candidate = SubagentCandidate("a1", "another thing", SubagentMeta(tool_use_id="t1"))
     assert join_subagents([candidate], {"main": [call]}) == {
         "a1": Join("main", call, JoinedBy.CALL_ID)
     }
@@ -106,7 +106,7 @@ def test_the_sidecar_names_the_call() -> None:
 )
 def test_the_result_names_the_subagent(call: ToolCall) -> None:
     """Without a sidecar the agent id in the call's result ties both."""
-    assert joined([Candidate("a1", "other")], main=[call]) == {
+    assert joined([SubagentCandidate("a1", "other")], main=[call]) == {
         "a1": ("main", "t1", JoinedBy.AGENT_ID)
     }
 
@@ -114,8 +114,11 @@ def test_the_result_names_the_subagent(call: ToolCall) -> None:
 def test_all_subagents_of_a_workflow_have_one_call() -> None:
     """A workflow's result names the run, and every subagent of the run is its own."""
     call = make_call("Workflow", {"name": "w"}, {"status": "async_launched", "runId": "r1"})
-    candidates = [Candidate("a1", "one", run_id="r1"), Candidate("a2", "two", run_id="r1")]
-    assert joined([*candidates, Candidate("a3", "three", run_id="r2")], main=[call]) == {
+    candidates = [
+        SubagentCandidate("a1", "one", run_id="r1"),
+        SubagentCandidate("a2", "two", run_id="r1"),
+    ]
+    assert joined([*candidates, SubagentCandidate("a3", "three", run_id="r2")], main=[call]) == {
         "a1": ("main", "t1", JoinedBy.RUN_ID),
         "a2": ("main", "t1", JoinedBy.RUN_ID),
     }
@@ -124,7 +127,9 @@ def test_all_subagents_of_a_workflow_have_one_call() -> None:
 def test_equal_prompts_are_joined_in_order() -> None:
     """Old clients leave only the words: equal ones go to their calls first come, first served."""
     calls = [agent_call(call_id, prompt) for call_id, prompt in zip("stuv", "xyxx", strict=True)]
-    candidates = [Candidate(agent, prompt) for agent, prompt in zip("abcde", "xxyxx", strict=True)]
+    candidates = [
+        SubagentCandidate(agent, prompt) for agent, prompt in zip("abcde", "xxyxx", strict=True)
+    ]
     assert joined(candidates, main=calls) == {
         "a": ("main", "s", JoinedBy.PROMPT),
         "b": ("main", "u", JoinedBy.PROMPT),
@@ -137,8 +142,8 @@ def test_words_never_take_a_call_from_an_id() -> None:
     """A call that an id claims is not free for an equal prompt, in whatever order they come."""
     calls = [agent_call("t1", "same"), agent_call("t2", "same")]
     candidates = [
-        Candidate("a1", "same"),
-        Candidate("a2", "same", SubagentMeta(tool_use_id="t1")),
+        SubagentCandidate("a1", "same"),
+        SubagentCandidate("a2", "same", SubagentMeta(tool_use_id="t1")),
     ]
     assert joined(candidates, main=calls) == {
         "a1": ("main", "t2", JoinedBy.PROMPT),
@@ -149,18 +154,22 @@ def test_words_never_take_a_call_from_an_id() -> None:
 def test_a_call_that_names_another_subagent_is_not_free() -> None:
     """The file of the named subagent may be gone; an equal prompt does not make up for it."""
     calls = [agent_call("t1", "same", {"agentId": "gone"}), agent_call("t2", "same")]
-    assert joined([Candidate("a1", "same")], main=calls) == {"a1": ("main", "t2", JoinedBy.PROMPT)}
+    assert joined([SubagentCandidate("a1", "same")], main=calls) == {
+        "a1": ("main", "t2", JoinedBy.PROMPT)
+    }
 
 
 def test_a_subagent_that_is_woken_again_belongs_to_its_first_call() -> None:
     """Two calls name one subagent; the first of them started it."""
     calls = [agent_call(call_id, "go", {"agentId": "a1"}) for call_id in ("t1", "t2")]
-    assert joined([Candidate("a1", "go")], main=calls) == {"a1": ("main", "t1", JoinedBy.AGENT_ID)}
+    assert joined([SubagentCandidate("a1", "go")], main=calls) == {
+        "a1": ("main", "t1", JoinedBy.AGENT_ID)
+    }
 
 
 def test_subagents_start_subagents() -> None:
     """The call of a nested subagent stands in another subagent's transcript."""
-    candidates = [Candidate("a1", "outer"), Candidate("a2", "inner")]
+    candidates = [SubagentCandidate("a1", "outer"), SubagentCandidate("a2", "inner")]
     calls = {"main": [agent_call("t1", "outer")], "a1": [agent_call("t2", "inner")], "a2": []}
     assert joined(candidates, **calls) == {
         "a1": ("main", "t1", JoinedBy.PROMPT),
@@ -171,15 +180,15 @@ def test_subagents_start_subagents() -> None:
 def test_nobody_starts_itself() -> None:
     """A fork begins with a copy of its parent's calls, its own start among them."""
     copied = agent_call("t1", "go", {"agentId": "a1"})
-    fork = Candidate("a1", "go", SubagentMeta(tool_use_id="t1"))
+    fork = SubagentCandidate("a1", "go", SubagentMeta(tool_use_id="t1"))
     assert joined([fork], main=[copied], a1=[copied]) == {"a1": ("main", "t1", JoinedBy.CALL_ID)}
     assert joined([fork], a1=[copied]) == {}
-    assert joined([Candidate("a1", "go")], a1=[agent_call("t1", "go")]) == {}
+    assert joined([SubagentCandidate("a1", "go")], a1=[agent_call("t1", "go")]) == {}
 
 
 def test_a_weaker_tie_holds_where_the_stronger_leads_to_itself() -> None:
     """A sidecar that names a copied call does not hide what the parent's result says."""
-    fork = Candidate("a1", "go", SubagentMeta(tool_use_id="t1"))
+    fork = SubagentCandidate("a1", "go", SubagentMeta(tool_use_id="t1"))
     calls = {"a1": [agent_call("t1", "go")], "main": [agent_call("t2", "x", {"agentId": "a1"})]}
     assert joined([fork], **calls) == {"a1": ("main", "t2", JoinedBy.AGENT_ID)}
 
@@ -187,17 +196,19 @@ def test_a_weaker_tie_holds_where_the_stronger_leads_to_itself() -> None:
 def test_other_tools_start_nobody() -> None:
     """A call of another tool is no start, even if it has the words and the ids."""
     call = make_call("Bash", {"prompt": "go"}, {"agentId": "a1"})
-    assert joined([Candidate("a1", "go", SubagentMeta(tool_use_id="t1"))], main=[call]) == {}
+    assert (
+        joined([SubagentCandidate("a1", "go", SubagentMeta(tool_use_id="t1"))], main=[call]) == {}
+    )
 
 
 def test_no_words_are_no_tie() -> None:
     """An empty prompt joins nothing."""
-    assert joined([Candidate("a1", "")], main=[agent_call("t1", "")]) == {}
+    assert joined([SubagentCandidate("a1", "")], main=[agent_call("t1", "")]) == {}
 
 
 def test_thousands_of_equal_prompts_are_joined_in_one_pass() -> None:
     """Equal words are served from a queue, not searched for again and again."""
     count = 3_000
     calls = [agent_call(f"t{n}", "same") for n in range(count)]
-    found = joined([Candidate(f"a{n}", "same") for n in range(count)], main=calls)
+    found = joined([SubagentCandidate(f"a{n}", "same") for n in range(count)], main=calls)
     assert found == {f"a{n}": ("main", f"t{n}", JoinedBy.PROMPT) for n in range(count)}

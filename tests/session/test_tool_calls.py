@@ -11,18 +11,19 @@ from msgspec import Raw
 from recollect.records.blocks import ToolResult, ToolUse, WebSearchToolResult
 from recollect.records.conversation import ApiMessage, Assistant, User, UserMessage
 from recollect.records.envelope import Chain
-from recollect.records.tools.shell import BashInput, ShellResult
-from recollect.session.outcomes import (
+from recollect.records.tools import BashInput, ShellResult, UnknownResult
+from recollect.session.tool_calls import (
     FAILED,
     INTERRUPTED,
     PENDING,
     SUCCESS,
     Outcome,
     RejectedBy,
+    SpilledOutput,
+    ToolCall,
     ToolStatus,
+    build_tool_calls,
 )
-from recollect.session.spilled import SpilledOutput
-from recollect.session.tool_calls import ToolCall, build_tool_calls
 from tests.session.chains import answer, in_a_row, reply, result, system, text, use, user
 
 
@@ -70,7 +71,14 @@ def test_a_call_without_an_answer_is_pending() -> None:
     """The last call of a running session waits for its answer."""
     chain = in_a_row(user("a"), reply("b", use("t1")))
     assert outcomes_of(*chain) == [("t1", PENDING, False)]
-    assert [(call.text, call.duration_ms) for call in calls_of(*chain)] == [("", None)]
+    (call,) = calls_of(*chain)
+    assert (call.result, call.text, call.duration_ms) == (None, "", None)
+
+
+def test_an_answer_without_a_structured_result_is_an_unknown_one() -> None:
+    """Subagents and old clients wrote only what the model saw: answered, but not described."""
+    (call,) = calls_of(reply("a", use("t1")), result("b", "t1", "a.py"))
+    assert (call.result, call.text) == (UnknownResult(), "a.py")
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from recollect.records.conversation import User
-from recollect.records.envelope import Chain
-from recollect.records.span import Span
-from recollect.session.tree import (
+from recollect.records.envelope import Chain, Span
+from recollect.session.branches import (
     START,
     Branch,
-    Tree,
-    build_tree,
     find_branches,
-    find_leaf,
+    find_left_behind,
     find_main_path,
 )
+from recollect.session.tree import Tree, build_tree, find_leaf, find_path
 from tests.session.chains import (
     attachment,
     boundary,
@@ -39,14 +37,21 @@ def shape_of(tree: Tree) -> tuple[object, ...]:
 
 
 def path_of(chain: Sequence[Chain]) -> tuple[str, ...]:
-    """The main path of `chain`."""
+    """The path to the live end of `chain`."""
     tree = build_tree(chain)
-    return find_main_path(tree, find_leaf(tree))
+    return find_path(tree, find_leaf(tree))
+
+
+def main_path_of(chain: Sequence[Chain]) -> tuple[str, ...]:
+    """All of `chain` that was not left behind."""
+    return find_main_path(build_tree(chain), path_of(chain), lambda: branches_of(chain))
 
 
 def branches_of(chain: Sequence[Chain], *, rewound_to_start: bool = False) -> tuple[Branch, ...]:
     """The branches of `chain`."""
-    return find_branches(build_tree(chain), path_of(chain), rewound_to_start=rewound_to_start)
+    tree = build_tree(chain, rewound_to_start=rewound_to_start)
+    path = find_path(tree, find_leaf(tree))
+    return find_branches(tree, path, rewound_to_start=rewound_to_start)
 
 
 def test_nothing_grows_no_tree() -> None:
@@ -108,7 +113,7 @@ def test_every_link_has_one_place(parents: dict[str, str | None]) -> None:
 def test_the_main_path_names_nothing_twice(parents: dict[str, str | None]) -> None:
     """The path goes from a root to a link that nothing follows, and each uuid is on it once."""
     tree = build_tree([User(uuid=uuid, parent_uuid=above) for uuid, above in parents.items()])
-    path = find_main_path(tree, find_leaf(tree))
+    path = find_path(tree, find_leaf(tree))
     assert len(set(path)) == len(path)
     assert set(path[:1]) <= set(tree.roots)
     assert bool(path) == bool(parents)
@@ -405,3 +410,89 @@ def test_a_compaction_is_no_branch() -> None:
         *in_a_row(boundary("d", "b"), summary("e"), user("f")),
     ]
     assert branches_of(chain) == ()
+
+
+def test_a_broken_chain_goes_on_where_it_was_broken_off() -> None:
+    """What stands before a lost record is on the path of what follows it, behind one gap."""
+    chain = [
+        *in_a_row(user("a"), reply("b")),
+        *in_a_row(user("c", "next", "gone"), reply("d")),
+        *in_a_row(progress("e", "hook_progress", "lost"), user("f"), reply("g")),
+    ]
+    assert path_of(chain) == ("a", "b", "c", "d", "e", "f", "g")
+    assert build_tree(chain).gaps == {"c", "e"}
+    assert branches_of(chain) == ()
+
+
+def test_a_summary_without_a_parent_follows_what_it_sums_up() -> None:
+    """Clients of 1.0.35 began a second chain when they compacted: the first is the history."""
+    chain = [
+        *in_a_row(user("a"), reply("b")),
+        *in_a_row(summary("c"), user("d"), reply("e")),
+    ]
+    assert path_of(chain) == ("a", "b", "c", "d", "e")
+    assert build_tree(chain).gaps == {"c"}
+
+
+def test_a_file_without_links_misses_none() -> None:
+    """Where no record names another, all of them are one conversation, and nothing is lost."""
+    chain = [user("a"), reply("b"), user("c"), reply("d")]
+    assert main_path_of(chain) == ("a", "b", "c", "d")
+    assert build_tree(chain).gaps == frozenset()
+
+
+def test_signs_of_life_without_a_parent_are_no_gap() -> None:
+    """A piece of the chain in which nobody speaks does not interrupt the conversation."""
+    chain = [
+        *in_a_row(user("a"), reply("b")),
+        *in_a_row(progress("c", "hook_progress", "gone"), progress("d", "hook_progress")),
+    ]
+    assert build_tree(chain).gaps == frozenset()
+
+
+def test_a_root_below_which_its_past_stands_follows_nothing() -> None:
+    """A child that was written before its parent closes no circle when pieces are joined."""
+    chain = [reply("b", parent="a"), user("a"), user("c", parent="gone")]
+    assert build_tree(chain).before == {"c": "a"}
+
+
+def test_only_another_continuation_leaves_something_behind() -> None:
+    """What hangs apart without being an alternative is on the main path; what was rewound is not.
+
+    The first prompt and the command that a client hung on the same caveat are no branch.
+    """
+    chain = [
+        user("a", "Caveat: ignore this", isMeta=True),
+        *in_a_row(user("b", "one", "a"), reply("c")),
+        user("d", "<command-name>/cost</command-name>", "a"),
+        *in_a_row(user("e", "two", "c"), reply("f")),
+        *in_a_row(user("g", "another two", "c"), reply("h")),
+    ]
+    assert main_path_of(chain) == ("a", "b", "c", "d", "g", "h")
+
+
+def test_a_rewind_in_a_piece_apart_is_decided_by_its_last_word() -> None:
+    """Beside the path a branch has a chosen way too, and only the other one was left behind."""
+    chain = [
+        *in_a_row(user("a"), reply("b")),
+        user("c", "one", "gone"),
+        *in_a_row(user("d", "two", "c"), reply("e")),
+        *in_a_row(user("f", "another two", "c"), reply("g")),
+        *in_a_row(boundary("h", "b"), summary("i"), user("j"), reply("k")),
+    ]
+    assert branches_of(chain) == (Branch(at="c", options=("d", "f"), chosen="f"),)
+    assert main_path_of(chain) == ("a", "b", "c", "f", "g", "h", "i", "j", "k")
+
+
+@given(PARENT_MAPS)
+def test_the_main_path_leaves_out_only_what_was_left_behind(
+    parents: dict[str, str | None],
+) -> None:
+    """Whatever the parents are, all that was said is on the main path once, or left behind."""
+    chain = [user(uuid, parent=above) for uuid, above in parents.items()]
+    tree = build_tree(chain)
+    path = find_path(tree, find_leaf(tree))
+    branches = find_branches(tree, path)
+    main_path = find_main_path(tree, path, lambda: branches)
+    assert len(set(main_path)) == len(main_path)
+    assert set(main_path) == set(parents) - find_left_behind(tree, branches)

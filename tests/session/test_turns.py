@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.records.envelope import Chain
-from recollect.session.contexts import Context, ContextKind
-from recollect.session.messages import Message, build_messages
+from recollect.session.messages import build_messages
+from recollect.session.prompt_contexts import Context, ContextKind
 from recollect.session.prompts import Command, InputKind, Prompt
 from recollect.session.turns import RoundKind, Turn, build_turns, classify_round
 from tests.session.chains import (
@@ -271,22 +271,62 @@ def test_turns_share_out_the_messages(
 
 
 @pytest.mark.parametrize(
-    ("record", "is_first", "is_copy", "expected"),
+    ("before", "record", "is_copy", "expected"),
     [
-        (user("a"), True, False, RoundKind.NEW_SESSION),
-        (user("a"), True, True, RoundKind.RESUME),
-        (user("a"), False, False, RoundKind.NEW_ROUND),
-        (user("a"), False, True, RoundKind.NEW_ROUND),
-        (result("a", "t1"), False, False, RoundKind.CONTINUE),
-        (result("a", "t1"), True, True, RoundKind.CONTINUE),
-        (user("a", "injected", isMeta=True), False, False, RoundKind.CONTINUE),
-        (reply("a", "hello"), False, False, None),
+        ([], user("a"), False, RoundKind.NEW_SESSION),
+        ([], user("a"), True, RoundKind.RESUME),
+        ([], user("a", forkedFrom={"sessionId": "s0"}), False, RoundKind.RESUME),
+        ([], summary("a", "so far"), False, RoundKind.RESUME),
+        ([user("0")], user("a"), False, RoundKind.NEW_ROUND),
+        ([user("0")], user("a"), True, RoundKind.NEW_ROUND),
+        ([user("0")], summary("a", "so far"), False, RoundKind.NEW_ROUND),
+        ([user("0")], user("a", permissionMode="plan"), False, RoundKind.NEW_ROUND),
+        ([user("0", "hook", isMeta=True)], user("a", parent="0"), False, RoundKind.NEW_SESSION),
+        ([result("0", "t0")], user("a"), False, RoundKind.NEW_SESSION),
+        ([user("0")], result("a", "t1"), False, RoundKind.CONTINUE),
+        ([], result("a", "t1"), True, RoundKind.CONTINUE),
+        ([user("0")], user("a", "injected", isMeta=True), False, RoundKind.CONTINUE),
+        ([user("0")], reply("a", "hello"), False, None),
     ],
 )
 def test_what_a_message_means_for_the_session(
-    record: Chain, is_first: bool, is_copy: bool, expected: RoundKind | None
+    before: list[Chain], record: Chain, is_copy: bool, expected: RoundKind | None
 ) -> None:
     """An opening begins a session, a round or, with a copy, a resumed one; the rest continues."""
-    message: Message
-    (message,) = build_messages([record], (), is_subagent=False)
-    assert classify_round(message, is_first=is_first, is_copy=is_copy) is expected
+    messages = build_messages([*before, record], (), is_subagent=False)
+    assert classify_round(messages[-1], messages, is_copy=is_copy) is expected
+
+
+def test_what_stands_ahead_of_the_first_prompt_is_no_turn() -> None:
+    """A caveat, whatever its prompt id, belongs to the turn that it is written for."""
+    caveat = user("a", "<local-command-caveat>…</local-command-caveat>", isMeta=True, promptId="p")
+    command = user("b", "<command-name>/clear</command-name>", promptId="q")
+    assert ids_of(*in_a_row(caveat, command)) == [(InputKind.COMMAND, ["a", "b"])]
+    assert ids_of(*in_a_row(caveat, user("b", "fix it"), reply("c"))) == [
+        (InputKind.TYPED, ["a", "b", "msg_c"])
+    ]
+    between = [*in_a_row(user("x", "one", promptId="o"), reply("y")), caveat, command]
+    assert [ids for _, ids in ids_of(*between)] == [["x", "msg_y"], ["a", "b"]]
+
+
+def test_a_turn_begins_with_its_prompt() -> None:
+    """Hooks that ran long before the first prompt do not make its turn longer."""
+    chain = in_a_row(
+        system("a", "informational", timestamp="2026-01-01T08:00:00Z"),
+        user("b", "hook", isMeta=True, timestamp="2026-01-01T08:00:00Z"),
+        user("c", "fix it", timestamp="2026-01-01T12:00:00Z"),
+        reply("d", "fixed", timestamp="2026-01-01T12:00:01Z"),
+    )
+    (turn,) = turns_of(chain)
+    assert (turn.start, turn.active_ms) == ("2026-01-01T12:00:00Z", 1000)
+
+
+def test_a_reply_without_a_prompt_is_a_turn() -> None:
+    """What is seen ahead of the first prompt is a turn of its own."""
+    chain = in_a_row(reply("a", "hello"), user("b", "fix it"))
+    assert ids_of(*chain) == [(None, ["msg_a"]), (InputKind.TYPED, ["b"])]
+
+
+def test_what_has_no_name_was_not_left_behind() -> None:
+    """Of a turn without uuids nobody can say that it is off the main path."""
+    assert [turn.is_on_main_path for turn in turns_of([user("", "one")], ["c"])] == [True]

@@ -10,8 +10,8 @@ from recollect.records.blocks import (
     ToolUse,
     UnknownBlock,
 )
+from recollect.session.messages import is_empty_block, is_visible_prompt, is_visible_reply
 from recollect.session.prompts import InputKind, Prompt
-from recollect.session.visibility import is_empty_block, is_visible_prompt, is_visible_reply
 
 FILLER = (Text(text="No response requested."),)
 WORDS = (Text(text="hello"),)

@@ -25,10 +25,10 @@ if int(room):
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(room), int(room)))
 from pathlib import Path
 from recollect.errors import RecollectError
-from recollect.sync.engine import find_transcripts, is_level, sync
+from recollect.sync.sync_engine import find_transcripts, is_current, sync
 try:
     found = find_transcripts([Path(root)])
-    level = is_level(Path(data), found)
+    level = is_current(Path(data), found)
     report = sync(Path(data), found)
     print(json.dumps([level, report.files_read, report.problems]))
 except RecollectError as error:

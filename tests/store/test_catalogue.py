@@ -1,4 +1,4 @@
-"""Tests of recollect.store.catalogue: files, names and problems as rows."""
+"""Tests of recollect.store.catalog: files, names and problems as rows."""
 
 import os
 from pathlib import Path
@@ -7,8 +7,8 @@ import apsw
 import pytest
 from msgspec.structs import replace
 
-from recollect.store.catalogue import (
-    LONGEST,
+from recollect.store.catalog import (
+    MAX_LENGTH,
     FileRow,
     Names,
     has_files_elsewhere,
@@ -20,7 +20,7 @@ from recollect.store.catalogue import (
     save_file,
     save_problem,
 )
-from recollect.store.failures import DamagedIndex
+from recollect.store.integrity import DamagedIndex
 from recollect.store.schema import TABLES
 
 ROW = FileRow(
@@ -130,9 +130,9 @@ def test_names_have_numbers_that_stay(connection: apsw.Connection) -> None:
 def test_names_without_end_are_cut(connection: apsw.Connection) -> None:
     """All of them are held in memory, and a transcript may hold anything."""
     names = Names(connection)
-    number = names.number("x" * (LONGEST + 5))
-    assert names.number("x" * LONGEST) == number
-    assert Names(connection).text(number) == "x" * LONGEST
+    number = names.number("x" * (MAX_LENGTH + 5))
+    assert names.number("x" * MAX_LENGTH) == number
+    assert Names(connection).text(number) == "x" * MAX_LENGTH
 
 
 @pytest.mark.parametrize("change", ["text = 'b'", "id = 2", "text = x'00'", "crc = 1"])

@@ -1,4 +1,4 @@
-"""Whatever happens to the index on the disk: it is noticed, set aside and built anew."""
+"""Whatever happens to the index on the disk: it is noticed, set aside and rebuilt."""
 
 import random
 import shutil
@@ -8,16 +8,16 @@ import apsw
 import pytest
 
 from recollect.errors import IndexFailure
+from recollect.store.data_directory import INDEX_NAME
 from recollect.store.database import (
-    DAMAGED_NAME,
     check_everything,
     open_for_reading,
     open_for_writing,
     set_aside_if_damaged,
 )
-from recollect.store.failures import DamagedIndex
-from recollect.store.place import INDEX_NAME
-from recollect.sync.answers import ask
+from recollect.store.integrity import DamagedIndex
+from recollect.store.predecessors import DAMAGED_NAME
+from recollect.sync.index_access import ask_index
 from tests.sync.lines import PRICED, Line
 from tests.sync.world import World, add_up, assert_same
 
@@ -40,7 +40,7 @@ class Indexed:
 
     def ask(self) -> Totals:
         """What counts, by an index that is level."""
-        return ask(self.world.data, self.world.find(), add_up)
+        return ask_index(self.world.data, self.world.find(), add_up)
 
     def put_back(self, content: bytes) -> None:
         """An index of this content, and nothing beside it."""
@@ -252,7 +252,7 @@ def test_damage_found_while_asking_is_mended(indexed: Indexed) -> None:
             raise apsw.CorruptError("found while reading")
         return questions[-1]
 
-    assert ask(indexed.world.data, indexed.world.find(), question) == indexed.totals
+    assert ask_index(indexed.world.data, indexed.world.find(), question) == indexed.totals
     assert questions == [indexed.totals] * 2
 
 
@@ -264,7 +264,7 @@ def test_damage_that_stays_is_told(indexed: Indexed) -> None:
         raise apsw.CorruptError("always")
 
     with pytest.raises(IndexFailure, match=r"is damaged \(always\)\. `recollect index --rebuild`"):
-        ask(indexed.world.data, indexed.world.find(), question)
+        ask_index(indexed.world.data, indexed.world.find(), question)
 
 
 def test_a_small_addition_survives_damage(indexed: Indexed) -> None:

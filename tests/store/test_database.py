@@ -8,13 +8,14 @@ import pytest
 
 from recollect import __version__
 from recollect.errors import IndexFailure
-from recollect.store import database, place
+from recollect.store import data_directory as place
+from recollect.store import database
+from recollect.store.data_directory import INDEX_NAME
 from recollect.store.database import open_for_reading, open_for_writing, snapshot, transaction
-from recollect.store.meta import read_meta, write_meta
-from recollect.store.place import INDEX_NAME
-from recollect.store.schema import DATA_VERSION, SCHEMA_VERSION, TABLE_NAMES
-from recollect.store.tables import NEWER_NAME
-from recollect.sync.engine import is_level
+from recollect.store.predecessors import DAMAGED_NAME
+from recollect.store.schema import NEWER_NAME, TABLE_NAMES, read_meta, write_meta
+from recollect.store.versions import DATA_VERSION, SCHEMA_VERSION
+from recollect.sync.sync_engine import is_current
 from tests.sync.lines import Line
 from tests.sync.world import World, assert_same
 
@@ -47,8 +48,8 @@ def test_an_index_of_a_newer_program_is_left_alone(indexed: World) -> None:
     content = path.read_bytes()
     message = (
         f"Recollect 9.8.7 made the index {path}: it has schema {SCHEMA_VERSION + 1}, and this "
-        f"program, Recollect {__version__}, knows {SCHEMA_VERSION}. Use that version; or let this "
-        "one begin anew with `recollect index --rebuild`, which sets that index aside as "
+        f"program, Recollect {__version__}, knows {SCHEMA_VERSION}. Use that version; or "
+        "start over with `recollect index --rebuild`, which sets that index aside as "
         "index.newer.db; or set RECOLLECT_DATA_DIR to another directory."
     )
     for attempt in (indexed.sync, lambda: open_for_reading(indexed.data)):
@@ -62,19 +63,20 @@ def test_a_rebuild_sets_the_index_of_a_newer_program_aside(indexed: World) -> No
     """It is asked for by somebody who read the message, and nothing is deleted."""
     set_versions(indexed, schema=SCHEMA_VERSION + 1)
     content = (indexed.data / INDEX_NAME).read_bytes()
-    assert indexed.sync(anew=True).files_read == 1
+    assert indexed.sync(rebuild=True).files_read == 1
     assert (indexed.data / NEWER_NAME).read_bytes() == content
     assert_same(indexed.dump(), indexed.dump_fresh())
 
 
 def test_an_index_with_older_tables_is_emptied_and_filled(indexed: World) -> None:
-    """In its place, so that whoever reads it meanwhile is not disturbed."""
+    """In its place, so that readers are not disturbed; what it knows of vanished files stays."""
+    before = indexed.dump()
     set_versions(indexed, schema=SCHEMA_VERSION - 1)
     inode = (indexed.data / INDEX_NAME).stat().st_ino
     assert open_for_reading(indexed.data) is None
     assert indexed.sync().files_read == 1
     assert (indexed.data / INDEX_NAME).stat().st_ino == inode
-    assert_same(indexed.dump(), indexed.dump_fresh())
+    assert_same(indexed.dump(), before)
 
 
 def test_an_index_with_older_data_is_read_anew(indexed: World) -> None:
@@ -82,7 +84,7 @@ def test_an_index_with_older_data_is_read_anew(indexed: World) -> None:
     before = indexed.dump()
     set_versions(indexed, data=DATA_VERSION - 1)
     assert open_for_reading(indexed.data) is None
-    assert not is_level(indexed.data, indexed.find())
+    assert not is_current(indexed.data, indexed.find())
     assert indexed.sync().files_read == 1
     assert_same(indexed.dump(), before)
 
@@ -90,10 +92,10 @@ def test_an_index_with_older_data_is_read_anew(indexed: World) -> None:
 def test_an_index_that_contradicts_itself_about_its_version_is_damaged(indexed: World) -> None:
     """One flipped bit must not make a program ask for its successor."""
     connection = apsw.Connection(str(indexed.data / INDEX_NAME))
-    write_meta(connection, "schema", "3")
+    write_meta(connection, "schema", str(SCHEMA_VERSION + 1))
     connection.close()
     indexed.sync()
-    assert (indexed.data / database.DAMAGED_NAME).exists()
+    assert (indexed.data / DAMAGED_NAME).exists()
     assert len(indexed.dump()["files"]) == 2
 
 
@@ -101,7 +103,7 @@ def test_tables_of_others_are_no_damage(indexed: World) -> None:
     """Only our own are looked at."""
     with open_for_writing(indexed.data) as connection:
         connection.execute("CREATE TABLE others (x)")
-    assert is_level(indexed.data, indexed.find())
+    assert is_current(indexed.data, indexed.find())
 
 
 def test_changed_tables_are_damage(indexed: World) -> None:

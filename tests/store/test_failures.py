@@ -9,9 +9,9 @@ import apsw
 import pytest
 
 from recollect.errors import IndexFailure
-from recollect.store.failures import DamagedIndex, is_damage, translate_errors
-from recollect.store.place import INDEX_NAME
-from recollect.sync.engine import is_level, sync
+from recollect.store.data_directory import INDEX_NAME
+from recollect.store.integrity import DamagedIndex, is_damage, translate_errors
+from recollect.sync.sync_engine import is_current, sync
 from tests.store.limited import sync_limited
 from tests.sync.lines import Line
 from tests.sync.world import World, assert_same
@@ -35,7 +35,7 @@ def test_a_data_directory_that_is_a_file_is_told(world: World) -> None:
     world.data.write_text("mine", encoding="utf-8")
     with pytest.raises(IndexFailure, match=f"it is a file. {REMEDY}"):
         world.sync()
-    assert not is_level(world.data, world.find())
+    assert not is_current(world.data, world.find())
     assert world.data.read_text(encoding="utf-8") == "mine"
 
 
@@ -147,7 +147,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of 400 KB, where one can be had."""
     place = tmp_path / "disk"
     place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(place)]
+    command = ["mount", "-t", "tmpfs", "-o", "size=500k", "tmpfs", str(place)]
     try:
         made = subprocess.run(command, capture_output=True, check=False).returncode == 0
     except OSError:

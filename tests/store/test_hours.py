@@ -1,24 +1,22 @@
-"""Tests of recollect.store.hours: sums that can be trusted."""
+"""Tests of recollect.store.message_rows: sums that can be trusted."""
 
 from collections.abc import Sequence
 
 import apsw
 import pytest
 
-from recollect.records.tokens import CLASSES
-from recollect.store.failures import DamagedIndex
-from recollect.store.hours import (
+from recollect.records.usage import CLASSES
+from recollect.store.integrity import DamagedIndex
+from recollect.store.message_rows import (
+    CORRECTION_COLUMNS,
     HOUR_COLUMNS,
+    MESSAGE_COLUMNS,
     check_hours,
     check_messages,
     check_sums,
-    rebuild_hours,
-)
-from recollect.store.messages import (
-    CORRECTION_COLUMNS,
-    MESSAGE_COLUMNS,
     insert_corrections,
     insert_messages,
+    rebuild_hours,
 )
 from recollect.store.schema import FIGURES, NO_HOUR, TABLES
 

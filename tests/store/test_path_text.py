@@ -1,4 +1,4 @@
-"""Tests of recollect.store.path_text."""
+"""Tests of recollect.store.catalog."""
 
 import os
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.store.failures import DamagedIndex
-from recollect.store.path_text import decode_path, encode_path
+from recollect.store.catalog import decode_path, encode_path
+from recollect.store.integrity import DamagedIndex
 
 
 @given(st.binary().filter(lambda data: b"\0" not in data).map(os.fsdecode))

@@ -1,4 +1,4 @@
-"""Tests of recollect.store.place: where our own files are, and who may see them."""
+"""Tests of recollect.store.data_directory: where our own files are, and who may see them."""
 
 import stat
 import sys
@@ -8,7 +8,7 @@ import platformdirs
 import pytest
 
 from recollect.errors import IndexFailure, UsageError
-from recollect.store.place import (
+from recollect.store.data_directory import (
     find_data_directory,
     is_on_network,
     make_private_directory,

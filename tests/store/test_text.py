@@ -1,12 +1,22 @@
-"""Tests of recollect.store.text and what stands around it: the full-text tables."""
+"""Tests of recollect.store.text_rows and what stands around it: the full-text tables."""
 
 import stat
+import time
+from collections.abc import Callable
 from pathlib import Path
 
+import apsw
 import pytest
 
-from recollect.store.text import Part, TextBatch, TextFile, TextRow, TextState, TextWriter
-from recollect.store.text_database import open_texts, update_texts
+from recollect.sources.growth import FileState
+from recollect.store.integrity import DamagedIndex, ReplacedIndex
+from recollect.store.text_database import (
+    delete_texts,
+    find_identity,
+    find_text_path,
+    read_texts,
+    update_texts,
+)
 from recollect.store.text_queries import (
     ALWAYS,
     Condition,
@@ -18,10 +28,18 @@ from recollect.store.text_queries import (
     none_of,
     open_text_queries,
 )
-from recollect.store.vocabulary import find_beginning, gather_terms
+from recollect.store.text_rows import (
+    IndexedFile,
+    TextBatch,
+    TextKind,
+    TextRow,
+    TextState,
+    TextWriter,
+)
+from recollect.store.vocabulary import find_beginning, find_frequent, gather_terms
 
 TOKENIZER = "unicode61"
-FILE = TextFile("/claude/projects/-pond/a.jsonl", "-pond", "a")
+FILE = IndexedFile("/claude/projects/-pond/a.jsonl", "-pond", "a")
 NOW = 1_790_000_000
 
 
@@ -30,13 +48,14 @@ def make_row(text: str, *, second: int = NOW, position: int = 0, **more: object)
     fields: dict[str, object] = {
         "length": 10,
         "number": 0,
-        "part": Part.PROMPT,
+        "part": TextKind.PROMPT,
         "tool": None,
         "model": None,
         "branch": None,
         "cwd": None,
         "is_error": False,
         "is_subagent": False,
+        "is_copy": False,
         "key": position,
         "call": None,
     }
@@ -45,7 +64,7 @@ def make_row(text: str, *, second: int = NOW, position: int = 0, **more: object)
 
 def write(directory: Path, *rows: TextRow, start: int = 0, position: int = 100) -> None:
     """Put rows of one file into the index, as found from `start` to `position`."""
-    batch = TextBatch(FILE.path, 0, start, TextState(position=position), list(rows))
+    batch = TextBatch(FILE.path, 0, start, TextState(FileState(position=position)), list(rows))
     update_texts(
         directory, "1", TOKENIZER, lambda connection: TextWriter(connection).write([batch], [FILE])
     )
@@ -53,13 +72,10 @@ def write(directory: Path, *rows: TextRow, start: int = 0, position: int = 100) 
 
 def find(directory: Path, match: str | None, condition: Condition = ALWAYS) -> list[int]:
     """The positions of what is found, the newest first."""
-    queries = open_text_queries(directory, "1")
-    assert queries is not None
-    try:
-        found = queries.select(match, condition, limit=1000, seconds=10)
+    with open_text_queries(directory, "1") as queries:
+        assert queries is not None
+        found = queries.select(match, condition, limit=1000, deadline=time.monotonic() + 60)
         return [text.position for text in found.texts]
-    finally:
-        queries.close()
 
 
 def test_words_find_texts_the_newest_first(tmp_path: Path) -> None:
@@ -94,10 +110,10 @@ def test_conditions_can_be_put_together(tmp_path: Path) -> None:
     write(
         tmp_path,
         make_row("alpha", position=1, is_error=True),
-        make_row("alpha", position=2, part=Part.REPLY, second=NOW + 100),
-        make_row("beta", position=3, part=Part.REPLY),
+        make_row("alpha", position=2, part=TextKind.REPLY, second=NOW + 100),
+        make_row("beta", position=3, part=TextKind.REPLY),
     )
-    replies = has_part([Part.REPLY])
+    replies = has_part([TextKind.REPLY])
     asked = {
         "replies": find(tmp_path, '"alpha"', replies),
         "errors": find(tmp_path, None, is_error()),
@@ -141,19 +157,72 @@ def test_files_can_be_forgotten(tmp_path: Path) -> None:
 def test_other_terms_make_the_index_anew(tmp_path: Path) -> None:
     """An index that was made for other terms is not read, and replaced by the next writer."""
     write(tmp_path, make_row("alpha"))
-    assert open_texts(tmp_path, "2") is None
+    assert find_identity(tmp_path, "2") is None
     update_texts(tmp_path, "2", TOKENIZER, gather_terms)
-    assert open_texts(tmp_path, "1") is None
+    assert find_identity(tmp_path, "1") is None
 
 
-def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
-    """Bytes that are no index are replaced by one."""
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_damaged_index_is_deleted(tmp_path: Path, *, is_read: bool) -> None:
+    """Whoever finds the damage, reading or writing, is told, and the next writer makes another."""
     write(tmp_path, make_row("alpha"))
-    path = tmp_path / "text" / "text.db"
-    path.write_bytes(b"no database " * 1000)
-    assert open_texts(tmp_path, "1") is None
+    find_text_path(tmp_path).write_bytes(b"no database " * 1000)
+    with pytest.raises(DamagedIndex, match="`recollect index --text --rebuild` mends it"):
+        find(tmp_path, '"alpha"') if is_read else write(tmp_path, make_row("alpha"))
+    assert not find_text_path(tmp_path).exists()
     write(tmp_path, make_row("beta", position=7))
     assert find(tmp_path, '"beta"') == [7]
+
+
+def test_a_look_leaves_a_damaged_index_where_it_is(tmp_path: Path) -> None:
+    """Somebody who only wants to know deletes nothing."""
+    write(tmp_path, make_row("alpha"))
+    find_text_path(tmp_path).write_bytes(b"no database " * 1000)
+    with pytest.raises(DamagedIndex), read_texts(tmp_path, "1", deletes_damaged=False):
+        pass
+    assert find_text_path(tmp_path).exists()
+
+
+def test_the_index_that_took_the_place_of_a_damaged_one_is_kept(tmp_path: Path) -> None:
+    """Two processes find the same damage, and the second finds it after the first has mended it."""
+    write(tmp_path, make_row("alpha", position=1))
+
+    def find_damage() -> None:
+        with read_texts(tmp_path, "1"):
+            delete_texts(tmp_path)
+            write(tmp_path, make_row("beta", position=2))
+            raise apsw.CorruptError("found in the first index")
+
+    with pytest.raises(DamagedIndex):
+        find_damage()
+    assert find(tmp_path, '"beta"') == [2]
+
+
+def test_a_writer_notices_that_its_index_was_replaced(tmp_path: Path) -> None:
+    """What it wrote before is not in the other one, which it must not take for complete."""
+    write(tmp_path, make_row("alpha"))
+    identity = find_identity(tmp_path, "1")
+    delete_texts(tmp_path)
+    write(tmp_path, make_row("beta", position=2))
+    with pytest.raises(ReplacedIndex):
+        update_texts(tmp_path, "1", TOKENIZER, lambda _: None, identity=identity)
+    assert find(tmp_path, '"beta"') == [2]
+
+
+@pytest.mark.parametrize(
+    ("column", "look_up"), [("terms", find_beginning), ("frequent", find_frequent)]
+)
+def test_a_list_of_terms_without_its_end_is_damage(
+    tmp_path: Path, column: str, look_up: Callable[[apsw.Connection, str], set[str]]
+) -> None:
+    """A page of zeros has a checksum that fits, and SQLite takes it for the end of a value."""
+    write(tmp_path, make_row("alpha"))
+    cut = f"UPDATE vocabulary SET {column} = x'616c7068610000'"
+    update_texts(tmp_path, "1", TOKENIZER, lambda connection: connection.execute(cut).fetchall())
+    with read_texts(tmp_path, "1") as connection:
+        assert connection is not None
+        with pytest.raises(DamagedIndex):
+            look_up(connection, "al")
 
 
 def test_nobody_else_may_read_it(tmp_path: Path) -> None:
@@ -171,24 +240,22 @@ def test_terms_are_found_by_what_is_inside(tmp_path: Path, *, is_gathered: bool)
     rows = [make_row(text, position=number) for number, text in enumerate(texts)]
     write(tmp_path, *(rows if is_gathered else rows[:3]))
     update_texts(tmp_path, "1", TOKENIZER, gather_terms)
-    queries = open_text_queries(tmp_path, "1")
-    assert queries is not None
-    assert (queries.find_terms("dan", 2), queries.find_terms("antic", 9)) == (
-        ["danube", "dantic"][::-1],
-        ["dantic", "pydantic"],
-    )
-    queries.close()
+    with open_text_queries(tmp_path, "1") as queries:
+        assert queries is not None
+        assert (queries.find_terms("dan", 2), queries.find_terms("antic", 9)) == (
+            ["danube", "dantic"][::-1],
+            ["dantic", "pydantic"],
+        )
 
 
 def test_time_can_run_out(tmp_path: Path) -> None:
     """What a check cannot look at in time is left out, and that is said."""
     write(tmp_path, *(make_row("alpha", position=number) for number in range(10)))
-    queries = open_text_queries(tmp_path, "1")
-    assert queries is not None
-    found = queries.select(
-        None, Condition("passes(0, 0, 0, 0, 0)"), limit=9, seconds=0, checks=[lambda *_: True]
-    )
-    queries.close()
+    with open_text_queries(tmp_path, "1") as queries:
+        assert queries is not None
+        found = queries.select(
+            None, Condition("passes(0, 0, 0, 0, 0)"), limit=9, deadline=0, checks=[lambda *_: True]
+        )
     assert (found.texts, found.is_cut) == ([], True)
 
 
@@ -197,11 +264,10 @@ def test_all_terms_are_gathered(tmp_path: Path) -> None:
     terms = "0 1 2 6 9 a ab c z zz ж 中文 가 𐐨".split()
     write(tmp_path, make_row(" ".join(reversed(terms))))
     update_texts(tmp_path, "1", TOKENIZER, gather_terms)
-    connection = open_texts(tmp_path, "1")
-    assert connection is not None
-    rows = connection.execute("SELECT terms FROM vocabulary ORDER BY id").get
-    found = b"".join(rows).decode().split()
-    beginnings = [find_beginning(connection, term) for term in terms]
-    connection.close()
+    with read_texts(tmp_path, "1") as connection:
+        assert connection is not None
+        rows = connection.execute("SELECT terms FROM vocabulary ORDER BY id").get
+        found = b"".join(rows).decode().split()
+        beginnings = [find_beginning(connection, term) for term in terms]
     assert found == terms
     assert beginnings == [{other for other in terms if other.startswith(term)} for term in terms]

@@ -19,13 +19,13 @@ CODE = """
 import os
 import sys
 from pathlib import Path
-from recollect.sync.engine import find_transcripts, sync
-from recollect.sync.reading import Limits
+from recollect.sync.sync_engine import find_transcripts, sync
+from recollect.sync.workers import Limits
 root, data, pool, commit, anew = sys.argv[1:]
 found = find_transcripts([Path(root)])
 limits = Limits(pool_bytes=int(pool), batch_bytes=1 << 19, commit_bytes=int(commit))
 os.write(1, b"ready\\n")
-report = sync(Path(data), found, limits=limits, anew=anew == "anew")
+report = sync(Path(data), found, limits=limits, rebuild=rebuild == "rebuild")
 print(report.files_read, flush=True)
 """
 
@@ -52,10 +52,10 @@ def write_history(world: World) -> None:
 
 
 def start_sync(
-    world: World, *, pool_bytes: int, commit_bytes: int = 1 << 20, anew: bool = False
+    world: World, *, pool_bytes: int, commit_bytes: int = 1 << 20, rebuild: bool = False
 ) -> "subprocess.Popen[str]":
     """A process that syncs this world; it has just begun to."""
-    limits = [str(pool_bytes), str(commit_bytes), "anew" if anew else ""]
+    limits = [str(pool_bytes), str(commit_bytes), "rebuild" if rebuild else ""]
     process = subprocess.Popen(
         [sys.executable, "-c", CODE, str(world.root), str(world.data), *limits],
         env=dict(os.environ),

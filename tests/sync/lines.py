@@ -35,10 +35,14 @@ class Line:
     advisor: int = 0
     session: str | None = "s1"
     forked_from: str | None = None
+    cost: float | None = None
+    has_usage: bool = True
+    is_relayed: bool = False
+    """Whether a progress record of the parent repeats it."""
 
     def encode(self) -> bytes:
         """The line with its end."""
-        record = {
+        record: dict[str, Any] = {
             "type": "assistant",
             "uuid": self.uuid,
             "requestId": self.request,
@@ -54,10 +58,15 @@ class Line:
                 "model": self.model,
                 "role": "assistant",
                 "content": self._content(),
-                "usage": self._usage(),
+                "usage": self._usage() if self.has_usage else None,
             },
+            "costUSD": self.cost,
         }
         kept = {key: value for key, value in record.items() if value is not None}
+        if self.is_relayed:
+            data = {"type": "agent_progress", "agentId": "a1", "message": kept}
+            kept = {**kept, "type": "progress", "data": data}
+            del kept["message"]
         return json.dumps(kept, separators=(",", ":")).encode() + b"\n"
 
     def _content(self) -> list[dict[str, Any]]:
@@ -128,5 +137,8 @@ LINES: st.SearchStrategy[Line] = st.builds(
     speed=st.sampled_from([None, None, "fast", "a|b"]),
     advisor=st.sampled_from([0, 0, 0, 50]),
     session=st.sampled_from(["s1", "s2", None]),
+    cost=st.sampled_from([None, None, None, 0.0, 0.25, -1.0, 1e300]),
+    has_usage=st.sampled_from([True, True, True, False]),
+    is_relayed=st.sampled_from([False, False, False, True]),
 )
 """Lines that may be of the same message, of copies of it, or of another by the same name."""

@@ -1,10 +1,10 @@
-"""Tests of recollect.sync.agent_types."""
+"""Tests of recollect.sync.usage_extract."""
 
 from pathlib import Path
 
 import pytest
 
-from recollect.sync.agent_types import find_agent_type
+from recollect.sync.usage_extract import find_agent_type
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
-"""Tests of recollect.sync.changes: what has to be done about which file."""
+"""Tests of recollect.sync.file_changes: what has to be done about which file."""
 
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from recollect.locations import Transcript
-from recollect.store.catalogue import FileRow
-from recollect.sync.changes import Plan, Task, find_changed, is_there, make_plan
+from recollect.sources.growth import is_present
+from recollect.store.catalog import FileRow
+from recollect.sync.file_changes import ReadTask, SyncPlan, find_changed, make_plan
 from tests.sync.lines import Line
 from tests.sync.world import World
 
@@ -64,22 +65,24 @@ def test_changed_and_new_files_are_read(world: World) -> None:
     world.write("p/a", Line().encode())
     (found,) = world.find()
     row = describe(found)
-    assert make_plan([found], {}) == Plan(tasks=(Task(found),))
+    assert make_plan([found], {}) == SyncPlan(tasks=(ReadTask(found),))
     for changed in (
         replace(row, inode=1),
         replace(row, size=1),
         replace(row, mtime_ns=1),
         replace(row, is_racy=True),
     ):
-        assert make_plan([found], known_as(1, changed)) == Plan(tasks=(Task(found, 1, changed),))
+        assert make_plan([found], known_as(1, changed)) == SyncPlan(
+            tasks=(ReadTask(found, 1, changed),)
+        )
 
 
 def test_anew_reads_known_files_from_their_start(world: World) -> None:
     """Nothing that is known of them is relied on."""
     world.write("p/a", Line().encode())
     (found,) = world.find()
-    plan = make_plan([found], known_as(1, describe(found)), anew=True)
-    assert plan == Plan(tasks=(Task(found, 1),))
+    plan = make_plan([found], known_as(1, describe(found)), rebuild=True)
+    assert plan == SyncPlan(tasks=(ReadTask(found, 1),))
 
 
 def test_vanished_files_are_marked_once(world: World) -> None:
@@ -88,11 +91,11 @@ def test_vanished_files_are_marked_once(world: World) -> None:
     (found,) = world.find()
     row = describe(found)
     path.rename(world.base / "kept")
-    assert make_plan([], known_as(1, row)) == Plan(gone=(1,))
+    assert make_plan([], known_as(1, row)) == SyncPlan(gone=(1,))
     marked = replace(row, is_gone=True)
     assert make_plan([], known_as(1, marked)).is_empty
     (world.base / "kept").rename(path)
-    assert make_plan([found], known_as(1, marked)) == Plan(returned=(1,))
+    assert make_plan([found], known_as(1, marked)) == SyncPlan(returned=(1,))
 
 
 def test_files_that_were_not_looked_for_are_not_gone(world: World) -> None:
@@ -109,10 +112,10 @@ def test_moved_files_are_recognised(world: World) -> None:
     row = describe(found)
     world.path("p/a").rename(world.path("q/a"))
     (moved,) = world.find()
-    assert make_plan([moved], known_as(1, row)) == Plan(moved=(Task(moved, 1, row),))
+    assert make_plan([moved], known_as(1, row)) == SyncPlan(moved=(ReadTask(moved, 1, row),))
     racy = replace(row, is_racy=True)
-    task = Task(moved, 1, racy)
-    assert make_plan([moved], known_as(1, racy)) == Plan(tasks=(task,), moved=(task,))
+    task = ReadTask(moved, 1, racy)
+    assert make_plan([moved], known_as(1, racy)) == SyncPlan(tasks=(task,), moved=(task,))
 
 
 def test_a_file_that_changed_while_it_moved_is_another(world: World) -> None:
@@ -122,7 +125,9 @@ def test_a_file_that_changed_while_it_moved_is_another(world: World) -> None:
     world.path("p/a").rename(world.path("q/a"))
     world.append("q/a", Line(id="msg_2").encode())
     (moved,) = world.find()
-    assert make_plan([moved], known_as(1, describe(found))) == Plan(tasks=(Task(moved),), gone=(1,))
+    assert make_plan([moved], known_as(1, describe(found))) == SyncPlan(
+        tasks=(ReadTask(moved),), gone=(1,)
+    )
 
 
 def test_without_inodes_nothing_is_taken_for_moved(world: World) -> None:
@@ -132,13 +137,13 @@ def test_without_inodes_nothing_is_taken_for_moved(world: World) -> None:
     row = replace(describe(found), inode=0, device=0)
     world.path("p/a").rename(world.path("q/a"))
     (moved,) = world.find()
-    assert make_plan([moved], known_as(1, row)) == Plan(tasks=(Task(moved),), gone=(1,))
+    assert make_plan([moved], known_as(1, row)) == SyncPlan(tasks=(ReadTask(moved),), gone=(1,))
 
 
-def test_what_is_there_holds_something(tmp_path: Path) -> None:
+def test_what_is_present_holds_something(tmp_path: Path) -> None:
     """An empty file is what a cleaned-up session leaves behind."""
     full, empty = tmp_path / "full", tmp_path / "empty"
     full.write_text("x", encoding="utf-8")
     empty.touch()
     places = (full, empty, tmp_path / "missing", full / "below")
-    assert [is_there(str(place)) for place in places] == [True, False, False, False]
+    assert [is_present(str(place)) for place in places] == [True, False, False, False]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store.catalogue import Names
-from recollect.sync.engine import SyncReport, sync
-from recollect.sync.reading import Limits
+from recollect.store.catalog import Names
+from recollect.sync.sync_engine import SyncReport, sync
+from recollect.sync.workers import Limits
 from tests.process import run_python
 from tests.sync.world import World, assert_same, iter_hours
 

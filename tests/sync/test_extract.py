@@ -1,4 +1,4 @@
-"""Tests of recollect.sync.extract: from where a file is read, and how far."""
+"""Tests of recollect.sync.usage_extract: from where a file is read, and how far."""
 
 import os
 import time
@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from recollect.sync.extract import EDGE, Extract, Job, decode_extracts, extract, extract_many
+from recollect.sources.growth import EDGE
+from recollect.sync.usage_extract import Extract, Job, decode_extracts, extract, extract_many
 from tests.sync.lines import Line, user_line
 from tests.sync.world import World
 
@@ -16,7 +17,12 @@ SECOND = 1_000_000_000
 
 def go_on(read: Extract) -> Job:
     """The job that reads what was appended since."""
-    return Job(read.path, read.position, read.head_hash, read.tail_hash, size=read.size)
+    return Job(read.path, read.state)
+
+
+def settle(read: Extract) -> Extract:
+    """The same extract as if it had been made later."""
+    return replace(read, state=replace(read.state, is_racy=False))
 
 
 def ids(read: Extract) -> list[str]:
@@ -28,8 +34,8 @@ def test_a_new_file_is_read_whole(world: World) -> None:
     """Up to its size, with what shows later whether it changed."""
     path = world.write("p/a", Line().encode())
     read, state = extract(Job(str(path))), path.stat()
-    assert (read.start, read.position, read.size) == (0, state.st_size, state.st_size)
-    assert (read.inode, read.device, read.mtime_ns) == (
+    assert (read.start, read.state.position, read.state.size) == (0, state.st_size, state.st_size)
+    assert (read.state.inode, read.state.device, read.state.mtime_ns) == (
         state.st_ino,
         state.st_dev,
         state.st_mtime_ns,
@@ -44,7 +50,7 @@ def test_an_appended_file_is_read_from_where_it_was_left(world: World) -> None:
         first = extract(Job(str(path)))
         world.append("p/a", Line(id="msg_2").encode())
         second = extract(go_on(first))
-        assert (second.start, ids(second)) == (first.position, ["msg_2"])
+        assert (second.start, ids(second)) == (first.state.position, ["msg_2"])
 
 
 @pytest.mark.parametrize("place", [0, 10, EDGE - 1, -1, -EDGE])
@@ -70,21 +76,21 @@ def test_a_torn_line_that_tells_nothing_yet_is_left_for_later(world: World) -> N
     whole, torn = Line().encode(), Line(id="msg_2").encode()[:60]
     path = world.write("p/a", whole + torn)
     read = extract(Job(str(path)))
-    assert (read.position, ids(read)) == (len(whole), ["msg_1"])
+    assert (read.state.position, ids(read)) == (len(whole), ["msg_1"])
 
 
 def test_a_torn_line_counts_with_what_it_tells(world: World) -> None:
     """It was paid for, whether or not it is ever completed; the next reading starts over."""
     path = world.write("p/a", Line().encode() + Line(id="msg_2").encode()[:-3])
     read = extract(Job(str(path)))
-    assert (read.position, ids(read)) == (0, ["msg_1", "msg_2"])
+    assert (read.state.position, ids(read)) == (0, ["msg_1", "msg_2"])
 
 
 def test_a_whole_line_without_its_end_makes_the_next_reading_start_over(world: World) -> None:
     """What it says counts, and cannot be taken back from a row that it was united with."""
     path = world.write("p/a", Line().encode() + Line(output=81).encode()[:-1])
     read = extract(Job(str(path)))
-    assert (read.position, [row.output for row in read.rows]) == (0, [81])
+    assert (read.state.position, [row.output for row in read.rows]) == (0, [81])
 
 
 @pytest.mark.parametrize(
@@ -103,7 +109,7 @@ def test_a_time_that_is_past_can_be_trusted(world: World, age: int, is_racy: boo
     # Never a whole second, which stands for a clock that knows no parts of one.
     moment = (time.time_ns() - age) | 1
     os.utime(path, ns=(moment, moment))
-    assert extract(Job(str(path))).is_racy is is_racy
+    assert extract(Job(str(path))).state.is_racy is is_racy
 
 
 def test_a_clock_of_whole_seconds_is_trusted_later(world: World) -> None:
@@ -111,9 +117,9 @@ def test_a_clock_of_whole_seconds_is_trusted_later(world: World) -> None:
     path = world.write("p/a", Line().encode())
     moment = time.time_ns() // SECOND * SECOND - SECOND
     os.utime(path, ns=(moment, moment))
-    assert extract(Job(str(path))).is_racy
+    assert extract(Job(str(path))).state.is_racy
     os.utime(path, ns=(moment - 2 * SECOND,) * 2)
-    assert not extract(Job(str(path))).is_racy
+    assert not extract(Job(str(path))).state.is_racy
 
 
 def test_extracts_can_be_sent(world: World) -> None:
@@ -123,9 +129,7 @@ def test_extracts_can_be_sent(world: World) -> None:
     jobs = [Job(str(path)) for path in paths]
     expected = [extract(job) for job in jobs]
     found = decode_extracts(extract_many(jobs), jobs)
-    assert [replace(read, is_racy=False) for read in found] == [
-        replace(read, is_racy=False) for read in expected
-    ]
+    assert [settle(read) for read in found] == [settle(read) for read in expected]
 
 
 def test_a_file_that_is_gone_is_no_problem(tmp_path: Path) -> None:

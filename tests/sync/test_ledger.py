@@ -1,8 +1,9 @@
-"""Tests of recollect.sync.ledger: what counts of the copies of a message."""
+"""Tests of recollect.sync.counting: what counts of the copies of a message."""
 
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,10 +12,9 @@ from msgspec import structs
 
 from recollect.pricing import Prices
 from recollect.reader import read_usage
-from recollect.records.tokens import Tokens
-from recollect.sync.costs import Costs
-from recollect.sync.ledger import Copy, Counted, count_group
-from recollect.sync.rows import MessageRow, gather_rows
+from recollect.records.usage import Tokens
+from recollect.sync.counting import Copy, Counted, count_group
+from recollect.sync.message_lines import Costs, MessageRow, gather_rows
 from tests.sync.lines import LINES, Line
 
 COSTS = Costs(Prices.load())
@@ -22,14 +22,14 @@ COSTS = Costs(Prices.load())
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A place for a transcript, written anew by each example."""
+    """A place for a transcript, rewritten by each example."""
     return tmp_path_factory.mktemp("ledger") / "session.jsonl"
 
 
 def make_row(file: Path, line: Line) -> MessageRow:
     """The row of a file with this line only."""
     file.write_bytes(line.encode())
-    (row,) = gather_rows(read_usage(file), COSTS)
+    (row,) = gather_rows(read_usage(file, with_relayed=True), COSTS)
     return row
 
 
@@ -152,6 +152,57 @@ def test_rows_are_one_message_by_way_of_a_third(file: Path) -> None:
     assert [len(counted.members) for counted in count(file, first, second, bare)] == [3]
 
 
+def test_a_message_of_a_subagent_counts_from_its_own_transcript(file: Path) -> None:
+    """However much more the progress record of its parent says, and whenever that was written."""
+    relayed = Line(output=999, is_relayed=True, time="2026-02-01T10:00:00.000Z", tools=("Bash",))
+    own = Line(is_sidechain=True, tools=("Read",))
+    (counted,) = count(file, relayed, own)
+    assert (counted.owner, counted.members, counted.time) == (1, (1, 0), 1_772_359_200_000)
+    assert (counted.tokens.output, counted.tools) == (20, "Read")
+
+
+def test_a_message_that_is_in_no_transcript_counts_once(file: Path) -> None:
+    """Progress records are copied into forks like all others."""
+    relayed = Line(is_relayed=True)
+    (counted,) = count(file, replace(relayed, forked_from="s2"), relayed)
+    assert (counted.owner, counted.tokens.output) == (1, 20)
+
+
+UNRELATED = Line(id="msg_2", request="req_1", time="2026-03-01T10:00:00.000Z")
+"""A message of a session that has nothing to do with the other one."""
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"request": "req_2"},
+        {"request": "req_2", "model": "proxy"},
+        {"request": "req_2", "input": 99},
+        {"request": None, "input": 99},
+        {"request": None, "model": "proxy"},
+    ],
+)
+def test_numbered_ids_of_two_sessions_are_two_messages(file: Path, other: dict[str, Any]) -> None:
+    """`msg_2` of another request and another time is another message, by whatever model."""
+    later = replace(UNRELATED, time="2026-03-04T09:30:00.000Z", **other)
+    assert [counted.members for counted in count(file, UNRELATED, later)] == [(0,), (1,)]
+
+
+def test_numbered_ids_without_requests_are_two_messages(file: Path) -> None:
+    """A proxy that names no requests: nothing but the time tells, and it does."""
+    one = replace(UNRELATED, request=None)
+    later = replace(one, time="2026-03-04T09:30:00.000Z")
+    assert [counted.members for counted in count(file, one, later)] == [(0,), (1,)]
+    assert [counted.members for counted in count(file, one, one)] == [(0, 1)]
+
+
+def test_unique_ids_are_joined_without_a_common_time_or_request(file: Path) -> None:
+    """Two copies by an old client, whose original is gone, are one message."""
+    one = replace(UNRELATED, id="msg_01FPKrXHfvmDAMvsNLe83qaK", request=None)
+    later = replace(one, time="2026-03-04T09:30:00.000Z")
+    assert [counted.members for counted in count(file, one, later)] == [(0, 1)]
+
+
 def test_ten_thousand_copies_are_counted_in_no_time(file: Path) -> None:
     """A proxy may use one id for everything: that must not take quadratic time."""
     row = make_row(file, Line())
@@ -162,7 +213,11 @@ def test_ten_thousand_copies_are_counted_in_no_time(file: Path) -> None:
 @given(st.lists(LINES, min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_the_order_of_copies_does_not_matter(file: Path, lines: list[Line], random: Random) -> None:
     """Whoever is read first: the same owner, time, tools, tokens and cost."""
-    rows = [make_row(file, line) for line in lines if line.model != "<synthetic>"]
+    rows = [
+        make_row(file, line)
+        for line in lines
+        if line.model != "<synthetic>" and (line.has_usage or (line.cost and not line.is_relayed))
+    ]
     # No two rows of a file are at the same place.
     copies = [
         Copy(structs.replace(row, position=place), f"{place % 3}", is_gone=place % 2 > 0)

@@ -1,10 +1,9 @@
-"""Tests of recollect.sync.level: what an answer costs when nothing has changed."""
+"""Tests of recollect.sync.freshness: what an answer costs when nothing has changed."""
 
 import re
 from pathlib import Path
 
-from recollect.sync.editions import find_edition
-from recollect.sync.level import is_level, open_level
+from recollect.sync.freshness import find_price_fingerprint, is_current, open_if_current
 from tests.process import run_python
 from tests.sync.lines import Line
 from tests.sync.world import World, add_up
@@ -15,40 +14,40 @@ HEAVY = {
     "recollect.session",
     "recollect.records.conversation",
 }
-HEAVY |= {"multiprocessing", "hashlib", "platformdirs", "recollect.sync.engine"}
+HEAVY |= {"multiprocessing", "hashlib", "platformdirs", "recollect.sync.sync_engine"}
 
 
 def test_an_index_is_level_until_something_changes(world: World) -> None:
     """A file that is new, grown or gone."""
-    assert not is_level(world.data, world.find())
+    assert not is_current(world.data, world.find())
     world.write("p/a", Line().encode())
     world.sync()
-    assert is_level(world.data, world.find())
+    assert is_current(world.data, world.find())
     world.append("p/a", Line(id="msg_2").encode())
-    assert not is_level(world.data, world.find())
+    assert not is_current(world.data, world.find())
     world.sync()
     world.write("p/b", Line(id="msg_3").encode())
-    assert not is_level(world.data, world.find())
+    assert not is_current(world.data, world.find())
     world.sync()
     world.path("p/a").unlink()
-    assert not is_level(world.data, world.find())
+    assert not is_current(world.data, world.find())
     world.sync()
-    assert is_level(world.data, world.find())
+    assert is_current(world.data, world.find())
 
 
 def test_an_index_of_nothing_is_level_with_nothing(world: World) -> None:
     """Once it has been made."""
-    assert not is_level(world.data, [])
+    assert not is_current(world.data, [])
     world.sync()
-    assert is_level(world.data, [])
+    assert is_current(world.data, [])
 
 
 def test_a_level_index_can_be_asked_at_once(world: World) -> None:
     """Whoever found out need not open it again."""
     world.write("p/a", Line().encode())
-    assert open_level(world.data, world.find()) is None
+    assert open_if_current(world.data, world.find()) is None
     world.sync()
-    connection = open_level(world.data, world.find())
+    connection = open_if_current(world.data, world.find())
     assert connection is not None
     assert add_up(connection)[0] == 1
     connection.close()
@@ -59,11 +58,11 @@ def test_nothing_that_reads_is_loaded_to_find_out(world: World) -> None:
     world.write("p/a", Line().encode())
     world.sync()
     code = (
-        "import sys; from pathlib import Path; from recollect.sync.answers import ask; "
-        "from recollect.sync.level import find_transcripts, is_level; "
-        "from recollect.store.place import find_data_directory; find_data_directory(); "
+        "import sys; from pathlib import Path; from recollect.sync.index_access import ask_index; "
+        "from recollect.sync.freshness import find_transcripts, is_current; "
+        "from recollect.store.data_directory import find_data_directory; find_data_directory(); "
         "found = find_transcripts([Path(sys.argv[1])]); data = Path(sys.argv[2]); "
-        "print(is_level(data, found), ask(data, found, lambda _: 1))"
+        "print(is_current(data, found), ask_index(data, found, lambda _: 1))"
     )
     result = run_python("-X", "importtime", "-c", code, str(world.root), str(world.data))
     assert result.stdout == "True 1\n"
@@ -75,7 +74,7 @@ def test_the_edition_changes_with_the_prices(tmp_path: Path) -> None:
     """And with the user's own, and is otherwise always the same."""
     own = tmp_path / "prices.toml"
     own.write_text("x = 1", encoding="utf-8")
-    first = find_edition(own)
+    first = find_price_fingerprint(own)
     own.write_text("x = 2", encoding="utf-8")
-    assert len({find_edition(), first, find_edition(own)}) == 3
-    assert find_edition() == find_edition()
+    assert len({find_price_fingerprint(), first, find_price_fingerprint(own)}) == 3
+    assert find_price_fingerprint() == find_price_fingerprint()

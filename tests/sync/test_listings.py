@@ -1,11 +1,16 @@
 """Lists by the index: level with the files, and complete where that is asked for."""
 
+import os
+from contextlib import closing
 from pathlib import Path
 
-from recollect.sync.figures import load_calls
-from recollect.sync.level import find_transcripts
-from recollect.sync.listings import list_known, list_level
-from recollect.sync.selection import Conditions, select
+import apsw
+
+from recollect.session.prompts import COMPACTION_MARK
+from recollect.store.data_directory import INDEX_NAME
+from recollect.sync.cached_values import load_calls
+from recollect.sync.freshness import find_transcripts
+from recollect.sync.session_lists import Conditions, list_current, list_indexed, select
 from tests.library.claude_root import (
     FIRST,
     SECOND,
@@ -16,6 +21,10 @@ from tests.library.claude_root import (
     result,
     title,
 )
+from tests.sync.lines import Line
+from tests.sync.world import World
+
+PAGE = 8192
 
 
 def make_root(tmp_path: Path) -> ClaudeRoot:
@@ -38,32 +47,32 @@ def test_figures_are_found_out_on_request_and_kept(tmp_path: Path) -> None:
     """A plain list does not read whole files, but tells what is known of them."""
     root, data = make_root(tmp_path), tmp_path / "data"
     transcripts = find_transcripts([root.path])
-    known = {each.id: each.error_count for each in list_level(data, transcripts)}
+    known = {each.id: each.error_count for each in list_current(data, transcripts)}
     assert known == {FIRST: None, SECOND: None}
-    complete = list_level(data, transcripts, is_complete=True)
+    complete = list_current(data, transcripts, is_complete=True)
     assert {each.id: (each.turn_count, each.error_count) for each in complete} == {
         FIRST: (1, 0),
         SECOND: (1, 1),
     }
-    assert list_level(data, transcripts) == complete
+    assert list_current(data, transcripts) == complete
     assert [each.id for each in select(complete, Conditions(has_errors=True))] == [SECOND]
 
 
 def test_a_changed_file_loses_its_figures(tmp_path: Path) -> None:
     """What was found out holds for the file as it was."""
     root, data = make_root(tmp_path), tmp_path / "data"
-    list_level(data, find_transcripts([root.path]), is_complete=True)
+    list_current(data, find_transcripts([root.path]), is_complete=True)
     root.session(SECOND, prompt("c"))
-    listings = list_level(data, find_transcripts([root.path]))
+    listings = list_current(data, find_transcripts([root.path]))
     assert {each.id: each.turn_count for each in listings} == {FIRST: 1, SECOND: None}
 
 
 def test_what_is_known_is_told_without_looking(tmp_path: Path) -> None:
     """Completion asks at every key: nothing is read, and before the first list nothing known."""
     root, data = make_root(tmp_path), tmp_path / "data"
-    assert list_known(data) == []
-    listings = list_level(data, find_transcripts([root.path]))
-    assert list_known(data) == listings
+    assert list_indexed(data) == []
+    listings = list_current(data, find_transcripts([root.path]))
+    assert list_indexed(data) == listings
 
 
 def test_every_file_that_is_read_is_told(tmp_path: Path) -> None:
@@ -81,6 +90,49 @@ def test_a_place_that_cannot_be_written_gives_the_same_answer(tmp_path: Path) ->
     root, data = make_root(tmp_path), tmp_path / "data"
     transcripts = find_transcripts([root.path])
     data.write_text("in the way")
-    blocked = [list_level(data, transcripts, is_complete=True) for _ in range(2)]
-    expected = list_level(tmp_path / "other", transcripts, is_complete=True)
+    blocked = [list_current(data, transcripts, is_complete=True) for _ in range(2)]
+    expected = list_current(tmp_path / "other", transcripts, is_complete=True)
     assert blocked == [expected, expected]
+
+
+def test_compactions_count_however_they_are_marked(tmp_path: Path) -> None:
+    """A boundary is one, and so is a summary that no boundary stands before."""
+    root = ClaudeRoot(tmp_path / "claude")
+    by_text = prompt(f"{COMPACTION_MARK} about ponds.", uuid="u2")
+    boundary = {**by_text, "type": "system", "subtype": "compact_boundary", "uuid": "b1"}
+    summary = {**by_text, "isCompactSummary": True, "uuid": "u3"}
+    root.session(FIRST, prompt("drain the pond"), reply("Done."), by_text)
+    root.session(SECOND, prompt("drain the pond"), by_text, reply("Done."), boundary, summary)
+    complete = list_current(tmp_path / "data", find_transcripts([root.path]), is_complete=True)
+    previews = {each.id: (each.compaction_count, each.compaction_summary) for each in complete}
+    text = f"{COMPACTION_MARK} about ponds."
+    assert previews == {FIRST: (1, text), SECOND: (2, text)}
+
+
+def test_a_file_replaced_at_equal_size_and_time_is_listed_again(world: World) -> None:
+    """Another file of the same size and time under the same name has another title."""
+    record = b'{"type":"custom-title","customTitle":"%s"}\n'
+    path = world.write("p/a", Line().encode() + record % b"first")
+    (listed,) = list_current(world.data, world.find())
+    status = path.stat()
+    other = path.with_suffix(".other")
+    other.write_bytes(Line().encode() + record % b"other")
+    os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
+    other.replace(path)
+    (again,) = list_current(world.data, world.find())
+    assert (listed.title, again.title) == ("first", "other")
+
+
+def test_damage_met_while_saving_does_not_fail_a_list(world: World) -> None:
+    """SQLite has ended the transaction by then, and there is nothing left to roll back."""
+    world.write("p/a", Line().encode())
+    world.sync()
+    listed = list_current(world.data, world.find())
+    path = world.data / INDEX_NAME
+    content = bytearray(path.read_bytes())
+    with closing(apsw.Connection(str(path))) as connection:
+        query = "SELECT rootpage FROM sqlite_schema WHERE name = 'sessions'"
+        start = (int(connection.execute(query).get) - 1) * PAGE
+    content[start + 5000] ^= 16
+    path.write_bytes(content)
+    assert list_current(world.data, world.find()) == listed

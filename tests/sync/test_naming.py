@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import NothingFound
-from recollect.library.references import locate_session
-from recollect.sync.level import find_transcripts
-from recollect.sync.listings import list_level
-from recollect.sync.naming import find_gone, locate_level
+from recollect.library.sessions import locate_session
+from recollect.sync.freshness import find_transcripts
+from recollect.sync.session_lists import find_gone, list_current, locate_indexed
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, title
 
 ALIKE = "1111aaaa-0000-4000-8000-000000000000"
@@ -36,7 +35,7 @@ def ask(root: ClaudeRoot, name: str, data: Path | None) -> str:
     try:
         if data is None:
             return str(locate_session(name, root=root.path).path)
-        return str(locate_level(name, data, [root.path]).path)
+        return str(locate_indexed(name, data, [root.path]).path)
     except NothingFound as error:
         return str(error)
 
@@ -51,14 +50,14 @@ def test_the_index_answers_as_the_files_do(root: ClaudeRoot, tmp_path: Path, nam
 
 def test_an_id_needs_no_index(root: ClaudeRoot, tmp_path: Path) -> None:
     """Where no title is needed, none is looked up."""
-    locate_level(SECOND, tmp_path / "data", [root.path])
+    locate_indexed(SECOND, tmp_path / "data", [root.path])
     assert not (tmp_path / "data").exists()
 
 
 def test_what_a_list_has_shown_is_known_when_it_is_gone(root: ClaudeRoot, tmp_path: Path) -> None:
     """A session counts as gone if its file is, and not before."""
     data = tmp_path / "data"
-    list_level(data, find_transcripts([root.path]))
+    list_current(data, find_transcripts([root.path]))
     assert find_gone("2222", data) is None
     (path,) = root.path.rglob(f"{SECOND}.jsonl")
     path.unlink()

@@ -1,4 +1,4 @@
-"""Tests of recollect.sync.rows: the lines of a file become one row a message."""
+"""Tests of recollect.sync.message_lines: the lines of a file become one row a message."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -12,25 +12,24 @@ from hypothesis import strategies as st
 from recollect.pricing import Prices
 from recollect.reader import read_usage
 from recollect.records.conversation import AssistantUsage
-from recollect.sync.costs import Costs
-from recollect.sync.ledger import merge_pair
-from recollect.sync.rows import LARGEST, MessageRow, gather_rows, to_milliseconds
+from recollect.sync.counting import merge_pair
+from recollect.sync.message_lines import MAX_VALUE, Costs, MessageRow, gather_rows, to_milliseconds
 from tests.sync.lines import LINES, Line
 
 COSTS = Costs(Prices.load())
-Key = tuple[str, str | None, str | None]
+Key = tuple[str, str | None, str | None, bool]
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A place for a transcript, written anew by each example."""
+    """A place for a transcript, rewritten by each example."""
     return tmp_path_factory.mktemp("rows") / "session.jsonl"
 
 
 def read(file: Path, lines: Iterable[Line]) -> list[AssistantUsage]:
     """The records that these lines are, at the places where they stand in one file."""
     file.write_bytes(b"".join(line.encode() for line in lines))
-    return list(read_usage(file))
+    return list(read_usage(file, with_relayed=True))
 
 
 def gather(file: Path, *lines: Line) -> list[MessageRow]:
@@ -38,17 +37,12 @@ def gather(file: Path, *lines: Line) -> list[MessageRow]:
     return gather_rows(read(file, lines), COSTS)
 
 
-def key_of(row: MessageRow) -> Key:
-    """What the lines of one row have in common."""
-    return row.message_id, row.request_id, row.model
-
-
 def unite(rows: Sequence[Sequence[MessageRow]]) -> dict[Key, MessageRow]:
     """The rows of several readings of a file, as the index unites them."""
     united: dict[Key, MessageRow] = {}
     for row in (row for reading in rows for row in reading):
-        known = united.get(key_of(row))
-        united[key_of(row)] = row if known is None else merge_pair(known, row, COSTS)
+        known = united.get(row.key)
+        united[row.key] = row if known is None else merge_pair(known, row, COSTS)
     return united
 
 
@@ -71,6 +65,29 @@ def test_between_equal_outputs_the_larger_total_wins(file: Path) -> None:
     assert row.branch == "main line"
     (row,) = gather(file, line, replace(line, branch="second"))
     assert row.branch == "first"
+
+
+def test_what_progress_records_repeat_makes_rows_of_its_own(file: Path) -> None:
+    """Even beside a line of the same message, request and model."""
+    line = Line(output=81)
+    relayed = replace(line, output=2, is_relayed=True)
+    rows = gather(file, relayed, line, replace(relayed, output=3))
+    assert [(row.is_relayed, row.output, row.is_sidechain) for row in rows] == [
+        (True, 3, True),
+        (False, 81, False),
+    ]
+
+
+def test_the_cost_that_the_client_noted_counts_without_tokens_only(file: Path) -> None:
+    """The largest among the lines of a message; what can be no price is none."""
+    bare = Line(id="a", has_usage=False, cost=0.25)
+    both = Line(id="b", cost=0.5)
+    rows = gather(file, bare, replace(bare, cost=0.75), both, replace(both, id="c", cost=-1))
+    assert [(row.output, row.cost, row.client_cost) for row in rows] == [
+        (0, 750_000, 750_000),
+        (20, 330, 500_000),
+        (20, 330, None),
+    ]
 
 
 def test_messages_of_the_client_itself_are_no_rows(file: Path) -> None:
@@ -98,7 +115,7 @@ def test_one_id_with_other_requests_or_models_makes_other_rows(file: Path) -> No
     ]
 
 
-@pytest.mark.parametrize("count", [-1, LARGEST + 1, 2**64, 2**70])
+@pytest.mark.parametrize("count", [-1, MAX_VALUE + 1, 2**64, 2**70])
 def test_impossible_counts_are_none(file: Path, count: int) -> None:
     """They are damage: they do not win over a copy that is sound, and fit into no table."""
     broken = Line(output=count, input=count, cache_read=count, searches=count, split=(count, 7))
@@ -157,7 +174,7 @@ def test_reading_in_parts_gives_the_rows_of_reading_at_once(
     records = read(file, lines)
     edges = sorted({0, *(min(cut, len(records)) for cut in cuts), len(records)})
     parts = [records[start:end] for start, end in pairwise(edges)]
-    at_once = {key_of(row): row for row in gather_rows(records, COSTS)}
+    at_once = {row.key: row for row in gather_rows(records, COSTS)}
     assert unite([gather_rows(part, COSTS) for part in parts]) == at_once
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.sync.engine import sync
-from recollect.sync.reading import Limits
+from recollect.sync.sync_engine import sync
+from recollect.sync.workers import Limits
 from tests.sync.lines import LINES, Line
 from tests.sync.world import World, assert_same
 

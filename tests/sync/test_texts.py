@@ -1,4 +1,4 @@
-"""Tests of recollect.sync.texts and of what it is made of: which texts are indexed, and when."""
+"""Which texts are indexed, and when."""
 
 import re
 from pathlib import Path
@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from recollect.locations import discover
 from recollect.reader import read_transcript
-from recollect.search.engine import RECIPE, search
-from recollect.store.text import Part
-from recollect.sync import text_reading, texts
-from recollect.sync.documents import Document, list_documents
-from recollect.sync.texts import index_texts
+from recollect.search.engine import ANALYZER, search
+from recollect.store.text_rows import TextKind
+from recollect.sync import text_indexer as texts
+from recollect.sync import text_reading
+from recollect.sync.searchable_texts import SearchableText, list_searchable_texts
+from recollect.sync.text_indexer import index_texts
 from tests.library.claude_root import SECOND, Line, call, encode, prompt, reply, result, title
 from tests.samples import every_transcript
 from tests.search.made_index import MadeIndex, make_index
@@ -26,7 +27,9 @@ def documents(*lines: Line) -> list[tuple[str, str]]:
     """Part and text of the documents of some lines."""
     path = Path("lines.jsonl")
     path.write_bytes(encode(lines))
-    found = [document for record in read_transcript(path) for document in list_documents(record)]
+    found = [
+        document for record in read_transcript(path) for document in list_searchable_texts(record)
+    ]
     return [(document.part.name, document.text) for document in found]
 
 
@@ -88,17 +91,19 @@ def test_kinds_of_input_are_told_apart(line: Line, expected: tuple[str, str]) ->
         ({"type": "opened_file_in_ide", "filename": "a.py"}, "a.py"),
         ({"type": "plan_file_reference", "planFilePath": "p.md", "planContent": "dig"},
          "p.md\ndig"),
+        ({"type": "hook_success", "hookName": "Stop", "stdout": "all clean"}, "Stop\nall clean"),
+        ({"type": "novelty", "text": "x"}, "novelty\nx"),
     ],
 )  # fmt: skip
 def test_what_a_person_put_beside_the_conversation_is_a_document(
     attachment: dict[str, object], words: str
 ) -> None:
-    """Files that were named or changed, marked lines and plans can be searched for."""
+    """Files that were named or changed, marked lines, plans, hooks and unknown kinds are found."""
     line: Line = {"type": "attachment", "uuid": "a", "attachment": attachment}
     assert documents(line) == [("NOTICE", words)]
 
 
-@pytest.mark.parametrize("kind", ["prompt_snapshot", "date", "hook_success", "novelty"])
+@pytest.mark.parametrize("kind", ["prompt_snapshot", "date"])
 def test_what_the_client_tells_the_model_by_itself_is_none(kind: str) -> None:
     """System prompts, dates and the like are no words of anybody."""
     line: Line = {"type": "attachment", "uuid": "a", "attachment": {"type": kind, "text": "x"}}
@@ -110,7 +115,9 @@ def test_a_document_of_a_failed_call_says_so() -> None:
     block = {"type": "tool_result", "tool_use_id": "t", "content": "no", "is_error": True}
     Path("lines.jsonl").write_bytes(encode([prompt([block])]))
     (record,) = read_transcript("lines.jsonl")
-    assert list_documents(record) == [Document(Part.TOOL_RESULT, "no", None, "t", is_error=True)]
+    assert list_searchable_texts(record) == [
+        SearchableText(TextKind.TOOL_RESULT, "no", None, "t", is_error=True)
+    ]
 
 
 def test_appended_lines_are_found(tmp_path: Path) -> None:
@@ -196,9 +203,9 @@ def test_terms_that_were_not_gathered_are_gathered_by_the_next_run(
         interrupted.setattr(texts, "gather_terms", interrupt)
         with pytest.raises(KeyboardInterrupt):
             made.index()
-    plans = [texts.plan_texts(made.data, RECIPE.version, made.transcripts())]
+    plans = [texts.plan_texts(made.data, ANALYZER.version, made.transcripts())]
     made.index()
-    plans.append(texts.plan_texts(made.data, RECIPE.version, made.transcripts()))
+    plans.append(texts.plan_texts(made.data, ANALYZER.version, made.transcripts()))
     assert [(plan.stretches, plan.is_empty) for plan in plans] == [((), False), ((), True)]
     assert made.find("ydant") == ["u1"]
 
@@ -207,7 +214,7 @@ def test_long_files_are_read_in_stretches_on_all_cores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stretches, groups and several batches give what one reading gives."""
-    monkeypatch.setattr(text_reading, "STRETCH", 1000)
+    monkeypatch.setattr(text_reading, "RANGE_BYTES", 1000)
     monkeypatch.setattr(texts, "POOL_BYTES", 0)
     monkeypatch.setattr(texts, "WRITE_BYTES", 200)
     made = MadeIndex(tmp_path / "made")
@@ -245,8 +252,10 @@ def test_incremental_equals_rebuilt(entries: list[tuple[str, bool]], data: st.Da
 def test_damaged_transcripts_are_indexed_and_read_back(path: Path) -> None:
     """Whatever a file holds, each of its texts is found again by a word of its own."""
     transcripts = list(discover(path).transcripts)
-    assert index_texts(Path("data"), RECIPE, transcripts)
-    found = [document for record in read_transcript(path) for document in list_documents(record)]
+    assert index_texts(Path("data"), ANALYZER, transcripts)
+    found = [
+        document for record in read_transcript(path) for document in list_searchable_texts(record)
+    ]
     queries = {f'"{word}"' for document in found for word in WORD.findall(document.text)[:1]}
     hits = {
         query: bool(search(Path("data"), query, transcripts, index_complete=True).hits)

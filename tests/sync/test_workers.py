@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.sync.extract import Job
-from recollect.sync.reading import Limits, make_batches
-from recollect.sync.workers import is_forking, read_batches
+from recollect.sync.usage_extract import Job
+from recollect.sync.workers import Limits, is_forking, make_batches, read_batches
 from tests.sync.lines import Line
 from tests.sync.world import World, assert_same
 

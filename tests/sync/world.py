@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from recollect.locations import Transcript
-from recollect.records.tokens import CLASSES
-from recollect.store.catalogue import Names, load_files
+from recollect.records.usage import CLASSES
+from recollect.store.catalog import Names, load_files
 from recollect.store.database import Connection, open_for_reading
-from recollect.store.hours import HOUR_COLUMNS, KEYS
-from recollect.store.messages import CORRECTION_COLUMNS, MESSAGE_COLUMNS
+from recollect.store.message_rows import CORRECTION_COLUMNS, HOUR_COLUMNS, KEYS, MESSAGE_COLUMNS
 from recollect.store.schema import FIGURES
-from recollect.sync.engine import SyncReport, Watch, find_transcripts, sync
-from recollect.sync.reading import Limits
+from recollect.sync.sync_engine import OnProgress, SyncReport, find_transcripts, sync
+from recollect.sync.workers import Limits
 
 NAMED = ("model", "branch", "version", "entrypoint", "cwd", "tools", "terms")
 UNCOMPARED = {"id", "file_id"}
@@ -79,11 +78,11 @@ class World:
         return find_transcripts([self.root])
 
     def sync(
-        self, *, prices: Path | None = None, watch: Watch | None = None, anew: bool = False
+        self, *, prices: Path | None = None, watch: OnProgress | None = None, rebuild: bool = False
     ) -> SyncReport:
         """Bring the index level."""
         return sync(
-            self.data, self.find(), prices=prices, watch=watch, anew=anew, limits=self.limits
+            self.data, self.find(), prices=prices, watch=watch, rebuild=rebuild, limits=self.limits
         )
 
     def open(self) -> Connection:

@@ -23,7 +23,7 @@ PRICES = Prices.load()
 
 @dataclass(frozen=True)
 class Line:
-    """What matters of one assistant line."""
+    """The relevant fields of an assistant line."""
 
     file: Path
     key: str
@@ -32,6 +32,8 @@ class Line:
     usage: dict[str, Any]
     time: datetime | None
     is_sidechain: bool
+    is_relayed: bool = False
+    client_cost: float | None = None
 
     @property
     def rank(self) -> tuple[int, int, bool]:
@@ -41,18 +43,27 @@ class Line:
         total = output + sum(self.usage.get(name) or 0 for name in names)
         return (output, total, not self.is_sidechain)
 
+    @property
+    def input(self) -> int:
+        """Tokens that were sent and are not in the cache."""
+        return self.usage.get("input_tokens") or 0
+
     def is_like(self, other: "Line") -> bool:
         """Whether two lines with one id may be one message; a copy may lack the request."""
+        if self.request_id == other.request_id is not None:
+            return True
+        if len(self.key) < 20 and self.file != other.file and self.time != other.time:
+            is_bare = (self.request_id is None) != (other.request_id is None)
+            return is_bare and (self.model, self.input) == (other.model, other.input)
         return (
             self.model == other.model
-            or self.usage.get("input_tokens") == other.usage.get("input_tokens")
-            or self.request_id == other.request_id
+            or self.input == other.input
             or None in (self.request_id, other.request_id)
         )
 
 
 def count(paths: Iterable[Path]) -> Totals:
-    """What the transcripts used, every message once."""
+    """Return the usage of the transcripts, counting every message once."""
     by_id: defaultdict[str, list[Line]] = defaultdict(list)
     for path in paths:
         for line in _iter_lines(path):
@@ -62,7 +73,7 @@ def count(paths: Iterable[Path]) -> Totals:
 
 
 def is_plain(path: Path) -> bool:
-    """Whether every line is JSON: what can be saved of a broken one is not asked of this rule."""
+    """Whether every line is JSON; this reference does not salvage broken lines."""
     try:
         for line in path.read_bytes().split(b"\n"):
             if line.strip():
@@ -74,21 +85,33 @@ def is_plain(path: Path) -> bool:
 
 def _iter_lines(path: Path) -> Iterator[Line]:
     for number, text in enumerate(path.read_bytes().split(b"\n")):
-        record = json.loads(text) if text.strip() else None
-        if not isinstance(record, dict) or record.get("type") != "assistant":
+        outer = json.loads(text) if text.strip() else None
+        record = _find_reply(outer) if isinstance(outer, dict) else None
+        if record is None:
             continue
         message = record.get("message") or {}
         usage, model = message.get("usage"), message.get("model")
-        if usage and model != "<synthetic>":
+        if (usage or record.get("costUSD")) and model != "<synthetic>":
             yield Line(
                 file=path,
                 key=message.get("id") or record.get("uuid") or f"{path}:{number}",
                 request_id=record.get("requestId"),
                 model=model,
-                usage=usage,
+                usage=usage or {},
                 time=_read_time(record.get("timestamp")),
                 is_sidechain=bool(record.get("isSidechain")),
+                is_relayed=record is not outer,
+                client_cost=record.get("costUSD"),
             )
+
+
+def _find_reply(record: dict[str, Any]) -> dict[str, Any] | None:
+    """The record of a reply: this one, or one of a subagent that this one repeats."""
+    data = record.get("data")
+    if record.get("type") == "progress" and isinstance(data, dict):
+        is_relayed = data.get("type") == "agent_progress"
+        record = (is_relayed and data.get("message")) or {}
+    return record if record.get("type") == "assistant" else None
 
 
 def _read_time(text: str | None) -> datetime | None:
@@ -100,7 +123,7 @@ def _read_time(text: str | None) -> datetime | None:
 
 
 def _separate(lines: list[Line]) -> list[list[Line]]:
-    """The messages among lines with one id, which a proxy may have used again."""
+    """Split lines with the same id into messages, since a proxy may reuse ids."""
     messages: list[list[Line]] = []
     for line in lines:
         like = [group for group in messages if any(line.is_like(other) for other in group)]
@@ -110,6 +133,7 @@ def _separate(lines: list[Line]) -> list[list[Line]]:
 
 
 def _count_message(lines: list[Line]) -> Totals:
+    lines = [line for line in lines if not line.is_relayed] or lines
     largest = max(lines, key=lambda line: line.rank)
     usage = largest.usage
     total = usage.get("cache_creation_input_tokens") or 0
@@ -129,4 +153,5 @@ def _count_message(lines: list[Line]) -> Totals:
         web_searches=(usage.get("server_tool_use") or {}).get("web_search_requests") or 0,
         cost=cost.total if cost else 0,
         unpriced=int(cost is None),
+        relayed=int(largest.is_relayed),
     )

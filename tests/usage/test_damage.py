@@ -1,17 +1,16 @@
-"""Whatever bit flips in the index: reports and explanations say what they said before."""
+"""A flipped bit in the index never changes reports or explanations."""
 
 import random
 from datetime import date
 
 import pytest
 
-from recollect.store.checksums import load_checksums
-from recollect.store.usage_queries import Ledger
+from recollect.store.integrity import load_checksums
+from recollect.store.usage_queries import UsageQueries
 from recollect.usage.explain import Explanation, explain
 from recollect.usage.groups import Group
-from recollect.usage.loading import load_rows, open_books
-from recollect.usage.opening import ask_ledger
-from recollect.usage.reports import Question, Report, make_report
+from recollect.usage.ledger_access import UsageLedger, ask_ledger, load_rows
+from recollect.usage.reports import UsageQuestion, UsageReport, make_report
 from recollect.usage.zones import load_zone
 from tests.store.test_damage import Indexed, flip
 from tests.sync.lines import Line
@@ -19,7 +18,7 @@ from tests.sync.world import World
 
 FLIPS, SLOW_FLIPS = 15, 200
 GROUPS = (Group.DAY, Group.SESSION, Group.PROJECT, Group.SUBAGENT, Group.TOOL)
-Told = tuple[list[Report], list[Explanation]]
+Told = tuple[list[UsageReport], list[Explanation]]
 
 
 @pytest.fixture(scope="module")
@@ -30,15 +29,15 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Indexed:
 
 
 def ask(indexed: Indexed) -> Told:
-    """All sorts of questions, which together read most of the index."""
+    """Ask various questions that together read most of the index."""
     zone = load_zone("UTC")
 
-    def question(ledger: Ledger) -> Told:
-        books = open_books(ledger, [indexed.world.root])
-        questions = [Question(group=group, zone=zone, breakdown=True) for group in GROUPS]
-        reports = [make_report(load_rows(books, each), each) for each in questions]
+    def question(queries: UsageQueries) -> Told:
+        ledger = UsageLedger(queries, [indexed.world.root])
+        questions = [UsageQuestion(group=group, zone=zone, breakdown=True) for group in GROUPS]
+        reports = [make_report(load_rows(ledger, each), each) for each in questions]
         targets = ["2026-03-02", *(str(row.key) for row in reports[1].rows)]
-        return reports, [explain(books, each, zone, date(2026, 4, 1)) for each in targets]
+        return reports, [explain(ledger, each, zone, date(2026, 4, 1)) for each in targets]
 
     told, failure = ask_ledger(indexed.world.data, indexed.world.find(), question)
     assert failure is None
@@ -46,7 +45,7 @@ def ask(indexed: Indexed) -> Told:
 
 
 def simplify(told: Told) -> object:
-    """What is told, without the zone, which is another object each time."""
+    """The answers without the zone, which is another object each time."""
     reports, explanations = told
     return [(each.rows, each.totals) for each in reports], explanations
 
@@ -57,7 +56,7 @@ def simplify(told: Told) -> object:
     [*range(FLIPS), *(pytest.param(n, marks=pytest.mark.slow) for n in range(FLIPS, SLOW_FLIPS))],
 )
 def test_a_flipped_bit_changes_no_figure(indexed: Indexed, seed: int) -> None:
-    """Not at once, and not by what is read and added to the index afterwards."""
+    """Neither at once nor after the index was updated."""
     dice = random.Random(seed)
     world, content = indexed.world, indexed.content
     indexed.put_back(content)

@@ -9,8 +9,8 @@ from recollect.errors import AmbiguousSession, Candidate, NothingFound
 from recollect.store.usage_queries import Measures
 from recollect.usage.explain import Explanation, Line, Status, explain
 from recollect.usage.groups import Group
-from recollect.usage.loading import Books, load_rows
-from recollect.usage.reports import Question, make_report
+from recollect.usage.ledger_access import UsageLedger, load_rows
+from recollect.usage.reports import UsageQuestion, make_report
 from recollect.usage.scopes import ScopeKind
 from recollect.usage.totals import Totals
 from recollect.usage.zones import load_zone
@@ -31,13 +31,13 @@ TEN = 1_794_738_030_000
 """2026-11-15T10:20:30Z in milliseconds."""
 
 
-def ask(books: Books, target: str, zone: str = "UTC") -> Explanation:
-    """Explain a target, as on the day after."""
-    return explain(books, target, load_zone(zone), TODAY)
+def ask(ledger: UsageLedger, target: str, zone: str = "UTC") -> Explanation:
+    """Explain a target, with the next day as today."""
+    return explain(ledger, target, load_zone(zone), TODAY)
 
 
 def outline(explanation: Explanation) -> list[tuple[str, int, str, str]]:
-    """Session, offset, status and note of each line, with paths cut down to names."""
+    """Return session, offset, status and note of each line, with paths shortened to names."""
     return [
         (Path(line.file).stem[:4], line.offset, line.status.value, _cut_paths(line.note))
         for line in explanation.lines
@@ -104,9 +104,9 @@ def test_a_copy_names_the_line_that_counts(tmp_path: Path) -> None:
         reply("n", requestId=None, timestamp="2026-11-16T09:00:00Z"),
         reply("o", timestamp="2026-11-16T09:00:00Z"),
     )
-    books = count(tmp_path)
+    ledger = count(tmp_path)
     first = write_lines(session_path(tmp_path, FIRST), reply("m"), reply("n"))
-    explanation = ask(books, SECOND)
+    explanation = ask(ledger, SECOND)
     assert outline(explanation) == [
         ("2222", 0, "copy", f"copy of {FIRST}.jsonl:0"),
         ("2222", offsets[1], "copy", f"copy of {FIRST}.jsonl:{first[1]}"),
@@ -116,7 +116,7 @@ def test_a_copy_names_the_line_that_counts(tmp_path: Path) -> None:
 
 
 def test_the_figures_of_a_larger_copy_count_where_the_message_belongs(tmp_path: Path) -> None:
-    """The original may be a placeholder, or later than a copy; the note says which copy it was."""
+    """The original may have placeholder usage or a later time; the note names the copy used."""
     write_lines(
         session_path(tmp_path, FIRST), reply("m", usage={"output_tokens": 1}), reply("other")
     )
@@ -136,8 +136,8 @@ def test_the_figures_of_a_larger_copy_count_where_the_message_belongs(tmp_path: 
     assert explanation.lines[0].measures.time == TEN - 1000
 
 
-def test_cache_writes_that_only_the_split_tells_of_are_noted(tmp_path: Path) -> None:
-    """A total of none with a split of some is believed of the largest line."""
+def test_cache_writes_only_in_the_split_are_noted(tmp_path: Path) -> None:
+    """A split without a total counts on the largest line."""
     split = {"ephemeral_5m_input_tokens": 7, "ephemeral_1h_input_tokens": 0}
     usage = {"cache_creation_input_tokens": 0, "cache_creation": split}
     write_lines(session_path(tmp_path, FIRST), reply("m", usage=usage))
@@ -147,7 +147,7 @@ def test_cache_writes_that_only_the_split_tells_of_are_noted(tmp_path: Path) -> 
 
 
 def test_what_the_client_wrote_itself_is_listed_and_not_counted(tmp_path: Path) -> None:
-    """An error notice is no call of a model."""
+    """An error message is not a model call."""
     write_lines(session_path(tmp_path, FIRST), reply("e", model="<synthetic>"), reply("m"))
     explanation = ask(count(tmp_path), FIRST)
     assert outline(explanation)[0] == ("1111", 0, "synthetic", "written by the client itself")
@@ -158,14 +158,14 @@ def test_a_session_has_its_subagents(tmp_path: Path) -> None:
     """The lines of all files of a session are listed, file by file."""
     write_lines(session_path(tmp_path, FIRST), reply("m"))
     write_lines(agent_path(tmp_path, FIRST, "abc"), reply("a", isSidechain=True))
-    books = count(tmp_path)
-    assert [line.message_id for line in ask(books, FIRST).lines] == ["m", "a"]
-    assert [ask(books, name).kind for name in ("abc", "agent-abc")] == [ScopeKind.SUBAGENT] * 2
-    assert [line.message_id for line in ask(books, "abc").lines] == ["a"]
+    ledger = count(tmp_path)
+    assert [line.message_id for line in ask(ledger, FIRST).lines] == ["m", "a"]
+    assert [ask(ledger, name).kind for name in ("abc", "agent-abc")] == [ScopeKind.SUBAGENT] * 2
+    assert [line.message_id for line in ask(ledger, "abc").lines] == ["a"]
 
 
 def test_a_day_has_what_counts_on_it_and_its_copies(tmp_path: Path) -> None:
-    """Copies of another day are told with the message, and the copies of that day with theirs."""
+    """Copies from another day are listed with their message, not on the day of the copy."""
     write_lines(
         session_path(tmp_path, FIRST), reply("m"), reply("n", timestamp="2026-11-16T00:30:00Z")
     )
@@ -175,9 +175,9 @@ def test_a_day_has_what_counts_on_it_and_its_copies(tmp_path: Path) -> None:
         reply("e", model="<synthetic>", timestamp="2026-11-15T23:59:00Z"),
         reply("f", model="<synthetic>", timestamp="2026-11-20T23:59:00Z"),
     )
-    books = count(tmp_path)
+    ledger = count(tmp_path)
     statuses = {
-        day: [(line.message_id, line.status.value) for line in ask(books, day).lines]
+        day: [(line.message_id, line.status.value) for line in ask(ledger, day).lines]
         for day in ("2026-11-15", "2026-11-16", "2026-11-20", "2026-11-21")
     }
     assert statuses == {
@@ -190,7 +190,7 @@ def test_a_day_has_what_counts_on_it_and_its_copies(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata", "Pacific/Auckland", "America/St_Johns"])
 def test_days_are_those_of_the_zone(tmp_path: Path, zone: str) -> None:
-    """An explanation of each day comes to what the report says of it."""
+    """The explanation of each day adds up to its row in the report."""
     times = [
         f"2026-11-{day:02}T{hour:02}:{minute}:00Z"
         for day in (14, 15)
@@ -199,11 +199,11 @@ def test_days_are_those_of_the_zone(tmp_path: Path, zone: str) -> None:
     ]
     records = [reply(f"m{at}", timestamp=time) for at, time in enumerate(times)]
     write_lines(session_path(tmp_path, FIRST), *records)
-    books = count(tmp_path)
-    question = Question(group=Group.DAY, zone=load_zone(zone))
-    rows = make_report(load_rows(books, question), question).rows
+    ledger = count(tmp_path)
+    question = UsageQuestion(group=Group.DAY, zone=load_zone(zone))
+    rows = make_report(load_rows(ledger, question), question).rows
     assert {row.key: row.totals for row in rows} == {
-        row.key: ask(books, str(row.key), zone).totals for row in rows
+        row.key: ask(ledger, str(row.key), zone).totals for row in rows
     }
 
 
@@ -218,7 +218,7 @@ def test_a_message_has_its_copies_in_all_files(tmp_path: Path) -> None:
     assert (explanation.kind, explanation.totals.messages) == (ScopeKind.MESSAGE, 1)
 
 
-def test_ids_that_a_proxy_uses_again_are_told_apart(tmp_path: Path) -> None:
+def test_ids_reused_by_a_proxy_are_distinguished(tmp_path: Path) -> None:
     """A copy belongs to the message with which it has most in common."""
     usage = {"input_tokens": 999}
     other = reply("m", requestId="r2", model="glm", usage=usage)
@@ -240,34 +240,34 @@ def test_an_unknown_price_is_not_free(tmp_path: Path) -> None:
 
 
 def test_the_prices_are_those_of_the_day(tmp_path: Path) -> None:
-    """Each price that was multiplied by is listed once."""
+    """Each price used is listed once."""
     write_lines(session_path(tmp_path, FIRST), reply("m"), reply("n"))
     (used,) = ask(count(tmp_path), FIRST).prices
     assert (used.model, str(used.price.input), str(used.price.output)) == (OPUS, "4", "20")
 
 
 def test_the_client_may_have_a_figure_of_its_own(tmp_path: Path) -> None:
-    """The last total that Claude Code noted in the session's own file is given beside ours."""
+    """The last total in the session's own file is given next to ours."""
     write_lines(
         session_path(tmp_path, FIRST),
         reply("m"),
         {"type": "cost-state", "sessionId": FIRST, "totalCostUSD": 0.001},
         {"type": "cost-state", "sessionId": FIRST, "totalCostUSD": 0.0351},
     )
-    books = count(tmp_path)
-    client = ask(books, FIRST).client
+    ledger = count(tmp_path)
+    client = ask(ledger, FIRST).client
     assert client is not None
     assert (client.cost, client.is_guess) == (35_100, False)
-    assert ask(books, "2026-11-15").client is None
+    assert ask(ledger, "2026-11-15").client is None
 
 
-def test_a_file_that_vanished_is_told_by_what_was_kept(tmp_path: Path) -> None:
-    """Its lines cannot be shown any more, its messages can."""
+def test_a_deleted_file_is_explained_from_the_index(tmp_path: Path) -> None:
+    """Its lines can no longer be shown, but its messages can."""
     path = session_path(tmp_path, FIRST)
     write_lines(path, reply("m"), reply("m"))
-    books = count(tmp_path)
+    ledger = count(tmp_path)
     path.unlink()
-    explanation = ask(books, FIRST)
+    explanation = ask(ledger, FIRST)
     assert outline(explanation) == [("1111", 0, "counted", "")]
     assert [file for file, _ in explanation.unread] == [str(path)]
 
@@ -276,13 +276,13 @@ def test_sessions_go_by_the_start_of_their_id_a_path_or_latest(tmp_path: Path) -
     """Any name of a session that works elsewhere works here."""
     path = session_path(tmp_path, FIRST)
     write_lines(path, reply("m"))
-    books = count(tmp_path)
-    names = [ask(books, name).name for name in (FIRST[:4], str(path), "latest", "-1")]
+    ledger = count(tmp_path)
+    names = [ask(ledger, name).name for name in (FIRST[:4], str(path), "latest", "-1")]
     assert names == [FIRST] * 4
 
 
-def test_a_start_that_fits_several_sessions_is_refused(tmp_path: Path) -> None:
-    """The sessions that may be meant are listed with their projects and when they were written."""
+def test_an_ambiguous_prefix_is_an_error(tmp_path: Path) -> None:
+    """The matching sessions are listed with their projects and modification times."""
     ids = [f"abcd{number}" for number in range(2)]
     for name in ids:
         write_lines(session_path(tmp_path, name), reply(name))
@@ -294,16 +294,16 @@ def test_a_start_that_fits_several_sessions_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_what_is_nothing_is_said(tmp_path: Path) -> None:
-    """The message names all that was tried."""
+def test_an_unknown_target_is_an_error(tmp_path: Path) -> None:
+    """The message lists everything that was tried."""
     write_lines(session_path(tmp_path, FIRST), reply("m"))
     with pytest.raises(NothingFound) as caught:
         ask(count(tmp_path), "nonsense")
     last = str(caught.value).splitlines()[-1]
-    assert last == "Nor is it the id of a counted message, or a day such as 2026-11-15."
+    assert last == "It is not the id of a counted message or a day such as 2026-11-15 either."
 
 
-def test_a_file_outside_the_roots_is_refused(tmp_path: Path) -> None:
+def test_a_file_outside_the_roots_is_an_error(tmp_path: Path) -> None:
     """What was not counted cannot be explained."""
     write_lines(session_path(tmp_path / "root", FIRST), reply("m"))
     other = tmp_path / "elsewhere.jsonl"
@@ -311,6 +311,21 @@ def test_a_file_outside_the_roots_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NothingFound) as caught:
         ask(count(tmp_path / "root"), str(other))
     assert str(caught.value) == (
-        f"{other} is below none of the Claude directories that were counted. "
-        "Name its directory with --claude-dir."
+        f"{other} is not in any of the Claude directories that were counted. "
+        "Pass its directory with --claude-dir."
     )
+
+
+def test_numbered_ids_of_other_sessions_are_not_copies(tmp_path: Path) -> None:
+    """Another session has its own `msg_2`, with another request and time: both count in full."""
+    later = "2026-11-15T12:00:00.000Z"
+    write_lines(session_path(tmp_path, FIRST), reply("msg_2"), reply("msg_2", requestId="r2"))
+    write_lines(
+        session_path(tmp_path, SECOND),
+        reply("msg_2", requestId="r3", timestamp=later, usage={"output_tokens": 900}),
+    )
+    ledger = count(tmp_path)
+    first, second = ask(ledger, FIRST), ask(ledger, SECOND)
+    assert [line.status for line in first.lines] == [Status.COUNTED, Status.COPY]
+    assert f"{FIRST}.jsonl:0" in first.lines[1].note
+    assert (first.totals.output, second.totals.output) == (100, 900)

@@ -1,4 +1,4 @@
-"""Reports on real transcripts come to what the rule says, read as slowly and plainly as can be."""
+"""Reports on real transcripts equal those of a slow reference implementation."""
 
 import shutil
 from pathlib import Path
@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from recollect.store.database import open_for_reading
-from recollect.store.usage_queries import Ledger
-from recollect.sync.engine import sync
-from recollect.sync.level import find_transcripts
+from recollect.store.usage_queries import UsageQueries
+from recollect.sync.freshness import find_transcripts
+from recollect.sync.sync_engine import sync
 from recollect.usage.explain import explain
 from recollect.usage.groups import Group
-from recollect.usage.loading import Books, load_rows, open_books
-from recollect.usage.reports import Question, Report, make_report
+from recollect.usage.ledger_access import UsageLedger, load_rows
+from recollect.usage.reports import UsageQuestion, UsageReport, make_report
 from recollect.usage.totals import Totals, add_up
 from recollect.usage.zones import load_zone
 from tests.usage import reference
@@ -21,27 +21,27 @@ VERSIONS = ("1.0.35", "1.0.128", "2.0.77", "2.1.112", "2.1.325")
 ZONE = load_zone("Asia/Kolkata")
 
 
-def open_all(data: Path, roots: list[Path]) -> tuple[Books, list[Path]]:
-    """The books of some roots, and the transcripts in them."""
+def open_all(data: Path, roots: list[Path]) -> tuple[UsageLedger, list[Path]]:
+    """The ledger of some roots, and the transcripts in them."""
     transcripts = find_transcripts(roots)
     sync(data, transcripts)
     connection = open_for_reading(data)
     assert connection is not None
-    books = open_books(Ledger(connection), roots)
-    assert books.problems == {}
-    return books, [each.path for each in transcripts]
+    ledger = UsageLedger(UsageQueries(connection), roots)
+    assert ledger.problems == {}
+    return ledger, [each.path for each in transcripts]
 
 
-def report_by(books: Books, group: Group) -> Report:
+def report_by(ledger: UsageLedger, group: Group) -> UsageReport:
     """A report without filters."""
-    question = Question(group=group, zone=ZONE, breakdown=True)
-    return make_report(load_rows(books, question), question)
+    question = UsageQuestion(group=group, zone=ZONE, breakdown=True)
+    return make_report(load_rows(ledger, question), question)
 
 
-def assert_all_groups(books: Books, expected: Totals) -> None:
-    """Every group comes to the same total, and its rows to it."""
+def assert_all_groups(ledger: UsageLedger, expected: Totals) -> None:
+    """Every group has the same total, and its rows add up to it."""
     for group in Group:
-        report = report_by(books, group)
+        report = report_by(ledger, group)
         assert (group, report.totals) == (group, expected)
         assert (group, add_up(row.totals for row in report.rows)) == (group, expected)
 
@@ -52,24 +52,24 @@ def test_what_the_real_client_wrote(shared: Path, tmp_path: Path, version: str) 
     roots = [shared / "real_cli" / version / name for name in ("config", "config_tui")]
     if not all(root.is_dir() for root in roots):
         pytest.skip("no transcripts of this version beside the project")
-    books, paths = open_all(tmp_path, roots)
+    ledger, paths = open_all(tmp_path, roots)
     expected = reference.count(paths)
     assert expected.messages > 100
-    assert_all_groups(books, expected)
+    assert_all_groups(ledger, expected)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_explanations_come_to_the_reports(shared: Path, tmp_path: Path, version: str) -> None:
-    """Every session and every day can be taken apart into lines that add up to it."""
+    """Every session and every day can be explained by lines that add up to it."""
     roots = [shared / "real_cli" / version / name for name in ("config", "config_tui")]
     if not all(root.is_dir() for root in roots):
         pytest.skip("no transcripts of this version beside the project")
-    books, _ = open_all(tmp_path, roots)
+    ledger, _ = open_all(tmp_path, roots)
     today = ZONE.find_day(0)
     assert today is not None
     for group in (Group.SESSION, Group.DAY):
-        rows = report_by(books, group).rows
-        explained = [explain(books, str(row.key), ZONE, today).totals for row in rows]
+        rows = report_by(ledger, group).rows
+        explained = [explain(ledger, str(row.key), ZONE, today).totals for row in rows]
         assert explained == [row.totals for row in rows]
 
 
@@ -84,7 +84,7 @@ def test_what_others_published(shared: Path, tmp_path: Path) -> None:
         directory = root / "projects" / f"p{number}"
         directory.mkdir(parents=True)
         shutil.copyfile(path, directory / path.name)
-    books, paths = open_all(tmp_path / "data", [root])
+    ledger, paths = open_all(tmp_path / "data", [root])
     expected = reference.count(paths)
     assert expected.messages > 1000
-    assert_all_groups(books, expected)
+    assert_all_groups(ledger, expected)

@@ -7,11 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.usage.blocks import Block
+from recollect.usage.blocks import UsageBlock
 from recollect.usage.groups import Group
-from recollect.usage.reports import Only, Order, Question, Report, ReportRow, make_report
-from recollect.usage.rows import SourceFile, UsageRow
-from recollect.usage.totals import Totals, add_up, make_totals
+from recollect.usage.reports import (
+    ReportOrder,
+    ReportRow,
+    RowFilter,
+    UsageQuestion,
+    UsageReport,
+    make_report,
+)
+from recollect.usage.totals import LedgerRow, SourceFile, Totals, add_up, make_totals
 from recollect.usage.zones import Zone, load_zone
 
 HOUR = 3600
@@ -20,7 +26,7 @@ NOON = 1_794_744_000
 
 UTC = load_zone("UTC")
 KOLKATA = load_zone("Asia/Kolkata")
-MAIN = SourceFile("/c/projects/-w-app/s1.jsonl", "-w-app", "s1", home="/w/app")
+MAIN = SourceFile("/c/projects/-w-app/s1.jsonl", "-w-app", "s1", project_path="/w/app")
 AGENT = SourceFile(
     "/c/projects/-w-app/s1/subagents/agent-a.jsonl", "-w-app", "s1", "subagent", "/w/app"
 )
@@ -35,19 +41,19 @@ def cost(micro: int, messages: int = 1) -> Totals:
     return Totals(10 * messages, messages=messages, cost=micro)
 
 
-def ask(group: str, zone: Zone = UTC) -> Question:
+def ask(group: str, zone: Zone = UTC) -> UsageQuestion:
     """A question without filters."""
-    return Question(group=Group(group), zone=zone)
+    return UsageQuestion(group=Group(group), zone=zone)
 
 
-def keys(report: Report) -> dict[str | None, int]:
+def keys(report: UsageReport) -> dict[str | None, int]:
     """The cost of each row, in the order of the rows."""
     return {row.key: row.totals.cost for row in report.rows}
 
 
-def at(*moments: int) -> list[UsageRow]:
+def at(*moments: int) -> list[LedgerRow]:
     """A row at each moment, with costs of 1, 2, 4, …"""
-    return [UsageRow(totals=cost(1 << at), moment=moment) for at, moment in enumerate(moments)]
+    return [LedgerRow(totals=cost(1 << at), moment=moment) for at, moment in enumerate(moments)]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +73,7 @@ def test_stretches_of_time(group: str, expected: dict[str | None, int]) -> None:
 @given(
     st.lists(
         st.builds(
-            UsageRow,
+            LedgerRow,
             totals=st.integers(0, 1000).map(cost),
             moment=st.none() | st.integers(NOON, NOON + 90 * 24 * HOUR),
             file=st.sampled_from([None, MAIN, AGENT, EXPLORER, FLAT]),
@@ -80,10 +86,10 @@ def test_stretches_of_time(group: str, expected: dict[str | None, int]) -> None:
     st.sampled_from(Group),
     st.sampled_from(Group),
 )
-def test_any_row_can_be_split_again(rows: list[UsageRow], group: Group, other: Group) -> None:
+def test_any_row_can_be_split_again(rows: list[LedgerRow], group: Group, other: Group) -> None:
     """What one row holds, split in any other way, adds up to that row."""
     for line in make_report(rows, ask(group.value)).rows:
-        question = Question(group=other, zone=UTC, only=Only(group, line.key))
+        question = UsageQuestion(group=other, zone=UTC, only=RowFilter(group, line.key))
         assert make_report(rows, question).totals == line.totals
 
 
@@ -113,9 +119,9 @@ def test_the_long_day_is_one_day() -> None:
 
 def test_what_has_no_time_has_a_row_of_its_own() -> None:
     """It comes last, whichever way the others go, and is part of the total."""
-    rows = [UsageRow(totals=cost(5)), *at(NOON, NOON + 24 * HOUR)]
-    for order in (Order.ASC, Order.DESC):
-        question = Question(group=Group.DAY, zone=UTC, order=order)
+    rows = [LedgerRow(totals=cost(5)), *at(NOON, NOON + 24 * HOUR)]
+    for order in (ReportOrder.ASC, ReportOrder.DESC):
+        question = UsageQuestion(group=Group.DAY, zone=UTC, order=order)
         report = make_report(rows, question)
         assert (report.rows[-1].key, report.totals.cost) == (None, 8)
 
@@ -123,9 +129,9 @@ def test_what_has_no_time_has_a_row_of_its_own() -> None:
 def test_subagents_count_for_their_session() -> None:
     """A subagent that does not tell its session stands by itself, under its own name."""
     rows = [
-        UsageRow(totals=cost(2), file=AGENT, moment=NOON),
-        UsageRow(totals=cost(1), file=MAIN, moment=NOON - HOUR),
-        UsageRow(totals=cost(9), file=FLAT, moment=NOON),
+        LedgerRow(totals=cost(2), file=AGENT, moment=NOON),
+        LedgerRow(totals=cost(1), file=MAIN, moment=NOON - HOUR),
+        LedgerRow(totals=cost(9), file=FLAT, moment=NOON),
     ]
     assert make_report(rows, ask("session")).rows == (
         ReportRow(key="agent-f", totals=cost(9), project="/w/lib", first=NOON, last=NOON),
@@ -137,37 +143,37 @@ def test_sessions_by_key_are_by_their_beginning() -> None:
     """Ids are random, so that their order tells nobody anything."""
     late = SourceFile("/c/projects/-w-app/a.jsonl", "-w-app", "a")
     rows = [
-        UsageRow(totals=cost(1), file=late, moment=NOON),
-        UsageRow(totals=cost(2), file=MAIN, moment=0),
+        LedgerRow(totals=cost(1), file=late, moment=NOON),
+        LedgerRow(totals=cost(2), file=MAIN, moment=0),
     ]
-    question = Question(group=Group.SESSION, zone=UTC, order=Order.ASC)
+    question = UsageQuestion(group=Group.SESSION, zone=UTC, order=ReportOrder.ASC)
     assert [row.key for row in make_report(rows, question).rows] == ["s1", "a"]
 
 
 @pytest.mark.parametrize(
     ("group", "rows", "expected"),
     [
-        ("project", [UsageRow(totals=cost(1), file=AGENT)], {"/w/app": 1}),
-        ("model", [UsageRow(totals=cost(1), model="m")], {"m": 1}),
-        ("branch", [UsageRow(totals=cost(1), branch="main")], {"main": 1}),
-        ("branch", [UsageRow(totals=cost(1), branch="")], {None: 1}),
-        ("version", [UsageRow(totals=cost(1), version="2.1.9")], {"2.1.9": 1}),
-        ("entrypoint", [UsageRow(totals=cost(1), entrypoint="cli")], {"cli": 1}),
-        ("tool", [UsageRow(totals=cost(1), tools="Bash\nRead")], {"Bash + Read": 1}),
-        ("tool", [UsageRow(totals=cost(1), tools="")], {None: 1}),
-        ("mcp-server", [UsageRow(totals=cost(1), tools="Bash")], {None: 1}),
+        ("project", [LedgerRow(totals=cost(1), file=AGENT)], {"/w/app": 1}),
+        ("model", [LedgerRow(totals=cost(1), model="m")], {"m": 1}),
+        ("branch", [LedgerRow(totals=cost(1), branch="main")], {"main": 1}),
+        ("branch", [LedgerRow(totals=cost(1), branch="")], {None: 1}),
+        ("version", [LedgerRow(totals=cost(1), version="2.1.9")], {"2.1.9": 1}),
+        ("entrypoint", [LedgerRow(totals=cost(1), entrypoint="cli")], {"cli": 1}),
+        ("tool", [LedgerRow(totals=cost(1), tools="Bash\nRead")], {"Bash + Read": 1}),
+        ("tool", [LedgerRow(totals=cost(1), tools="")], {None: 1}),
+        ("mcp-server", [LedgerRow(totals=cost(1), tools="Bash")], {None: 1}),
         (
             "mcp-server",
-            [UsageRow(totals=cost(1), tools="mcp__b_1__x\nmcp__a__y\nmcp__a__z")],
+            [LedgerRow(totals=cost(1), tools="mcp__b_1__x\nmcp__a__y\nmcp__a__z")],
             {"a + b_1": 1},
         ),
-        ("subagent", [UsageRow(totals=cost(1), file=MAIN)], {"main": 1}),
-        ("subagent", [UsageRow(totals=cost(1), file=MAIN, is_sidechain=True)], {"subagent": 1}),
-        ("subagent", [UsageRow(totals=cost(1), file=AGENT)], {"subagent": 1}),
-        ("subagent", [UsageRow(totals=cost(1), file=EXPLORER)], {"Explore": 1}),
+        ("subagent", [LedgerRow(totals=cost(1), file=MAIN)], {"main": 1}),
+        ("subagent", [LedgerRow(totals=cost(1), file=MAIN, is_sidechain=True)], {"subagent": 1}),
+        ("subagent", [LedgerRow(totals=cost(1), file=AGENT)], {"subagent": 1}),
+        ("subagent", [LedgerRow(totals=cost(1), file=EXPLORER)], {"Explore": 1}),
     ],
 )
-def test_keys(group: str, rows: Sequence[UsageRow], expected: dict[str | None, int]) -> None:
+def test_keys(group: str, rows: Sequence[LedgerRow], expected: dict[str | None, int]) -> None:
     """Every message has one key in every group."""
     assert keys(make_report(rows, ask(group))) == expected
 
@@ -178,18 +184,18 @@ def test_blocks_have_their_times() -> None:
     report = make_report(rows, ask("block"))
     assert keys(report) == {"2026-11-15T12:00:00Z": 3, "2026-11-15T21:00:00Z": 4}
     assert [row.block for row in report.rows] == [
-        Block(NOON),
-        Block(NOON + 9 * HOUR, idle_before=4 * HOUR),
+        UsageBlock(NOON),
+        UsageBlock(NOON + 9 * HOUR, idle_before=4 * HOUR),
     ]
 
 
 def test_filters_do_not_move_blocks() -> None:
     """A block is that of the whole account, even if only some of it is asked for."""
     rows = [
-        UsageRow(totals=cost(1), moment=NOON, model="opus"),
-        UsageRow(totals=cost(2), moment=NOON + 4 * HOUR, model="haiku"),
+        LedgerRow(totals=cost(1), moment=NOON, model="opus"),
+        LedgerRow(totals=cost(2), moment=NOON + 4 * HOUR, model="haiku"),
     ]
-    question = Question(group=Group.BLOCK, zone=UTC, model="haiku")
+    question = UsageQuestion(group=Group.BLOCK, zone=UTC, model="haiku")
     assert keys(make_report(rows, question)) == {"2026-11-15T12:00:00Z": 2}
 
 
@@ -207,8 +213,8 @@ def test_dates_are_inclusive(since: date | None, until: date | None, expected: i
     """Both days count, and what has no day does not."""
     rows = at(NOON - 24 * HOUR, NOON, NOON + 24 * HOUR)
     if since or until:
-        rows.append(UsageRow(totals=cost(100)))
-    question = Question(group=Group.MODEL, zone=UTC, since=since, until=until)
+        rows.append(LedgerRow(totals=cost(100)))
+    question = UsageQuestion(group=Group.MODEL, zone=UTC, since=since, until=until)
     assert make_report(rows, question).totals.cost == expected
 
 
@@ -219,12 +225,12 @@ def test_dates_are_inclusive(since: date | None, until: date | None, expected: i
 def test_parts_of_names_are_enough(project: str, model: str, expected: int) -> None:
     """A project is found by its work directory, by that of a message and by its encoded name."""
     rows = [
-        UsageRow(totals=cost(1), file=MAIN, model="claude-opus-5-5"),
-        UsageRow(totals=cost(2), file=AGENT, model="claude-haiku-4-5"),
-        UsageRow(totals=cost(4), file=FLAT, model="claude-opus-4-1", cwd="/elsewhere"),
-        UsageRow(totals=cost(8)),
+        LedgerRow(totals=cost(1), file=MAIN, model="claude-opus-5-5"),
+        LedgerRow(totals=cost(2), file=AGENT, model="claude-haiku-4-5"),
+        LedgerRow(totals=cost(4), file=FLAT, model="claude-opus-4-1", cwd="/elsewhere"),
+        LedgerRow(totals=cost(8)),
     ]
-    question = Question(group=Group.MODEL, zone=UTC, project=project, model=model)
+    question = UsageQuestion(group=Group.MODEL, zone=UTC, project=project, model=model)
     assert make_report(rows, question).totals.cost == expected
 
 
@@ -232,40 +238,40 @@ def test_parts_of_names_are_enough(project: str, model: str, expected: int) -> N
     ("order", "expected"),
     [
         (None, ["2.1.10", "2.1.9", "2.1.100", None]),
-        (Order.ASC, ["2.1.9", "2.1.10", "2.1.100", None]),
-        (Order.DESC, ["2.1.100", "2.1.10", "2.1.9", None]),
-        (Order.COST_ASC, [None, "2.1.100", "2.1.9", "2.1.10"]),
-        (Order.COST_DESC, ["2.1.10", "2.1.9", "2.1.100", None]),
+        (ReportOrder.ASC, ["2.1.9", "2.1.10", "2.1.100", None]),
+        (ReportOrder.DESC, ["2.1.100", "2.1.10", "2.1.9", None]),
+        (ReportOrder.COST_ASC, [None, "2.1.100", "2.1.9", "2.1.10"]),
+        (ReportOrder.COST_DESC, ["2.1.10", "2.1.9", "2.1.100", None]),
     ],
 )
-def test_orders(order: Order | None, expected: list[str | None]) -> None:
+def test_orders(order: ReportOrder | None, expected: list[str | None]) -> None:
     """Numbers in names count as numbers, and an unknown cost is the smallest."""
     rows = [
-        UsageRow(totals=cost(4), version="2.1.9"),
-        UsageRow(totals=cost(9), version="2.1.10"),
-        UsageRow(totals=cost(0), version="2.1.100"),
-        UsageRow(totals=Totals(messages=1, unpriced=1)),
+        LedgerRow(totals=cost(4), version="2.1.9"),
+        LedgerRow(totals=cost(9), version="2.1.10"),
+        LedgerRow(totals=cost(0), version="2.1.100"),
+        LedgerRow(totals=Totals(messages=1, unpriced=1)),
     ]
-    question = Question(group=Group.VERSION, zone=UTC, order=order)
+    question = UsageQuestion(group=Group.VERSION, zone=UTC, order=order)
     assert [row.key for row in make_report(rows, question).rows] == expected
 
 
 def test_a_name_may_be_one_long_number() -> None:
     """A branch of thousands of digits is a name like any other."""
     names = ["9" * 6000, "1" * 6000]
-    rows = [UsageRow(totals=cost(1), branch=name) for name in names]
-    question = Question(group=Group.BRANCH, zone=UTC, order=Order.ASC)
+    rows = [LedgerRow(totals=cost(1), branch=name) for name in names]
+    question = UsageQuestion(group=Group.BRANCH, zone=UTC, order=ReportOrder.ASC)
     assert [row.key for row in make_report(rows, question).rows] == names[::-1]
 
 
 def test_the_breakdown_is_by_model() -> None:
     """Each row has its models, the costliest first."""
     rows = [
-        UsageRow(totals=cost(1), moment=NOON, model="haiku"),
-        UsageRow(totals=cost(5), moment=NOON, model="opus"),
-        UsageRow(totals=cost(1), moment=NOON + HOUR, model="haiku"),
+        LedgerRow(totals=cost(1), moment=NOON, model="haiku"),
+        LedgerRow(totals=cost(5), moment=NOON, model="opus"),
+        LedgerRow(totals=cost(1), moment=NOON + HOUR, model="haiku"),
     ]
-    question = Question(group=Group.DAY, zone=UTC, breakdown=True)
+    question = UsageQuestion(group=Group.DAY, zone=UTC, breakdown=True)
     assert make_report(rows, question).rows == (
         ReportRow(
             key="2026-11-15",
@@ -281,9 +287,9 @@ def test_the_breakdown_is_by_model() -> None:
 def test_unpriced_models_are_named() -> None:
     """Messages without a price are counted by model, those of no model under an empty name."""
     rows = [
-        UsageRow(totals=Totals(messages=3, unpriced=2), model="glm"),
-        UsageRow(totals=Totals(messages=4, unpriced=4)),
-        UsageRow(totals=cost(1), model="opus"),
+        LedgerRow(totals=Totals(messages=3, unpriced=2), model="glm"),
+        LedgerRow(totals=Totals(messages=4, unpriced=4)),
+        LedgerRow(totals=cost(1), model="opus"),
     ]
     report = make_report(rows, ask("day"))
     assert (report.unpriced, report.totals) == (
@@ -294,7 +300,7 @@ def test_unpriced_models_are_named() -> None:
 
 ROWS = st.lists(
     st.builds(
-        UsageRow,
+        LedgerRow,
         totals=st.builds(make_totals, st.tuples(*[st.integers(0, 1000)] * 9)),
         moment=st.none() | st.integers(NOON - 10**7, NOON),
         file=st.sampled_from([None, MAIN, AGENT, EXPLORER, FLAT]),
@@ -306,10 +312,12 @@ ROWS = st.lists(
 )
 
 
-@given(ROWS, st.sampled_from(list(Group)), st.sampled_from([None, *Order]))
-def test_rows_add_up_to_the_total(rows: list[UsageRow], group: Group, order: Order | None) -> None:
+@given(ROWS, st.sampled_from(list(Group)), st.sampled_from([None, *ReportOrder]))
+def test_rows_add_up_to_the_total(
+    rows: list[LedgerRow], group: Group, order: ReportOrder | None
+) -> None:
     """In every group and order each message is in one row, and each row the sum of its models."""
-    question = Question(group=group, zone=KOLKATA, order=order, breakdown=True)
+    question = UsageQuestion(group=group, zone=KOLKATA, order=order, breakdown=True)
     report = make_report(rows, question)
     assert add_up(row.totals for row in report.rows) == report.totals
     assert report.totals == add_up(row.totals for row in rows)

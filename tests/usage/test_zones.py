@@ -42,21 +42,21 @@ def test_days_with_a_change_of_clocks(day: date, hours: int) -> None:
     assert sum(zone.find_day(moment) == day for moment in around) == hours
 
 
-def test_the_clock_on_the_wall() -> None:
+def test_local_time() -> None:
     """A local time has no zone of its own."""
     assert load_zone("Asia/Kathmandu").find_local(NOON) == datetime(2026, 11, 15, 17, 45)  # noqa: DTZ001
 
 
 @pytest.mark.parametrize("moment", [10**12, -(10**12)])
-def test_beyond_the_calendar_is_no_day(moment: int) -> None:
-    """A nonsensical time never stops a report."""
+def test_out_of_range_times_have_no_day(moment: int) -> None:
+    """An invalid time never stops a report."""
     zones = [load_zone(name) for name in ("UTC", "Asia/Tokyo", "local")]
     assert [zone.find_day(moment) for zone in zones] == [None, None, None]
-    assert [zone.keeps_hours([moment]) for zone in zones] == [True, True, True]
+    assert [zone.has_whole_hour_offsets([moment]) for zone in zones] == [True, True, True]
 
 
 def test_without_a_time_there_is_no_day() -> None:
-    """What has no moment has no day."""
+    """No time, no day."""
     assert load_zone("UTC").find_day(None) is None
 
 
@@ -70,18 +70,18 @@ def test_without_a_time_there_is_no_day() -> None:
         ("Australia/Lord_Howe", False),
     ],
 )
-def test_zones_that_keep_full_hours(name: str, expected: bool) -> None:
+def test_zones_with_whole_hour_offsets(name: str, expected: bool) -> None:
     """Lord Howe is half an hour off in winter only, which one moment of winter tells."""
-    assert load_zone(name).keeps_hours([NOON, NOON - 180 * 24 * HOUR]) is expected
+    assert load_zone(name).has_whole_hour_offsets([NOON, NOON - 180 * 24 * HOUR]) is expected
 
 
 @pytest.mark.parametrize("name", ["Mars/Olympus", "../etc/passwd", "", "Europe"])
-def test_an_unknown_zone_is_refused(name: str) -> None:
-    """A name that is no zone is said, with names that are."""
+def test_an_unknown_zone_is_an_error(name: str) -> None:
+    """An unknown name is an error that suggests valid names."""
     with pytest.raises(UsageError) as caught:
         load_zone(name)
     assert str(caught.value) == (
-        f"No time zone is called {name!r}. Give a name such as Europe/Berlin, UTC or local."
+        f"Unknown time zone {name!r}. Use a name such as Europe/Berlin, UTC or local."
     )
 
 

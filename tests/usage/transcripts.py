@@ -5,9 +5,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from recollect.sync.level import find_transcripts
-from recollect.usage.loading import Books, open_books
-from recollect.usage.opening import count_in_memory
+from recollect.sync.freshness import find_transcripts
+from recollect.usage.ledger_access import UsageLedger, count_in_memory
 
 OPUS = "claude-opus-5-5"
 HAIKU = "claude-haiku-4-5-20251001"
@@ -56,16 +55,16 @@ def write_lines(path: Path, *records: Mapping[str, object]) -> list[int]:
 
 
 def session_path(root: Path, session_id: str, project: str = "-w-app") -> Path:
-    """Where the transcript of a session lies."""
+    """Return the path of a session's transcript."""
     return root / "projects" / project / f"{session_id}.jsonl"
 
 
 def agent_path(root: Path, session_id: str, agent_id: str, project: str = "-w-app") -> Path:
-    """Where the transcript of a subagent lies."""
+    """Return the path of a subagent's transcript."""
     directory = root / "projects" / project / session_id / "subagents"
     return directory / f"agent-{agent_id}.jsonl"
 
 
-def count(root: Path) -> Books:
-    """The books of what is there, without an index."""
-    return open_books(count_in_memory(find_transcripts([root])), [root])
+def count(root: Path) -> UsageLedger:
+    """The ledger of what is there, without an index."""
+    return UsageLedger(count_in_memory(find_transcripts([root])), [root])

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from recollect.demo import CLAUDE_DIRECTORY
+from recollect.launch.web_link import join_host
 
 NOW = "2026-11-13T12:00:00Z"
-TIMEOUT = 30
+TIMEOUT = 60
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Answer:
     headers: dict[str, str]
     body: bytes
 
-    def json(self) -> Any:  # noqa: ANN401 - any JSON
+    def json(self) -> Any:
         """The body as a value."""
         return json.loads(self.body)
 
@@ -86,9 +87,18 @@ class RunningServer:
             assert time.monotonic() < end, "the server does not find what it should"
             time.sleep(0.1)
 
-    def wait_until_level(self) -> None:
-        """Until it has listed, counted and indexed all sessions, which it does in this order."""
+    def wait_until_current(self) -> None:
+        """Wait until it has listed, counted and indexed all sessions."""
         self.wait_for(lambda: self.get("/api/search?q=a").json().get("index_complete"))
+
+    def wait_for_figures(self) -> None:
+        """Wait until all sessions have the figures that come from reading them whole."""
+        self.wait_for(lambda: all(each["turnCount"] is not None for each in self._list_history()))
+
+    def _list_history(self) -> list[dict[str, object]]:
+        path = "/api/history/sessions?pageSize=200&includeSubagents=true"
+        sessions: list[dict[str, object]] = self.get(path).json()["sessions"]
+        return sessions
 
     def send_raw(self, data: bytes) -> bytes:
         """What comes back on a socket until it is closed."""
@@ -108,8 +118,13 @@ def copy_demo(folder: Path) -> Path:
 
 
 @contextmanager
-def run_server(folder: Path, root: Path, *options: str) -> Iterator[RunningServer]:
-    """A server on the sessions of `root`, until the end of the block."""
+def run_server(
+    folder: Path, root: Path, *options: str, module: str = "recollect"
+) -> Iterator[RunningServer]:
+    """A server on the sessions of `root`, until the end of the block.
+
+    `module` is the program, or one that runs it and looks on.
+    """
     data = folder / "data"
     home = folder / "home"
     home.mkdir(exist_ok=True)
@@ -121,7 +136,7 @@ def run_server(folder: Path, root: Path, *options: str) -> Iterator[RunningServe
         "RECOLLECT_NOW": NOW,
         "XDG_CONFIG_HOME": str(home / ".config"),
     }
-    command = ["-m", "recollect", "serve", "--print-url", "--claude-dir", str(root), *options]
+    command = ["-m", module, "serve", "--print-url", "--claude-dir", str(root), *options]
     process = subprocess.Popen(
         [sys.executable, *command],
         env=environment,
@@ -133,7 +148,7 @@ def run_server(folder: Path, root: Path, *options: str) -> Iterator[RunningServe
         assert process.stdout is not None
         address, _, token = process.stdout.readline().strip().partition("#t=")
         state = json.loads((data / "server.json").read_bytes())
-        assert address == f"http://127.0.0.1:{state['port']}/"
+        assert address == f"http://{join_host(state['host'], state['port'])}/"
         yield RunningServer(state["port"], state["key"], token, root, data, process)
     finally:
         process.send_signal(signal.SIGTERM)

@@ -193,7 +193,9 @@ def test_bad_query_is_explained(server: RunningServer) -> None:
         422,
         {
             "code": "bad_query",
-            "message": "this parenthesis is never closed; put text with parentheses in quotes",
+            "message": (
+                "missing closing parenthesis; to search for parentheses put the text in quotes"
+            ),
             "parameter": "q",
             "column": 5,
         },

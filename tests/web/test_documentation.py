@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
-from recollect.web.api.events import EVENTS, EventName
+from recollect.web.api.event_stream import EVENTS, EventName
 from recollect.web.openapi import describe_api
-from recollect.web.pages.table import PAGES
+from recollect.web.pages.routes import PAGES
 from tests.web.addresses import fill_path, list_routes
 from tests.web.markup import find_texts
 from tests.web.running import RunningServer
@@ -72,5 +72,6 @@ def test_every_page_is_documented() -> None:
     page = (DOCS / "web.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^\| `(/[^`]*)` \|", page, flags=re.MULTILINE))
     fragments = {"/s/{id}/turns", "/s/{id}/calls/{call}", "/s/{id}/agents/{agent}"}
-    known = {each.path for each in PAGES} - fragments - {"/usage/explain"}
+    paths = {each.path.replace(":path", "") for each in PAGES}
+    known = paths - fragments - {"/usage/explain"}
     assert listed == {path.replace("{id}", "ID").replace("{uuid}", "UUID") for path in known}

@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from recollect.web.api.events import EVENT_STREAM, PATH
+from recollect.web.api.event_stream import EVENT_STREAM, PATH
 from recollect.web.openapi import describe_api
 from tests.web.addresses import SESSION
 from tests.web.running import RunningServer, copy_demo, run_server
@@ -35,7 +35,7 @@ VALIDATOR = make_validator()
 @contextmanager
 def listen(server: RunningServer, query: str = "", last_id: str | None = None) -> Iterator[Any]:
     """The lines of a stream of events, as they come."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     headers = {**server.authority, **({"Last-Event-ID": last_id} if last_id else {})}
     connection.request("GET", f"/api/events{query}", headers=headers)
     response = connection.getresponse()
@@ -146,7 +146,7 @@ def test_too_many_listeners_are_refused(tmp_path: Path) -> None:
     with run_server(tmp_path, copy_demo(tmp_path)) as server:
         connections = []
         for _ in range(24):
-            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
             connection.request("GET", "/api/events", headers=server.authority)
             connection.getresponse().readline()
             connections.append(connection)

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from recollect.web.security.headers import SECURITY_HEADERS
+from recollect.web.middleware import SECURITY_HEADERS
 from tests.web.addresses import list_routes
 from tests.web.running import Answer, RunningServer
 
@@ -99,7 +99,7 @@ def _check(answer: Answer) -> None:
 
 
 def _read_head(server: RunningServer, request: bytes) -> bytes:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         connection.sendall(request)
         head = b""
         while b"\r\n\r\n" not in head:

@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import pytest
 
-from recollect.health.report import DamagedPlace, Report
+from recollect.health.health_report import DamagedRange, HealthReport
 from recollect.web.openapi import describe_api
-from recollect.web.pages.health import judge, list_findings
+from recollect.web.pages.health_page import judge, list_findings
 from tests.web.addresses import SESSION
 from tests.web.markup import find_links, find_texts
 from tests.web.running import RunningServer, copy_demo, run_server
@@ -47,7 +47,7 @@ def test_health_tells_what_doctor_knows(broken: RunningServer) -> None:
     ]
     cards = {text.split(" ", 1)[0]: text for text in find_texts(page, "section", class_="card")}
     assert cards["Drift"].endswith("Unknown kinds of records brand-new 1")
-    assert cards["Left"].endswith(f"tasks/{LEFT} tasks 1 2 B")
+    assert cards["Left"].endswith(f"tasks/{LEFT} tasks 1 2 bytes")
     assert find_texts(page, "p", class_="advice") == [
         f"Others on this machine may look into it. To close it: chmod 700 {broken.root}",
         "Deleted within 7 days: 1, of them when Claude Code next starts: 0.",
@@ -65,18 +65,18 @@ def test_all_well_is_said(server: RunningServer) -> None:
 @pytest.mark.parametrize(
     ("report", "verdict"),
     [
-        (Report(), "well"),
-        (Report(unknown_types={"brand-new": 1}), "news"),
+        (HealthReport(), "well"),
+        (HealthReport(unknown_types={"brand-new": 1}), "news"),
         (
-            Report(
+            HealthReport(
                 unknown_types={"brand-new": 1},
-                damaged=(DamagedPlace(file="a", offset=0, length=1, reason="no record"),),
+                damaged=(DamagedRange(file="a", offset=0, length=1, reason="no record"),),
             ),
             "trouble",
         ),
     ],
 )
-def test_verdicts(report: Report, verdict: str) -> None:
+def test_verdicts(report: HealthReport, verdict: str) -> None:
     """Damage weighs more than news."""
     assert judge(report) == verdict
 
@@ -94,7 +94,7 @@ def test_wrong_queries_are_pointed_at(server: RunningServer) -> None:
     """The message stands in the page, and a caret below the column."""
     page = server.get(f"/search?q={quote('timeout is:eror')}").body
     assert find_texts(page, "div", class_="query-error") == [
-        ("is: takes command, error, prompt, subagent, summary or thinking timeout is:eror ^")
+        ("is: must be command, error, prompt, subagent, summary or thinking timeout is:eror ^")
     ]
     caret = page.decode().partition("<pre")[2].partition(">")[2].partition("</pre>")[0]
     assert caret == "timeout is:eror\n           ^"

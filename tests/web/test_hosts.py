@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.web.security.headers import SECURITY_HEADERS
+from recollect.web.middleware import SECURITY_HEADERS
 from tests.web.running import RunningServer
 
 WRONG = [

@@ -6,7 +6,7 @@ from importlib import resources
 import pytest
 from starlette.requests import Request
 
-from recollect.web.languages import LANGUAGES, Translator, choose_language, load_catalogue
+from recollect.web.templating import LANGUAGES, Translator, choose_language, load_catalogue
 
 TEMPLATES = resources.files("recollect.web") / "templates"
 

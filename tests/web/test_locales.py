@@ -7,19 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from recollect.locations.entries import Refusal
+from recollect.locations.safe_files import Refusal
 from recollect.reader import salvage
-from recollect.session.contexts import ContextKind
-from recollect.session.outcomes import ToolStatus
+from recollect.render.views.sidecar_notices import PLAN, TASKS, TODOS
+from recollect.session.prompt_contexts import ContextKind
 from recollect.session.prompts import InputKind
-from recollect.store.text import Part
+from recollect.session.tool_calls import ToolStatus
+from recollect.store.text_rows import TextKind
 from recollect.usage.explain import Status
 from recollect.usage.groups import Group
-from recollect.usage.reports import Order
+from recollect.usage.reports import ReportOrder
 from recollect.usage.scopes import ScopeKind
-from recollect.web.api.selection import SessionOrder
-from recollect.web.languages import LANGUAGES, ONE, load_catalogue
-from recollect.web.pages.explain import NOTES
+from recollect.web.api.session_rows import SessionOrder
+from recollect.web.pages.explain_page import NOTES
+from recollect.web.templating import LANGUAGES, ONE, load_catalogue
 
 WEB = Path(str(resources.files("recollect.web")))
 TEMPLATES = Path(str(resources.files("recollect.render.html"))) / "templates"
@@ -43,9 +44,9 @@ FAMILIES: dict[str, set[str]] = {
     "groups": _name("group.", Group),
     "statuses of lines": _name("status.", Status) | _name("explain.why_", Status),
     "what is explained": _name("explain.kind_", ScopeKind),
-    "orders of reports": _name("usage.order_", Order),
+    "orders of reports": _name("usage.order_", ReportOrder),
     "orders of sessions": _name("order.", SessionOrder),
-    "parts of a session": _name("part.", (part.name.lower() for part in Part)),
+    "parts of a session": _name("part.", (part.name.lower() for part in TextKind)),
     "verdicts": _name("health.verdict_", ("well", "news", "trouble")),
     "leftovers": _name("health.orphan_", ("session", "tasks", "file-history", "todo")),
     "charts": _name("usage.chart_", ("cost", "tokens")),
@@ -55,6 +56,7 @@ FAMILIES: dict[str, set[str]] = {
     "refusals": _name("", Refusal),
     "damage": {salvage.NO_RECORD, salvage.NUL_BYTES, salvage.CUT_SHORT, salvage.SHARES_LINE},
     "remarks": set(NOTES),
+    "lists beside a session": {PLAN, TASKS, TODOS},
 }
 
 

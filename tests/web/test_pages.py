@@ -5,6 +5,10 @@ from urllib.parse import quote
 
 import pytest
 
+from recollect.render.views.parts import Fields
+from recollect.session.session import Session
+from recollect.web.api.session_endpoints import find_call
+from tests.session.chains import reply, result, use, user
 from tests.web.addresses import SESSION
 from tests.web.running import RunningServer
 
@@ -51,7 +55,7 @@ class _Reader(HTMLParser):
         if self._in_script and data.strip():
             self.refused.append("script")
 
-    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002 - the parser's signature
+    def handle_endtag(self, tag: str) -> None:
         self._in_script = False
 
 
@@ -128,3 +132,10 @@ def test_unknown_pages_say_so(server: RunningServer) -> None:
     answer = server.get("/s/00000000-0000-0000-0000-000000000000")
     assert (answer.status, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
     assert _read(answer.body).refused == []
+
+
+def test_an_opened_call_has_all_that_it_was_given() -> None:
+    """What only `--tools full` adds in a terminal is on the page as soon as a call is opened."""
+    asked = reply("a", use("t", "Read", file_path="/notes.txt", reason="heronword"), parent="p")
+    session = Session([user("p"), asked, result("r", "t", "some words", parent="a")])
+    assert find_call(session, "t").input[-1] == Fields((("reason", "heronword"),))

@@ -1,12 +1,13 @@
 """Starting and ending: the port, the state file, the signals."""
 
+import http.client
 import json
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -51,10 +52,8 @@ def test_server_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None:
         assert stat.S_IMODE(server.data.stat().st_mode) == 0o700
         assert json.loads(state.read_bytes())["pid"] == server.process.pid
         children = _list_children(server.process.pid)
-        start = time.monotonic()
         server.process.send_signal(number)
-        server.process.wait(timeout=10)
-        assert time.monotonic() - start < 5
+        server.process.wait(timeout=60)
         assert (server.process.returncode, state.exists()) == (0, False)
         assert [each for each in children if _is_there(each)] == []
 
@@ -85,3 +84,15 @@ def _is_there(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+@pytest.mark.slow
+def test_a_server_on_ipv6_has_brackets(tmp_path: Path) -> None:
+    """Its printed address can be opened, and it answers to that name."""
+    if not socket.has_ipv6:
+        pytest.skip("no IPv6 on this machine")
+    with run_server(tmp_path, copy_demo(tmp_path), "--host", "::1") as server:
+        connection = http.client.HTTPConnection("::1", server.port, timeout=60)
+        connection.request("GET", "/api/projects", headers=server.authority)
+        assert connection.getresponse().status == 200
+        connection.close()

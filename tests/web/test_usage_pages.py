@@ -52,7 +52,7 @@ def priced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     project = next(path for path in (root / "projects").iterdir() if "tidepool" in path.name)
     Path(project, f"{NEW}.jsonl").write_text(text, encoding="utf-8")
     with run_server(folder, root, "--no-open") as running:
-        running.wait_until_level()
+        running.wait_until_current()
         yield running
 
 
@@ -191,8 +191,8 @@ def test_wrong_filters_are_told_in_place(server: RunningServer) -> None:
     page = server.get("/usage?since=nonsense").body
     assert find_texts(page, "p", class_="query-error") == [
         (
-            "since : 'nonsense' is no date. Give a day such as 2026-11-15, a month such as "
-            "2026-11, today, yesterday, or 7d for seven days ago."
+            "since : 'nonsense' is not a valid date (try 2026-11-15, 2026-11, 2026, today, "
+            "yesterday, 7d, 2w or 12h)."
         )
     ]
 

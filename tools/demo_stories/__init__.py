@@ -1,1 +1,1 @@
-"""The stories that the demo data tells, and the pen that they are written with."""
+"""The scripts of the sample sessions, and the writer that turns them into transcripts."""

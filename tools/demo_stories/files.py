@@ -1,4 +1,4 @@
-"""Results of the file tools and of the shell, in the shape that a client writes them."""
+"""Results of the file tools and the shell, as a client writes them."""
 
 import difflib
 

@@ -1,4 +1,4 @@
-"""Three sessions on `tidepool`, a command-line program that tells the tides."""
+"""Three sessions on `tidepool`, a command-line program for tide tables."""
 
 from tools.demo_stories.files import (
     edit_result,

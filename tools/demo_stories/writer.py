@@ -1,7 +1,7 @@
-"""The pen: turns a story into the records that a client of that version would have written.
+"""Turn the script of a session into the records that a client of that version would write.
 
-Knows envelopes, ids, times and the order of records; the stories know only what was said. Ids are
-made from hashes and the clock is the story's own, so that nothing depends on the day of writing.
+Knows envelopes, ids, times and the order of records; the scripts contain only the conversation. Ids
+are hashes and times come from the script, so that the output is deterministic.
 """
 
 import hashlib

@@ -1,7 +1,8 @@
-"""The command line: arguments, output and exit codes, and which parts are put together.
+"""The command line: arguments, output and exit codes.
 
-A command parses, calls one layer below, and prints. stdout is data, stderr is talk. A status line
-is asked for many times a minute, so it goes past the parser that all other commands share.
+A command parses its arguments, calls one layer below, and prints: data to stdout, everything else
+to stderr. `statusline` runs many times a minute, so it bypasses click, which all other commands
+use.
 """
 
 import gc
@@ -10,32 +11,48 @@ import signal
 import sys
 
 COMPLETION_VARIABLE = "_RECOLLECT_COMPLETE"
-"""Set by the scripts of `recollect completion` to what they want to know."""
+"""Set by the scripts of `recollect completion` to the instruction for click."""
 
 _GARBAGE_STEP = 50_000
-"""Objects between two looks for garbage, 700 by default, which is 5% of a warm answer."""
+"""Allocations between garbage collections; the default of 700 costs 5% of a warm run."""
 
 
 def main() -> None:
-    """Run `recollect` with the arguments of this process and end the process."""
+    """Run `recollect` with the arguments of this process and exit."""
+    # While modules are being imported, an interrupt would print a traceback.
+    handler = _let_interrupts_kill()
     name, *arguments = sys.argv[1:] or [""]
     if name == "statusline" and not {"-h", "--help"}.intersection(arguments):
-        from recollect.cli.statusline.run import run_statusline  # noqa: PLC0415 - without click
+        from recollect.cli.statusline import run_statusline  # without click
 
         run_statusline(arguments)
         sys.exit(0)
-    # What a command makes, it mostly keeps until it ends: looking for garbage finds none.
+    # A command keeps most of what it allocates until it ends, so collecting finds nothing.
     gc.set_threshold(_GARBAGE_STEP)
-    # Until the program is loaded, an interrupt would end in a traceback about an import.
-    handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from recollect.cli.config.defaults import Defaults  # noqa: PLC0415 - not for a status line
-    from recollect.cli.outcome import run  # noqa: PLC0415
-    from recollect.cli.program import COMMANDS, program  # noqa: PLC0415
+    from recollect.cli.outcome import INTERRUPTED, repeat_lost_interrupt, run
+    from recollect.cli.program import COMMANDS, Defaults, program
 
-    signal.signal(signal.SIGINT, handler)
     if instruction := os.environ.get(COMPLETION_VARIABLE):
-        from recollect.cli.commands.completion import answer  # noqa: PLC0415 - only for a shell
+        from recollect.cli.commands.completion import run_completion  # only for completion scripts
 
-        sys.exit(answer(program, instruction))
+        sys.exit(run_completion(program, instruction))
     program.context_settings["default_map"] = Defaults(COMMANDS)
-    sys.exit(run(program, sys.argv[1:]))
+    sys.unraisablehook = repeat_lost_interrupt
+    try:
+        try:
+            signal.signal(signal.SIGINT, handler)
+            code = run(program, sys.argv[1:])
+        finally:
+            # Python's shutdown, which waits for threads, must not print a traceback either.
+            _let_interrupts_kill()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    sys.exit(code)
+
+
+def _let_interrupts_kill() -> "signal._HANDLER":
+    """Exit silently on Ctrl-C, unless it is ignored; return the previous handler."""
+    handler = signal.getsignal(signal.SIGINT)
+    if handler != signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return handler

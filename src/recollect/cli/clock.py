@@ -1,6 +1,6 @@
-"""The time that "now", "in 5 days" and the current 5-hour block go by.
+"""The current time, as used for relative dates and the current 5-hour block.
 
-`RECOLLECT_NOW` sets it, for screenshots and tests that should come out the same every day.
+`RECOLLECT_NOW` overrides it, for reproducible screenshots and tests.
 """
 
 import os
@@ -12,7 +12,7 @@ NOW_VARIABLE = "RECOLLECT_NOW"
 
 
 def read_clock() -> datetime:
-    """The present moment in UTC."""
+    """Return the current time in UTC."""
     stated = os.environ.get(NOW_VARIABLE)
     if not stated:
         return datetime.now(UTC)
@@ -20,6 +20,6 @@ def read_clock() -> datetime:
         moment = datetime.fromisoformat(stated)
     except ValueError:
         raise UsageError(
-            f"{NOW_VARIABLE} is {stated!r}: write it like 2026-11-13T12:00:00Z."
+            f"{NOW_VARIABLE}: {stated!r} is not a valid time (try 2026-11-13T12:00:00Z)."
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

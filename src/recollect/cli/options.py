@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, so that they mean the same everywhere."""
+"""Options and arguments that several commands share."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_SHIELD: Final = "\x00"
-"""Before `-1`, so that it is not taken for an option; no argument of a process can hold it."""
+_ESCAPE: Final = "\x00"
+"""Prefix that keeps `-1` from being parsed as an option; no process argument can contain it."""
 
 _END_OF_OPTIONS: Final = "--"
 
@@ -25,88 +25,90 @@ claude_dir_option = click.option(
     multiple=True,
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Read this Claude directory instead of the default ones. May be repeated.",
+    help="Read this Claude directory instead of the default. Can be repeated.",
 )
 
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON of a documented, versioned shape."
+    "--json", "as_json", is_flag=True, help="Output JSON with a versioned schema."
 )
 
 since_option = click.option(
-    "--since", metavar="DATE", help="Active on this day or later: 2026-11-15, 2026-11, 7d."
+    "--since",
+    metavar="DATE",
+    help="Only sessions active since DATE: 2026-11-15, 2026-11, yesterday, 7d, 2w, 12h.",
 )
 
-until_option = click.option("--until", metavar="DATE", help="Begun on this day or earlier.")
+until_option = click.option("--until", metavar="DATE", help="Only sessions started by DATE.")
 
 prices_option = click.option(
     "--prices",
     envvar="RECOLLECT_PRICES",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Use the prices in this file before those that come with Recollect.",
+    help="Use the prices in FILE before the built-in ones.",
 )
 
 
 class SessionName(click.ParamType[str]):
-    """Whatever a session goes by; `recollect.cli.naming` finds the one that is meant."""
+    """A reference to a session, resolved by `recollect.cli.session_names`."""
 
     name = "session"
 
     def convert(
         self,
-        value: Any,  # noqa: ANN401 - click's signature
-        param: click.Parameter | None,  # noqa: ARG002
-        ctx: click.Context | None,  # noqa: ARG002
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
     ) -> str:
-        """The name as it was typed."""
-        return str(value).removeprefix(_SHIELD)
+        """Return the name as typed."""
+        return str(value).removeprefix(_ESCAPE)
 
     def get_missing_message(
         self,
-        param: click.Parameter,  # noqa: ARG002 - click's signature
-        ctx: click.Context | None,  # noqa: ARG002
+        param: click.Parameter,
+        ctx: click.Context | None,
     ) -> str:
-        """What to give when none is given."""
-        return "`latest` is the newest, and `recollect list` shows what there is."
+        """Return a hint for when the argument is missing."""
+        return "Use `latest` for the newest; `recollect list` shows all sessions."
 
     def shell_complete(
         self,
         ctx: click.Context,
-        param: click.Parameter,  # noqa: ARG002 - click's signature
+        param: click.Parameter,
         incomplete: str,
     ) -> "list[CompletionItem]":
-        """Ids that begin with what was typed, with their titles."""
-        from recollect.cli.commands.completion import complete_session  # noqa: PLC0415 - hardly ever
+        """Return the ids that start with `incomplete`, with their titles."""
+        from recollect.cli.commands.completion import complete_session  # only for completion
 
         return complete_session(ctx, incomplete)
 
 
 def session_argument(*, required: bool = True) -> Callable[[F], F]:
-    """The argument SESSION, given to the command as `session`."""
+    """Return a decorator that adds the argument SESSION as `session`."""
     metavar = "SESSION" if required else "[SESSION]"
     return click.argument("session", type=SessionName(), required=required, metavar=metavar)
 
 
-def shield_counts(command: click.Command | None, arguments: Sequence[str]) -> list[str]:
-    """`arguments` in which `-1`, `-2` … name a session, if that is what `command` is about.
+def escape_negative_refs(command: click.Command | None, arguments: Sequence[str]) -> list[str]:
+    """Escape `-1`, `-2` … in `arguments` if `command` takes a SESSION.
 
-    Where an option wants a value, and behind `--`, click takes them for no option by itself.
+    click itself accepts them as values of options and after `--`.
     """
     kinds = command.params if command else ()
-    if not any(isinstance(each, click.Argument) and _names_session(each) for each in kinds):
+    if not any(isinstance(each, click.Argument) and _is_session(each) for each in kinds):
         return list(arguments)
     end = arguments.index(_END_OF_OPTIONS) if _END_OF_OPTIONS in arguments else len(arguments)
-    hungry = {name for each in kinds if _wants_value(each) for name in each.opts}
-    shielded = [
-        _SHIELD + each if counts_back(each) and before not in hungry else each
+    value_options = {name for each in kinds if _takes_value(each) for name in each.opts}
+    escaped = [
+        _ESCAPE + each if counts_back(each) and before not in value_options else each
         for before, each in pairwise(["", *arguments[:end]])
     ]
-    return [*shielded, *arguments[end:]]
+    return [*escaped, *arguments[end:]]
 
 
-def _names_session(parameter: click.Parameter) -> bool:
+def _is_session(parameter: click.Parameter) -> bool:
     return isinstance(parameter.type, SessionName)
 
 
-def _wants_value(parameter: click.Parameter) -> bool:
+def _takes_value(parameter: click.Parameter) -> bool:
     return isinstance(parameter, click.Option) and not (parameter.is_flag or parameter.count)

@@ -1,17 +1,18 @@
-"""How a run ends: the exit code, and all that is said on stderr about a failure.
+"""Exit codes and error messages.
 
 | code | meaning |
 |---|---|
-| 0 | done |
-| 1 | failed: the output could not be written, or a bug in Recollect |
-| 2 | the request itself is wrong |
+| 0 | success |
+| 1 | failure: the output could not be written, or a bug in Recollect |
+| 2 | usage error |
 | 3 | nothing found |
-| 4 | an input is damaged or cannot be read; the report is complete all the same |
-| 5, 6 | the index, the archive cannot be used |
+| 4 | damaged or unreadable input; everything else was processed |
+| 5 | the index cannot be used |
 | 130 | interrupted by the user |
-| 141 | whoever read the output stopped reading, as `head` does |
+| 141 | broken pipe: the reader closed the output early, as `head` does |
 """
 
+import _thread
 import io
 import os
 import sys
@@ -28,14 +29,19 @@ DEBUG_VARIABLE = "RECOLLECT_DEBUG"
 
 FAILED = 1
 INTERRUPTED = 130
-READER_LEFT = 141
+BROKEN_PIPE = 141
 
 
 def run(program: click.Command, arguments: Sequence[str]) -> int:
-    """Run `program` and return its exit code; whatever goes wrong has been said by then."""
+    """Run `program`, report any error on stderr, and return the exit code."""
+    if not _open_streams():
+        click.echo(
+            "recollect: Standard output is closed. Use >/dev/null to discard output.", err=True
+        )
+        return FAILED
     _make_streams_lenient()
     try:
-        # Not `program.main`, which has ways of its own to end on an interrupt or a broken pipe.
+        # Not `program.main`, which handles interrupts and broken pipes differently.
         with program.make_context("recollect", list(arguments)) as context:
             code = program.invoke(context)
         sys.stdout.flush()
@@ -44,15 +50,23 @@ def run(program: click.Command, arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         code = INTERRUPTED
     except BrokenPipeError:
-        code = READER_LEFT
-    except Exception as error:  # noqa: BLE001 - the outermost frame: no bug may look like an answer
+        code = BROKEN_PIPE
+    except Exception as error:  # noqa: BLE001 - the outermost frame reports every bug
         code = _report(error)
-    _settle_stdout()
+    _close_stdout()
     return code if isinstance(code, int) else 0
 
 
+def repeat_lost_interrupt(lost: "sys.UnraisableHookArgs") -> None:
+    """Raise an interrupt again that Python would drop, for example in a destructor."""
+    if lost.exc_type is KeyboardInterrupt:
+        _thread.interrupt_main()
+    else:
+        sys.__unraisablehook__(lost)
+
+
 def _report(error: Exception) -> int:
-    """Say what went wrong and return the exit code for it."""
+    """Print an error message and return its exit code."""
     match error:
         case RecollectError():
             message, code = str(error), error.exit_code
@@ -67,17 +81,17 @@ def _report(error: Exception) -> int:
 
 
 def _fit(message: str) -> str:
-    """`message` broken between words where a terminal would break within one."""
+    """Wrap `message` at word boundaries if stderr is a terminal."""
     if not sys.stderr.isatty():
         return message
-    from recollect.cli.tables import count_columns  # noqa: PLC0415 - for failures only
+    from recollect.cli.tables import count_columns  # for failures only
 
     columns = count_columns()
     return "\n".join(piece for line in message.split("\n") for piece in _break(line, columns))
 
 
 def _break(line: str, columns: int) -> list[str]:
-    # What is indented is set out, such as a caret below a query.
+    # Indented lines are preformatted, such as a caret below a query.
     if line.startswith(" ") or measure(line) <= columns:
         return [line]
     return textwrap.wrap(line, columns, break_long_words=False, break_on_hyphens=False)
@@ -95,24 +109,39 @@ def _explain_system_error(error: OSError) -> str:
 
 
 def _explain_bug(error: Exception) -> str:
-    """The name of the error only: its text may hold somebody's words."""
+    """Name only the type of the error: its text may contain private data."""
     if os.environ.get(DEBUG_VARIABLE):
         return "".join(traceback.format_exception(error)).rstrip()
     return (
         f"internal error ({type(error).__name__}). This is a bug in Recollect.\n"
-        f"Run it again with {DEBUG_VARIABLE}=1 to see where, and please report it."
+        f"Run it again with {DEBUG_VARIABLE}=1 for a traceback, and please report it."
     )
 
 
+def _open_streams() -> bool:
+    """Replace closed standard streams by the null device; return whether stdout was open.
+
+    Otherwise the next file to be opened would get the number of the closed stream.
+    """
+    # Each call gets the lowest free number, which is that of its stream.
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - open until exit
+    if sys.stdout is None:
+        os.open(os.devnull, os.O_WRONLY)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - open until exit
+    return sys.stdout is not None
+
+
 def _make_streams_lenient() -> None:
-    """A terminal that cannot show a character gets its number instead of an error."""
+    """Escape characters that the terminal cannot show instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
-def _settle_stdout() -> None:
-    """Send what cannot be written nowhere: Python's flush at exit would complain a second time."""
+def _close_stdout() -> None:
+    """Discard output that cannot be written: Python would report it again at exit."""
     try:
         sys.stdout.flush()
     except OSError:

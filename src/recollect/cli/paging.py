@@ -1,4 +1,4 @@
-"""Long text to the terminal, page by page; anything else straight to stdout."""
+"""Print long output through the user's pager in a terminal, and directly to stdout elsewhere."""
 
 import os
 import shutil
@@ -8,29 +8,29 @@ from itertools import chain, islice
 
 import click
 
-from recollect.cli.colours import wants_colour
+from recollect.cli.tables import wants_colour
 
 _CHUNK = 200
-"""Lines that are written at once: each write is seen at once, and takes its time."""
+"""Lines per write: every write is flushed, which has a cost."""
 
 pager_option = click.option(
-    "--pager/--no-pager", "paged", default=True, help="Page long output in a terminal."
+    "--pager/--no-pager", "paged", default=True, help="Use a pager for long output in a terminal."
 )
 
 
 def show_text(text: str, *, is_paged: bool = True) -> None:
     """Print `text`, through the user's pager if it is longer than the terminal.
 
-    The pager is the one in PAGER. `less` gets FRX unless LESS says otherwise: colours pass, and
-    the text stays on the screen afterwards.
+    The pager is taken from PAGER. `less` gets FRX unless LESS is set: colours are kept, and the
+    text stays on the screen afterwards.
     """
     show_lines(text.split("\n"), is_paged=is_paged)
 
 
 def show_lines(lines: Iterable[str], *, is_paged: bool = True) -> None:
-    """Print `lines` as they come, through the pager as `show_text` does.
+    """Print `lines` as they are produced, through the pager like `show_text`.
 
-    The first page is shown when it is there, however long it takes to make the rest.
+    The first page is shown as soon as it is complete, however long the rest takes.
     """
     colour = wants_colour()
     remaining = iter(lines)
@@ -47,7 +47,7 @@ def show_lines(lines: Iterable[str], *, is_paged: bool = True) -> None:
 
 
 def _iter_joined(lines: Iterator[str]) -> Iterator[str]:
-    """Yield chunks that make up one text; click itself ends the last line."""
+    """Yield chunks of one text; click adds the final newline."""
     for number, chunk in enumerate(_iter_chunks(lines)):
         yield f"\n{chunk}" if number else chunk
 

@@ -1,47 +1,82 @@
-"""The program and the table of its commands.
+"""The click program, the table of its commands, and the defaults from the config file.
 
-A command's module is imported when the command is called and not before: the help and the version
-of a program that reads gigabytes should not cost more than those of `ls`.
+The module of a command is imported when the command is called, and the config file is read when a
+command is about to run: `--help` and `--version` should be as fast as those of `ls`.
 """
 
+import os
+from collections.abc import Container
 from importlib import import_module
+from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from recollect import __version__
+from recollect.cli.config_file import SETTINGS, load_stated
+
+
+class Defaults(dict[str, Any]):
+    """A click default map that reads the config file on first use."""
+
+    def __init__(self, commands: Container[str]) -> None:
+        super().__init__()
+        self._commands = commands
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the defaults of the command `key`."""
+        return load_defaults() if key in self._commands else default
+
+
+def load_defaults() -> dict[str, object]:
+    """Return the defaults from the config file by parameter name."""
+    from recollect.locations.roots import CONFIG_VARIABLE  # not needed for --help
+
+    stated = load_stated()
+    # The environment takes precedence over the file.
+    if os.environ.get(CONFIG_VARIABLE):
+        stated.pop("roots", None)
+    return {SETTINGS[name].parameter: found.value for name, found in stated.items()}
+
+
+def is_given(parameter: str) -> bool:
+    """Return whether this parameter was given on the command line."""
+    source = click.get_current_context().get_parameter_source(parameter)
+    return source is ParameterSource.COMMANDLINE
+
 
 COMMANDS = {
-    "list": "List sessions, the most recently active first.",
-    "show": "Show a session as a person reads it, or any part of it.",
-    "follow": "Show a session as it grows, with its subagents.",
-    "search": "Find what was said, run and answered in every session.",
-    "usage": "Count tokens and their list price, by day or by anything else.",
-    "tools": "Count calls of tools, how they ended and how long they took.",
-    "files": "List what a session or a project changed, in order.",
-    "run": "Ask Claude Code for something and watch it work.",
-    "resume": "Take a session up again in Claude Code.",
-    "replay": "Play a session or a kept stream as it happened.",
-    "open": "Print the link of a session in the web app.",
-    "serve": "Read, search and watch sessions in the browser.",
-    "doctor": "Check what is on disk: what is new, broken or about to go.",
-    "index": "Bring the index level with the transcripts, or look at it.",
+    "list": "List sessions, most recently active first.",
+    "show": "Show a session, or any part of it.",
+    "follow": "Follow a session as it grows, subagents included.",
+    "search": "Search prompts, replies, commands and output in all sessions.",
+    "usage": "Report tokens and cost by day, model, project and more.",
+    "tools": "Report tool calls, their outcomes and durations.",
+    "files": "List the file changes of a session or project.",
+    "run": "Run a prompt in Claude Code and watch it work.",
+    "resume": "Resume a session in Claude Code.",
+    "replay": "Replay a session or a saved stream as it happened.",
+    "open": "Print a session's link in the web app.",
+    "serve": "Browse, search and follow sessions in the browser.",
+    "doctor": "Check transcripts for damage, unknown data and pending deletion.",
+    "index": "Update the index, or show its status.",
     "statusline": "Print one line for Claude Code's status line.",
-    "config": "Show the defaults that apply, and where each comes from.",
-    "demo": "Try any command on made-up sessions.",
-    "completion": "Print a script that completes commands and sessions.",
+    "config": "Show the effective settings and where they come from.",
+    "demo": "Try any command on sample sessions.",
+    "completion": "Print a shell completion script.",
 }
-"""Name of each command, that of its module in `commands` too, and its line in the help."""
+"""Each command, which is also the name of its module in `commands`, and its help line."""
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands by name and loads the one that is called."""
+    """A group that loads a command when it is called."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """The names, in the order of the table."""
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command of that name; None if there is none."""
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command of that name; None if there is none."""
         if cmd_name not in COMMANDS:
             return None
         command = import_module(f"recollect.cli.commands.{cmd_name}").command
@@ -50,31 +85,31 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is called, and its arguments."""
-        from recollect.cli.options import shield_counts  # noqa: PLC0415 - not for the help
+        """Return the command that is called and its arguments."""
+        from recollect.cli.options import escape_negative_refs  # not needed for --help
 
         if args[0] not in COMMANDS and not (args[0].startswith("-") or ctx.resilient_parsing):
             ctx.fail(_explain_unknown(args[0]))
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command, shield_counts(command, rest)
+        return name, command, escape_negative_refs(command, rest)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the list of commands from the table, without loading one."""
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands from the table, without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
 
 def _explain_unknown(name: str) -> str:
-    """What somebody may have meant who called for a command that there is not."""
-    from difflib import get_close_matches  # noqa: PLC0415 - for mistakes only
-    from shlex import quote  # noqa: PLC0415
+    """Return an error message with a suggestion for an unknown command."""
+    from difflib import get_close_matches  # only for errors
+    from shlex import quote
 
     close = get_close_matches(name, COMMANDS, n=1)
     if close:
         return f"No such command {name!r}. Did you mean `recollect {close[0]}`?"
     return (
-        f"No such command {name!r}. To read a session it is `recollect show {quote(name)}`, "
-        f"to look for words `recollect search {quote(name)}`."
+        f"No such command {name!r}. Use `recollect show {quote(name)}` to read a session, "
+        f"or `recollect search {quote(name)}` to search for text."
     )
 
 
@@ -82,18 +117,18 @@ def _explain_unknown(name: str) -> str:
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing found, 4 damaged input.",
+    epilog="Exit codes: 0 success, 1 failure, 2 usage error, 3 nothing found, 4 damaged input.",
 )
 @click.version_option(__version__, "-V", "--version", message="recollect %(version)s")
 @click.pass_context
 def program(ctx: click.Context) -> int:
-    """Find, read, search, count, follow and keep every Claude Code session.
+    """Find, read, search, count and follow every Claude Code session.
 
-    Everything runs on this machine, on your own files, and changes none of them. Without a
-    command it shows your sessions.
+    Everything runs locally, and your files are never modified. Without a command, Recollect shows
+    your sessions.
     """
     if ctx.invoked_subcommand is not None:
         return 0
-    from recollect.cli.start import run  # noqa: PLC0415 - not for the help
+    from recollect.cli.start import run  # not needed for --help
 
     return run(ctx)

@@ -1,33 +1,59 @@
-"""What a session goes by where it has one line: the same in lists, hits, the picker and messages.
+"""Short labels of sessions for lists, search results, the picker and messages; Claude directories.
 
-Everything here is safe for a terminal and on a single line.
+All labels are safe for a terminal and on a single line. Missing directories and sessions raise
+NothingFound with the searched paths and a tip for newcomers.
 """
 
-from pathlib import PurePosixPath, PureWindowsPath
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Final
 
+from recollect.errors import NothingFound
+from recollect.locations import Transcript, resolve_roots
+from recollect.locations.project_names import PROJECTS_DIRECTORY
 from recollect.render.terminal import safe_text
+from recollect.sync.freshness import find_transcripts
 
 NO_TITLE: Final = "(no prompt)"
 _ID_LENGTH: Final = 8
 
 
 def label_id(session_id: str) -> str:
-    """Enough of an id to name the session by; what subagents' ids all begin with is left out."""
+    """Return the start of an id, without the prefix that all ids of subagents share."""
     return safe_text(session_id.removeprefix("agent-")[:_ID_LENGTH], single_line=True)
 
 
-def label_project(place: str) -> str:
-    """The last part of a work directory, of whichever system that was."""
-    kind = PureWindowsPath if "\\" in place else PurePosixPath
-    return join_lines(kind(place).name or place)
+def label_project(path: str) -> str:
+    """Return the last component of a working directory, Windows or POSIX."""
+    kind = PureWindowsPath if "\\" in path else PurePosixPath
+    return join_lines(kind(path).name or path)
 
 
 def label_title(title: str | None, first_prompt: str | None) -> str:
-    """What the session is about: its title, or what was asked first."""
+    """Return the title, or else the first prompt."""
     return join_lines(title or first_prompt or NO_TITLE)
 
 
 def join_lines(text: str) -> str:
-    """Spaces of any number and kind as one, as in any heading."""
+    """Collapse whitespace, including line breaks, to single spaces."""
     return safe_text(" ".join(text.split()), single_line=True)
+
+
+TIP: Final = "To try it with sample sessions: recollect demo"
+
+
+def find_roots(given: Sequence[Path]) -> tuple[Path, ...]:
+    """Return the Claude directories; raise NothingFound if there are none."""
+    try:
+        return resolve_roots(given)
+    except NothingFound as error:
+        raise NothingFound(f"{error}\n{TIP}") from error
+
+
+def require_transcripts(roots: Sequence[Path]) -> list[Transcript]:
+    """Return all transcripts; raise NothingFound if there are none."""
+    transcripts = find_transcripts(roots)
+    if not transcripts:
+        searched = "".join(f"\n  {root / PROJECTS_DIRECTORY}" for root in roots)
+        raise NothingFound(f"No sessions yet. Looked in:{searched}\n{TIP}")
+    return transcripts

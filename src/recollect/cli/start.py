@@ -1,20 +1,73 @@
-"""`recollect` alone: the picker on a terminal, the list in a pipe, and a welcome the first time."""
+"""`recollect` without a command: the picker in a terminal, the list elsewhere.
+
+The first time, before there is an index, it also prints an overview of the sessions found.
+"""
 
 import os
 import sys
+from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 import click
 
 from recollect.cli.clock import read_clock
 from recollect.cli.commands.list import command as list_command
-from recollect.cli.roots import find_roots, require_transcripts
-from recollect.cli.tables import count_columns
-from recollect.store.place import INDEX_NAME, find_data_directory
+from recollect.cli.session_labels import find_roots, label_id, label_title, require_transcripts
+from recollect.cli.tables import count_columns, plural, wrap
+from recollect.cli.times import show_ahead, show_day
+from recollect.health.first_look import ExpiringSession, FirstLook
+from recollect.health.retention import SOON
+from recollect.render.terminal import clip
+from recollect.render.views.quantities import size_of
+from recollect.store.data_directory import INDEX_NAME, find_data_directory
+
+_INDENT: Final = "  "
+_MINUTE: Final = 60
+
+
+def iter_first_look(look: FirstLook, columns: int, now: datetime) -> Iterator[str]:
+    """Yield what was found, what will be deleted soon, and how long indexing takes."""
+    since = f"; the oldest is from {show_day(look.oldest)}" if look.oldest else ""
+    yield from wrap(
+        f"Found {plural(look.sessions, 'session')} in {plural(look.projects, 'project')}, "
+        f"{size_of(look.bytes)}{since}.",
+        columns,
+        "",
+    )
+    if look.expiring:
+        yield from wrap(
+            f"Claude Code deletes sessions {look.retention_days:g} days after their last change, "
+            f"{look.expiring:,} of them within {SOON.days} days. Next to be deleted:",
+            columns,
+            "",
+        )
+        for each in look.next_expiring:
+            yield _describe_expiring(each, columns, now)
+    yield from wrap(
+        f"The first search indexes everything, which takes {_show_seconds(look.index_seconds)}; "
+        "later ones only what is new.",
+        columns,
+        "",
+    )
+
+
+def _describe_expiring(each: ExpiringSession, columns: int, now: datetime) -> str:
+    title = label_title(each.title, None)
+    return clip(f"{_INDENT}{label_id(each.id)}  {show_ahead(each.at, now)}  {title}", columns)
+
+
+def _show_seconds(seconds: float) -> str:
+    if seconds < 1:
+        return "less than a second"
+    if seconds < 2 * _MINUTE:
+        return f"about {plural(round(seconds), 'second')}"
+    return f"about {plural(round(seconds / _MINUTE), 'minute')}"
 
 
 def run(ctx: click.Context) -> int:
-    """Let a person pick a session, or list them; the first time, say first what was found."""
+    """Open the picker or list the sessions, preceded by an overview the first time."""
     with list_command.make_context("list", [], parent=ctx) as inner:
         claude_dirs: tuple[Path, ...] = inner.params["claude_dirs"]
         is_first = not (find_data_directory() / INDEX_NAME).exists()
@@ -27,27 +80,26 @@ def run(ctx: click.Context) -> int:
 
 
 def _is_at_terminal() -> bool:
-    """Whether somebody can see a picker and press its keys."""
+    """Return whether a picker can be shown and gets key presses."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _pick(ctx: click.Context, claude_dirs: tuple[Path, ...], *, is_first: bool) -> int:
-    from recollect.cli.picker.opening import do_pick, pick_session  # noqa: PLC0415 - 0.1 s
+    from recollect.cli.picker.picker_screen import do_pick, pick_session  # 0.1 s
 
     if is_first:
-        # The picker takes the whole screen, and the welcome would be gone before it was read.
-        click.pause("Press any key to see them.", err=True)
+        # The picker takes the whole screen and would hide the overview before it was read.
+        click.pause("Press any key to continue.", err=True)
     pick = pick_session(require_transcripts(find_roots(claude_dirs)))
     return do_pick(ctx, pick) if pick else 0
 
 
 def welcome(claude_dirs: tuple[Path, ...]) -> None:
-    """Say on stderr what was found; raises NothingFound, with the places, when there is nothing."""
-    from recollect.cli.first_look_text import iter_first_look  # noqa: PLC0415 - once
-    from recollect.health.first_look import look_first  # noqa: PLC0415
+    """Print the overview to stderr; raise NothingFound if there are no sessions."""
+    from recollect.health.first_look import take_first_look
 
     roots = find_roots(claude_dirs)
     now = read_clock()
-    look = look_first(roots, require_transcripts(roots), now)
+    look = take_first_look(roots, require_transcripts(roots), now)
     lines = iter_first_look(look, count_columns(), now)
     click.echo("\n".join([*lines, ""]), err=True)

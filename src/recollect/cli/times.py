@@ -1,4 +1,4 @@
-"""Moments in words: how long ago for a person at a terminal, to the minute for everything else."""
+"""Format times: relative for terminals, to the minute for everything else."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +10,7 @@ _MINUTE = f"{_DAY} %H:%M"
 
 
 def show_age(seconds: float, now: datetime) -> str:
-    """How long before `now` a moment lies, in seconds since 1970; its date when that is long."""
+    """Return the age of a Unix timestamp, such as `5 min ago`, or its date if it is old."""
     age = int(now.timestamp() - seconds) // 60
     if age < 1:
         return "just now"
@@ -22,17 +22,20 @@ def show_age(seconds: float, now: datetime) -> str:
 
 
 def show_day(seconds: float) -> str:
-    """The day of a moment here, such as `2026-11-13`."""
+    """Return the local date of a Unix timestamp, such as `2026-11-13`."""
     return _to_local(seconds).strftime(_DAY)
 
 
 def show_moment(seconds: float) -> str:
-    """A moment on the clock here, such as `2026-11-13 12:00`; it can be sorted."""
+    """Return the local time of a Unix timestamp, such as `2026-11-13 12:00`; it sorts as text."""
     return _to_local(seconds).strftime(_MINUTE)
 
 
 def show_ahead(moment: datetime, now: datetime) -> str:
-    """How soon Claude Code deletes what is over at `moment`: when it starts, and not before."""
+    """Return how soon Claude Code deletes what expires at `moment`.
+
+    It deletes when it starts, so what has expired goes "at its next start".
+    """
     left = moment - now
     if left < timedelta(days=1):
         return "within a day" if left > timedelta() else "at its next start"

@@ -1,4 +1,4 @@
-"""How well the files on disk are understood: what is in them, what is new, what is broken.
+"""Health checks: what is in the files on disk, what Recollect does not know, what is damaged.
 
-Imports nothing, so that a look at how long sessions are kept does not pay for reading them.
+Imports nothing, so that `recollect.health.retention` stays cheap to import.
 """

@@ -1,10 +1,12 @@
-"""What a line has that its type does not: unknown fields, unknown kinds, values that do not fit.
+"""Find format drift: fields, kinds and values of a line that its declared type does not know.
 
-The declared types are the only list of known names, so that declaring a field is all it takes to
-make it known. Fields declared `Raw` are opaque: what is in them is not drift. Recursion follows
-the types, whose depth is fixed, never the data.
+The declared types are the only list of known names, so declaring a field is enough to make it
+known. Fields declared `Raw` are opaque. Recursion follows the types, whose depth is fixed, never
+the data. Names from files may contain anything, even secrets, so a report repeats only those that
+look like identifiers.
 """
 
+import re
 import types
 from functools import cache
 from typing import NamedTuple, TypeGuard, Union, get_args, get_origin
@@ -12,16 +14,76 @@ from typing import NamedTuple, TypeGuard, Union, get_args, get_origin
 import msgspec
 from msgspec import Raw, Struct
 
-from recollect.health.naming import NO_TYPE, safe_name
-from recollect.records.attachments import KINDS_KNOWN_BY_NAME
-from recollect.records.attachments.kinds import OtherAttachment
+from recollect.records.attachment_kinds import OtherAttachment
+from recollect.records.attachments import KINDS_KNOWN_BY_NAME, Attachment
 from recollect.records.blocks import UnknownBlock
-from recollect.records.decoding import REFUSED, find_misfits
-from recollect.records.envelope import SPAN_KEY
-from recollect.records.progress import OtherProgress
-from recollect.records.repair import repair
+from recollect.records.decoding import REFUSED, find_misfits, repair
+from recollect.records.envelope import SPAN_KEY, Unknown
+from recollect.records.progress import OtherProgress, Progress
 from recollect.records.stream.control import OtherRequest
-from recollect.records.stream.events import OtherDelta, OtherEvent
+from recollect.records.stream.messages import Result, UnknownMessage
+from recollect.records.stream.partial_messages import OtherDelta, OtherEvent
+from recollect.records.stream.system_messages import SystemMessage
+from recollect.records.system import System
+
+ODD_NAME = "(odd name)"
+NO_TYPE = "(no type)"
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", re.ASCII)
+_VERSION = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,6}[A-Za-z0-9.+-]{0,24}", re.ASCII)
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?Z")
+
+
+def safe_name(name: str) -> str:
+    """Return `name` if it looks like an identifier, otherwise a placeholder."""
+    return name if _IDENTIFIER.fullmatch(name) else ODD_NAME
+
+
+def safe_version(version: str) -> str:
+    """Return `version` if it looks like a client version, otherwise a placeholder."""
+    return version if _VERSION.fullmatch(version) else ODD_NAME
+
+
+def is_time(text: str) -> bool:
+    """Whether `text` is a UTC timestamp as clients write it, which sorts chronologically."""
+    return _TIME.fullmatch(text) is not None
+
+
+def name_record(record: Struct) -> str:
+    """Return the name of a transcript record in a report: its type, and its subtype or kind."""
+    match record:
+        case Unknown():
+            return NO_TYPE if record.record_type is None else safe_name(record.record_type)
+        case System():
+            return _join("system", record.subtype)
+        case Attachment():
+            return _join("attachment", _get_kind(record.attachment))
+        case Progress():
+            return _join("progress", _get_kind(record.data))
+    return str(record.__struct_config__.tag)
+
+
+def name_message(message: Struct) -> str:
+    """Return the name of a stream message in a report."""
+    match message:
+        case UnknownMessage():
+            kind, _, subtype = (message.kind or "").partition("/")
+            return _join("stream", kind or NO_TYPE, subtype or None)
+        case SystemMessage() | Result():
+            return _join("stream", str(message.__struct_config__.tag), message.subtype)
+    return _join("stream", str(message.__struct_config__.tag))
+
+
+def _get_kind(inner: Struct | None) -> str | None:
+    if isinstance(inner, OtherAttachment | OtherProgress):
+        return inner.kind
+    return None if inner is None else str(inner.__struct_config__.tag)
+
+
+def _join(first: str, *names: str | None) -> str:
+    safe = [name if name == NO_TYPE else safe_name(name) for name in names if name is not None]
+    return "/".join([first, *safe])
+
 
 Parts = dict[str, Raw]
 
@@ -30,109 +92,111 @@ _decode_array = msgspec.json.Decoder(list[Raw]).decode
 
 
 class Drift(NamedTuple):
-    """Paths of unknown fields and names of unknown kinds, one entry for each time they occur."""
+    """Paths of unknown fields and names of unknown kinds, one entry per occurrence."""
 
     fields: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
 
 
-class _Family(Struct, frozen=True):
-    """The members of a tagged union: what they are called, and which need no class to be known."""
+class _UnionFallback(Struct, frozen=True):
+    """How a report treats members of a tagged union that have no class of their own."""
 
     name: str
     known: frozenset[str] = frozenset()
+    """Tags that are known without a class."""
     is_open: bool = False
+    """Whether any tag is accepted."""
 
 
-_FAMILIES: dict[type[Struct], _Family] = {
-    UnknownBlock: _Family("block"),
-    OtherAttachment: _Family("attachment", known=KINDS_KNOWN_BY_NAME),
-    OtherProgress: _Family("progress"),
-    OtherEvent: _Family("stream_event"),
-    OtherDelta: _Family("delta"),
-    OtherRequest: _Family("control_request", is_open=True),
+_FALLBACKS: dict[type[Struct], _UnionFallback] = {
+    UnknownBlock: _UnionFallback("block"),
+    OtherAttachment: _UnionFallback("attachment", known=KINDS_KNOWN_BY_NAME),
+    OtherProgress: _UnionFallback("progress"),
+    OtherEvent: _UnionFallback("stream_event"),
+    OtherDelta: _UnionFallback("delta"),
+    OtherRequest: _UnionFallback("control_request", is_open=True),
 }
-"""By the member that stands for whatever has no class of its own."""
+"""By the class that members without a class of their own are decoded to."""
 
 
 class _Plan(Struct, frozen=True):
-    """How to look into a value: as one of several structs, an array, an object with free keys."""
+    """How to check a value: as one of several structs, an array, or an object with any keys."""
 
     structs: dict[str, type[Struct]]
     tag_field: str | None
-    family: _Family | None
+    fallback: _UnionFallback | None
     item: "_Plan | None"
     value: "_Plan | None"
 
 
 class _Shape(Struct, frozen=True):
-    """The names that a struct declares, and how to look into those that hold structs."""
+    """The field names of a struct, and how to check the fields that contain structs."""
 
     names: frozenset[str]
     parts: tuple[tuple[str, _Plan], ...]
 
 
 def find_drift(line: bytes, kind: type[Struct]) -> Drift:
-    """What `line`, which was read as a `kind`, has beyond what `kind` declares."""
+    """Return what `line`, decoded as `kind`, has that `kind` does not declare."""
     return _find_strictly(line, kind) or _find_strictly(repair(line), kind) or Drift()
 
 
 def find_misfit_fields(line: bytes, kind: type[Struct]) -> tuple[str, ...]:
-    """The fields of `line`, which was read as a `kind`, whose value `kind` cannot hold."""
+    """Return the fields of `line`, decoded as `kind`, whose values have the wrong type."""
     try:
-        _decoder_of(kind).decode(line)
+        _make_decoder(kind).decode(line)
     except REFUSED:
         return find_misfits(line)
     return ()
 
 
 @cache
-def _decoder_of(kind: type[Struct]) -> msgspec.json.Decoder[Struct]:
+def _make_decoder(kind: type[Struct]) -> msgspec.json.Decoder[Struct]:
     return msgspec.json.Decoder(kind)
 
 
 def _find_strictly(line: bytes, kind: type[Struct]) -> Drift | None:
     search = _Search()
     try:
-        search.look_at_struct(_decode_object(line), kind, "")
+        search.check_struct(_decode_object(line), kind, "")
     except REFUSED:
         return None
     return Drift(tuple(search.fields), tuple(search.kinds))
 
 
 class _Search:
-    """One walk over the JSON of a line, side by side with the types that it was read as."""
+    """Walks the JSON of a line in parallel with the types it was decoded as."""
 
     def __init__(self) -> None:
         self.fields: list[str] = []
         self.kinds: list[str] = []
 
-    def look_at_struct(self, parts: Parts, kind: type[Struct], path: str) -> None:
-        shape = _shape_of(kind)
+    def check_struct(self, parts: Parts, kind: type[Struct], path: str) -> None:
+        shape = _make_shape(kind)
         prefix = f"{path}." if path else ""
         self.fields.extend(prefix + safe_name(name) for name in parts.keys() - shape.names)
         for name, plan in shape.parts:
             part = parts.get(name)
             if part is not None:
-                self._look_at(part, plan, prefix + name)
+                self._check_value(part, plan, prefix + name)
 
-    def _look_at(self, raw: Raw, plan: _Plan, path: str) -> None:
+    def _check_value(self, raw: Raw, plan: _Plan, path: str) -> None:
         first = memoryview(raw)[:1].tobytes()
         if first == b"[" and plan.item:
             for part in _decode_array(raw):
-                self._look_at(part, plan.item, f"{path}[]")
+                self._check_value(part, plan.item, f"{path}[]")
         elif first == b"{" and plan.value:
             for part in _decode_object(raw).values():
-                self._look_at(part, plan.value, f"{path}.*")
+                self._check_value(part, plan.value, f"{path}.*")
         elif first == b"{":
-            self._look_at_member(_decode_object(raw), plan, path)
+            self._check_member(_decode_object(raw), plan, path)
 
-    def _look_at_member(self, parts: Parts, plan: _Plan, path: str) -> None:
+    def _check_member(self, parts: Parts, plan: _Plan, path: str) -> None:
         tag = "" if plan.tag_field is None else _find_tag(parts, plan.tag_field)
         if tag in plan.structs:
-            self.look_at_struct(parts, plan.structs[tag], _name_item(path, tag))
-        elif plan.family and not plan.family.is_open and tag not in plan.family.known:
-            self.kinds.append(f"{plan.family.name}/{safe_name(tag) if tag else NO_TYPE}")
+            self.check_struct(parts, plan.structs[tag], _name_item(path, tag))
+        elif plan.fallback and not plan.fallback.is_open and tag not in plan.fallback.known:
+            self.kinds.append(f"{plan.fallback.name}/{safe_name(tag) if tag else NO_TYPE}")
 
 
 def _find_tag(parts: Parts, tag_field: str) -> str | None:
@@ -143,41 +207,41 @@ def _find_tag(parts: Parts, tag_field: str) -> str | None:
 
 
 def _name_item(path: str, tag: str) -> str:
-    """An array's item is named by its tag: `content[text]` says more than `content[]`."""
+    """Return a path with the tag of an array item: `content[text]` instead of `content[]`."""
     return f"{path[:-1]}{tag}]" if tag and path.endswith("[]") else path
 
 
 @cache
-def _shape_of(kind: type[Struct]) -> _Shape:
+def _make_shape(kind: type[Struct]) -> _Shape:
     fields = [info for info in msgspec.structs.fields(kind) if info.encode_name != SPAN_KEY]
     tag_field = kind.__struct_config__.tag_field
     names = {info.encode_name for info in fields} | ({tag_field} if tag_field else set())
-    plans = ((info.encode_name, _plan_for(info.type)) for info in fields)
+    plans = ((info.encode_name, _make_plan(info.type)) for info in fields)
     return _Shape(frozenset(names), tuple((name, plan) for name, plan in plans if plan))
 
 
-def _plan_for(wanted: object) -> _Plan | None:
-    """How to look into a value of type `wanted`; None when it is opaque."""
-    members = _members_of(wanted)
-    items = [_plan_for(get_args(member)[0]) for member in members if get_origin(member) is tuple]
-    values = [_plan_for(get_args(member)[1]) for member in members if get_origin(member) is dict]
+def _make_plan(wanted: object) -> _Plan | None:
+    """Return how to check a value of type `wanted`; None if it is opaque."""
+    members = _list_members(wanted)
+    items = [_make_plan(get_args(member)[0]) for member in members if get_origin(member) is tuple]
+    values = [_make_plan(get_args(member)[1]) for member in members if get_origin(member) is dict]
     structs = [member for member in members if _is_struct(member)]
     if not structs and not any(items) and not any(values):
         return None
     return _Plan(
-        structs={_tag_of(struct): struct for struct in structs if struct not in _FAMILIES},
+        structs={_get_tag(struct): struct for struct in structs if struct not in _FALLBACKS},
         tag_field=structs[0].__struct_config__.tag_field if structs else None,
-        family=next((_FAMILIES[struct] for struct in structs if struct in _FAMILIES), None),
+        fallback=next((_FALLBACKS[struct] for struct in structs if struct in _FALLBACKS), None),
         item=next(iter(items), None),
         value=next(iter(values), None),
     )
 
 
-def _tag_of(struct: type[Struct]) -> str:
+def _get_tag(struct: type[Struct]) -> str:
     return str(struct.__struct_config__.tag or "")
 
 
-def _members_of(wanted: object) -> tuple[object, ...]:
+def _list_members(wanted: object) -> tuple[object, ...]:
     is_union = get_origin(wanted) in (Union, types.UnionType)
     return get_args(wanted) if is_union else (wanted,)
 

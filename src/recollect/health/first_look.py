@@ -1,8 +1,8 @@
-"""What there is, at a first look: how much, how old, what it costs to index, what is about to go.
+"""Overview for the first run: how many sessions there are, how old they are, which expire soon.
 
-Goes by names, sizes and times of files, so that it is there at once however much there is. A file's
-own time tells when it was last written, or copied, so that for the age of a session its first
-records are read; and the few that go next are opened for their titles.
+Uses names, sizes and modification times of files, so that it is fast however many there are. Only
+the first records of each session are read for its start time, because files may have been copied,
+and the few sessions that expire next are opened for their titles.
 """
 
 from collections.abc import Sequence
@@ -14,25 +14,24 @@ from msgspec import Struct
 
 from recollect.errors import UnreadableInput
 from recollect.health.retention import SOON, Expiry, list_expiries, read_retention, select_until
-from recollect.library.listings import read_listing
-from recollect.library.origins import Surroundings
+from recollect.library.listings import SessionContext, read_listing
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.transcript_files import name_of
 from recollect.reader import read_transcript
 from recollect.session.times import parse_time
 
 INDEX_BYTES_PER_SECOND: Final = 30_000_000
-"""How much is indexed in a second, texts included: 38 MB on two cores of a server of 2023."""
+"""Indexing speed, including texts; 38 MB/s were measured on two cores of a 2023 server."""
 
 HEAD_BYTES: Final = 64 << 10
-"""How far into a session its first time is looked for; 41 KB is the longest way to one seen."""
+"""How far to look for the first timestamp of a session; the farthest one seen was at 41 KB."""
 
-MOST_NAMED: Final = 3
-"""Sessions about to go that are named."""
+MAX_NAMED: Final = 3
+"""Maximum number of expiring sessions that are named."""
 
 
-class Expiring(Struct, frozen=True, kw_only=True):
-    """A session that Claude Code deletes next."""
+class ExpiringSession(Struct, frozen=True, kw_only=True):
+    """A session that Claude Code will delete soon."""
 
     id: str
     title: str | None
@@ -40,27 +39,27 @@ class Expiring(Struct, frozen=True, kw_only=True):
 
 
 class FirstLook(Struct, frozen=True, kw_only=True):
-    """What is below all roots."""
+    """Figures of all transcripts below all roots."""
 
     sessions: int
     projects: int
     bytes: int
     oldest: float | None
-    """When the first of all sessions began, in seconds since 1970."""
+    """Start of the oldest session, in seconds since 1970."""
     index_seconds: float
-    """How long it takes to index all of it, roughly."""
+    """Estimated time to index everything."""
     retention_days: float
-    """After how many days without a change Claude Code deletes a session; the least of all."""
+    """Days without a change until Claude Code deletes a session; the shortest of all roots."""
     expiring: int
-    """Sessions that are deleted within the next days."""
-    next_to_go: tuple[Expiring, ...]
-    """The first of them."""
+    """Number of sessions that will be deleted within `retention.SOON`."""
+    next_expiring: tuple[ExpiringSession, ...]
+    """The first `MAX_NAMED` of them."""
 
 
-def look_first(
+def take_first_look(
     roots: Sequence[Path], transcripts: Sequence[Transcript], now: datetime
 ) -> FirstLook:
-    """What there is in `transcripts`, which were found below `roots`."""
+    """Return an overview of `transcripts`, which were found below `roots`."""
     sessions = [each for each in transcripts if each.kind is TranscriptKind.SESSION]
     size = sum(each.size for each in transcripts)
     retentions = {root: read_retention(root) for root in roots}
@@ -77,28 +76,28 @@ def look_first(
         sessions=len(sessions),
         projects=len({each.project_dir for each in sessions}),
         bytes=size,
-        oldest=min(map(_find_begin, sessions), default=None),
+        oldest=min(map(_find_start, sessions), default=None),
         index_seconds=size / INDEX_BYTES_PER_SECOND,
         retention_days=min((each.days for each in retentions.values()), default=0),
         expiring=len(soon),
-        next_to_go=tuple(map(_name, soon[:MOST_NAMED])),
+        next_expiring=tuple(map(_describe_expiring, soon[:MAX_NAMED])),
     )
 
 
-def _find_begin(transcript: Transcript) -> float:
-    """When a session began, by its first record with a time; by its file if it tells none."""
-    written = transcript.mtime_ns / 1e9
+def _find_start(transcript: Transcript) -> float:
+    """Return the time of the first record that has one, else the modification time of the file."""
+    modified = transcript.mtime_ns / 1e9
     try:
         for record in read_transcript(transcript.path, stop=HEAD_BYTES):
             moment = parse_time(getattr(record, "timestamp", None))
             if moment is not None:
-                return min(moment.timestamp(), written)
+                return min(moment.timestamp(), modified)
     except UnreadableInput:
-        return written
-    return written
+        return modified
+    return modified
 
 
-def _name(expiry: Expiry) -> Expiring:
-    listing = read_listing(expiry.transcript, Surroundings())
+def _describe_expiring(expiry: Expiry) -> ExpiringSession:
+    listing = read_listing(expiry.transcript, SessionContext())
     title = listing.title if listing else None
-    return Expiring(id=name_of(expiry.transcript), title=title, at=expiry.at)
+    return ExpiringSession(id=name_of(expiry.transcript), title=title, at=expiry.at)

@@ -1,11 +1,12 @@
 """How long Claude Code keeps transcripts, and which of them it deletes next.
 
-Knows the user's setting and the time of each file; refuses to know settings of projects and of an
-administrator, which may shorten the time. Claude Code goes by the time of the file, and only when
-it starts: what is overdue here is gone at its next start.
+Knows the user's settings and the modification time of each file. Project and managed settings,
+which may shorten the time, are not read. Claude Code deletes old transcripts only when it starts,
+so overdue ones may still exist.
 """
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -13,38 +14,38 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from recollect.library.small_files import read_small
+from recollect.library.processes import read_small
 from recollect.locations import Transcript, TranscriptKind
 
 SETTINGS_NAME: Final = "settings.json"
 SETTING: Final = "cleanupPeriodDays"
 DEFAULT_DAYS: Final = 30
 SOON: Final = timedelta(days=7)
-"""How far ahead a deletion counts as near."""
+"""How far ahead to warn about deletions."""
 
 _NANOSECONDS: Final = 1_000_000_000
-_FAR: Final = datetime.max.replace(tzinfo=UTC)
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class Retention(Struct, frozen=True, kw_only=True):
-    """For how many days a root's transcripts are kept after they were last written to."""
+    """How many days transcripts of a root are kept after the last change."""
 
     days: float = DEFAULT_DAYS
     is_set: bool = False
-    """Whether the settings say so; otherwise it is what Claude Code does by default."""
+    """Whether it is set by the user; otherwise it is Claude Code's default."""
     problem: str | None = None
-    """Why the settings could not be followed."""
+    """Why the settings could not be used."""
 
 
 class Expiry(Struct, frozen=True):
-    """A session, and when its transcript is old enough to be deleted."""
+    """A session, and when its transcript may be deleted."""
 
     transcript: Transcript
     at: datetime
 
 
 def read_retention(root: Path) -> Retention:
-    """What the settings of the Claude directory `root` say."""
+    """Read the retention from the settings of the Claude directory `root`."""
     path = root / SETTINGS_NAME
     data = read_small(path)
     if data is None:
@@ -52,20 +53,35 @@ def read_retention(root: Path) -> Retention:
     try:
         settings = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return Retention(problem=f"{SETTINGS_NAME} is no JSON")
-    stated = settings.get(SETTING) if isinstance(settings, dict) else None
-    if stated is None:
+        return Retention(problem=f"{SETTINGS_NAME} is not valid JSON")
+    days = settings.get(SETTING) if isinstance(settings, dict) else None
+    if days is None:
         return Retention()
-    # JSON's true is an int to Python; 0 is refused by Claude Code since 2.1.89.
-    if isinstance(stated, bool) or not isinstance(stated, int | float) or stated <= 0:
-        return Retention(problem=f"{SETTING} is no number of days")
-    return Retention(days=stated, is_set=True)
+    # A bool is an int in Python; Claude Code rejects 0 since 2.1.89.
+    if isinstance(days, bool) or not isinstance(days, int | float) or days <= 0:
+        return Retention(problem=f"{SETTING} is not a positive number")
+    return Retention(days=days, is_set=True)
+
+
+def read_retentions(roots: Iterable[Path]) -> dict[str, Retention]:
+    """Read the retention of each Claude directory, by its path."""
+    return {str(root): read_retention(root) for root in roots}
+
+
+def find_expiry(path: str, modified: float, retentions: Mapping[str, Retention]) -> datetime | None:
+    """Return when the transcript at `path` may be deleted; None for never.
+
+    None also for a path outside all roots. If roots are nested, the innermost one applies.
+    """
+    roots = [root for root in retentions if path.startswith(root.rstrip(os.sep) + os.sep)]
+    end = find_deletion_time(modified, retentions[max(roots, key=len)]) if roots else _NEVER
+    return None if end == _NEVER else end
 
 
 def list_expiries(transcripts: Iterable[Transcript], retention: Retention) -> list[Expiry]:
-    """When each session's transcript is deleted, the next one first."""
+    """Return when each session may be deleted, the earliest first."""
     expiries = [
-        Expiry(each, find_end(each.mtime_ns / _NANOSECONDS, retention))
+        Expiry(each, find_deletion_time(each.mtime_ns / _NANOSECONDS, retention))
         for each in transcripts
         if each.kind is TranscriptKind.SESSION
     ]
@@ -73,15 +89,15 @@ def list_expiries(transcripts: Iterable[Transcript], retention: Retention) -> li
 
 
 def select_until(expiries: Sequence[Expiry], moment: datetime) -> list[Expiry]:
-    """Those that are over by `moment`."""
+    """Return the expiries up to and including `moment`."""
     return [expiry for expiry in expiries if expiry.at <= moment]
 
 
-def find_end(modified: float, retention: Retention) -> datetime:
-    """When a transcript that was last written at `modified`, in seconds since 1970, is over."""
-    written = datetime.fromtimestamp(modified, UTC)
+def find_deletion_time(modified: float, retention: Retention) -> datetime:
+    """Return when a transcript changed at `modified`, in seconds since 1970, may be deleted."""
+    last_change = datetime.fromtimestamp(modified, UTC)
     try:
-        return written + timedelta(days=retention.days)
+        return last_change + timedelta(days=retention.days)
     except OverflowError:
-        # People write 99999999 to keep everything, and the calendar ends before that.
-        return _FAR
+        # People set 99999999 to keep everything, which exceeds the range of datetime.
+        return _NEVER

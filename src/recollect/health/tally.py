@@ -1,7 +1,7 @@
-"""Records and their bytes → counts, one record at a time, in memory that does not grow with them.
+"""Count records one at a time, in constant memory.
 
-The number of different names and of listed places is limited, because a broken or hostile file
-can hold a new one on every line; what goes beyond the limit is still counted.
+The number of distinct names and of listed damaged ranges is limited, because a broken or hostile
+file may have a new one on every line. Everything beyond the limit is still counted.
 """
 
 import re
@@ -9,23 +9,43 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from recollect.health.drift import find_drift, find_misfit_fields
-from recollect.health.naming import is_time, name_message, name_record, safe_version
-from recollect.health.report import Counts, DamagedPlace, Place, RefusedFile, Report
+from recollect.health.drift import (
+    find_drift,
+    find_misfit_fields,
+    is_time,
+    name_message,
+    name_record,
+    safe_version,
+)
+from recollect.health.health_report import (
+    Counts,
+    DamagedRange,
+    FileLocation,
+    HealthReport,
+    RefusedFile,
+)
 from recollect.reader.salvage import CUT_SHORT
-from recollect.records.envelope import Chain, Record
-from recollect.records.irregular import Blank, Damaged, Oversized, Torn, Unknown
-from recollect.records.span import Span
-from recollect.records.stream.decoding import StreamMessage
-from recollect.records.stream.envelope import UnknownMessage
-from recollect.records.stream.system import Init
+from recollect.records.envelope import (
+    Blank,
+    Chain,
+    Damaged,
+    Oversized,
+    Record,
+    Span,
+    StreamLine,
+    Torn,
+    Unknown,
+)
+from recollect.records.stream.message_decoding import StreamMessage
+from recollect.records.stream.messages import UnknownMessage
+from recollect.records.stream.system_messages import Init
 from recollect.records.system import SYSTEM_SUBTYPES, System
 
-MOST_NAMES = 1000
-"""Different names that a table holds before the rest is counted together."""
+MAX_NAMES = 1000
+"""Maximum number of distinct names in a table; others are counted together."""
 
-MOST_PLACES = 10_000
-"""Damaged places that are listed one by one."""
+MAX_DAMAGED = 10_000
+"""Maximum number of damaged ranges that are listed."""
 
 OTHER_NAMES = "(other names)"
 STREAM = "stream"
@@ -34,11 +54,11 @@ _POSITION = re.compile(r"\[[0-9]+\]")
 
 
 class Tally:
-    """Counts that grow as records are added; `report` may be asked for at any time."""
+    """Counts records as they are added; `report` may be called at any time."""
 
     def __init__(self) -> None:
         self.byte_count = 0
-        """Bytes that came out of the files; `account` counts them a second time, by spans."""
+        """Bytes read from the files; `add_span` counts them independently, by span."""
         self._files = self._streams = self._empty_files = 0
         self._kinds: Counts = {}
         self._accounted = self._records = self._salvaged = self._blank = 0
@@ -48,20 +68,20 @@ class Tally:
         self._unknown_types: Counts = {}
         self._unknown_fields: dict[str, Counts] = {}
         self._misfits: dict[str, Counts] = {}
-        self._damaged: list[DamagedPlace] = []
+        self._damaged: list[DamagedRange] = []
         self._damaged_omitted = 0
-        self._torn: list[Place] = []
-        self._oversized: list[Place] = []
+        self._torn: list[FileLocation] = []
+        self._oversized: list[FileLocation] = []
 
     def add_file(self, kind: str, *, is_stream: bool, is_empty: bool) -> None:
-        """Count a file; an empty one has no bytes, or nothing but titles of other sessions."""
+        """Count a file; an empty one has no bytes, or only titles of other sessions."""
         self._files += 1
         self._streams += is_stream
         self._empty_files += is_empty
         count(self._kinds, STREAM if is_stream else kind)
 
-    def account(self, span: Span) -> None:
-        """Take note that the bytes of `span` were read, and of what is wrong with them."""
+    def add_span(self, span: Span) -> None:
+        """Count the bytes of `span`, and its damage if it has any."""
         self._accounted += span.length
         if span.damage:
             self._salvaged += 1
@@ -69,23 +89,23 @@ class Tally:
             self._add_damaged(span, CUT_SHORT)
 
     def add_irregular(self, record: Record, span: Span) -> bool:
-        """Count `record` if it stands for bytes that hold no JSON; tell whether it does."""
+        """Count `record` and return True if it is not JSON: blank, damaged, torn or oversized."""
         match record:
             case Blank():
                 self._blank += 1
             case Damaged():
                 self._add_damaged(span, record.reason)
             case Torn():
-                self._torn.append(_place(span))
+                self._torn.append(_locate(span))
             case Oversized():
-                self._oversized.append(_place(span))
+                self._oversized.append(_locate(span))
             case _:
                 return False
         self._accounted += span.length
         return True
 
     def add_record(self, record: Record, line: bytes) -> None:
-        """Count a record of a transcript, which was read from `line`."""
+        """Count a transcript record that was decoded from `line`."""
         name = name_record(record)
         self._add(name, record, line)
         if isinstance(record, Chain):
@@ -97,7 +117,7 @@ class Tally:
             count(self._table(self._misfits, name), _POSITION.sub("[]", field))
 
     def add_message(self, message: StreamMessage, line: bytes) -> None:
-        """Count a message of a stream, which was read from `line`."""
+        """Count a stream message that was decoded from `line`."""
         name = name_message(message)
         self._add(name, message, line)
         self._add_time(getattr(message, "timestamp", None))
@@ -106,9 +126,9 @@ class Tally:
         if isinstance(message, UnknownMessage):
             count(self._unknown_types, name)
 
-    def report(self, refused: Iterable[RefusedFile] = ()) -> Report:
-        """Everything counted so far, the most frequent first."""
-        return Report(
+    def report(self, refused: Iterable[RefusedFile] = ()) -> HealthReport:
+        """Return everything counted so far, the most frequent first."""
+        return HealthReport(
             files=self._files,
             kinds=_by_count(self._kinds),
             streams=self._streams,
@@ -144,7 +164,7 @@ class Tally:
             count(self._table(self._unknown_fields, name), field)
 
     def _table(self, tables: dict[str, Counts], name: str) -> Counts:
-        return tables.setdefault(_limited(tables, name), {})
+        return tables.setdefault(_limit_name(tables, name), {})
 
     def _add_time(self, time: str | None) -> None:
         if time is not None and is_time(time):
@@ -156,33 +176,32 @@ class Tally:
             count(self._versions, safe_version(version))
 
     def _add_damaged(self, span: Span, reason: str) -> None:
-        if len(self._damaged) < MOST_PLACES:
-            place = DamagedPlace(
-                file=span.file, offset=span.offset, length=span.length, reason=reason
+        if len(self._damaged) < MAX_DAMAGED:
+            self._damaged.append(
+                DamagedRange(file=span.file, offset=span.offset, length=span.length, reason=reason)
             )
-            self._damaged.append(place)
         else:
             self._damaged_omitted += 1
 
 
 def count(table: Counts, name: str) -> None:
-    """Count `name` in `table`, under its own name as long as there are not too many of them."""
-    name = _limited(table, name)
+    """Count `name` in `table`, or `OTHER_NAMES` if the table is full."""
+    name = _limit_name(table, name)
     table[name] = table.get(name, 0) + 1
 
 
-def _limited(table: Mapping[str, object], name: str) -> str:
-    return name if name in table or len(table) < MOST_NAMES else OTHER_NAMES
+def _limit_name(table: Mapping[str, object], name: str) -> str:
+    return name if name in table or len(table) < MAX_NAMES else OTHER_NAMES
 
 
 def _is_unknown(record: Record) -> bool:
     if isinstance(record, System):
         return record.subtype is not None and record.subtype not in SYSTEM_SUBTYPES
-    return isinstance(record, Unknown)
+    return isinstance(record, Unknown) and not isinstance(record, StreamLine)
 
 
-def _place(span: Span) -> Place:
-    return Place(file=span.file, offset=span.offset, length=span.length)
+def _locate(span: Span) -> FileLocation:
+    return FileLocation(file=span.file, offset=span.offset, length=span.length)
 
 
 def _by_count(table: Counts) -> Counts:

@@ -1,1 +1,1 @@
-"""Starting what belongs to the user: their own Claude Code, their own browser."""
+"""Start what belongs to the user: their own Claude Code, their own browser."""

@@ -1,17 +1,17 @@
-"""A running client: what it prints, as it prints it, and its end.
+"""Run the user's own client as a child process, and read what it prints.
 
-Knows pipes, threads and signals; refuses to know what a message means. Two threads empty the pipes
-at all times, so that a client that is told to end is never held up by a reader that is busy; their
-queue has no limit, because a stream is as long as one answer. A program that the client left behind
-may hold the pipes open: once the client has ended they are read for a moment longer, not for ever.
+Knows pipes, threads and signals, not what a message means. Two threads drain the pipes at all
+times, so that a client that is asked to stop never blocks on a busy reader; their queue is
+unbounded, because a stream is as long as one reply. A program that the client left behind may keep
+the pipes open: after the client has exited they are read for `LINGER_SECONDS`, not forever.
 """
 
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from io import FileIO
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -19,70 +19,72 @@ from typing import Final, cast
 
 from msgspec import Struct
 
-from recollect.launch.run import Run
+from recollect.launch.running import Run
 from recollect.reader import MAX_LINE, StreamDecoder, StreamItem
-from recollect.records.irregular import Oversized
+from recollect.records.envelope import Oversized
 
 CHUNK: Final = 64 * 1024
 LINGER_SECONDS: Final = 1.0
-Rung = tuple[signal.Signals, float]
-LADDER: Final[tuple[Rung, ...]] = ((signal.SIGINT, 5.0), (signal.SIGTERM, 3.0))
-"""What a client is told when it shall end, and how long it has to obey; then it is killed."""
+StopStep = tuple[signal.Signals, float]
+STOP_STEPS: Final[tuple[StopStep, ...]] = ((signal.SIGINT, 5.0), (signal.SIGTERM, 3.0))
+"""The signals that stop a client, each with the seconds to wait after it; then it is killed."""
 
-LONGEST_COMPLAINT: Final = 10_000
-_NEITHER: Final = 128
-"""Shells tell an end by a signal as this and the signal's number."""
+MAX_STDERR_LINE: Final = 10_000
+_SIGNAL_EXIT_BASE: Final = 128
+"""Shells report an exit by signal as this plus the signal number."""
 
+_PR_SET_PDEATHSIG: Final = 1
+"""The option of Linux's `prctl` for a signal that is sent when the parent exits."""
 
 _Chunks = SimpleQueue[tuple[bool | None, bytes]]
-"""Whether it came from standard error, and the bytes, none at the end; None is a wish to stop."""
+"""Whether it came from stderr, and the bytes, empty at the end; None is a request to stop."""
 
 
-class Complaint(Struct, frozen=True):
-    """A line that the client wrote to its standard error."""
+class StderrLine(Struct, frozen=True):
+    """A line that the client wrote to stderr."""
 
     text: str
 
 
-class Told(Struct, frozen=True):
-    """A message, or what stands in its place, with its bytes; those of a line too long are none."""
+class StdoutMessage(Struct, frozen=True):
+    """A message, or a value for a bad line; `raw` is its bytes, empty if the line is too long."""
 
     item: StreamItem
     raw: bytes
 
 
 class ClientProcess:
-    """The client while it runs, and after."""
+    """A client that is running, or has exited."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], kept: int | None, ladder: Sequence[Rung]
+        self, process: subprocess.Popen[bytes], copy_to: int | None, stop_steps: Sequence[StopStep]
     ) -> None:
         self._process = process
-        self._kept = kept
-        self._ladder = ladder
+        self._copy_to = copy_to
+        self._stop_steps = stop_steps
         self._chunks: _Chunks = SimpleQueue()
-        self._tape = _Tape()
-        self._complaint = b""
-        self._open = {False, True}
+        self._messages = _MessageDecoder()
+        self._partial_line = b""
+        self._open_pipes = {False, True}
         for is_error, pipe in ((False, process.stdout), (True, process.stderr)):
             reader = (cast(FileIO, pipe), is_error, self._chunks)
             Thread(target=_pump, args=reader, daemon=True).start()
 
     @property
     def pid(self) -> int:
-        """The number of its process."""
+        """Its process id."""
         return self._process.pid
 
     @property
     def code(self) -> int | None:
-        """Its exit code, as a shell tells it; None while it runs."""
+        """Its exit code as a shell reports it; None while it runs."""
         code = self._process.poll()
-        return None if code is None else code if code >= 0 else _NEITHER - code
+        return None if code is None else code if code >= 0 else _SIGNAL_EXIT_BASE - code
 
-    def iter_items(self, pause: float) -> Iterator[Told | Complaint | None]:
-        """What the client says until it has ended, and None after each `pause` without a word."""
+    def iter_items(self, pause: float) -> Iterator[StdoutMessage | StderrLine | None]:
+        """Yield the client's output until it has exited, and None after each `pause` of silence."""
         silent = 0.0
-        while self._open:
+        while self._open_pipes:
             try:
                 is_error, chunk = self._chunks.get(timeout=pause)
             except Empty:
@@ -96,62 +98,59 @@ class ClientProcess:
                 self.stop()
             else:
                 yield from self._take(is_error, chunk)
-        self._open.clear()
+        self._open_pipes.clear()
         self._process.wait()
 
     def interrupt(self) -> None:
-        """Have whoever reads the items stop the client; the one thing that a signal may call."""
+        """Make `iter_items` stop the client; the only method that a signal handler may call."""
         self._chunks.put((None, b""))
 
     def stop(self) -> None:
-        """End the client, politely first; what it still says is there to be read."""
+        """Stop the client, politely first; its remaining output can still be read."""
         try:
-            for number, patience in self._ladder:
+            for number, seconds in self._stop_steps:
                 if self._process.poll() is None:
-                    self._tell(number)
-                    self._wait(patience)
+                    self._send_signal(number)
+                    self._wait(seconds)
         finally:
             self._end_group()
             self._process.wait()
 
-    def _take(self, is_error: bool, chunk: bytes) -> Iterator[Told | Complaint]:
+    def _take(self, is_error: bool, chunk: bytes) -> Iterator[StdoutMessage | StderrLine]:
         if not chunk:
-            self._open.discard(is_error)
+            self._open_pipes.discard(is_error)
         if is_error:
-            yield from self._read_complaints(chunk)
+            yield from self._split_stderr(chunk)
         elif chunk:
-            if self._kept is not None:
-                _write_all(self._kept, chunk)
-            yield from self._tape.feed(chunk)
+            if self._copy_to is not None:
+                _write_all(self._copy_to, chunk)
+            yield from self._messages.feed(chunk)
         else:
-            yield from self._tape.finish()
+            yield from self._messages.finish()
 
-    def _read_complaints(self, chunk: bytes) -> Iterator[Complaint]:
-        *lines, rest = (self._complaint + chunk).split(b"\n")
-        if rest and (not chunk or len(rest) > LONGEST_COMPLAINT):
+    def _split_stderr(self, chunk: bytes) -> Iterator[StderrLine]:
+        *lines, rest = (self._partial_line + chunk).split(b"\n")
+        if rest and (not chunk or len(rest) > MAX_STDERR_LINE):
             lines, rest = [*lines, rest], b""
-        self._complaint = rest
+        self._partial_line = rest
         for line in lines:
-            yield Complaint(line[:LONGEST_COMPLAINT].decode(errors="replace"))
+            yield StderrLine(line[:MAX_STDERR_LINE].decode(errors="replace"))
 
-    def _tell(self, number: int) -> None:
+    def _send_signal(self, number: int) -> None:
         if sys.platform == "win32":
             self._process.send_signal(signal.CTRL_BREAK_EVENT)
         elif number == signal.SIGINT:
-            # It alone: what it has started is its own to end, and it wants to say how that went.
+            # Only the client: it stops its own children, and reports how that went.
             self._process.send_signal(number)
         else:
             _signal_group(self._process.pid, number)
 
-    def _wait(self, patience: float) -> bool:
-        try:
-            self._process.wait(patience)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
+    def _wait(self, seconds: float) -> None:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
 
     def _end_group(self) -> None:
-        """Leave nothing behind that the client has started in its own group."""
+        """Stop every process that the client started in its own group."""
         is_running = self._process.poll() is None
         if sys.platform != "win32":
             _signal_group(self._process.pid, signal.SIGKILL if is_running else signal.SIGTERM)
@@ -159,46 +158,49 @@ class ClientProcess:
             self._process.kill()
 
 
-class _Tape:
-    """Messages with the bytes that they were read from, which are held no longer than that."""
+class _MessageDecoder:
+    """Decodes messages and pairs each with its bytes, which are held no longer than needed."""
 
     def __init__(self) -> None:
         self._decoder = StreamDecoder()
         self._held = bytearray()
         self._start = 0
 
-    def feed(self, chunk: bytes) -> Iterator[Told]:
+    def feed(self, chunk: bytes) -> Iterator[StdoutMessage]:
         self._held += chunk
         yield from map(self._cut, self._decoder.feed(chunk))
         if len(self._held) > MAX_LINE:
-            # One line that nobody will take for a message.
+            # A line this long becomes an Oversized value without its bytes.
             self._start += len(self._held)
             self._held.clear()
 
-    def finish(self) -> Iterator[Told]:
+    def finish(self) -> Iterator[StdoutMessage]:
         yield from map(self._cut, self._decoder.finish())
 
-    def _cut(self, item: StreamItem) -> Told:
+    def _cut(self, item: StreamItem) -> StdoutMessage:
         if item.span is None or isinstance(item, Oversized):
-            return Told(item, b"")
+            return StdoutMessage(item, b"")
         start = item.span.offset - self._start
         end = start + item.span.length
         raw = bytes(self._held[start:end])
         del self._held[:end]
         self._start += end
-        return Told(item, raw)
+        return StdoutMessage(item, raw)
 
 
 @contextmanager
 def start_client(
-    client: str, run: Run, kept: int | None = None, ladder: Sequence[Rung] = LADDER
+    client: str,
+    run: Run,
+    copy_to: int | None = None,
+    stop_steps: Sequence[StopStep] = STOP_STEPS,
 ) -> Iterator[ClientProcess]:
-    """The client at the path `client`, running; it has ended when this is left.
+    """Run the client at the path `client`; it has exited when the context is left.
 
-    What it prints is also written to the descriptor `kept`. What is piped to us is piped to it; a
-    terminal is not, because its keys are for us.
+    Its stdout is also copied to the file descriptor `copy_to`. Piped standard input is passed on to
+    it; a terminal is not, because its keys are for us.
     """
-    process = subprocess.Popen(  # noqa: S603 - the user's own program, no shell
+    process = subprocess.Popen(
         [client, *run.arguments[1:]],
         cwd=run.directory,
         env=_make_environment(run, os.environ),
@@ -206,11 +208,12 @@ def start_client(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         bufsize=0,
-        # A group of its own, so that Ctrl-C reaches it once, by us, and not twice.
+        # A process group of its own, so that Ctrl-C reaches it once, through us, and not twice.
         process_group=None if sys.platform == "win32" else 0,
+        preexec_fn=_make_exit_with_parent() if sys.platform == "linux" else None,  # noqa: PLW1509 - no thread has been started yet
         creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
     )
-    running = ClientProcess(process, kept, ladder)
+    running = ClientProcess(process, copy_to, stop_steps)
     try:
         yield running
     finally:
@@ -218,13 +221,31 @@ def start_client(
             running.stop()
 
 
+def _make_exit_with_parent() -> Callable[[], None]:
+    """Return a `preexec_fn` that has the client terminated if we are killed.
+
+    Signals that can be caught are passed on to it; SIGKILL cannot be.
+    """
+    import ctypes  # used nowhere else
+
+    set_option = ctypes.CDLL(None).prctl
+    parent = os.getpid()
+
+    def exit_with_parent() -> None:
+        set_option(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:
+            os._exit(_SIGNAL_EXIT_BASE + signal.SIGTERM)
+
+    return exit_with_parent
+
+
 def _make_environment(run: Run, environment: Mapping[str, str]) -> dict[str, str]:
-    place = {"PWD": run.directory} if run.directory else {}
-    return {**environment, **run.environment, **place}
+    directory = {"PWD": run.directory} if run.directory else {}
+    return {**environment, **run.environment, **directory}
 
 
 def _pump(pipe: FileIO, is_error: bool, chunks: _Chunks) -> None:
-    """Hand on what comes out of `pipe`, and nothing at its end."""
+    """Put what `pipe` delivers into `chunks`, and an empty chunk at its end."""
     with pipe:
         while chunk := pipe.read(CHUNK):
             chunks.put((is_error, chunk))
@@ -240,5 +261,5 @@ def _signal_group(group: int, number: int) -> None:
     try:
         os.killpg(group, number)
     except ProcessLookupError:
-        # All of it has ended, which is what was wanted.
+        # The whole group has exited already.
         return

@@ -1,34 +1,36 @@
-"""Links into the web app, if it runs.
+"""Links into the web app, if it is running.
 
-Knows the note that a running server keeps in the data directory; a number alone is not believed,
-its process has to live.
+A running server keeps a state file in the data directory, which counts only while its process is
+alive.
 """
 
 import re
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote, unquote
 
 import msgspec
 from msgspec import Struct
 
 from recollect.errors import UsageError
-from recollect.library.processes import is_alive
-from recollect.library.small_files import read_small
+from recollect.library.processes import is_alive, read_small
 
 STATE_NAME: Final = "server.json"
+LOOPBACK: Final = "127.0.0.1"
 _LINK: Final = re.compile(r"https?://[^/]+/s/(?P<session>[^/#?]+)(?:#(?P<record>.*))?")
 _RECORD: Final = re.compile("[0-9A-Za-z_-]{1,200}")
 
 
 class Server(Struct, frozen=True):
-    """A running web app."""
+    """The address and process of a running web app."""
 
     pid: int
     port: int
+    host: str = LOOPBACK
 
 
 def find_server(directory: Path) -> Server | None:
-    """The web app whose note lies in the data directory, if it still runs."""
+    """Return the web app whose state file is in the data directory, if it is still running."""
     data = read_small(directory / STATE_NAME)
     if data is None:
         return None
@@ -40,25 +42,30 @@ def find_server(directory: Path) -> Server | None:
 
 
 def make_path(session_id: str, record: str | None = None) -> str:
-    """Where a session, or one record of it, is on every web app."""
-    return f"/s/{session_id}" + (f"#{record}" if record else "")
+    """Return the path of a session, or of one of its records, in the web app."""
+    return f"/s/{quote(session_id, safe='')}" + (f"#{record}" if record else "")
 
 
 def make_link(server: Server, path: str) -> str:
-    """The address of `path` on this machine's web app."""
-    return f"http://127.0.0.1:{server.port}{path}"
+    """Return the URL of `path` on a running web app."""
+    return f"http://{join_host(server.host, server.port)}{path}"
+
+
+def join_host(host: str, port: int) -> str:
+    """Return host and port as in a URL, with IPv6 addresses in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def split_target(target: str) -> tuple[str, str | None]:
-    """What `SESSION#record`, or a link into a web app, names: a session, and maybe a record."""
+    """Return the session, and the record if any, that `SESSION#record` or a web app URL names."""
     link = _LINK.fullmatch(target)
-    session, record = (link["session"], link["record"]) if link else _split(target)
+    session, record = (unquote(link["session"]), link["record"]) if link else _split(target)
     if record and not _RECORD.fullmatch(record):
-        raise UsageError(f"{record!r} is no id of a record. Write SESSION#uuid.")
+        raise UsageError(f"{record!r} is not a record id. Write SESSION#uuid.")
     return session, record or None
 
 
 def _split(target: str) -> tuple[str, str]:
-    """The name before the last `#`, unless what follows could be no id: titles hold `#` too."""
+    """Split at the last `#`, unless what follows cannot be an id: titles may contain `#` too."""
     session, _, record = target.rpartition("#")
     return (session, record) if session and _RECORD.fullmatch(record) else (target, "")

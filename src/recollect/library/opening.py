@@ -1,26 +1,291 @@
-"""Opening a session: its records, its subagents and what lies around it, put together.
+"""Open sessions: whole, their beginning only, or incrementally while their files grow.
 
-Knows which parts make up a session; which file is meant is for `references` to find out. A
-subagent is opened without the session that it worked for, which may be far larger; what it started
-itself is there.
+Puts together what makes up a session: its records, those of its subagents of all eras, and what the
+files beside it say. Which file is meant is for `locations.references` to find out, what ties a
+subagent to the call that started it for `recollect.session`. A subagent is opened without the
+session that it worked for, which can be far larger. The price of a message is that of its day;
+copies of it in other sessions are not looked for, which the ledger does.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from io import FileIO
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from recollect.errors import UnreadableInput
-from recollect.library.family import find_subagent_files, load_children, make_child
-from recollect.library.heads import find_session_id
-from recollect.library.origins import Surroundings
-from recollect.library.references import locate_session
-from recollect.library.sessions import Root
-from recollect.locations import Transcript, TranscriptKind
+from recollect.library.listings import SessionContext, modified_of
+from recollect.library.processes import read_small
+from recollect.library.sessions import Root, locate_session
+from recollect.library.transcript_ends import find_session_id
+from recollect.locations import (
+    Transcript,
+    TranscriptKind,
+    is_plain_name,
+)
+from recollect.locations.project_names import decode_id, encode_id
 from recollect.locations.references import locate_file, looks_like_file
 from recollect.locations.transcript_files import name_of
-from recollect.reader import read_transcript
-from recollect.records.envelope import Record
-from recollect.records.irregular import Blank, Damaged, Oversized, Torn, Unknown
-from recollect.session.metadata import Origins
-from recollect.session.session import Session, attach_subagents
+from recollect.reader import TranscriptDecoder, read_transcript
+from recollect.reader.line_blocks import iter_pieces
+from recollect.records.decoding import decode_value
+from recollect.records.envelope import Blank, Damaged, Oversized, Record, Torn, Unknown
+from recollect.session.messages import Message
+from recollect.session.metadata import PriceList, Provenance, find_noted_cost
+from recollect.session.session import Child, Session, attach_subagents
+from recollect.session.subagents import SubagentMeta
+from recollect.session.turns import Turn
+from recollect.sources.growth import (
+    FileState,
+    Growth,
+    digest_start,
+    find_growth,
+    look_at,
+    new_digest,
+    read_before,
+    record_state,
+)
+from recollect.sources.source import DIRECTORY, Source
+
+if TYPE_CHECKING:
+    from recollect.pricing.prices import Prices
+
+
+FIRST_BYTES: Final = 3 * 512 * 1024
+"""Room for some fifteen turns of usual size: more than a screen, and read in a moment."""
+
+
+class FirstPart(Struct, frozen=True):
+    """A session made from the beginning of its transcript."""
+
+    session: Session
+    is_whole: bool
+
+    @property
+    def turn_count(self) -> int:
+        """The turns that can be shown: the last one of a part goes on behind it."""
+        count = len(self.session.turns)
+        return count if self.is_whole else max(count - 1, min(count, 1))
+
+
+def read_first_part(
+    transcript: Transcript, most: int = FIRST_BYTES, source: Source = DIRECTORY
+) -> FirstPart:
+    """The session in the first `most` bytes of a transcript; raises UnreadableInput."""
+    decoder = TranscriptDecoder(transcript.file)
+    with source.open(transcript.file) as file:
+        data = file.read(most)
+        is_whole = not file.read(1)
+    records = list(decoder.feed(data))
+    if is_whole:
+        records += decoder.finish()
+    origins = Provenance(id=transcript.session_id, path=transcript.file)
+    return FirstPart(Session(records, origins), is_whole)
+
+
+def price_turn(turn: Turn, prices: Prices) -> int | None:
+    """Millionths of a dollar; None when the price of a message is not known."""
+    return price_messages(turn.messages, prices)
+
+
+def price_messages(messages: Iterable[Message], prices: Prices) -> int | None:
+    """Millionths of a dollar for all of them; None when the price of one is not known."""
+    total = 0
+    for message in messages:
+        if message.usage is None or message.is_synthetic:
+            continue
+        cost = prices.cost(message.model, message.usage, message.timestamp, is_largest=True)
+        if cost is None:
+            return None
+        total += cost.total
+    return total
+
+
+def price_at_list(messages: Iterable[Message]) -> int | None:
+    """The same by the bundled price list, which is loaded when it is first needed."""
+    return price_messages(messages, _load_list())
+
+
+def price_noted(messages: Sequence[Message]) -> int | None:
+    """The same only if an old client noted a cost to compare with: the list takes time to load."""
+    return price_at_list(messages) if any(map(find_noted_cost, messages)) else None
+
+
+@cache
+def _load_list() -> Prices:
+    from recollect.pricing.prices import Prices  # only for those who ask for money
+
+    return Prices.load()
+
+
+def find_subagent_files(
+    project_dir: Path, session_id: str, source: Source = DIRECTORY
+) -> tuple[Transcript, ...]:
+    """The transcripts of the subagents that worked for a session."""
+    name = decode_id(session_id)
+    if not is_plain_name(name):
+        return ()
+    flat = [
+        found
+        for found in (
+            *source.list_project(project_dir),
+            *source.list_shared_subagents(project_dir),
+        )
+        if found.kind is TranscriptKind.SUBAGENT and find_session_id(found.path, source) == name
+    ]
+    return (*flat, *source.list_subagents(project_dir, name))
+
+
+def load_children(
+    transcripts: Iterable[Transcript],
+    surroundings: SessionContext,
+    prices: PriceList | None = None,
+) -> list[Child]:
+    """The subagents in these files; one whose file cannot be read is there, but says nothing."""
+    source = surroundings.source
+    return [
+        make_child(each, _load_session(each, surroundings, prices), source) for each in transcripts
+    ]
+
+
+def make_child(transcript: Transcript, session: Session, source: Source = DIRECTORY) -> Child:
+    """A subagent with what its sidecar says, if there is a readable one."""
+    name = source.find_subagent_meta(transcript)
+    data = read_small(name, source=source) if name else None
+    return Child(
+        agent_id=transcript.agent_id or name_of(transcript),
+        session=session,
+        meta=decode_value(data, SubagentMeta) if data else None,
+        run_id=transcript.run_id,
+    )
+
+
+def _load_session(
+    transcript: Transcript, surroundings: SessionContext, prices: PriceList | None
+) -> Session:
+    origins = surroundings.describe(transcript)
+    try:
+        records = read_transcript(transcript.file, source=surroundings.source)
+        return Session(records, origins, prices)
+    except UnreadableInput:
+        return Session((), origins)
+
+
+class IncrementalSession:
+    """A session, as far as its files have been read."""
+
+    def __init__(self, source: Source = DIRECTORY) -> None:
+        self._source = source
+        self._main = _Reading(source)
+        self._others: dict[str, _Reading] = {}
+
+    @property
+    def bytes(self) -> int:
+        """The size of what has been read."""
+        return self._main.position + sum(each.position for each in self._others.values())
+
+    def catch_up(self, transcript: Transcript, relatives: Sequence[Transcript]) -> Session:
+        """The session in `transcript`, with what its files hold now.
+
+        `relatives` are the transcripts of its subagents; for a subagent, of all others of its
+        session. Raises UnreadableInput when the transcript itself cannot be read.
+        """
+        is_new = self._main.catch_up(transcript)
+        if self._catch_up_others(relatives) or is_new:
+            self._join(transcript, relatives)
+        return self._main.session
+
+    def _catch_up_others(self, relatives: Iterable[Transcript]) -> bool:
+        known, self._others = self._others, {}
+        is_new = False
+        for each in relatives:
+            reading = known.get(each.file) or _Reading(self._source)
+            try:
+                is_new |= reading.catch_up(each)
+            except UnreadableInput:
+                # A subagent whose file cannot be read is there, but says nothing.
+                is_new |= reading.position > 0
+                reading = _Reading(self._source)
+            self._others[each.file] = reading
+        return is_new or known.keys() != self._others.keys()
+
+    def _join(self, transcript: Transcript, relatives: Iterable[Transcript]) -> None:
+        session = self._main.session
+        children = [
+            make_child(each, self._others[each.file].session, self._source) for each in relatives
+        ]
+        if transcript.kind is TranscriptKind.SESSION:
+            attach_subagents(session, children)
+            return
+        # Subagents lie beside each other: those that this one did not start go to a stand-in.
+        stand_in = Session((), Provenance(id=transcript.session_id or ""))
+        attach_subagents(stand_in, [make_child(transcript, session, self._source), *children])
+
+
+class _Reading:
+    """One transcript, as far as it has been read."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._restart(Session())
+
+    def _restart(self, session: Session) -> None:
+        self.session = session
+        self.position = 0
+        self._state = FileState()
+        self._digest = new_digest()
+
+    def catch_up(self, transcript: Transcript) -> bool:
+        """Read what is new; return whether anything was."""
+        if self._state.is_current(transcript.stamp):
+            return False
+        with self._source.open(transcript.file) as file:
+            seen = look_at(file)
+            continues = self._can_continue(file, seen)
+            if not continues:
+                self._restart(Session((), _describe(transcript)))
+            start = self.position
+            self._read(file, transcript.file, seen)
+        return self.position > start or not continues
+
+    def _can_continue(self, file: FileIO, seen: FileState) -> bool:
+        """Whether the file still begins with what was read of it, which ended with a line."""
+        if not self._state.position:
+            return False
+        if find_growth(file, self._state, seen) in (Growth.UNCHANGED, Growth.APPENDED):
+            return True
+        # Reading it again takes some fifty times as long as comparing it.
+        return digest_start(file, self.position) == self._digest.digest()
+
+    def _read(self, file: FileIO, name: str, seen: FileState) -> None:
+        file.seek(self.position)
+        decoder = TranscriptDecoder(name, self.position)
+        records: list[Record] = []
+        for chunk in iter_pieces(file, seen.size):
+            if isinstance(chunk, bytes):
+                self._digest.update(chunk)
+            records += decoder.feed(chunk)
+        records += decoder.finish()
+        self.session.extend(records)
+        self.position = decoder.offset
+        has_line_end = read_before(file, self.position).endswith(b"\n")
+        self._state = record_state(file, seen, self.position if has_line_end else 0)
+
+
+def _describe(transcript: Transcript) -> Provenance:
+    """The file alone: titles in other files are what a list has looked up already."""
+    return Provenance(
+        id=name_of(transcript),
+        project=transcript.project,
+        path=transcript.file,
+        size=transcript.size,
+        modified=modified_of(transcript),
+        agent_id=transcript.agent_id,
+    )
 
 
 def open_session(ref: str | Path, *, root: Root = None) -> Session:
@@ -32,36 +297,49 @@ def open_session(ref: str | Path, *, root: Root = None) -> Session:
     AmbiguousSession when there are several, and UnreadableInput for a file that is no transcript.
     """
     if isinstance(ref, Path) or looks_like_file(ref):
-        return open_transcript(locate_file(Path(ref)))
-    return open_transcript(locate_session(ref, root=root))
+        return open_transcript(locate_file(Path(ref)), price_at_list)
+    return open_transcript(locate_session(ref, root=root), price_at_list)
 
 
-def open_transcript(transcript: Transcript) -> Session:
-    """The session that a transcript holds, with its subagents."""
-    surroundings = Surroundings()
-    session = Session(_read_records(transcript), surroundings.describe(transcript))
+def open_transcript(
+    transcript: Transcript, prices: PriceList | None = None, source: Source = DIRECTORY
+) -> Session:
+    """The session that a transcript holds, with its subagents.
+
+    Without `prices` its metrics have no list price, and the price list is not loaded.
+    """
+    surroundings = SessionContext(source)
+    described = surroundings.describe(transcript)
+    session = Session(_read_records(transcript, source), described, prices)
     if transcript.kind is TranscriptKind.SESSION:
-        files = find_subagent_files(transcript.project_dir, name_of(transcript))
-        attach_subagents(session, load_children(files, surroundings))
+        files = find_subagent_files(transcript.project_dir, name_of(transcript), source)
+        attach_subagents(session, load_children(files, surroundings, prices))
     else:
-        _attach_nested(session, transcript, surroundings)
+        _attach_nested(session, transcript, surroundings, prices)
     return session
 
 
-def _attach_nested(session: Session, transcript: Transcript, surroundings: Surroundings) -> None:
+def _attach_nested(
+    session: Session,
+    transcript: Transcript,
+    surroundings: SessionContext,
+    prices: PriceList | None,
+) -> None:
     """Give a subagent those of its siblings that it started; the others go to a stand-in."""
-    parent_id = transcript.session_id or find_session_id(transcript.path) or ""
+    source = surroundings.source
+    parent_id = transcript.session_id or encode_id(find_session_id(transcript.path, source) or "")
     siblings = [
         found
-        for found in find_subagent_files(transcript.project_dir, parent_id)
+        for found in find_subagent_files(transcript.project_dir, parent_id, source)
         if (found.agent_id, found.run_id) != (transcript.agent_id, transcript.run_id)
     ]
-    children = [make_child(transcript, session), *load_children(siblings, surroundings)]
-    attach_subagents(Session((), Origins(id=parent_id)), children)
+    others = load_children(siblings, surroundings, prices)
+    children = [make_child(transcript, session, source), *others]
+    attach_subagents(Session((), Provenance(id=parent_id)), children)
 
 
-def _read_records(transcript: Transcript) -> list[Record]:
-    records = list(read_transcript(transcript.path))
+def _read_records(transcript: Transcript, source: Source) -> list[Record]:
+    records = list(read_transcript(transcript.file, source=source))
     if records and not any(map(_is_record, records)):
         raise UnreadableInput(
             f"{transcript.path} holds no record of Claude Code. Give a transcript, a .jsonl file "

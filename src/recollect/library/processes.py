@@ -1,4 +1,9 @@
-"""Which sessions a client has open right now, by the files that running clients keep.
+"""Reading files that are small when nobody plays tricks: sidecars, process files, plans.
+
+Knows a limit of size; refuses to raise, because what lies beside a session may vanish, be
+forbidden or be something else entirely, and the session is worth showing all the same.
+
+Which sessions a client has open right now, by the files that running clients keep.
 
 Knows `sessions/<pid>.json` and whether that process is alive; never opens the secrets beside it.
 A number alone is not believed: after a crash the file stays and the number is given to others, so
@@ -14,9 +19,30 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from recollect.library.small_files import read_small
+from recollect.errors import UnreadableInput
 from recollect.locations import SidecarKind, list_root_sidecars
+from recollect.locations.project_names import encode_id
 from recollect.session.live_process import LiveProcess
+from recollect.sources.source import DIRECTORY, Source
+
+SMALL: Final = 1024 * 1024
+"""Largest sidecar, in bytes, that is believed to be one."""
+
+
+def read_small(path: Path | str, limit: int = SMALL, source: Source = DIRECTORY) -> bytes | None:
+    """The content of the file at `path`; None if it cannot be read or is larger than `limit`."""
+    head = read_head(path, limit + 1, source)
+    return head if head is not None and len(head) <= limit else None
+
+
+def read_head(path: Path | str, length: int, source: Source = DIRECTORY) -> bytes | None:
+    """The first `length` bytes of the file at `path`; None if it cannot be read."""
+    try:
+        with source.open(str(path)) as file:
+            return file.read(length)
+    except (UnreadableInput, OSError):
+        return None
+
 
 _START_FIELD: Final = 19
 """Place of the start time in `/proc/<pid>/stat`, counted behind the name in parentheses."""
@@ -43,7 +69,7 @@ def find_live_processes(root: Path) -> dict[str, LiveProcess]:
     found: dict[str, LiveProcess] = {}
     for _, stated in iter_process_files(root):
         if stated and stated.pid and stated.session_id and is_running(stated):
-            found[stated.session_id] = _make_process(stated.pid, stated)
+            found[encode_id(stated.session_id)] = _make_process(stated.pid, stated)
     return found
 
 
@@ -60,7 +86,7 @@ def _decode(data: bytes) -> ProcessFile | None:
         return msgspec.json.decode(data, type=ProcessFile)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         # A newer client may write a field in another way; this costs the time to load all records.
-        from recollect.records.decoding import decode_value  # noqa: PLC0415
+        from recollect.records.decoding import decode_value
 
         return decode_value(data, ProcessFile)
 
@@ -102,7 +128,7 @@ def is_alive(pid: int) -> bool:
 
 def _is_alive_on_windows(pid: int) -> bool:
     # `os.kill(pid, 0)` would press Ctrl+C there.
-    import ctypes  # noqa: PLC0415 - costs start-up time where it is not needed
+    import ctypes  # costs start-up time where it is not needed
 
     kernel = getattr(ctypes, "windll").kernel32  # noqa: B009 - exists on Windows only
     handle = kernel.OpenProcess(_SYNCHRONIZE, False, pid)

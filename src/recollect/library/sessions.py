@@ -1,8 +1,13 @@
 """Lists of sessions: which there are, in which order, page by page.
 
-Knows roots, projects and orders; refuses a database, so every answer is read from the files anew.
+Knows roots, projects and orders; refuses a database, so every answer is read from the files again.
 The order by activity is lazy: no record is newer than its file, so the newest sessions are known
 long before the last file has been read.
+
+A session by the names that people have for it, with what is known of each read from its file.
+
+Slow over thousands of sessions when a title is asked for; where there is an index,
+`recollect.sync.session_lists` gives the same answer from it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,10 +19,9 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from recollect.errors import UsageError
-from recollect.library.heads import find_cwd
-from recollect.library.listings import SessionListing, read_listing
-from recollect.library.origins import Surroundings, modified_of
-from recollect.library.selection import find_beginning, holds, is_under_way
+from recollect.library.listings import SessionContext, SessionListing, modified_of, read_listing
+from recollect.library.session_filters import find_beginning, holds, is_under_way
+from recollect.library.transcript_ends import find_cwd
 from recollect.locations import (
     Transcript,
     TranscriptKind,
@@ -25,6 +29,7 @@ from recollect.locations import (
     resolve_roots,
     select_transcripts,
 )
+from recollect.locations.references import SessionFacts, match_session
 
 Order = Literal["activity", "modified", "created"]
 
@@ -73,7 +78,7 @@ def iter_sessions(
     NothingFound when there is no root at all.
     """
     transcripts = list_transcripts(project, include_subagents=include_subagents, root=root)
-    return iter_by_activity(transcripts, Surroundings())
+    return iter_by_activity(transcripts, SessionContext())
 
 
 def list_sessions(
@@ -114,7 +119,7 @@ def list_transcripts(
     if project is None:
         return tuple(found)
     if _is_directory_name(project):
-        return tuple(each for each in found if each.project_dir.name == project)
+        return tuple(each for each in found if project in (each.project, each.project_dir.name))
     return select_transcripts(found, _complete_path(project), find_cwd)
 
 
@@ -137,7 +142,7 @@ def _complete_path(project: str | Path) -> str:
 
 
 def iter_by_activity(
-    transcripts: Iterable[Transcript], surroundings: Surroundings
+    transcripts: Iterable[Transcript], surroundings: SessionContext
 ) -> Iterator[SessionListing]:
     """What lists show of `transcripts`, the most recently active first, read as it is asked for."""
     read: list[tuple[float, str, SessionListing]] = []
@@ -167,3 +172,19 @@ def _sort(listings: list[SessionListing], order: Order) -> list[SessionListing]:
 
 def _created(listing: SessionListing) -> float:
     return find_beginning(listing.created, listing.modified)
+
+
+def locate_session(ref: str, *, root: Root = None) -> Transcript:
+    """The one transcript that `ref` names; it is never taken for a path.
+
+    Raises NothingFound when there is none and AmbiguousSession when there are several.
+    """
+    places = resolve_roots(list_roots(root))
+    transcripts = list_transcripts(None, include_subagents=True, root=places)
+    return match_session(ref, transcripts, places, _read)
+
+
+def _read(transcripts: Sequence[Transcript]) -> Iterator[SessionFacts]:
+    by_path = {each.file: each for each in transcripts}
+    for each in iter_by_activity(transcripts, SessionContext()):
+        yield SessionFacts(by_path[each.path], each.title, each.cwd or each.project, each.activity)

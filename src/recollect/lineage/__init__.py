@@ -1,1 +1,1 @@
-"""How sessions descend from each other: forks, continuations, subagents."""
+"""Relations between sessions: forks, continuations and subagents."""

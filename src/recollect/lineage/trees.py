@@ -1,104 +1,116 @@
-"""A list of sessions → trees: what was forked, continued or started as a subagent under its parent.
+"""Build trees of sessions: forks, continuations and subagents below their parents.
 
-Goes by what lists know, so a fork whose file begins in the middle of its parent, as after a
-compaction, is found only where its records name the parent. A parent that is not in the list leaves
-its children on their own.
+Uses only listings. So a fork whose file starts in the middle of its parent, as after a compaction,
+is recognised only if its records name the parent. Sessions whose parent is not listed are roots.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
 
-from recollect.library.selection import find_beginning
-from recollect.store.listings import Listing
+from recollect.library.session_filters import find_beginning
+from recollect.records.usage import is_unique
+from recollect.store.session_table import Listing
 
 
 class Relation(StrEnum):
-    """What a session is to the one above it."""
+    """The relation of a session to its parent."""
 
     SUBAGENT = "subagent"
     FORK = "fork"
     CONTINUATION = "continuation"
 
 
-class Tree(Struct, frozen=True):
-    """A session with those that descend from it, the earliest first."""
+class SessionTree(Struct, frozen=True):
+    """A session and its descendants, the earliest first."""
 
     listing: Listing
     relation: Relation | None = None
-    children: "tuple[Tree, ...]" = ()
+    children: "tuple[SessionTree, ...]" = ()
 
     def __iter__(self) -> Iterator[Listing]:
-        """All sessions of the tree, each before those that descend from it."""
+        """Iterate over all sessions of the tree, each before its descendants."""
         yield self.listing
         for child in self.children:
             yield from child
 
 
 _Link = tuple[str, Relation]
-"""The path of the parent, and what the child is to it."""
+"""The path of the parent, and the relation to it."""
 
 
-def build_trees(listings: Sequence[Listing]) -> tuple[Tree, ...]:
-    """The trees that `listings` form, in the order of the first that each holds."""
+def build_trees(listings: Sequence[Listing]) -> tuple[SessionTree, ...]:
+    """Return the trees of `listings`, ordered by the first listing of each."""
     links = _cut_cycles(_find_links(listings))
-    depths = {each.path: len(_climb(each.path, links)) for each in listings}
-    grown: defaultdict[str, list[Tree]] = defaultdict(list)
-    roots: dict[str, Tree] = {}
-    # From the deepest up, so that whatever hangs below a session is there before it.
-    for each in sorted(listings, key=lambda one: (-depths[one.path], *_begun(one))):
+    depths = {each.path: len(_list_ancestors(each.path, links)) for each in listings}
+    children: defaultdict[str, list[SessionTree]] = defaultdict(list)
+    roots: dict[str, SessionTree] = {}
+    # From the deepest up, so that the children of a session are built before it.
+    for each in sorted(listings, key=lambda one: (-depths[one.path], *_start_key(one))):
         parent, relation = links.get(each.path, (None, None))
-        tree = Tree(each, relation, tuple(grown[each.path]))
+        tree = SessionTree(each, relation, tuple(children[each.path]))
         if parent is None:
             roots[each.path] = tree
         else:
-            grown[parent].append(tree)
-    order = dict.fromkeys(_climb(each.path, links)[-1] for each in listings)
+            children[parent].append(tree)
+    order = dict.fromkeys(_list_ancestors(each.path, links)[-1] for each in listings)
     return tuple(roots[path] for path in order)
 
 
-def _begun(listing: Listing) -> tuple[float, str]:
+def _start_key(listing: Listing) -> tuple[float, str]:
     return find_beginning(listing.created, listing.modified), listing.path
 
 
 def _find_links(listings: Sequence[Listing]) -> dict[str, _Link]:
-    """The parent of each listing that has one, the most certain evidence first."""
+    """Return the parent of each listing that has one, by the most reliable evidence."""
     sessions = [each for each in listings if not each.is_subagent]
-    path_of = {each.id: each.path for each in reversed(sessions)}
+    paths_by_id = {each.id: each.path for each in reversed(sessions)}
     continued = {each.continued_in: each.path for each in sessions if each.continued_in}
-    eldest: dict[str, str] = {}
-    for each in sorted(sessions, key=_begun):
+    originals: dict[Hashable, str] = {}
+    for each in sorted(sessions, key=_start_key):
         if each.first_reply_id:
-            eldest.setdefault(each.first_reply_id, each.path)
+            originals.setdefault(_conversation_key(each), each.path)
     links: dict[str, _Link] = {}
     for each in listings:
         candidates = (
-            (path_of.get(each.parent_id or ""), Relation.SUBAGENT),
+            (paths_by_id.get(each.parent_id or ""), Relation.SUBAGENT),
             (continued.get(each.id), Relation.CONTINUATION),
-            (path_of.get(each.forked_from or ""), Relation.FORK),
-            (eldest.get(each.first_reply_id or ""), Relation.FORK),
+            (paths_by_id.get(each.forked_from or ""), Relation.FORK),
+            (originals.get(_conversation_key(each)), Relation.FORK),
         )
-        wanted = candidates[:1] if each.is_subagent else candidates[1:]
-        for path, relation in wanted:
+        possible = candidates[:1] if each.is_subagent else candidates[1:]
+        for path, relation in possible:
             if path is not None and path != each.path:
                 links[each.path] = (path, relation)
                 break
     return links
 
 
+def _conversation_key(listing: Listing) -> Hashable:
+    """Return a key that is equal for sessions that started as the same conversation.
+
+    That is the id of the first reply. If the id is not globally unique, the first prompt and its
+    time must be equal too, as they are in copies made by current clients.
+    """
+    first = listing.first_reply_id
+    if first is None or is_unique(first):
+        return first
+    return first, listing.first_prompt, listing.first_prompt_time
+
+
 def _cut_cycles(links: Mapping[str, _Link]) -> dict[str, _Link]:
-    """`links` without those by which a session would descend from itself."""
+    """Return `links` without those that would make a session its own descendant."""
     kept: dict[str, _Link] = {}
     for path, link in links.items():
-        if _climb(link[0], kept)[-1] != path:
+        if _list_ancestors(link[0], kept)[-1] != path:
             kept[path] = link
     return kept
 
 
-def _climb(path: str, links: Mapping[str, _Link]) -> list[str]:
-    """`path`, its parent, and so on up to the root."""
+def _list_ancestors(path: str, links: Mapping[str, _Link]) -> list[str]:
+    """Return `path`, its parent, and so on up to the root."""
     found = [path]
     while found[-1] in links:
         found.append(links[found[-1]][0])

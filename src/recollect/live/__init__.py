@@ -1,5 +1,4 @@
-"""Following transcripts that grow: which files, what is new in them, and how their sessions stand.
+"""Follow transcripts as they grow: which files, what was appended, and each session's status.
 
-Knows how to be told of changes and how to be sure of them; refuses to know its audience: whoever
-listens gets values, and nothing here prints, renders or serves.
+Yields plain values; nothing here prints, renders or serves.
 """

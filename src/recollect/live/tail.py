@@ -1,40 +1,47 @@
 """One transcript that grows → its records, each once, in order.
 
 Nothing is kept of a line that has not ended: it is read again once there is more, so a torn line
-that is written anew costs nothing. Each look asks the file whether it still begins and ends where
+that is rewritten costs nothing. Each look asks the file whether it still begins and ends where
 it did; what such a look cannot see, bytes in the middle exchanged for as many others, `check` finds
 by hashing all that was read. Whatever happened, the records since the last reset are those of a
 fresh read.
 """
 
-import hashlib
-import os
 from collections.abc import Iterable, Iterator
 from io import FileIO
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from recollect.errors import UnreadableInput
-from recollect.live.positions import Mark
+from recollect.live.cursors import Mark
 from recollect.locations import open_regular
 from recollect.reader import MAX_LINE, TranscriptDecoder
-from recollect.reader.chunks import CHUNK, iter_chunks, seek_line_start
-from recollect.records.envelope import Record
-from recollect.records.irregular import Oversized, Torn
+from recollect.reader.line_blocks import CHUNK, iter_chunks, seek_line_start
+from recollect.records.envelope import Oversized, Record, Torn
+from recollect.sources.growth import (
+    EDGE,
+    FileState,
+    Growth,
+    Stamp,
+    digest_start,
+    find_growth,
+    is_present,
+    look_at,
+    new_digest,
+    record_edges,
+)
 
-EDGE: Final = 512
-"""Bytes at the start, and before the place that was reached, that each look compares."""
-
-_DIGEST_BYTES: Final = 12
+if TYPE_CHECKING:
+    from hashlib import blake2b
 
 SHORTER: Final = "it is shorter than what was read of it"
 REPLACED: Final = "another file is in its place"
 REWRITTEN: Final = "what was read of it has changed"
 UNKNOWN: Final = "how far it was read is not known"
 
-NOTHING_READ: Final = Mark(0, hashlib.blake2b(digest_size=_DIGEST_BYTES).digest())
+NOTHING_READ: Final = Mark(0, new_digest().digest())
 
 Identity = tuple[int, int]
 """Device and inode."""
@@ -48,7 +55,7 @@ class Piece(Struct, frozen=True, gc=False):
     mark: Mark
 
 
-class Step(Struct, frozen=True):
+class TailStep(Struct, frozen=True):
     """What one look gave. With `reset`, everything that came before it no longer counts."""
 
     pieces: tuple[Piece, ...] = ()
@@ -73,22 +80,14 @@ Start = Mark | End | Nowhere | None
 """Where to begin to read; None is the beginning."""
 
 
-class _Seen(Struct, frozen=True):
-    """The state of a file at a look."""
-
-    identity: Identity
-    size: int
-    mtime_ns: int
-
-
 class Tail:
     """Reads one file as it grows; one thread at a time."""
 
     def __init__(self, path: Path, start: Start = None) -> None:
         self.path = path
         self._start: Start = start
-        self._seen: _Seen | None = None
-        self._checked: _Seen | None = None
+        self._state: FileState | None = None
+        self._checked: Stamp | None = None
         self._is_rewritten = False
         self._restart()
 
@@ -96,7 +95,7 @@ class Tail:
         self._offset = 0
         self._skip = 0
         self._scanned = 0
-        self._digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+        self._digest = new_digest()
         self._head = b""
         self._edge = b""
 
@@ -106,23 +105,21 @@ class Tail:
         return Mark(self._offset, self._digest.digest())
 
     @property
-    def state(self) -> tuple[int, int, int] | None:
-        """Inode, size and time of the file when it was last looked at."""
-        seen = self._seen
-        return None if seen is None else (seen.identity[1], seen.size, seen.mtime_ns)
-
-    @property
     def is_doubtful(self) -> bool:
         """Whether the file has changed since everything that was read was last compared."""
-        return self._seen != self._checked
+        return self._state is not None and self._state.stamp != self._checked
 
-    def read(self) -> Step:
+    def is_current(self, listed: Stamp) -> bool:
+        """Whether a file that is listed like this is unchanged since it was last read."""
+        return self._state is not None and self._state.is_current(listed)
+
+    def read(self) -> TailStep:
         """The next records, about `CHUNK` bytes of them."""
         try:
             with open_regular(self.path) as file:
                 return self._look(file)
         except (UnreadableInput, OSError):
-            return Step(is_gone=not os.path.lexists(self.path))
+            return TailStep(is_gone=not is_present(str(self.path)))
 
     def read_rest(self) -> tuple[Piece, ...]:
         """The last line if it is whole but for its line end; for when no more will come."""
@@ -148,41 +145,46 @@ class Tail:
 
         If it differs the next `read` starts over. A file that cannot be read waits for its turn.
         """
-        mark, seen = self.mark, self._seen
-        digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+        mark = self.mark
+        digest = new_digest()
         try:
             with open_regular(self.path) as file:
+                seen = look_at(file)
                 for chunk in iter_chunks(file, mark.offset):
                     digest.update(chunk)
                     yield
-                is_same = _look_at(file) == seen
+                looks = {_identify(each) for each in (seen, look_at(file), self._state)}
         except (UnreadableInput, OSError):
             return
         if digest.digest() != mark.digest:
             self._is_rewritten = True
-        elif is_same:
-            self._checked = seen
+        elif len(looks) == 1:
+            self._record(seen)
+            self._checked = seen.stamp
         self._scanned = 0
 
-    def _look(self, file: FileIO) -> Step:
-        seen = _look_at(file)
-        reset = self._find_rewrite(file, seen) if self._seen else self._begin(file, seen)
+    def _look(self, file: FileIO) -> TailStep:
+        seen, known = look_at(file), self._state
+        reset = self._find_rewrite(file, known, seen) if known else self._begin(file, seen)
         if reset:
             self._restart()
             self._is_rewritten = False
             self._checked = None
-        self._seen = seen
         pieces = self._take(file, seen.size)
+        self._record(seen)
         is_level = not pieces or self._offset >= seen.size
-        return Step(pieces, reset, is_level)
+        return TailStep(pieces, reset, is_level)
 
-    def _begin(self, file: FileIO, seen: _Seen) -> str | None:
+    def _record(self, seen: FileState) -> None:
+        self._state = record_edges(seen, self._offset, self._head, self._edge)
+
+    def _begin(self, file: FileIO, seen: FileState) -> str | None:
         self._restart()
         match self._start:
             case Nowhere():
                 return UNKNOWN
             case End(identity, size):
-                if identity != seen.identity:
+                if identity != (seen.device, seen.inode):
                     return REPLACED
                 if seen.size < size:
                     return SHORTER
@@ -207,30 +209,24 @@ class Tail:
         within_line.update(_read_at(file, self._offset, position - self._offset))
         return within_line.digest()
 
-    def _find_rewrite(self, file: FileIO, seen: _Seen) -> str | None:
+    def _find_rewrite(self, file: FileIO, known: FileState, seen: FileState) -> str | None:
         if self._is_rewritten:
             return REWRITTEN
         if seen.size < self._offset:
             return SHORTER
-        if self._seen and seen.identity != self._seen.identity:
-            return None if self._holds_the_same(file) else REPLACED
-        is_edge_same = _read_at(file, self._offset - len(self._edge), len(self._edge)) == self._edge
-        is_same = is_edge_same and _read_at(file, 0, len(self._head)) == self._head
-        return None if is_same else REWRITTEN
-
-    def _holds_the_same(self, file: FileIO) -> bool:
-        digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
-        file.seek(0)
-        for chunk in iter_chunks(file, self._offset):
-            digest.update(chunk)
-        return digest.digest() == self._digest.digest()
+        growth = find_growth(file, known, seen)
+        if growth is Growth.REPLACED:
+            is_copy = digest_start(file, self._offset) == self._digest.digest()
+            return None if is_copy else REPLACED
+        # Of a file that was touched, or that is racy, `check` compares the rest.
+        return REWRITTEN if growth is Growth.REWRITTEN else None
 
     def _take(self, file: FileIO, size: int) -> tuple[Piece, ...]:
         """The records of at least one line, if one has ended, and of what else came with it."""
         if not self._has_line_end(file, size):
             return ()
         decoder = TranscriptDecoder(str(self.path), self._offset)
-        held = _Held(self._offset, self._digest.copy(), self._edge)
+        held = _Held(self._offset, self._digest.copy(), self._head, self._edge)
         file.seek(self._offset)
         for chunk in iter_chunks(file, size):
             held.add(chunk)
@@ -244,8 +240,7 @@ class Tail:
         data, base = b"".join(held.chunks), held.offset
         pieces = tuple(_iter_pieces(records, data, base, held.digest))
         taken = data[: end - base]
-        if base == self._offset:
-            self._head = (self._head + taken)[:EDGE]
+        self._head = (held.head + taken[:EDGE])[:EDGE]
         self._edge = (held.edge + taken)[-EDGE:]
         self._digest, self._offset = held.digest, end
         if self._skip:
@@ -270,9 +265,10 @@ class Tail:
 class _Held:
     """Bytes from `offset` on that have been read for records; of a line too long to keep, none."""
 
-    def __init__(self, offset: int, digest: "hashlib.blake2b", edge: bytes) -> None:
+    def __init__(self, offset: int, digest: "blake2b", head: bytes, edge: bytes) -> None:
         self.offset = offset
         self.digest = digest
+        self.head = head
         self.edge = edge
         self.chunks: list[bytes] = []
         self._length = 0
@@ -281,15 +277,16 @@ class _Held:
         if self._length > MAX_LINE:
             for each in self.chunks:
                 self.digest.update(each)
+                self.head = (self.head + each[:EDGE])[:EDGE]
+                self.edge = (self.edge + each[-EDGE:])[-EDGE:]
             self.offset += self._length
-            self.edge = self.chunks[-1][-EDGE:]
             self.chunks, self._length = [], 0
         self.chunks.append(chunk)
         self._length += len(chunk)
 
 
 def _iter_pieces(
-    records: Iterable[Record], data: bytes, base: int, digest: "hashlib.blake2b"
+    records: Iterable[Record], data: bytes, base: int, digest: "blake2b"
 ) -> Iterator[Piece]:
     """The records with their bytes, which lie in `data` from offset `base` on."""
     for record in records:
@@ -304,9 +301,10 @@ def _starts_behind(piece: Piece, position: int) -> bool:
     return piece.record.span is not None and piece.record.span.offset >= position
 
 
-def _look_at(file: FileIO) -> _Seen:
-    status = os.fstat(file.fileno())
-    return _Seen((status.st_dev, status.st_ino), status.st_size, status.st_mtime_ns)
+def _identify(state: FileState | None) -> tuple[int, ...] | None:
+    if state is None:
+        return None
+    return state.device, state.inode, state.size, state.mtime_ns
 
 
 def _read_at(file: FileIO, offset: int, length: int) -> bytes:

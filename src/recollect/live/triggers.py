@@ -1,36 +1,191 @@
-"""What somebody wants to be told of: a failure, a question, a text, a sum of money.
+"""Triggers of `follow`: an error, a permission request, a query match or a cost limit.
 
-Knows when such a thing happens in a series of events; refuses to know what is done about it. What
-was there before, or is told again after a reset, sets nothing off; only a sum counts from the first
-event that is heard, each message once and at its largest.
+Knows when a trigger fires in a stream of events, not what is done about it. Records that existed
+before, or that are repeated after a reset, fire nothing; only a cost limit counts from the first
+event on, each message once and at its largest. A query has the language and the texts of `search`
+and is matched without an index: one text of the record must match all of it. Matches inside longer
+words, which a search falls back to when it finds too little, are left out.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from recollect.errors import UsageError
-from recollect.live.events import AnyEvent, Appended, Level, Reset, Source, StatusChanged
-from recollect.live.matching import Matcher
-from recollect.live.status import StatusKind
-from recollect.locations import TranscriptKind
+from recollect.live.live_events import (
+    AnyEvent,
+    Appended,
+    CaughtUp,
+    EventSubject,
+    Reset,
+    StatusChanged,
+)
+from recollect.live.session_status import StatusKind
+from recollect.locations import TranscriptKind, encode_project_path
 from recollect.pricing import Prices
-from recollect.records.conversation import Assistant
-from recollect.records.envelope import Record
+from recollect.records.attachments import Attachment
+from recollect.records.conversation import Assistant, User
+from recollect.records.envelope import Chain, Record
+from recollect.records.state import QueueOperation
+from recollect.search import parse_query
+from recollect.search.query_plan import ROLES
+from recollect.search.query_tree import (
+    And,
+    Bound,
+    FieldTerm,
+    Leaf,
+    Node,
+    Not,
+    Or,
+    Phrase,
+    Query,
+    Regex,
+    TextField,
+)
+from recollect.search.regexes import check_regexes, compile_regex
+from recollect.search.snippets import find_spans
 from recollect.session.content import iter_tool_uses
-from recollect.sync.documents import list_documents
+from recollect.session.times import parse_time
+from recollect.store.text_rows import TextKind
+from recollect.sync.searchable_texts import SearchableText, list_searchable_texts
+
+_KINDS: Final[Mapping[str, tuple[TextKind, ...]]] = {
+    "command": (TextKind.COMMAND,),
+    "prompt": (TextKind.PROMPT, TextKind.COMMAND),
+    "summary": (TextKind.SUMMARY,),
+    "thinking": (TextKind.THINKING,),
+}
+_NAMING_PATHS: Final = (TextKind.TOOL_INPUT, TextKind.COMMAND, TextKind.PROMPT)
+
+
+class MatchCandidate(Struct, frozen=True):
+    """A text with its record and file; `tool` is the tool that it is the input or output of."""
+
+    document: SearchableText
+    record: Record
+    source: EventSubject
+    tool: str | None
+
+    def read(self, name: str) -> str:
+        """Return a field of the record in lower case, or "" if it has none."""
+        value = getattr(self.record, name, None)
+        return value.casefold() if isinstance(value, str) else ""
+
+
+class Matcher:
+    """Matches records against one query; raises `QueryError` if the query is invalid."""
+
+    def __init__(self, text: str) -> None:
+        self._query = parse_query(text)
+        check_regexes(self._query)
+
+    def find(
+        self,
+        record: Record,
+        source: EventSubject,
+        tools: Mapping[str, str],
+        *,
+        ignored: Collection[str] = (),
+    ) -> str | None:
+        """Return the first text of `record` that matches and is not `ignored`.
+
+        `tools` are the tools of calls by id.
+        """
+        is_subagent = source.kind is not TranscriptKind.SESSION
+        for document in list_searchable_texts(record, is_subagent=is_subagent):
+            if document.text.strip() in ignored:
+                continue
+            is_queued = document.part is TextKind.QUEUED
+            asked = replace(document, part=TextKind.PROMPT) if is_queued else document
+            tool = document.tool or tools.get(document.owner)
+            if self._matches(self._query.root, MatchCandidate(asked, record, source, tool)):
+                return document.text
+        return None
+
+    def _matches(self, node: Node, candidate: MatchCandidate) -> bool:
+        matches = partial(self._matches, candidate=candidate)
+        match node:
+            case And():
+                return all(map(matches, node.parts))
+            case Or():
+                return any(map(matches, node.parts))
+            case Not():
+                return not matches(node.part)
+            case Regex():
+                pattern = compile_regex(node, str(self._query))
+                return pattern.search(candidate.document.text) is not None
+        return _matches_leaf(node, candidate)
+
+
+def _matches_leaf(leaf: Leaf, candidate: MatchCandidate) -> bool:
+    if isinstance(leaf, Bound):
+        return _is_within(leaf, candidate)
+    if isinstance(leaf, FieldTerm):
+        return _FIELDS[leaf.name](leaf.value.casefold(), candidate)
+    return bool(find_spans(candidate.document.text, Query(leaf)))
+
+
+def _is_within(bound: Bound, candidate: MatchCandidate) -> bool:
+    moment = parse_time(getattr(candidate.record, "timestamp", None))
+    if moment is None:
+        return False
+    return moment >= bound.moment if bound.name == "since" else moment < bound.moment
+
+
+def _is_in_project(wanted: str, candidate: MatchCandidate) -> bool:
+    is_named = encode_project_path(wanted) in candidate.source.project.casefold()
+    return is_named or wanted in candidate.read("cwd")
+
+
+def _is_by_model(wanted: str, candidate: MatchCandidate) -> bool:
+    message = getattr(candidate.record, "message", None)
+    return wanted in (getattr(message, "model", None) or "").casefold()
+
+
+def _names_file(wanted: str, candidate: MatchCandidate) -> bool:
+    is_there = bool(find_spans(candidate.document.text, Query(Phrase(wanted))))
+    return is_there and candidate.document.part in _NAMING_PATHS
+
+
+def _is_of_tool(wanted: str, candidate: MatchCandidate) -> bool:
+    tool = (candidate.tool or "").casefold()
+    return tool == wanted or (tool.startswith("mcp__") and wanted in tool)
+
+
+def _is_kind(kind: str, candidate: MatchCandidate) -> bool:
+    if kind == "error":
+        return candidate.document.is_error
+    if kind == "subagent":
+        is_inline = isinstance(candidate.record, Chain) and candidate.record.is_sidechain
+        return is_inline or candidate.source.kind is not TranscriptKind.SESSION
+    return candidate.document.part in _KINDS[kind]
+
+
+_FIELDS: Final[Mapping[TextField, Callable[[str, MatchCandidate], bool]]] = {
+    "project": _is_in_project,
+    "session": lambda wanted, it: it.source.session_id.casefold().startswith(wanted),
+    "role": lambda wanted, it: it.document.part in ROLES[wanted],
+    "tool": _is_of_tool,
+    "file": _names_file,
+    "model": _is_by_model,
+    "branch": lambda wanted, it: wanted in it.read("git_branch"),
+    "is": _is_kind,
+}
+
 
 ERROR: Final = "error"
 PERMISSION: Final = "permission"
 _COST: Final = "cost:"
 _MICRO: Final = 1_000_000
-_MOST_CALLS: Final = 1000
-"""Calls whose tool is remembered until their result comes."""
+_MAX_CALLS: Final = 1000
+"""Calls whose tool is remembered until their result arrives."""
 
 
-class Fired(Struct, frozen=True, kw_only=True):
-    """Something that was waited for has happened; `text` is as hostile as any transcript."""
+class FiredTrigger(Struct, frozen=True, kw_only=True):
+    """A trigger that fired; `text` is untrusted, like everything in a transcript."""
 
     trigger: str
     session_id: str
@@ -39,8 +194,8 @@ class Fired(Struct, frozen=True, kw_only=True):
     text: str = ""
 
 
-class Ledger:
-    """What the messages heard so far cost, in millionths of a dollar."""
+class SpendCounter:
+    """The cost of all messages so far, in millionths of a dollar."""
 
     def __init__(self, prices: Prices) -> None:
         self._prices = prices
@@ -48,7 +203,7 @@ class Ledger:
         self.total = 0
 
     def add(self, record: Record) -> None:
-        """Count a line of a message; of several lines the dearest counts."""
+        """Count a line of a message; if there are several lines, the most expensive counts."""
         message = record.message if isinstance(record, Assistant) else None
         if not isinstance(record, Assistant) or message is None or not message.usage:
             return
@@ -61,43 +216,45 @@ class Ledger:
 
 
 class Triggers:
-    """Hears events and tells which of them somebody waits for."""
+    """Checks a stream of events against the requested triggers."""
 
-    def __init__(self, wanted: Iterable[str], prices: Prices | None = None) -> None:
-        texts = tuple(wanted)
+    def __init__(self, conditions: Iterable[str], prices: Prices | None = None) -> None:
+        texts = tuple(conditions)
         self._is_live = False
         self._wants_errors = ERROR in texts
         self._wants_permissions = PERMISSION in texts
         self._limits = [(text, _read_limit(text)) for text in texts if text.startswith(_COST)]
         self._matchers = [(text, Matcher(text)) for text in texts if _is_query(text)]
-        self._ledger = Ledger(prices or Prices.load()) if self._limits else None
+        self._spend = SpendCounter(prices or Prices.load()) if self._limits else None
         self._tools: dict[str, str] = {}
+        self._queued: dict[tuple[str, str], None] = {}
 
-    def hear(self, event: AnyEvent) -> Iterator[Fired]:
-        """What `event` sets off."""
+    def feed(self, event: AnyEvent) -> Iterator[FiredTrigger]:
+        """Yield the triggers that `event` fires."""
         match event:
-            case Level():
+            case CaughtUp():
                 self._is_live = True
                 yield from self._check_limits("")
             case Reset():
                 self._is_live = False
+                self._queued.clear()
             case Appended():
-                yield from self._hear_record(event.record, event.source)
+                yield from self._feed_record(event.record, event.source)
             case StatusChanged() if self._wants_permissions:
                 if event.status.kind is StatusKind.WAITING_FOR_PERMISSION:
-                    yield Fired(
+                    yield FiredTrigger(
                         trigger=PERMISSION, session_id=event.session_id, text=event.status.reason
                     )
 
-    def _hear_record(self, record: Record, source: Source) -> Iterator[Fired]:
+    def _feed_record(self, record: Record, source: EventSubject) -> Iterator[FiredTrigger]:
         self._remember_calls(record)
-        if self._ledger:
-            self._ledger.add(record)
+        if self._spend:
+            self._spend.add(record)
         if not self._is_live:
             return
         yield from self._check_limits(source.session_id)
         for trigger, text in self._iter_hits(record, source):
-            yield Fired(
+            yield FiredTrigger(
                 trigger=trigger,
                 session_id=source.session_id,
                 agent_id=source.agent_id,
@@ -105,29 +262,50 @@ class Triggers:
                 text=text,
             )
 
-    def _iter_hits(self, record: Record, source: Source) -> Iterator[tuple[str, str]]:
+    def _iter_hits(self, record: Record, source: EventSubject) -> Iterator[tuple[str, str]]:
         if self._wants_errors:
             is_subagent = source.kind is not TranscriptKind.SESSION
-            documents = list_documents(record, is_subagent=is_subagent)
+            documents = list_searchable_texts(record, is_subagent=is_subagent)
             yield from ((ERROR, each.text) for each in documents if each.is_error)
+        ignored = self._take_repeated(record, source) if self._matchers else frozenset()
         for trigger, matcher in self._matchers:
-            text = matcher.find(record, source, self._tools)
+            text = matcher.find(record, source, self._tools, ignored=ignored)
             if text is not None:
                 yield trigger, text
 
-    def _check_limits(self, session_id: str) -> Iterator[Fired]:
-        total = self._ledger.total if self._ledger else 0
+    def _take_repeated(self, record: Record, source: EventSubject) -> frozenset[str]:
+        """Return the texts of `record` that a line of the queue was matched with before.
+
+        Some clients write a prompt to the queue only, others also as a record of its own: the line
+        of the queue, which comes first, is the one that counts.
+        """
+        if not isinstance(record, User | Attachment | QueueOperation):
+            return frozenset()
+        documents = list_searchable_texts(record)
+        inputs = {(source.session_id, each.text.strip()) for each in documents if each.is_input}
+        if isinstance(record, QueueOperation):
+            self._queued |= dict.fromkeys(inputs)
+            while len(self._queued) > _MAX_CALLS:
+                del self._queued[next(iter(self._queued))]
+            return frozenset()
+        repeated = inputs & self._queued.keys()
+        for key in repeated:
+            del self._queued[key]
+        return frozenset(text for _, text in repeated)
+
+    def _check_limits(self, session_id: str) -> Iterator[FiredTrigger]:
+        total = self._spend.total if self._spend else 0
         reached = [each for each in self._limits if total >= each[1]]
         self._limits = [each for each in self._limits if total < each[1]]
         for trigger, _ in reached:
             text = f"${total / _MICRO:,.2f} at list prices"
-            yield Fired(trigger=trigger, session_id=session_id, text=text)
+            yield FiredTrigger(trigger=trigger, session_id=session_id, text=text)
 
     def _remember_calls(self, record: Record) -> None:
         message = record.message if isinstance(record, Assistant) else None
         for use in iter_tool_uses(message.content if message else None):
             self._tools[use.id] = use.name
-            if len(self._tools) > _MOST_CALLS:
+            if len(self._tools) > _MAX_CALLS:
                 del self._tools[next(iter(self._tools))]
 
 
@@ -141,5 +319,5 @@ def _read_limit(text: str) -> float:
     except ValueError:
         dollars = 0.0
     if not 0 < dollars < float("inf"):
-        raise UsageError(f"{text!r} is no limit: write it like cost:5.00, in dollars.")
+        raise UsageError(f"{text!r} is not a valid limit. Write it as cost:5.00, in dollars.")
     return dollars * _MICRO

@@ -1,9 +1,10 @@
-"""Being told which files changed: by the system where it can, by looking where it cannot.
+"""Watch directories for changed files: through file-system events where possible, else by polling.
 
-Both ways watch a list of directories, each by itself and not what lies below it, because only a few
-of the directories beside a session ever hold transcripts, and the system counts each that is
-watched. Being told too often is harmless, since whoever listens looks for himself; so the one rule
-is that nothing goes unnoticed for longer than the next sweep.
+Directories are watched without their subdirectories, because few of the directories beside a
+session ever hold transcripts and the system limits how many are watched. Reporting a path too often
+is harmless, since consumers check the file themselves; the one rule is that no change goes
+unnoticed for longer than the next sweep. `WatcherSupervisor` keeps a watcher running, and switches
+to polling when events do not arrive, as on drives that other machines write to.
 """
 
 import asyncio
@@ -12,46 +13,47 @@ import sys
 import time
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
-from recollect.locations.entries import is_directory
-from recollect.locations.names import TRANSCRIPT_SUFFIX
+from recollect.locations.project_names import TRANSCRIPT_SUFFIX
+from recollect.locations.safe_files import is_directory
 
 POLL_VARIABLE: Final = "RECOLLECT_POLL"
-"""Set to anything but 0, it forbids asking the system."""
+"""Set to anything but 0, it forces polling."""
 
 STEP_MS: Final = 25
-"""How long the system's messages are gathered while they keep coming, at least …"""
+"""A batch of events ends after this long without another one …"""
 DEBOUNCE_MS: Final = 100
-"""… and at most."""
+"""… and after this long in any case."""
 
 POLL_SECONDS: Final = 0.1
 HOT_SECONDS: Final = 60.0
-"""How long a file that changed is looked at with each poll."""
+"""How long a file is checked on every poll after it changed."""
 SWEEP_SHARE: Final = 20
-"""A sweep over everything waits this many times as long as it took: 5 % of one core at most."""
+"""A full sweep waits this many times as long as the last one took: at most 5 % of one core."""
 
 _LIMIT_FILE: Final = Path("/proc/sys/fs/inotify/max_user_watches")
 _SHARE_OF_LIMIT: Final = 2
-"""Editors need the other half."""
+"""The other half is left to editors and other programs."""
 
 Paths = frozenset[str]
+T = TypeVar("T")
 
 
 class Watcher(Protocol):
-    """Yields the paths that changed, files and directories, as soon as it learns of them."""
+    """Reports changed files and directories."""
 
     def watch(self, directories: Sequence[Path]) -> AsyncGenerator[Paths, None]:
-        """Watch these directories; the first thing that comes, maybe empty, says that it began."""
+        """Yield changed paths; the first set, which may be empty, signals that watching started."""
         ...
 
 
 class WatchUnavailable(Exception):
-    """The system will not tell what changes, and why."""
+    """File-system events are not available; the message says why."""
 
 
 class SystemWatcher:
-    """Asks the system. Raises WatchUnavailable where that does not work, or no longer does."""
+    """Uses file-system events. Raises WatchUnavailable when they do not work, or stop working."""
 
     def __init__(self, limit: int | None = None) -> None:
         self._limit = find_watch_limit() if limit is None else limit
@@ -60,12 +62,12 @@ class SystemWatcher:
         """Watch these directories."""
         if len(directories) > self._limit:
             raise WatchUnavailable(
-                f"there are {len(directories)} directories, and {self._limit} may be watched"
+                f"{len(directories)} directories to watch, but the limit is {self._limit}"
             )
-        # Brings a second event loop library along, which polling does not need.
-        from watchfiles import awatch  # noqa: PLC0415
+        # Imports a second event loop library, which polling does not need.
+        from watchfiles import awatch
 
-        names = await asyncio.to_thread(_name_really, directories)
+        names = await asyncio.to_thread(_resolve, directories)
         stop = asyncio.Event()
         watching = awatch(
             *names,
@@ -77,35 +79,44 @@ class SystemWatcher:
             force_polling=False,
             ignore_permission_denied=True,
         )
-        coming = asyncio.ensure_future(anext(watching))
-        # One turn of the loop is enough for it to begin, and nothing is missed from there on.
+        upcoming = _request_next(watching)
+        # One iteration of the loop is enough to start it; nothing is missed from then on.
         await asyncio.sleep(0)
         try:
             yield frozenset()
             while True:
-                await asyncio.wait({coming})
-                changes = coming.result()
-                coming = asyncio.ensure_future(anext(watching))
-                yield frozenset(_rename(path, names) for _, path in changes)
+                await asyncio.wait({upcoming})
+                changes = upcoming.result()
+                upcoming = _request_next(watching)
+                yield frozenset(_restore_name(path, names) for _, path in changes)
         except ExceptionGroup as group:
-            # The name of a file that changed is no text.
+            # The name of a changed file is not valid UTF-8.
             raise WatchUnavailable(str(group.exceptions[0])) from group
         except (OSError, RuntimeError, UnicodeEncodeError) as error:
-            # The last where that of a directory is none.
+            # UnicodeEncodeError when the name of a directory is not valid UTF-8.
             raise WatchUnavailable(str(error)) from error
         finally:
-            # Never by cancelling it: that can get lost between two of its rounds.
+            # Not by cancelling it: a cancellation can get lost between two of its rounds.
             stop.set()
-            await asyncio.gather(coming, return_exceptions=True)
+            await asyncio.gather(upcoming, return_exceptions=True)
 
 
-def _name_really(directories: Iterable[Path]) -> dict[str, str]:
-    """The directories that are there, by their real paths."""
+def _request_next(watching: AsyncGenerator[T, None]) -> asyncio.Future[T]:
+    """Start waiting for the next batch of events."""
+    upcoming = asyncio.ensure_future(anext(watching))
+    # asyncio warns about exceptions that are never retrieved, such as one that is raised just after
+    # the consumer left.
+    upcoming.add_done_callback(lambda done: None if done.cancelled() else done.exception())
+    return upcoming
+
+
+def _resolve(directories: Iterable[Path]) -> dict[str, str]:
+    """Return the directories that exist, by their real paths."""
     return {os.path.realpath(each): str(each) for each in directories if is_directory(each)}
 
 
-def _rename(path: str, names: Mapping[str, str]) -> str:
-    """The path as the caller would write it: the system tells real ones."""
+def _restore_name(path: str, names: Mapping[str, str]) -> str:
+    """Return the path as the caller writes it: events carry real paths."""
     directory, name = os.path.split(path)
     if directory in names:
         return os.path.join(names[directory], name)  # noqa: PTH118 - paths are texts here
@@ -113,7 +124,7 @@ def _rename(path: str, names: Mapping[str, str]) -> str:
 
 
 class PollingWatcher:
-    """Looks for itself: at files that changed lately all the time, at everything now and then."""
+    """Polls: recently changed files every time, everything now and then."""
 
     def __init__(self, seconds: float = POLL_SECONDS) -> None:
         self._seconds = seconds
@@ -143,12 +154,12 @@ class PollingWatcher:
                 yield frozenset(changed)
 
 
-State = tuple[int, int, int] | None
-"""Inode, size and time of a file; None when it is not there."""
+FileTimes = tuple[int, int, int] | None
+"""Inode, size and mtime of a file; None if it does not exist."""
 
 
-def _sweep(directories: Iterable[Path]) -> dict[str, State]:
-    found: dict[str, State] = {}
+def _sweep(directories: Iterable[Path]) -> dict[str, FileTimes]:
+    found: dict[str, FileTimes] = {}
     for directory in directories:
         try:
             with os.scandir(directory) as entries:
@@ -158,16 +169,16 @@ def _sweep(directories: Iterable[Path]) -> dict[str, State]:
                     elif entry.is_dir(follow_symlinks=False):
                         found[entry.path] = (entry.inode(), 0, 0)
         except OSError:
-            # Gone, or forbidden: either way nothing is seen in it.
+            # Deleted, or not readable: either way there is nothing to report in it.
             found[str(directory)] = None
     return found
 
 
-def _look_at(paths: Iterable[str]) -> dict[str, State]:
+def _look_at(paths: Iterable[str]) -> dict[str, FileTimes]:
     return {path: _state_of(path) for path in paths}
 
 
-def _state_of(path: str) -> State:
+def _state_of(path: str) -> FileTimes:
     try:
         status = os.lstat(path)
     except OSError:
@@ -180,7 +191,7 @@ def _is_transcript(name: str) -> bool:
 
 
 def find_watch_limit() -> int:
-    """How many directories may be watched without taking them from others."""
+    """Return how many directories to watch at most, leaving room for other programs."""
     try:
         return int(_LIMIT_FILE.read_text(encoding="ascii")) // _SHARE_OF_LIMIT
     except (OSError, ValueError):
@@ -188,5 +199,108 @@ def find_watch_limit() -> int:
 
 
 def must_poll(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether the environment forbids asking the system."""
+    """Return whether the environment forces polling."""
     return environment.get(POLL_VARIABLE, "0") not in {"", "0"}
+
+
+MAX_MISSES: Final = 2
+"""Sweeps in a row that may find unreported changes before it switches to polling."""
+
+POLLING_REQUESTED: Final = "polling was requested"
+POLLING_FORCED: Final = f"{POLL_VARIABLE} is set"
+NO_NOTIFICATIONS: Final = "files change without file-system events, as on a network drive"
+
+
+class WatcherSupervisor:
+    """Collects changed paths in the background; `changed` is set while there are any."""
+
+    def __init__(self, watcher: Watcher | None = None, *, poll: bool = False) -> None:
+        self.changed = asyncio.Event()
+        self.reason = ""
+        self._misses = 0
+        self._paths: set[str] = set()
+        self._has_gap = False
+        self._directories: tuple[Path, ...] = ()
+        self._task: asyncio.Task[None] | None = None
+        self._started = asyncio.Event()
+        self._watcher: Watcher = watcher or SystemWatcher()
+        if poll or must_poll():
+            self._use_polling(POLLING_REQUESTED if poll else POLLING_FORCED)
+
+    @property
+    def is_polling(self) -> bool:
+        """Whether it polls instead of using file-system events."""
+        return isinstance(self._watcher, PollingWatcher)
+
+    async def watch(self, directories: Sequence[Path]) -> bool:
+        """Watch these directories from now on; return whether the watcher had to restart."""
+        wanted = tuple(directories)
+        if self._task and not self._task.done() and wanted == self._directories:
+            return False
+        await self.stop()
+        self._directories = wanted
+        self._started.clear()
+        self._task = asyncio.create_task(self._run())
+        started = asyncio.create_task(self._started.wait())
+        try:
+            await asyncio.wait({self._task, started}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            started.cancel()
+        self._raise_failure()
+        return True
+
+    def take_changes(self) -> set[str]:
+        """Return the paths that changed since the last call."""
+        self._raise_failure()
+        paths, self._paths = self._paths, set()
+        self.changed.clear()
+        if paths:
+            self._misses = 0
+        if not paths.isdisjoint(map(str, self._directories)):
+            # A watched directory was itself removed or replaced: the next `watch` restarts.
+            self._directories = ()
+        return paths
+
+    def take_gap(self) -> bool:
+        """Return whether the watcher was not running for a while since the last call."""
+        has_gap, self._has_gap = self._has_gap, False
+        return has_gap
+
+    def note_missed(self) -> None:
+        """Count a change that a sweep found and the watcher did not report."""
+        self._misses += 1
+        if self._misses >= MAX_MISSES and not self.is_polling:
+            self._use_polling(NO_NOTIFICATIONS)
+            self._directories = ()
+
+    async def stop(self) -> None:
+        """Stop the watcher."""
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+
+    def _raise_failure(self) -> None:
+        if self._task and self._task.done():
+            self._task.result()
+
+    def _use_polling(self, reason: str) -> None:
+        self._watcher, self.reason = PollingWatcher(), reason
+
+    def _mark_started(self) -> None:
+        self._started.set()
+        self._has_gap = True
+        self.changed.set()
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                async for paths in self._watcher.watch(self._directories):
+                    if not self._started.is_set():
+                        self._mark_started()
+                    self._paths |= paths
+                    if paths:
+                        self.changed.set()
+            except WatchUnavailable as error:
+                self._use_polling(str(error))
+                self._started.clear()

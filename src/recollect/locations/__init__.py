@@ -9,14 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from recollect.locations.discovery import Discovery, discover, discover_root
-from recollect.locations.entries import Refusal, Refused
-from recollect.locations.names import encode_project_path, is_plain_name
+from recollect.locations.project_names import encode_project_path, is_plain_name
 from recollect.locations.roots import resolve_roots
-from recollect.locations.safe_open import open_regular
+from recollect.locations.safe_files import Refusal, Refused, open_regular
 from recollect.locations.transcript_files import Transcript, TranscriptKind
 
 if TYPE_CHECKING:
-    from recollect.locations.project_directories import (
+    from recollect.locations.references import (
         find_project_directories,
         select_transcripts,
     )
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
         list_session_sidecars,
         resolve_tool_result,
     )
-    from recollect.locations.strays import is_stray
 
 __all__ = [
     "Discovery",
@@ -48,7 +46,6 @@ __all__ = [
     "find_root_of",
     "find_subagent_meta",
     "is_plain_name",
-    "is_stray",
     "list_root_sidecars",
     "list_session_sidecars",
     "open_regular",
@@ -58,9 +55,8 @@ __all__ = [
 ]
 
 _MODULES = {
-    "find_project_directories": "project_directories",
-    "select_transcripts": "project_directories",
-    "is_stray": "strays",
+    "find_project_directories": "references",
+    "select_transcripts": "references",
 }
 """Where the names are that are not loaded at once; those of no other module are sidecars."""
 

@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from recollect.errors import NothingFound, UnreadableInput
-from recollect.locations.entries import (
+from recollect.locations.project_names import (
+    PROJECTS_DIRECTORY,
+    SUBAGENTS_DIRECTORY,
+    is_key_name,
+    is_transcript_name,
+)
+from recollect.locations.safe_files import (
     Refusal,
     Refused,
     describe_error,
@@ -26,13 +32,13 @@ from recollect.locations.entries import (
     list_directory,
     resolve_links,
 )
-from recollect.locations.names import PROJECTS_DIRECTORY, is_key_name, is_transcript_name
 from recollect.locations.transcript_files import (
-    Place,
     Transcript,
+    TranscriptLocation,
     guess_place,
     project_place,
     run_place,
+    shared_subagents_place,
     subagents_place,
 )
 
@@ -50,6 +56,7 @@ class _Level(Enum):
     PROJECT = auto()
     SESSION = auto()
     SUBAGENTS = auto()
+    SHARED_SUBAGENTS = auto()
     WORKFLOWS = auto()
     RUN = auto()
     ANYWHERE = auto()
@@ -63,19 +70,21 @@ _ANY_CHILD: Final[Mapping[_Level, _Level]] = {
 }
 _NAMED_CHILD: Final[Mapping[_Level, tuple[str, _Level]]] = {
     _Level.ROOT: (PROJECTS_DIRECTORY, _Level.PROJECTS),
-    _Level.SESSION: ("subagents", _Level.SUBAGENTS),
+    _Level.PROJECT: (SUBAGENTS_DIRECTORY, _Level.SHARED_SUBAGENTS),
+    _Level.SESSION: (SUBAGENTS_DIRECTORY, _Level.SUBAGENTS),
     _Level.SUBAGENTS: ("workflows", _Level.WORKFLOWS),
 }
-_PLACES: Final[Mapping[_Level, Callable[[Path], Place]]] = {
+_PLACES: Final[Mapping[_Level, Callable[[Path], TranscriptLocation]]] = {
     _Level.PROJECT: project_place,
     _Level.SUBAGENTS: subagents_place,
+    _Level.SHARED_SUBAGENTS: shared_subagents_place,
     _Level.RUN: run_place,
     _Level.ANYWHERE: guess_place,
 }
 
 
 def _join(directory: str, name: str) -> str:
-    return os.path.join(directory, name)  # noqa: PTH118 - a Path costs more, and this runs once a session
+    return os.path.join(directory, name)
 
 
 class _Directory(NamedTuple):
@@ -93,13 +102,13 @@ class _Directory(NamedTuple):
     def child(self, name: str, level: _Level) -> "_Directory":
         return _Directory(_join(self.path, name), _join(self.real, name), level)
 
-    def place(self) -> Place | None:
+    def place(self) -> TranscriptLocation | None:
         make = _PLACES.get(self.level)
         return make(Path(self.path)) if make else None
 
 
 class _LinkedFile(NamedTuple):
-    place: Place
+    place: TranscriptLocation
     name: str
     real: Path
     status: os.stat_result
@@ -193,7 +202,9 @@ class _Walk:
         elif status is not None and stat.S_ISDIR(status.st_mode):
             self._queue.append(directory.child(name, level))
 
-    def _take(self, directory: _Directory, place: Place | None, entry: os.DirEntry[str]) -> None:
+    def _take(
+        self, directory: _Directory, place: TranscriptLocation | None, entry: os.DirEntry[str]
+    ) -> None:
         name = entry.name
         try:
             # First what nearly every entry is; this is no link, and needs no question to the disk.
@@ -215,7 +226,7 @@ class _Walk:
         except OSError as error:
             self._refuse(Path(directory.path, name), Refusal.UNREADABLE, describe_error(error))
 
-    def _follow(self, directory: _Directory, place: Place | None, name: str) -> None:
+    def _follow(self, directory: _Directory, place: TranscriptLocation | None, name: str) -> None:
         level = directory.child_level(name)
         if level is self._skipped:
             level = None

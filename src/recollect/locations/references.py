@@ -1,4 +1,11 @@
-"""What people call a session → the one transcript that they mean.
+"""Which transcripts belong to a work directory.
+
+Knows the names that a path may have below `projects/`, and that several paths share one name;
+refuses to read records: the caller's `cwd_of` tells the work directory that a transcript records.
+Names alone decide too little (collisions, hashes that differ between builds, directories renamed
+by the user), and so do records (some transcripts have no work directory in them).
+
+What people call a session → the one transcript that they mean.
 
 Knows ids, beginnings of ids, titles and counting back from the newest, over transcripts that were
 found; who tells what they hold, the files or the index, is the caller's choice. A name is compared
@@ -9,17 +16,120 @@ and a server must not hand it what a browser sent.
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
-from pathlib import Path
+from itertools import groupby, islice
+from pathlib import Path, PureWindowsPath
 from typing import Final, NamedTuple
 
 from recollect.errors import AmbiguousSession, Candidate, NothingFound, UnreadableInput
-from recollect.locations.discovery import discover
-from recollect.locations.entries import is_directory
-from recollect.locations.names import PROJECTS_DIRECTORY, TRANSCRIPT_SUFFIX
-from recollect.locations.transcript_files import Transcript, TranscriptKind, name_of
+from recollect.locations import Transcript
+from recollect.locations.discovery import discover, discover_root
+from recollect.locations.project_names import (
+    PROJECT_NAME_LIMIT,
+    PROJECTS_DIRECTORY,
+    TRANSCRIPT_SUFFIX,
+    encode_id,
+    encode_project_path,
+    encode_without_limit,
+)
+from recollect.locations.safe_files import is_directory
+from recollect.locations.transcript_files import TranscriptKind, name_of
 
-SHORTEST_PREFIX: Final = 4
+CwdOf = Callable[[Path], str | None]
+
+
+class WorkDirectory(NamedTuple):
+    """A work directory under every spelling that Claude Code may have recorded."""
+
+    spellings: tuple[str, ...]
+
+    def is_named(self, directory_name: str) -> bool:
+        """Tell whether a project directory has a name that is certainly made from this path."""
+        return any(
+            directory_name in (encode_project_path(path), encode_without_limit(path))
+            for path in self.spellings
+        )
+
+    def may_be_named(self, directory_name: str) -> bool:
+        """Tell whether the name fits but for its hash, which some builds computed otherwise."""
+        return any(
+            len(name) > PROJECT_NAME_LIMIT
+            and directory_name.startswith(f"{name[:PROJECT_NAME_LIMIT]}-")
+            for name in map(encode_without_limit, self.spellings)
+        )
+
+    def is_at(self, recorded: str) -> bool:
+        """Tell whether a recorded path is this directory."""
+        return any(_is_same_path(path, recorded) for path in self.spellings)
+
+    def collides_with(self, recorded: str) -> bool:
+        """Tell whether a recorded path is another directory that has to share this one's name."""
+        return not self.is_at(recorded) and any(
+            _short_name(path) == _short_name(recorded) for path in self.spellings
+        )
+
+
+def work_directory(cwd: str) -> WorkDirectory:
+    """Return a work directory as given and, where this system can tell, without its links."""
+    trimmed = cwd.rstrip("/\\") or cwd
+    # A path of another system is relative to this one and must not be mixed with our own cwd.
+    real = os.path.realpath(trimmed) if Path(trimmed).is_absolute() else trimmed
+    return WorkDirectory(tuple(dict.fromkeys((real, trimmed))))
+
+
+def select_transcripts(
+    transcripts: Iterable[Transcript], cwd: str, cwd_of: CwdOf
+) -> tuple[Transcript, ...]:
+    """Return those transcripts that belong to a work directory, in their order by directory.
+
+    In a directory of the right name a transcript is dropped only if it records a different path
+    that shares the name: one without a path, or from a subdirectory or a place since moved, stays.
+    In any other directory it has to record the very path.
+    """
+    wanted = work_directory(cwd)
+    by_directory = groupby(
+        sorted(transcripts, key=lambda found: found.project_dir), lambda found: found.project_dir
+    )
+    return tuple(
+        transcript
+        for directory, group in by_directory
+        for transcript in _select_in(directory.name, tuple(group), wanted, cwd_of)
+    )
+
+
+def find_project_directories(root: Path, cwd: str, cwd_of: CwdOf) -> tuple[Path, ...]:
+    """Return the directories below `projects/` that hold transcripts of a work directory."""
+    selected = select_transcripts(discover_root(root).transcripts, cwd, cwd_of)
+    return tuple(dict.fromkeys(transcript.project_dir for transcript in selected))
+
+
+def _select_in(
+    name: str, transcripts: tuple[Transcript, ...], wanted: WorkDirectory, cwd_of: CwdOf
+) -> Iterable[Transcript]:
+    recorded = [(transcript, cwd_of(transcript.path)) for transcript in transcripts]
+    exact = [transcript for transcript, cwd in recorded if cwd is not None and wanted.is_at(cwd)]
+    if wanted.is_named(name) or (exact and wanted.may_be_named(name)):
+        return [
+            transcript
+            for transcript, cwd in recorded
+            if cwd is None or not wanted.collides_with(cwd)
+        ]
+    return exact
+
+
+def _short_name(path: str) -> str:
+    # Without the hash: two long paths with one beginning may have met under one name as well.
+    return encode_without_limit(path)[:PROJECT_NAME_LIMIT]
+
+
+def _is_same_path(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    windows = (PureWindowsPath(one), PureWindowsPath(other))
+    # Windows ignores case and takes either slash; editors hand over `c:` where a shell says `C:`.
+    return all(path.drive for path in windows) and windows[0] == windows[1]
+
+
+MIN_PREFIX_LENGTH: Final = 4
 """Characters of an id that are enough to look for it."""
 
 LATEST: Final = "latest"
@@ -27,7 +137,7 @@ LATEST: Final = "latest"
 _COUNT_BACK: Final = re.compile(r"-([1-9][0-9]{0,8})")
 
 
-class Told(NamedTuple):
+class SessionFacts(NamedTuple):
     """A transcript that holds a session, and what people know that session by."""
 
     transcript: Transcript
@@ -38,7 +148,7 @@ class Told(NamedTuple):
     """When something last happened in it, in seconds since 1970."""
 
 
-Tell = Callable[[Sequence[Transcript]], Iterable[Told]]
+ReadFacts = Callable[[Sequence[Transcript]], Iterable[SessionFacts]]
 """Those of the transcripts that hold a session, the most recently active first.
 
 It may be asked for a few of them only, and is not asked at all where an id is enough.
@@ -48,7 +158,7 @@ It may be asked for a few of them only, and is not asked at all where an id is e
 def looks_like_file(ref: str) -> bool:
     """Whether `ref` is the path of a transcript that exists, rather than a name of a session."""
     # Unlike `Path.exists`, this is False for what no file system could hold.
-    return ref.endswith(TRANSCRIPT_SUFFIX) and os.path.exists(ref)  # noqa: PTH110
+    return ref.endswith(TRANSCRIPT_SUFFIX) and os.path.exists(ref)
 
 
 def locate_file(path: Path) -> Transcript:
@@ -64,7 +174,7 @@ def counts_back(ref: str) -> bool:
 
 
 def match_session(
-    ref: str, transcripts: Sequence[Transcript], places: Sequence[Path], tell: Tell
+    ref: str, transcripts: Sequence[Transcript], places: Sequence[Path], tell: ReadFacts
 ) -> Transcript:
     """The one of `transcripts`, found in `places`, that `ref` names; it is never taken for a path.
 
@@ -77,7 +187,7 @@ def match_session(
         if found := match(ref, transcripts, tell):
             return _require_one(ref, found, tell)
     raise NothingFound(
-        f"No session is called {ref!r}: it is no id, no beginning of one ({SHORTEST_PREFIX} "
+        f"No session is called {ref!r}: it is no id, no beginning of one ({MIN_PREFIX_LENGTH} "
         f"characters at least), no agent and no part of a title in{_name_places(places)}\n"
         f"To open a file, give a path that ends in {TRANSCRIPT_SUFFIX}."
     )
@@ -89,7 +199,7 @@ def _read_count(ref: str) -> int | None:
 
 
 def _find_nth(
-    back: int, transcripts: Sequence[Transcript], places: Sequence[Path], tell: Tell
+    back: int, transcripts: Sequence[Transcript], places: Sequence[Path], tell: ReadFacts
 ) -> Transcript:
     newest = list(islice(tell(_sessions(transcripts)), back))
     if len(newest) < back:
@@ -97,17 +207,19 @@ def _find_nth(
     return newest[-1].transcript
 
 
-def _match_id(ref: str, transcripts: Sequence[Transcript], _: Tell) -> list[Transcript]:
-    return [each for each in _sessions(transcripts) if name_of(each) == ref]
+def _match_id(ref: str, transcripts: Sequence[Transcript], _: ReadFacts) -> list[Transcript]:
+    # As it is listed, or as the file is called.
+    wanted = {ref, encode_id(ref)}
+    return [each for each in _sessions(transcripts) if name_of(each) in wanted]
 
 
-def _match_agent(ref: str, transcripts: Sequence[Transcript], _: Tell) -> list[Transcript]:
+def _match_agent(ref: str, transcripts: Sequence[Transcript], _: ReadFacts) -> list[Transcript]:
     agents = (each for each in transcripts if each.kind is not TranscriptKind.SESSION)
     return [each for each in agents if ref in (each.agent_id, name_of(each))]
 
 
-def _match_prefix(ref: str, transcripts: Sequence[Transcript], tell: Tell) -> list[Transcript]:
-    if len(ref) < SHORTEST_PREFIX:
+def _match_prefix(ref: str, transcripts: Sequence[Transcript], tell: ReadFacts) -> list[Transcript]:
+    if len(ref) < MIN_PREFIX_LENGTH:
         return []
     found = [each for each in _sessions(transcripts) if name_of(each).startswith(ref)]
     if not found:
@@ -117,7 +229,7 @@ def _match_prefix(ref: str, transcripts: Sequence[Transcript], tell: Tell) -> li
     return real or found
 
 
-def _match_title(ref: str, transcripts: Sequence[Transcript], tell: Tell) -> list[Transcript]:
+def _match_title(ref: str, transcripts: Sequence[Transcript], tell: ReadFacts) -> list[Transcript]:
     wanted = ref.strip().casefold()
     titled = [
         (each.transcript, each.title.strip().casefold())
@@ -132,7 +244,7 @@ def _sessions(transcripts: Iterable[Transcript]) -> list[Transcript]:
     return [each for each in transcripts if each.kind is TranscriptKind.SESSION]
 
 
-def _require_one(ref: str, found: Sequence[Transcript], tell: Tell) -> Transcript:
+def _require_one(ref: str, found: Sequence[Transcript], tell: ReadFacts) -> Transcript:
     if len(found) == 1:
         return found[0]
     told = {each.transcript.file: each for each in tell(found)}
@@ -144,7 +256,7 @@ def _require_one(ref: str, found: Sequence[Transcript], tell: Tell) -> Transcrip
     )
 
 
-def _describe(name: str, told: Told | None) -> Candidate:
+def _describe(name: str, told: SessionFacts | None) -> Candidate:
     return Candidate(name, told.title, told.project, told.active) if told else Candidate(name)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from recollect.errors import NothingFound
-from recollect.locations.entries import is_directory
-from recollect.locations.names import PROJECTS_DIRECTORY
+from recollect.locations.project_names import PROJECTS_DIRECTORY
+from recollect.locations.safe_files import is_directory
 
 CONFIG_VARIABLE: Final = "CLAUDE_CONFIG_DIR"
 

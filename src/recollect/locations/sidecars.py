@@ -15,20 +15,21 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from recollect.locations.entries import (
+from recollect.locations.project_names import (
+    PROJECTS_DIRECTORY,
+    TRANSCRIPT_SUFFIX,
+    decode_id,
+    is_key_name,
+    is_plain_name,
+    is_transcript_name,
+)
+from recollect.locations.safe_files import (
     Parts,
     Refused,
     find_directory,
     find_status,
     iter_tree,
     refusal_of,
-)
-from recollect.locations.names import (
-    PROJECTS_DIRECTORY,
-    TRANSCRIPT_SUFFIX,
-    is_key_name,
-    is_plain_name,
-    is_transcript_name,
 )
 from recollect.locations.transcript_files import Transcript
 
@@ -118,27 +119,33 @@ def resolve_tool_result(transcript: Transcript, recorded_path: str) -> Path | No
     The recorded path is absolute and of the machine that wrote it, so only `tool-results/<name>`
     counts, below the session's own directory or, for a subagent, that of its parent session.
     """
-    session_id, parts = transcript.session_id, re.split(r"[\\/]", recorded_path)
-    if session_id is None or ".." in parts or parts[-2:-1] != ["tool-results"]:
+    name, parts = _find_directory_name(transcript), re.split(r"[\\/]", recorded_path)
+    if name is None or ".." in parts or parts[-2:-1] != ["tool-results"]:
         return None
-    if not is_plain_name(session_id) or not is_plain_name(parts[-1]) or is_key_name(parts[-1]):
+    if not is_plain_name(parts[-1]) or is_key_name(parts[-1]):
         return None
-    directory = find_directory(transcript.project_dir, session_id, "tool-results")
+    directory = find_directory(transcript.project_dir, name, "tool-results")
     return _find_regular(directory / parts[-1]) if isinstance(directory, Path) else None
 
 
 def _iter_session_sidecars(transcript: Transcript, slug: str | None) -> Iterator[Sidecar | Refused]:
-    session_id, root = transcript.session_id, find_root_of(transcript)
-    if session_id is None or not is_plain_name(session_id):
+    name, root = _find_directory_name(transcript), find_root_of(transcript)
+    if name is None:
         return
-    yield from _collect(transcript.project_dir, (session_id,), _classify_in_session)
+    yield from _collect(transcript.project_dir, (name,), _classify_in_session)
     if root is None:
         return
-    yield from _collect(root, ("todos",), _todo_of(session_id))
-    yield from _collect(root, ("tasks", session_id), _json_as(SidecarKind.TASK))
-    yield from _collect(root, ("file-history", session_id), lambda _: SidecarKind.FILE_HISTORY)
+    yield from _collect(root, ("todos",), _todo_of(name))
+    yield from _collect(root, ("tasks", name), _json_as(SidecarKind.TASK))
+    yield from _collect(root, ("file-history", name), lambda _: SidecarKind.FILE_HISTORY)
     if slug is not None and is_plain_name(slug):
         yield from _collect_one(root, ("plans",), f"{slug}.md", SidecarKind.PLAN)
+
+
+def _find_directory_name(transcript: Transcript) -> str | None:
+    """What the directories of a session are called; None if that cannot be part of a path."""
+    name = None if transcript.session_id is None else decode_id(transcript.session_id)
+    return name if name is not None and is_plain_name(name) else None
 
 
 def _classify_in_session(parts: Parts) -> SidecarKind | None:

@@ -1,7 +1,8 @@
 """What a transcript file is before anyone has read it: its place, its ids and its state on disk.
 
-Knows the three layouts of subagents; refuses to know the content. The session of a subagent from
-2.0.x is written inside the file only, so its `session_id` is None here, never a guess.
+Knows the four layouts of subagents; refuses to know the content. The session of a subagent that
+lies outside a session's directory is written inside the file only, so its `session_id` is None
+here, never a guess.
 """
 
 import os
@@ -9,9 +10,17 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from recollect.locations.names import TRANSCRIPT_SUFFIX, is_plain_name
+from recollect.locations.project_names import (
+    PROJECTS_DIRECTORY,
+    SUBAGENTS_DIRECTORY,
+    TRANSCRIPT_SUFFIX,
+    encode_id,
+    encode_name,
+)
 
 _AGENT_PREFIX: Final = "agent-"
+_NAMELESS: Final = "%00"
+"""Id of a session whose file is called `.jsonl`; no other name can hold this character."""
 
 
 class TranscriptKind(StrEnum):
@@ -26,7 +35,7 @@ class Transcript(NamedTuple):
     """One transcript as it was found; size and times are those of that moment.
 
     `file` is where the bytes are and is no link itself; `project_dir` is where it was found.
-    An id is None when the layout does not tell it or the name could not be a plain name.
+    An id is None when the layout does not tell it.
     `device` and `inode` are 0 where listing a directory does not tell them (Windows).
     """
 
@@ -48,8 +57,13 @@ class Transcript(NamedTuple):
         return Path(self.file)
 
     @property
-    def state(self) -> tuple[int, int, int]:
-        """Inode, size and time: a file that has the same ones is taken to be as it was."""
+    def project(self) -> str:
+        """The name of the project's directory as text."""
+        return encode_name(self.project_dir.name)
+
+    @property
+    def stamp(self) -> tuple[int, int, int]:
+        """Inode, size and time of last modification, by which a change is noticed."""
         return self.inode, self.size, self.mtime_ns
 
     @property
@@ -62,10 +76,11 @@ def name_of(transcript: Transcript) -> str:
     """The id of what a transcript holds: a session's own, or the name of a subagent's file."""
     if transcript.kind is TranscriptKind.SESSION and transcript.session_id:
         return transcript.session_id
-    return os.path.basename(transcript.file).removesuffix(TRANSCRIPT_SUFFIX)  # noqa: PTH119 - a list asks for thousands
+    name = os.path.basename(transcript.file)
+    return encode_id(name.removesuffix(TRANSCRIPT_SUFFIX))
 
 
-class Place(NamedTuple):
+class TranscriptLocation(NamedTuple):
     """What a directory says about the transcripts that lie directly in it."""
 
     prefix: str
@@ -80,11 +95,11 @@ class Place(NamedTuple):
         stem = name.removesuffix(TRANSCRIPT_SUFFIX)
         kind, session_id, agent_id = self.kind, self.session_id, None
         if kind is not TranscriptKind.SESSION:
-            agent_id = _plain(stem.removeprefix(_AGENT_PREFIX))
+            agent_id = encode_id(stem.removeprefix(_AGENT_PREFIX)) or None
         elif stem.startswith(_AGENT_PREFIX):
-            kind, agent_id = TranscriptKind.SUBAGENT, _plain(stem.removeprefix(_AGENT_PREFIX))
+            kind, agent_id = TranscriptKind.SUBAGENT, encode_id(stem[len(_AGENT_PREFIX) :]) or None
         else:
-            session_id = _plain(stem)
+            session_id = encode_id(stem) or _NAMELESS
         return Transcript(
             self.prefix + name,
             self.project_dir,
@@ -99,42 +114,46 @@ class Place(NamedTuple):
         )
 
 
-def project_place(directory: Path) -> Place:
+def project_place(directory: Path) -> TranscriptLocation:
     """Return what `projects/<project>` says: sessions, and the flat subagents of 2.0.x."""
-    return Place(_prefix(directory), directory)
+    return TranscriptLocation(_prefix(directory), directory)
 
 
-def subagents_place(directory: Path) -> Place:
+def subagents_place(directory: Path) -> TranscriptLocation:
     """Return what `<session>/subagents` says, flat at any depth of nesting."""
     session_dir = directory.parent
-    session_id = _plain(session_dir.name)
-    return Place(_prefix(directory), session_dir.parent, TranscriptKind.SUBAGENT, session_id)
-
-
-def run_place(directory: Path) -> Place:
-    """Return what `<session>/subagents/workflows/<run>` says."""
-    session_dir = directory.parent.parent.parent
-    return Place(
-        _prefix(directory),
-        session_dir.parent,
-        TranscriptKind.WORKFLOW_AGENT,
-        _plain(session_dir.name),
-        _plain(directory.name),
+    session_id = encode_id(session_dir.name) or None
+    return TranscriptLocation(
+        _prefix(directory), session_dir.parent, TranscriptKind.SUBAGENT, session_id
     )
 
 
-def guess_place(directory: Path) -> Place:
+def shared_subagents_place(directory: Path) -> TranscriptLocation:
+    """Return what `projects/<project>/subagents` says: subagents of all sessions of a project."""
+    return TranscriptLocation(_prefix(directory), directory.parent, TranscriptKind.SUBAGENT)
+
+
+def run_place(directory: Path) -> TranscriptLocation:
+    """Return what `<session>/subagents/workflows/<run>` says."""
+    session_dir = directory.parent.parent.parent
+    return TranscriptLocation(
+        _prefix(directory),
+        session_dir.parent,
+        TranscriptKind.WORKFLOW_AGENT,
+        encode_id(session_dir.name) or None,
+        encode_id(directory.name),
+    )
+
+
+def guess_place(directory: Path) -> TranscriptLocation:
     """Return what a directory outside any root says, going by the names above it."""
-    if directory.name == "subagents":
-        return subagents_place(directory)
-    if (directory.parent.parent.name, directory.parent.name) == ("subagents", "workflows"):
+    if directory.name == SUBAGENTS_DIRECTORY:
+        is_shared = directory.parent.parent.name == PROJECTS_DIRECTORY
+        return shared_subagents_place(directory) if is_shared else subagents_place(directory)
+    if (directory.parent.parent.name, directory.parent.name) == (SUBAGENTS_DIRECTORY, "workflows"):
         return run_place(directory)
     return project_place(directory)
 
 
 def _prefix(directory: Path) -> str:
-    return os.path.join(directory, "")  # noqa: PTH118 - a Path has no separator at its end
-
-
-def _plain(name: str) -> str | None:
-    return name if is_plain_name(name) else None
+    return os.path.join(directory, "")

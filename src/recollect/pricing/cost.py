@@ -1,11 +1,13 @@
-"""Tokens times prices: exact integers until the one rounding at the end.
+"""Split usage into billed requests, and multiply tokens by prices.
 
-A dollar per million tokens is a microdollar per token, so the prices of a tariff become integers
-once they are multiplied by a common `scale`. Small integers are fast, and exact at any number of
-decimal places. A class without a known price makes the amount unknown as soon as it was used.
+Amounts are exact integers until they are rounded once at the end. A dollar per million tokens is a
+microdollar per token, so prices become integers when multiplied by a common `scale`; small integers
+are fast, and exact for any number of decimals. If a class of tokens was used but has no known
+price, the whole amount is unknown. Which of several records of a message counts is decided by the
+ledger, not here.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from math import lcm
@@ -13,18 +15,85 @@ from math import lcm
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from recollect.pricing.price_file import Price, Tier
-from recollect.records.tokens import Tokens
+from recollect.pricing.price_tables import Price, Tier
+from recollect.records.usage import Iteration, Tokens, Usage, make_tokens, split_usage, split_writes
+
+
+class BilledRequest(Struct, frozen=True, gc=False):
+    """Tokens that were billed together, and the model they were billed for."""
+
+    model: str | None
+    tokens: Tokens
+    speed: str | None = None
+    service_tier: str | None = None
+    inference_geo: str | None = None
+
+
+def split_requests(
+    model: str | None, usage: Usage, *, is_largest: bool = False
+) -> tuple[BilledRequest, ...]:
+    """Return all billed requests of a message: first its own, then those of other steps.
+
+    The totals of `usage` are those of the attempt that answered. Advisors, compactions by the API
+    and attempts that were aborted in favour of another model are only in `iterations`.
+    """
+    tokens = split_usage(usage, is_largest=is_largest)
+    steps = usage.iterations
+    # Nearly every message has a single step of type `message`, which only repeats the totals.
+    if not steps or (len(steps) == 1 and steps[0].type == "message"):
+        return (BilledRequest(model, tokens, usage.speed, usage.service_tier, usage.inference_geo),)
+    served_by = _find_serving_model(model, usage)
+    own = BilledRequest(served_by, tokens, usage.speed, usage.service_tier, usage.inference_geo)
+    return (own, *_iter_other_requests(model, served_by, usage, is_largest))
+
+
+def _find_serving_model(model: str | None, usage: Usage) -> str | None:
+    """Return the model that answered; after a fallback, `model` is still the requested one."""
+    for step in reversed(usage.iterations or ()):
+        if step.type == "fallback_message":
+            return step.model or model
+    return model
+
+
+def _iter_other_requests(
+    model: str | None, served_by: str | None, usage: Usage, is_largest: bool
+) -> Iterator[BilledRequest]:
+    unnamed = {"message": model, "advisor_message": None}
+    for step in usage.iterations or ():
+        requested = step.model or unnamed.get(step.type or "", served_by)
+        if _is_billed_separately(step, requested, served_by):
+            # `speed` is that of the answer; whether other steps ran at it is not known.
+            yield BilledRequest(
+                requested,
+                _split_step(step, is_largest),
+                service_tier=usage.service_tier,
+                inference_geo=usage.inference_geo,
+            )
+
+
+def _is_billed_separately(step: Iteration, requested: str | None, served_by: str | None) -> bool:
+    if step.type in ("advisor_message", "compaction"):
+        return True
+    # An attempt that was declined before producing any output is free.
+    return requested != served_by and step.output_tokens > 0
+
+
+def _split_step(step: Iteration, is_largest: bool) -> Tokens:
+    written_5m, written_1h = split_writes(step, is_largest)
+    return make_tokens(
+        step.input_tokens, step.output_tokens, step.cache_read_input_tokens, written_5m, written_1h
+    )
+
 
 MICRO_PER_SEARCH_PRICE = 10**6 // 10**3
-"""Searches are priced by the thousand, in dollars."""
+"""Web searches are priced in dollars per thousand."""
 
 Classes = tuple[int, int, int, int, int, int]
-"""Input, output, cache read, cache write for 5 minutes and for an hour, web search."""
+"""Input, output, cache read, 5-minute cache write, 1-hour cache write, web search."""
 
 
 class Cost(Struct, frozen=True, gc=False):
-    """What a message cost, in millionths of a dollar, by class."""
+    """The cost of a message by class, in millionths of a dollar."""
 
     input: int = 0
     output: int = 0
@@ -35,7 +104,7 @@ class Cost(Struct, frozen=True, gc=False):
 
     @property
     def total(self) -> int:
-        """The exact cost, rounded once; the classes always add up to it."""
+        """Return the exact cost, rounded once; the classes always add up to it."""
         return (
             self.input
             + self.output
@@ -47,14 +116,14 @@ class Cost(Struct, frozen=True, gc=False):
 
 
 class Amounts(Struct, frozen=True, gc=False):
-    """What was used times its price, by class, in microdollars times `scale`."""
+    """Exact amounts by class, in microdollars times `scale`."""
 
     classes: Classes
     scale: int
 
 
 class Rates(Struct, frozen=True, gc=False):
-    """Microdollars times `scale` for a token and a search; classes `missing` have no price."""
+    """Microdollars times `scale` per token or search; classes in `missing` have no price."""
 
     per_unit: Classes
     scale: int
@@ -62,20 +131,20 @@ class Rates(Struct, frozen=True, gc=False):
 
 
 class Tariff(Struct, frozen=True, gc=False):
-    """The rates of short prompts, and those above each threshold, the highest first."""
+    """The base rates, and those above each prompt size, the largest first."""
 
     base: Rates
     above: tuple[tuple[int, Rates], ...] = ()
 
 
 def make_tariff(price: Price, factor: Decimal) -> Tariff:
-    """The rates of a price, with its token classes multiplied by `factor`."""
+    """Return the rates of a price, with token prices multiplied by `factor`."""
     tiers = [(tier.above, _make_rates(price, tier, factor)) for tier in price.tiers]
     return Tariff(_make_rates(price, None, factor), tuple(reversed(tiers)))
 
 
 def multiply(tokens: Tokens, tariff: Tariff) -> Amounts | None:
-    """The exact amount of each class; None when a class that was used has no known price."""
+    """Return the exact amount of each class; None if a used class has no known price."""
     rates = _find_rates(tokens, tariff)
     if rates is None:
         return None
@@ -92,7 +161,7 @@ def multiply(tokens: Tokens, tariff: Tariff) -> Amounts | None:
 
 
 def multiply_total(tokens: Tokens, tariff: Tariff) -> int | None:
-    """What all classes come to, rounded as `round_amounts` does; None as in `multiply`."""
+    """Return the rounded total of all classes, as `round_amounts` would; None as in `multiply`."""
     rates = _find_rates(tokens, tariff)
     if rates is None:
         return None
@@ -109,20 +178,20 @@ def multiply_total(tokens: Tokens, tariff: Tariff) -> int | None:
 
 
 def add(one: Amounts, other: Amounts) -> Amounts:
-    """The amounts of two requests together."""
+    """Return the sum of two amounts."""
     scale = lcm(one.scale, other.scale)
     a, b = scale // one.scale, scale // other.scale
     pairs = zip(one.classes, other.classes, strict=True)
-    return Amounts(_six(x * a + y * b for x, y in pairs), scale)
+    return Amounts(_to_classes(x * a + y * b for x, y in pairs), scale)
 
 
 def round_amounts(amounts: Amounts) -> Cost:
-    """The cost of the message, half a microdollar going to the even side.
+    """Round amounts to microdollars, half to even.
 
-    The running sum is rounded and its steps are the classes: so they add up to the rounded total,
-    and a class without tokens costs nothing.
+    The running sum is rounded, and each class is the difference to the previous sum. So classes add
+    up to the rounded total, and a class without tokens costs nothing.
     """
-    # Half up is a floor division of the doubled sum plus the divisor; a tie leaves no rest.
+    # Half up is a floor division of the doubled sum plus the scale; a tie has no remainder.
     running, divisor = amounts.scale, 2 * amounts.scale
     rounded = 0
     classes = []
@@ -136,7 +205,7 @@ def round_amounts(amounts: Amounts) -> Cost:
 
 
 def _round(running: int, divisor: int) -> int:
-    """A doubled sum plus its scale, divided by the doubled scale: half to the even side."""
+    """Divide a doubled sum plus its scale by the doubled scale, rounding half to even."""
     rounded = running // divisor
     return rounded - 1 if rounded & 1 and not running % divisor else rounded
 
@@ -162,15 +231,15 @@ def _make_rates(price: Price, tier: Tier | None, factor: Decimal) -> Rates:
     micro.append(None if search is None else Fraction(search) * MICRO_PER_SEARCH_PRICE)
     scale = lcm(*(each.denominator for each in micro if each is not None))
     missing = tuple(index for index, each in enumerate(micro) if each is None)
-    return Rates(_six(int((each or 0) * scale) for each in micro), scale, missing)
+    return Rates(_to_classes(int((each or 0) * scale) for each in micro), scale, missing)
 
 
 def _token_price(name: str, price: Price, tier: Tier | None) -> Decimal | None:
-    raised: Decimal | None = getattr(tier, name, None)
+    tier_price: Decimal | None = getattr(tier, name, None)
     base: Decimal | None = getattr(price, name)
-    return base if raised is None else raised
+    return base if tier_price is None else tier_price
 
 
-def _six(numbers: Iterable[int]) -> Classes:
+def _to_classes(numbers: Iterable[int]) -> Classes:
     one, two, three, four, five, six = numbers
     return one, two, three, four, five, six

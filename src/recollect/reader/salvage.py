@@ -1,8 +1,8 @@
-"""A line that is no JSON → the records that can be cut out of it, and the bytes that cannot.
+"""Recover the records from a line that is not valid JSON, and keep the remaining bytes.
 
-What is known to happen: two or more records on one line, NUL bytes before a record, a line that
-breaks off, a line that breaks off with the next record glued to it, a value overwritten in the
-middle. The parts returned tile the line.
+Known cases: two or more records on one line, NUL bytes before a record, a truncated line, a
+truncated line with the next record glued to it, a value overwritten in the middle. The returned
+parts tile the line.
 """
 
 import json
@@ -11,8 +11,7 @@ import re
 from msgspec import Struct
 
 from recollect.records.decoding import decode_record
-from recollect.records.envelope import Chain, Record
-from recollect.records.irregular import Unknown
+from recollect.records.envelope import Chain, Record, Unknown
 
 NO_RECORD = "no record"
 NUL_BYTES = "NUL bytes"
@@ -25,14 +24,14 @@ _HEAD = re.compile(
 )
 _PARTIAL = re.compile(rb"(?:[A-Za-z0-9.+-]+|,\s*|\\u?[0-9a-fA-F]{0,3})\Z")
 _SPACE = re.compile(rb"\s*+")
-_MOST_SCANS = 8
-"""How often a line may be scanned for a glue point: each may cost a scan to the end of the line."""
+_MAX_SCANS = 8
+"""Full scans of a line while looking for a glue point: each try may scan to the end of the line."""
 _TAIL = 64
-"""Bytes at the end of a piece in which a broken token is looked for."""
+"""Bytes at the end of a piece that are searched for a broken token."""
 
 
-class Part(Struct, frozen=True):
-    """Bytes of a line from `start` to `end`: a record, or None and why there is none."""
+class SalvagedPart(Struct, frozen=True):
+    """The bytes of a line from `start` to `end`: a record, or None with the reason in `damage`."""
 
     start: int
     end: int
@@ -40,9 +39,9 @@ class Part(Struct, frozen=True):
     damage: str
 
 
-def salvage(line: bytes) -> list[Part]:
-    """The parts of `line`, in order and without gaps."""
-    parts: list[Part] = []
+def salvage(line: bytes) -> list[SalvagedPart]:
+    """Return the parts of `line`, in order and without gaps."""
+    parts: list[SalvagedPart] = []
     position = 0
     while position < len(line):
         found = _next_parts(line, position)
@@ -51,7 +50,7 @@ def salvage(line: bytes) -> list[Part]:
     return _absorb_space(line, parts)
 
 
-def _next_parts(line: bytes, position: int) -> list[Part]:
+def _next_parts(line: bytes, position: int) -> list[SalvagedPart]:
     start = line.find(b"{", position)
     if start < 0:
         return [_noise(line, position, len(line))]
@@ -59,18 +58,18 @@ def _next_parts(line: bytes, position: int) -> list[Part]:
     end = _end_of_object(line, start)
     record = decode_record(line[start:end]) if end else None
     if record is not None:
-        return [*before, Part(start, end, record, SHARES_LINE)]
+        return [*before, SalvagedPart(start, end, record, SHARES_LINE)]
     glued = _find_glue(line, start + 1)
     return [*before, *_complete(line, start, glued)]
 
 
-def _noise(line: bytes, start: int, end: int) -> Part:
+def _noise(line: bytes, start: int, end: int) -> SalvagedPart:
     is_nul = not line[start:end].strip(b"\0 \t\r\n")
-    return Part(start, end, None, NUL_BYTES if is_nul else NO_RECORD)
+    return SalvagedPart(start, end, None, NUL_BYTES if is_nul else NO_RECORD)
 
 
 def _end_of_object(line: bytes, start: int) -> int:
-    """Where the object that opens at `start` closes; 0 when it does not."""
+    """Return where the object that opens at `start` closes, or 0 if it does not."""
     depth = 0
     for match in _TOKEN.finditer(line, start):
         token = match.group()
@@ -86,8 +85,8 @@ def _end_of_object(line: bytes, start: int) -> int:
 
 
 def _find_glue(line: bytes, start: int) -> int:
-    """The first place from which whole, known records reach to the end of the line."""
-    budget = _MOST_SCANS * len(line)
+    """Return the first offset from which complete, known records reach to the end of the line."""
+    budget = _MAX_SCANS * len(line)
     failed: set[int] = set()
     for match in _HEAD.finditer(line, start):
         place = match.start()
@@ -112,24 +111,24 @@ def _skip_space(line: bytes, position: int) -> int:
 
 
 def _stands_alone(record: Record) -> bool:
-    """Whether `record` is one that a client writes on a line, not a message nested in another.
+    """Return whether a client writes `record` on a line of its own, rather than nested in another.
 
-    `agent_progress` records hold whole messages, with usage that must not be counted again; those
-    lack the session's id.
+    `agent_progress` records contain whole messages whose usage must not be counted again; those
+    have no session id.
     """
     if isinstance(record, Unknown):
         return False
     return not isinstance(record, Chain) or record.session_id is not None
 
 
-def _complete(line: bytes, start: int, end: int) -> list[Part]:
-    """The record that breaks off somewhere between `start` and `end`, closed where it breaks."""
+def _complete(line: bytes, start: int, end: int) -> list[SalvagedPart]:
+    """Return the truncated record between `start` and `end`, closed where it breaks off."""
     for stop in (end, _first_error(line[start:end]) + start):
         record = _close(line[start:stop])
         if record is not None:
             rest = [_noise(line, stop, end)] if stop < end else []
-            return [Part(start, stop, record, CUT_SHORT), *rest]
-    return [Part(start, end, None, NO_RECORD)]
+            return [SalvagedPart(start, stop, record, CUT_SHORT), *rest]
+    return [SalvagedPart(start, end, None, NO_RECORD)]
 
 
 def _first_error(piece: bytes) -> int:
@@ -144,7 +143,7 @@ def _first_error(piece: bytes) -> int:
 
 
 def _close(piece: bytes) -> Record | None:
-    """The known record that `piece` becomes when its open string and brackets are closed."""
+    """Return the known record that results from closing open strings and brackets, or None."""
     opened, in_string = _open_brackets(piece)
     if not opened:
         return None
@@ -170,7 +169,7 @@ def _open_brackets(piece: bytes) -> tuple[bytes, bool]:
         if token in b"{[":
             stack += token
         elif token in b"}]":
-            # A bracket of the other kind: from here on, levels would be guesswork.
+            # A mismatched bracket: from here on, nesting would be guesswork.
             if not stack or stack.pop() != (b"{" if token == b"}" else b"[")[0]:
                 return b"", False
         elif token == b'"':
@@ -179,18 +178,18 @@ def _open_brackets(piece: bytes) -> tuple[bytes, bool]:
 
 
 def _role_as_type(piece: bytes) -> bytes:
-    """Older clients write `type` behind the message; its role says the same."""
+    """Return a `type` field from the role of the message, since older clients write it last."""
     role = b"assistant" if b'"role":"assistant"' in piece else b"user"
     return b',"type":"' + role + b'"'
 
 
-def _absorb_space(line: bytes, parts: list[Part]) -> list[Part]:
-    """White space between records belongs to the part before it."""
-    kept: list[Part] = []
+def _absorb_space(line: bytes, parts: list[SalvagedPart]) -> list[SalvagedPart]:
+    """Add white space between records to the part before it."""
+    kept: list[SalvagedPart] = []
     for part in parts:
         if part.record is None and kept and not line[part.start : part.end].strip():
             last = kept[-1]
-            kept[-1] = Part(last.start, part.end, last.record, last.damage)
+            kept[-1] = SalvagedPart(last.start, part.end, last.record, last.damage)
         else:
             kept.append(part)
     return kept

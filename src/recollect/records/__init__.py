@@ -1,1 +1,1 @@
-"""Pure data types of the transcript and of the stream, and the step from JSON text to them."""
+"""Data types of transcript records and stream messages, and their decoding from JSON."""

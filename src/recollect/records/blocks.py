@@ -1,7 +1,7 @@
-"""Content blocks of messages: one tagged union, with `UnknownBlock` for what no version had yet.
+"""Content blocks of messages: a tagged union, with `UnknownBlock` for types of newer versions.
 
-Empty blocks are kept: they are links of the conversation. `tool_use.input` stays `Raw`, to which
-`recollect.records.tools` gives a type, and so do the bodies of server tool results.
+Empty blocks are kept, because they are part of the conversation. `tool_use.input` stays `Raw`, to
+be parsed by `recollect.records.tools`, and so do the results of server tools.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from msgspec import Raw, Struct, field
 
 
 class Block(Struct, frozen=True, kw_only=True, tag_field="type", gc=False):
-    """One content block."""
+    """A content block."""
 
 
 class UnknownBlock(Block, frozen=True, tag="<unknown>"):
-    """A block of a type that is not known here, with all that was in it."""
+    """A block of an unknown type, with its JSON."""
 
     block_type: str | None = None
     raw: Raw = Raw()
 
 
 class Text(Block, frozen=True, tag="text"):
-    """Words; some writers put them under `content`."""
+    """Text; some writers put it into `content`."""
 
     text: str | None = None
     content: str | None = None
@@ -30,32 +30,32 @@ class Text(Block, frozen=True, tag="text"):
 
     @property
     def words(self) -> str:
-        """The text, wherever it was written."""
+        """Return the text, whichever field it is in."""
         return self.text or self.content or ""
 
 
 class Thinking(Block, frozen=True, tag="thinking"):
-    """Reasoning; newer clients often keep the signature and blank the text."""
+    """Thinking; newer clients often keep only the signature and leave the text empty."""
 
     thinking: str = ""
     signature: str = ""
 
 
 class RedactedThinking(Block, frozen=True, tag="redacted_thinking"):
-    """Reasoning that only the API can read."""
+    """Thinking that only the API can read."""
 
     data: str = ""
 
 
 class Caller(Struct, frozen=True, kw_only=True, gc=False):
-    """Who made a tool call: the model itself, or code that it runs on the server."""
+    """Who called a tool: the model itself, or code that it runs on the server."""
 
     type: str | None = None
     tool_id: str | None = None
 
 
 class ToolUse(Block, frozen=True, tag="tool_use"):
-    """A call of a tool of the client."""
+    """A tool call that the client executes."""
 
     id: str = ""
     name: str = ""
@@ -65,7 +65,7 @@ class ToolUse(Block, frozen=True, tag="tool_use"):
 
 
 class ServerToolUseBlock(Block, frozen=True, tag="server_tool_use"):
-    """A call of a tool that runs on the API's side."""
+    """A tool call that the API executes."""
 
     id: str = ""
     name: str = ""
@@ -74,7 +74,7 @@ class ServerToolUseBlock(Block, frozen=True, tag="server_tool_use"):
 
 
 class McpToolUse(Block, frozen=True, tag="mcp_tool_use"):
-    """A call of an MCP tool that runs on the API's side."""
+    """An MCP tool call that the API executes."""
 
     id: str = ""
     name: str = ""
@@ -83,7 +83,7 @@ class McpToolUse(Block, frozen=True, tag="mcp_tool_use"):
 
 
 class Source(Struct, frozen=True, kw_only=True, gc=False):
-    """Where an image or document is: base64 `data`, a `url`, a `file_id` or `content`."""
+    """The content of an image or document: base64 `data`, a `url`, a `file_id` or `content`."""
 
     type: str | None = None
     media_type: str | None = None
@@ -94,14 +94,14 @@ class Source(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Image(Block, frozen=True, tag="image"):
-    """A picture."""
+    """An image."""
 
     source: Source | None = None
     cache_control: Raw = Raw()
 
 
 class Document(Block, frozen=True, tag="document"):
-    """A PDF, a text or a page."""
+    """A PDF, a text file or a page."""
 
     source: Source | None = None
     title: str | None = None
@@ -117,7 +117,7 @@ class ToolReference(Block, frozen=True, tag="tool_reference"):
 
 
 class SearchResult(Block, frozen=True, tag="search_result"):
-    """A citable search hit that a tool returned."""
+    """A citable search result that a tool returned."""
 
     source: str | None = None
     title: str | None = None
@@ -126,13 +126,13 @@ class SearchResult(Block, frozen=True, tag="search_result"):
 
 
 class Resource(Block, frozen=True, tag="resource"):
-    """An MCP resource, embedded."""
+    """An embedded MCP resource."""
 
     resource: Raw = Raw()
 
 
 class ResourceLink(Block, frozen=True, tag="resource_link"):
-    """An MCP resource, by its address."""
+    """A link to an MCP resource."""
 
     uri: str | None = None
     name: str | None = None
@@ -143,11 +143,11 @@ class ResourceLink(Block, frozen=True, tag="resource_link"):
 NestedBlock = (
     Text | Image | Document | ToolReference | SearchResult | Resource | ResourceLink | UnknownBlock
 )
-"""What may stand inside a tool result."""
+"""All blocks that a tool result may contain."""
 
 
 class ToolResult(Block, frozen=True, tag="tool_result"):
-    """The answer to a `ToolUse`; `is_error` missing means success, just as false does."""
+    """The result of a `ToolUse`; a missing `is_error` means success."""
 
     tool_use_id: str = ""
     content: str | tuple[NestedBlock | str, ...] | None = None
@@ -156,7 +156,7 @@ class ToolResult(Block, frozen=True, tag="tool_result"):
 
 
 class ServerToolResult(Block, frozen=True):
-    """The answer to a tool on the API's side; it stands in an assistant message."""
+    """The result of a tool that the API executed; it is part of an assistant message."""
 
     tool_use_id: str = ""
     content: Raw = Raw()
@@ -164,7 +164,7 @@ class ServerToolResult(Block, frozen=True):
 
 
 class WebSearchToolResult(ServerToolResult, frozen=True, tag="web_search_tool_result"):
-    """Hits, or an error object."""
+    """Search results, or an error object."""
 
 
 class WebFetchToolResult(ServerToolResult, frozen=True, tag="web_fetch_tool_result"):
@@ -184,25 +184,25 @@ class BashCodeExecutionToolResult(
 class TextEditorCodeExecutionToolResult(
     ServerToolResult, frozen=True, tag="text_editor_code_execution_tool_result"
 ):
-    """What an editor command did on the server."""
+    """The result of an editor command on the server."""
 
 
 class ToolSearchToolResult(ServerToolResult, frozen=True, tag="tool_search_tool_result"):
-    """Tools that a search on the server found."""
+    """Tools found by a search on the server."""
 
 
 class AdvisorToolResult(ServerToolResult, frozen=True, tag="advisor_tool_result"):
-    """The answer of an advising model."""
+    """The reply of an advisor model."""
 
 
 class McpToolResult(ServerToolResult, frozen=True, tag="mcp_tool_result"):
-    """The answer of an MCP tool on the API's side."""
+    """The result of an MCP tool that the API executed."""
 
     is_error: bool | None = None
 
 
 class ContainerUpload(Block, frozen=True, tag="container_upload"):
-    """A file handed to the server's container."""
+    """A file uploaded to the server's container."""
 
     file_id: str | None = None
 
@@ -214,7 +214,7 @@ class ModelName(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Fallback(Block, frozen=True, tag="fallback"):
-    """The API changed the model inside one response."""
+    """The API switched models within a response."""
 
     origin: ModelName | None = field(default=None, name="from")
     target: ModelName | None = field(default=None, name="to")
@@ -246,7 +246,7 @@ ContentBlock = (
     | Fallback
     | UnknownBlock
 )
-"""Every block that a message may hold."""
+"""All blocks that a message may contain."""
 
 Content = str | tuple[ContentBlock | str, ...] | None
-"""`message.content`: plain text, or blocks among which bare strings have been seen."""
+"""`message.content`: plain text, or blocks; plain strings among the blocks have been seen."""

@@ -1,10 +1,9 @@
-"""`user` and `assistant` records: what was said, asked and returned."""
+"""`user` and `assistant` records: prompts, replies, tool calls and tool results."""
 
 from msgspec import Raw, Struct, field
 
 from recollect.records.blocks import Content
-from recollect.records.envelope import SPAN_KEY, Chain, ForkedFrom
-from recollect.records.span import Span
+from recollect.records.envelope import SPAN_KEY, Chain, ForkedFrom, Span
 from recollect.records.usage import Usage
 
 
@@ -28,7 +27,7 @@ class Origin(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
 
 
 class PermissionDecision(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
-    """Why a tool was allowed to run, or not."""
+    """Why a tool was or was not allowed to run."""
 
     decision: str | None = None
     source: str | None = None
@@ -39,14 +38,14 @@ class PermissionDecision(Struct, frozen=True, kw_only=True, rename="camel", gc=F
 
 
 class TurnPosition(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
-    """Counters of the client: which prompt, which turn."""
+    """The client's counters of prompts and turns."""
 
     prompt_index: int | None = None
     turn_index: int | None = None
 
 
 class McpMeta(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
-    """What an MCP tool returned beside its content blocks."""
+    """What an MCP tool returned in addition to content blocks."""
 
     structured_content: Raw = Raw()
     meta: Raw = field(default=Raw(), name="_meta")
@@ -95,7 +94,7 @@ class User(Chain, frozen=True, tag="user"):
 
 
 class ApiMessage(Struct, frozen=True, kw_only=True, gc=False):
-    """The Messages API object of an assistant record: normally one block of the response."""
+    """The Messages API object of an assistant record, normally with one block of the response."""
 
     id: str | None = None
     type: str | None = None
@@ -113,11 +112,11 @@ class ApiMessage(Struct, frozen=True, kw_only=True, gc=False):
 
 
 SYNTHETIC_MODEL = "<synthetic>"
-"""`message.model` of lines that the client made up itself: never a call of a model."""
+"""`message.model` of messages that the client wrote itself, without calling a model."""
 
 
 class Assistant(Chain, frozen=True, tag="assistant"):
-    """One block of a response of the model, or a line that the client wrote in its place."""
+    """One block of a model's response, or a message that the client wrote instead."""
 
     message: ApiMessage | None = None
     request_id: str | None = None
@@ -156,7 +155,7 @@ class Assistant(Chain, frozen=True, tag="assistant"):
 
 
 class BlockHead(Struct, frozen=True, kw_only=True, gc=False):
-    """What a content block is, and for a tool call which tool."""
+    """The type of a content block, and the tool if it is a tool call."""
 
     type: str | None = None
     id: str | None = None
@@ -164,7 +163,7 @@ class BlockHead(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class MessageUsage(Struct, frozen=True, kw_only=True, gc=False):
-    """What counting needs of a message."""
+    """The fields of a message that counting needs."""
 
     id: str | None = None
     model: str | None = None
@@ -172,8 +171,17 @@ class MessageUsage(Struct, frozen=True, kw_only=True, gc=False):
     usage: Usage | None = None
 
 
+class RelayedUsage(MessageUsage, frozen=True, kw_only=True, gc=False):
+    """The fields that counting needs of a subagent's message in a progress record."""
+
+    stop_reason: str | None = None
+
+
 class AssistantUsage(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
-    """What counting needs of an assistant record: the same fields, and nothing of its content."""
+    """The fields of an assistant record that counting needs, without its content.
+
+    With the type `progress` it is a subagent's message from a progress record of the parent.
+    """
 
     type: str | None = None
     uuid: str | None = None
@@ -190,3 +198,8 @@ class AssistantUsage(Struct, frozen=True, kw_only=True, rename="camel", gc=False
     cost_usd: float | None = field(default=None, name="costUSD")
     forked_from: ForkedFrom | None = None
     span: Span | None = field(default=None, name=SPAN_KEY)
+
+    @property
+    def is_relayed(self) -> bool:
+        """Whether it is a subagent's message from a progress record of the parent."""
+        return self.type == "progress"

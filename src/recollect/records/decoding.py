@@ -1,24 +1,231 @@
-"""One line of bytes → one record, typed at once or mended first.
+"""Decode one line into a record, leniently if needed.
 
-Three steps, each only for what the one before refused: the typed decoder; the same decoder on
-repaired text; the same types filled part by part. Bytes that are no JSON come back as None.
+Each step handles only what the previous one rejected: the typed decoder; the same decoder on
+repaired text; the same types filled field by field. Repairing replaces what JavaScript or broken
+writers produce: lone surrogates, control characters, NaN, invalid UTF-8, endless nesting. Filling
+field by field gives a value of the wrong type its default and reports it, and an unknown type
+becomes the `Unknown…` member of its union. Recursion follows the types, never the data. The
+original bytes are available through the span.
 """
 
-from typing import Any, NamedTuple, TypeVar, cast
+from __future__ import annotations
+
+import re
+import types
+from functools import cache
+from typing import Any, NamedTuple, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 from msgspec.structs import force_setattr
 
-from recollect.records import journal, progress, state
+from recollect.records import progress, state
 from recollect.records.attachments import Attachment
 from recollect.records.conversation import Assistant, User
-from recollect.records.envelope import Record
-from recollect.records.fitting import Misfit, fit
-from recollect.records.irregular import Unknown
-from recollect.records.repair import repair
-from recollect.records.span import Span
+from recollect.records.envelope import Record, Span, StreamLine, Unknown
 from recollect.records.system import SYSTEM_SUBTYPES, System
+
+MAX_DEPTH = 512
+"""Maximum nesting depth; deeper values become null."""
+
+MAX_DIGITS = 4000
+"""Longer integers become strings, because Python refuses to convert them."""
+
+_TOKEN = re.compile(
+    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?'  # a string; the last one may be unterminated
+    r"|[\[\]{}]"
+    r"|-?(?:NaN|Infinity)"
+    r"|-?\d[\d.eE+-]*+",
+    re.DOTALL,
+)
+# Starts with literal characters, so that the rest of a long string is skipped quickly.
+_SURROGATE = re.compile(
+    r"\\u(?:([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+_CONTROL = re.compile(r"[\x00-\x1f]")
+
+
+def repair(line: bytes) -> bytes:
+    """Return a line as strict JSON in UTF-8; if it is not JSON at all, the result is not either."""
+    text = line.decode("utf-8", "replace")
+    return _flatten(_TOKEN.sub(_repair_token, text)).encode("utf-8", "replace")
+
+
+def _repair_token(match: re.Match[str]) -> str:
+    token = match.group()
+    if token[0] == '"':
+        return _repair_string(token)
+    if token[-1] in "Ny":
+        return "null"
+    if len(token) > MAX_DIGITS and token.lstrip("-").isdecimal():
+        return f'"{token}"'
+    return token
+
+
+def _repair_string(token: str) -> str:
+    if "\\u" in token:
+        token = _SURROGATE.sub(_repair_escape, token)
+    return _CONTROL.sub(_escape_control, token)
+
+
+def _repair_escape(match: re.Match[str]) -> str:
+    start = before = match.start()
+    while before and match.string[before - 1] == "\\":
+        before -= 1
+    is_text = (start - before) % 2
+    return match.group() if match[1] or is_text else "\\ufffd"
+
+
+def _escape_control(match: re.Match[str]) -> str:
+    return f"\\u{ord(match.group()):04x}"
+
+
+def _flatten(text: str) -> str:
+    """Replace values nested deeper than `MAX_DEPTH` with null."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return text
+    parts: list[str] = []
+    depth = kept_to = 0
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if token in "[{":
+            depth += 1
+            if depth == MAX_DEPTH + 1:
+                parts.append(text[kept_to : match.start()])
+        elif token in "]}":
+            depth -= 1
+            if depth == MAX_DEPTH:
+                parts.append("null")
+                kept_to = match.end()
+    return "".join(parts) + text[kept_to:] if depth <= MAX_DEPTH else text
+
+
+UNKNOWN_FIELDS = {"block_type", "kind", "record_type"}
+"""Fields in which the `Unknown…` classes keep the unknown tag."""
+
+
+class Misfit(Exception):
+    """Internal: a value does not have the wanted type at all."""
+
+
+def fit(raw: Raw | bytes, wanted: Any, path: str, misfits: list[str]) -> Any:
+    """Decode `raw` leniently as `wanted`; adds the names of fields of the wrong type to `misfits`.
+
+    Raises `Misfit` if not even the outermost type is right.
+    """
+    try:
+        return msgspec.json.decode(raw, type=wanted)
+    except (msgspec.ValidationError, RecursionError):
+        return _fit_parts(raw, wanted, path, misfits)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise Misfit(path) from None
+
+
+def _fit_parts(raw: Raw | bytes, wanted: Any, path: str, misfits: list[str]) -> Any:
+    first = bytes(raw).lstrip()[:1]
+    for member in _list_members(wanted):
+        origin = get_origin(member)
+        if first == b"[" and origin is tuple:
+            return _fit_tuple(raw, get_args(member)[0], path, misfits)
+        if first == b"{" and origin is dict:
+            return _fit_dict(raw, get_args(member)[1], path, misfits)
+    structs = [member for member in _list_members(wanted) if isinstance(member, type(Struct))]
+    if first == b"{" and structs:
+        return _fit_struct(raw, structs, path, misfits)
+    raise Misfit(path)
+
+
+def _list_members(wanted: Any) -> tuple[Any, ...]:
+    if get_origin(wanted) in (Union, types.UnionType):
+        return get_args(wanted)
+    return (wanted,)
+
+
+def _fit_tuple(raw: Raw | bytes, item: Any, path: str, misfits: list[str]) -> tuple[Any, ...]:
+    values = []
+    for number, part in enumerate(msgspec.json.decode(raw, type=list[Raw])):
+        try:
+            values.append(fit(part, item, f"{path}[]", misfits))
+        except Misfit:
+            unknown = _find_unknown(_list_members(item))
+            if unknown is None:
+                misfits.append(f"{path}[{number}]")
+            else:
+                values.append(unknown(raw=part))
+    return tuple(values)
+
+
+def _fit_dict(raw: Raw | bytes, item: Any, path: str, misfits: list[str]) -> dict[str, Any]:
+    values = {}
+    for key, part in msgspec.json.decode(raw, type=dict[str, Raw]).items():
+        try:
+            values[key] = fit(part, item, f"{path}.*", misfits)
+        except Misfit:
+            misfits.append(f"{path}.*")
+    return values
+
+
+def _fit_struct(raw: Raw | bytes, structs: list[Any], path: str, misfits: list[str]) -> Any:
+    parts = msgspec.json.decode(raw, type=dict[str, Raw])
+    wanted = _choose_struct(structs, parts)
+    values: dict[str, Any] = {}
+    for info in _fields(wanted):
+        part = parts.get(info.encode_name)
+        if part is None:
+            continue
+        name = f"{path}.{info.encode_name}" if path else info.encode_name
+        try:
+            values[info.name] = fit(part, info.type, name, misfits)
+        except Misfit:
+            misfits.append(name)
+    if wanted is _find_unknown(structs):
+        values["raw"] = Raw(bytes(raw))
+        values.update({name: _read_tag(wanted, parts) for name in _list_tag_fields(wanted)})
+    if any(info.required and info.name not in values for info in _fields(wanted)):
+        raise Misfit(path)
+    return wanted(**values)
+
+
+@cache
+def _fields(struct: Any) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(struct)
+
+
+def _choose_struct(structs: list[Any], parts: dict[str, Raw]) -> Any:
+    """Return the struct with the tag of the object, otherwise the `Unknown…` one."""
+    for struct in structs:
+        config = struct.__struct_config__
+        if config.tag is None or _read_tag(struct, parts) == config.tag:
+            return struct
+    unknown = _find_unknown(structs)
+    if unknown is None:
+        raise Misfit("type")
+    return unknown
+
+
+def _read_tag(struct: Any, parts: dict[str, Raw]) -> str | None:
+    tag = parts.get(struct.__struct_config__.tag_field)
+    if tag is None:
+        return None
+    try:
+        return msgspec.json.decode(tag, type=str)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _find_unknown(structs: Any) -> Any:
+    for struct in structs:
+        if isinstance(struct, type(Struct)) and struct.__struct_config__.tag in (
+            "<unknown>",
+            "<other>",
+        ):
+            return struct
+    return None
+
+
+def _list_tag_fields(struct: Any) -> list[str]:
+    return [name for name in struct.__struct_fields__ if name in UNKNOWN_FIELDS]
+
 
 AnyRecord = (
     User
@@ -68,13 +275,13 @@ AnyRecord = (
     | state.ApiRequestShape
     | state.ApiRequestBlob
     | state.ApiRequest
-    | journal.JournalLaunched
-    | journal.JournalStarted
-    | journal.JournalResult
-    | journal.JournalFailed
+    | state.JournalLaunched
+    | state.JournalStarted
+    | state.JournalResult
+    | state.JournalFailed
     | Unknown
 )
-"""Every record that a line can be; damaged, torn, blank and oversized lines have classes apart."""
+"""All records with a class, except those of damaged, torn, blank and oversized lines."""
 
 T = TypeVar("T")
 
@@ -82,12 +289,15 @@ _decode = msgspec.json.Decoder(AnyRecord).decode
 _decode_subtype = {
     name: msgspec.json.Decoder(subtype).decode for name, subtype in SYSTEM_SUBTYPES.items()
 }
+_SHARED_WITH_STREAM = frozenset({System, state.JournalResult})
+"""Classes of lines that also occur in a stream."""
+
 REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What the typed decoder raises for a line that needs the slower steps."""
+"""What the typed decoder raises for a line that needs the slow path."""
 
 
 class Vocabulary(NamedTuple):
-    """What a line can be: a union, and the classes that stand behind a `subtype` of `system`."""
+    """The classes of a line: a union, and the classes of `system` subtypes."""
 
     union: Any
     system: Any
@@ -99,7 +309,7 @@ _RECORDS = Vocabulary(AnyRecord, System, SYSTEM_SUBTYPES, Unknown)
 
 
 def decode_record(line: bytes, span: Span | None = None) -> Record | None:
-    """The record on `line`, which is one line without its end; None when it is not JSON."""
+    """Decode a line without its newline; None if it is not JSON."""
     try:
         record: Record = _decode(line)
         if type(record) is System and record.subtype in _decode_subtype:
@@ -109,20 +319,53 @@ def decode_record(line: bytes, span: Span | None = None) -> Record | None:
         if found is None:
             return None
         record = found
-    # The record is not shared yet, so that setting a field of a frozen value is still building it.
+    if type(record) in _SHARED_WITH_STREAM and _is_stream_message(record):
+        record = _make_stream_line(line)
+    # The record is not shared yet, so setting a field of a frozen struct is still construction.
     force_setattr(record, "span", span)
     return record
 
 
+def _is_stream_message(record: Record) -> bool:
+    """Whether a record is a stream message; `result` is also a type of workflow journals."""
+    if isinstance(record, state.JournalResult):
+        return record.key is None and record.agent_id is None
+    return isinstance(record, System) and record.subtype == "init"
+
+
+class _StreamEnvelope(msgspec.Struct, frozen=True):
+    """The envelope of a stream message."""
+
+    type: str | None = None
+    subtype: str | None = None
+    uuid: str | None = None
+    session_id: str | None = None
+    timestamp: str | None = None
+    cwd: str | None = None
+
+
+def _make_stream_line(line: bytes) -> StreamLine:
+    envelope = decode_value(line, _StreamEnvelope) or _StreamEnvelope()
+    return StreamLine(
+        uuid=envelope.uuid,
+        session_id=envelope.session_id,
+        timestamp=envelope.timestamp,
+        cwd=envelope.cwd,
+        record_type=envelope.type,
+        subtype=envelope.subtype,
+        raw=Raw(repair(line)),
+    )
+
+
 def find_misfits(line: bytes) -> tuple[str, ...]:
-    """Names of the fields on `line` whose value has a shape that their type does not know."""
+    """Return the fields of a line whose values do not have the declared type."""
     misfits: list[str] = []
     decode_slowly(line, _RECORDS, misfits)
     return tuple(misfits)
 
 
 def decode_value(raw: Raw | bytes, wanted: type[T]) -> T | None:
-    """The value in `raw` as `wanted`, part by part where needed; None when it cannot be one."""
+    """Decode a value leniently as `wanted`; None if that is not possible."""
     try:
         return msgspec.json.decode(raw, type=wanted)
     except REFUSED:
@@ -136,7 +379,7 @@ def decode_value(raw: Raw | bytes, wanted: type[T]) -> T | None:
 
 
 def decode_slowly(line: bytes, vocabulary: Vocabulary, misfits: list[str]) -> Any:
-    """The value on `line` by repair and part by part, or None; fields that do not fit are named."""
+    """Repair and decode a line leniently; None if it is not JSON. Adds bad fields to `misfits`."""
     repaired = repair(line)
     if not _is_json(repaired):
         return None

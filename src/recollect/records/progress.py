@@ -1,11 +1,12 @@
 """`progress` and `saved_hook_context` records (clients 2.1.2 to about 2.1.97).
 
-`agent_progress` nests a whole assistant message with usage: it repeats what the subagent's own
-transcript says and must never be counted, so it stays `Raw` here.
+`agent_progress` contains a whole assistant message with usage, a copy from the subagent's own
+transcript. It stays `Raw` here; only counting reads it, for subagents whose transcript was deleted.
 """
 
 from msgspec import Raw, Struct, field
 
+from recollect.records.conversation import RelayedUsage
 from recollect.records.envelope import Chain
 
 
@@ -14,14 +15,14 @@ class ProgressData(Struct, frozen=True, kw_only=True, rename="camel", tag_field=
 
 
 class OtherProgress(ProgressData, frozen=True, tag="<other>"):
-    """A kind that is not known here, with all that was in it."""
+    """An unknown kind, with its JSON."""
 
     kind: str | None = None
     raw: Raw = Raw()
 
 
 class HookProgress(ProgressData, frozen=True, tag="hook_progress"):
-    """A hook runs."""
+    """A hook is running."""
 
     hook_event: str | None = None
     hook_name: str | None = None
@@ -31,7 +32,7 @@ class HookProgress(ProgressData, frozen=True, tag="hook_progress"):
 
 
 class ShellProgress(ProgressData, frozen=True):
-    """Output of a command that still runs."""
+    """Output of a running command."""
 
     output: str | None = None
     full_output: str | None = None
@@ -43,21 +44,39 @@ class ShellProgress(ProgressData, frozen=True):
 
 
 class BashProgress(ShellProgress, frozen=True, tag="bash_progress"):
-    """A Bash command runs."""
+    """A Bash command is running."""
 
 
 class PowershellProgress(ShellProgress, frozen=True, tag="powershell_progress"):
-    """A PowerShell command runs."""
+    """A PowerShell command is running."""
 
 
 class AgentProgress(ProgressData, frozen=True, tag="agent_progress"):
-    """A subagent said something."""
+    """A message of a subagent."""
 
     agent_id: str | None = None
     prompt: str | None = None
     message: Raw = Raw()
     normalized_messages: Raw = Raw()
     resume: Raw = Raw()
+
+
+class RelayedRecord(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
+    """The fields that counting needs of the record nested in an `agent_progress`."""
+
+    type: str | None = None
+    uuid: str | None = None
+    timestamp: str | None = None
+    request_id: str | None = None
+    message: RelayedUsage | None = None
+
+
+class AgentUsage(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
+    """The fields that counting needs of the `data` of an `agent_progress`."""
+
+    type: str | None = None
+    agent_id: str | None = None
+    message: RelayedRecord | None = None
 
 
 class McpProgress(ProgressData, frozen=True, tag="mcp_progress"):
@@ -73,7 +92,7 @@ class McpProgress(ProgressData, frozen=True, tag="mcp_progress"):
 
 
 class WaitingForTask(ProgressData, frozen=True, tag="waiting_for_task"):
-    """The client waits for a background task."""
+    """The client is waiting for a background task."""
 
     task_description: str | None = None
     task_type: str | None = None
@@ -86,18 +105,18 @@ class QueryUpdate(ProgressData, frozen=True, tag="query_update"):
 
 
 class SearchResultsReceived(ProgressData, frozen=True, tag="search_results_received"):
-    """A web search came back."""
+    """A web search returned."""
 
     query: str | None = None
     result_count: int | None = None
 
 
 class ReplToolCall(ProgressData, frozen=True, tag="repl_tool_call"):
-    """A tool was called from within a program."""
+    """A tool was called from a program."""
 
 
 class Progress(Chain, frozen=True, tag="progress"):
-    """A sign of life of a running tool; other records may hang on it."""
+    """Progress of a running tool; it may be the parent of other records."""
 
     data: (
         HookProgress
@@ -117,7 +136,7 @@ class Progress(Chain, frozen=True, tag="progress"):
 
 
 class SavedHookContext(Chain, frozen=True, tag="saved_hook_context"):
-    """Text that a hook gave the model, kept for a resume."""
+    """Text that a hook gave to the model, saved for resuming."""
 
     content: tuple[str, ...] | str | None = None
     hook_name: str | None = None

@@ -1,6 +1,6 @@
-"""`system` records: notices of the client, one class per subtype that is written to disk.
+"""`system` records: notices of the client, one class per subtype that has been seen on disk.
 
-`System` itself stands for a record without subtype (1.0.x) and for a subtype not known here.
+`System` itself is used for records without a subtype (1.0.x) and for unknown subtypes.
 """
 
 from msgspec import Raw, Struct, field
@@ -9,7 +9,7 @@ from recollect.records.envelope import Chain
 
 
 class System(Chain, frozen=True, tag="system"):
-    """A notice; `subtype` says of what."""
+    """A notice of the client; `subtype` is its kind."""
 
     subtype: str | None = None
     content: str | None = None
@@ -18,7 +18,7 @@ class System(Chain, frozen=True, tag="system"):
 
 
 class PreservedSegment(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
-    """A stretch of records that a partial compaction kept."""
+    """A range of records that a partial compaction kept."""
 
     head_uuid: str | None = None
     anchor_uuid: str | None = None
@@ -26,7 +26,7 @@ class PreservedSegment(Struct, frozen=True, kw_only=True, rename="camel", gc=Fal
 
 
 class PreservedMessages(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
-    """The records that a partial compaction kept, to be hung behind the anchor."""
+    """The records that a partial compaction kept, to be attached after the anchor."""
 
     anchor_uuid: str | None = None
     uuids: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class PreservedMessages(Struct, frozen=True, kw_only=True, rename="camel", gc=Fa
 
 
 class CompactMetadata(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
-    """What a compaction did."""
+    """Details of a compaction."""
 
     trigger: str | None = None
     pre_tokens: int | None = None
@@ -56,7 +56,7 @@ class CompactBoundary(System, frozen=True):
 
 
 class MicrocompactMetadata(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
-    """Which old tool results were blanked."""
+    """Which old tool results were cleared."""
 
     trigger: str | None = None
     pre_tokens: int | None = None
@@ -66,20 +66,20 @@ class MicrocompactMetadata(Struct, frozen=True, kw_only=True, rename="camel", gc
 
 
 class MicrocompactBoundary(System, frozen=True):
-    """Old tool results were blanked; the conversation itself goes on."""
+    """Old tool results were cleared; the conversation continues."""
 
     microcompact_metadata: MicrocompactMetadata | None = None
 
 
 class CommandRun(Struct, frozen=True, kw_only=True, gc=False):
-    """A slash command and what stood behind it."""
+    """A slash command and its arguments."""
 
     command: str | None = None
     args: str | None = None
 
 
 class LocalCommand(System, frozen=True):
-    """A command that the client ran itself, or its output; the text may hold ANSI escapes."""
+    """A command that the client ran itself, or its output; the text may contain ANSI escapes."""
 
     command_run: CommandRun | None = None
     context_usage: Raw = Raw()
@@ -88,7 +88,7 @@ class LocalCommand(System, frozen=True):
 
 
 class ApiError(System, frozen=True):
-    """A request failed and will be tried again."""
+    """A request failed and will be retried."""
 
     error: Raw = Raw()
     cause: Raw = Raw()
@@ -99,7 +99,7 @@ class ApiError(System, frozen=True):
 
 
 class HookInfo(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
-    """A hook that ran when the turn stopped."""
+    """A hook that ran at the end of a turn."""
 
     command: str | None = None
     prompt_text: str | None = None
@@ -107,7 +107,7 @@ class HookInfo(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
 
 
 class StopHookSummary(System, frozen=True):
-    """The hooks that ran when the turn stopped."""
+    """The hooks that ran at the end of a turn."""
 
     hook_count: int | None = None
     hook_infos: tuple[HookInfo, ...] = ()
@@ -119,7 +119,7 @@ class StopHookSummary(System, frozen=True):
 
 
 class TurnDuration(System, frozen=True):
-    """How long a turn took; the next prompt hangs on it."""
+    """The duration of a turn; it is the parent of the next prompt."""
 
     duration_ms: float | None = None
     message_count: int | None = None
@@ -128,11 +128,11 @@ class TurnDuration(System, frozen=True):
 
 
 class AwaySummary(System, frozen=True):
-    """A recap for a person who was away."""
+    """A recap for a user who was away."""
 
 
 class Informational(System, frozen=True):
-    """A message for the person."""
+    """A message for the user."""
 
 
 class BridgeStatus(System, frozen=True):
@@ -183,7 +183,7 @@ class CloudSessionStatus(System, frozen=True):
 
 
 class ModelConsentFallback(ModelFallback, frozen=True):
-    """A model needs a consent that is not there; another took over."""
+    """A model needs consent that was not given; another took over."""
 
 
 class FileSnapshot(System, frozen=True):

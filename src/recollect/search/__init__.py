@@ -1,9 +1,8 @@
-"""Search: one query language for every surface, and the terms that make all scripts findable."""
+"""Full-text search: the query language, and the analysis of text into terms for any script."""
 
-from recollect.search.query import parse_query
-from recollect.search.query_error import QueryError
-from recollect.search.snippets import Snippet, make_snippet
-from recollect.search.spans import find_spans
+from recollect.search.query_parser import QueryError, parse_query
+from recollect.search.query_tree import Query
+from recollect.search.snippets import Snippet, find_spans, make_snippet
 from recollect.search.terms import (
     TOKENIZER,
     TermSequence,
@@ -11,7 +10,6 @@ from recollect.search.terms import (
     prepare_for_index,
     query_terms,
 )
-from recollect.search.tree import Query
 
 __all__ = [
     "TOKENIZER",

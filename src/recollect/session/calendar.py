@@ -1,39 +1,122 @@
-"""Days, months and years as people write them: `2026-11-15`, `20261115`, `2026-11`, `today`.
+"""Dates as people write them, in options, queries and pages alike.
 
-Beside `times`, which reads what records write. Counts such as `7d` are not here: a search counts
-back to a moment, a report to a day.
+`2026-11-15` and `20261115` are days, `2026-11` and `2026` longer times. `today`, `yesterday`, `7d`
+and `2w` count back from today in whole days, and `12h` is the moment twelve hours ago. There is no
+unit `m`: half of its users mean minutes and the others months. Beside `times`, which reads what
+records write.
 """
 
 import re
-from datetime import date, timedelta
-from typing import Final
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Final, TypeVar
+
+from msgspec import Struct
+
+from recollect.errors import UsageError
+
+T = TypeVar("T")
 
 ONE_DAY: Final = timedelta(days=1)
+EXAMPLES: Final = "2026-11-15, 2026-11, 2026, today, yesterday, 7d, 2w or 12h"
 
 _WITH_DASHES: Final = re.compile(r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?")
 _WITHOUT: Final = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})?")
+_AGO: Final = re.compile(r"([0-9]{1,6})([hdw])")
+_UNITS: Final = {"h": timedelta(hours=1), "d": ONE_DAY, "w": timedelta(weeks=1)}
 _MONTHS: Final = 12
 
 
-def find_days(text: str, today: date) -> tuple[date, date] | None:
+class Period(Struct, frozen=True):
+    """A stretch of time in UTC, from its start to just before its end."""
+
+    start: datetime
+    end: datetime
+
+
+def find_days(text: str, now: date) -> tuple[date, date] | None:
     """The first day of what `text` names and the day after its last.
 
-    None when it is no date, names a day that does not exist or goes beyond the calendar.
+    None when it is no date, names a day that does not exist or goes beyond the calendar. Hours need
+    the time of day in `now`; the day is then the one of that moment.
     """
+    today = now.date() if isinstance(now, datetime) else now
     text = text.strip().lower()
     try:
         if text in ("today", "yesterday"):
-            first = today if text == "today" else today - ONE_DAY
-            return first, first + ONE_DAY
+            text = "0d" if text == "today" else "1d"
+        if ago := _AGO.fullmatch(text):
+            first = _count_back(ago, now if ago[2] == "h" else today)
+            return None if first is None else (first, first + ONE_DAY)
         match = _WITH_DASHES.fullmatch(text) or _WITHOUT.fullmatch(text)
-        return _find_period(*match.groups()) if match else None
+        return _find_named(*match.groups()) if match else None
     except (ValueError, OverflowError):
         return None
 
 
-def _find_period(year: str, month: str | None, day: str | None) -> tuple[date, date]:
+def find_period(text: str, now: datetime, timezone: tzinfo | None = None) -> Period | None:
+    """The time that `text` names, of no length for hours; without a zone days are the system's."""
+    try:
+        if (ago := _AGO.fullmatch(text.strip().lower())) and ago[2] == "h":
+            moment = (now - int(ago[1]) * _UNITS["h"]).astimezone(UTC)
+            return Period(moment, moment)
+        days = find_days(text, now.astimezone(timezone))
+        if days is None:
+            return None
+        first, after = (datetime.combine(day, time(), timezone).astimezone(UTC) for day in days)
+        return Period(first, after)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def find_day(text: str, today: date) -> date | None:
+    """The one day that `text` names; None when it is a longer time or no date at all."""
+    days = find_days(text, today)
+    return days[0] if days and days[1] - days[0] == ONE_DAY else None
+
+
+def parse_range(
+    since: str | None, until: str | None, now: datetime, timezone: tzinfo | None = None
+) -> tuple[datetime | None, datetime | None]:
+    """The first moment of `since` and the first one after `until`; raises UsageError."""
+    start = _require(since, find_period(since, now, timezone)).start if since else None
+    end = _require(until, find_period(until, now, timezone)).end if until else None
+    if start and end and start >= end:
+        raise UsageError(describe_reversed(since or "", until or ""))
+    return start, end
+
+
+def parse_day_range(
+    since: str | None, until: str | None, now: date
+) -> tuple[date | None, date | None]:
+    """The first day of `since` and the last one of `until`; raises UsageError."""
+    first = _require(since, find_days(since, now))[0] if since else None
+    last = _require(until, find_days(until, now))[1] - ONE_DAY if until else None
+    if first and last and first > last:
+        raise UsageError(describe_reversed(since or "", until or ""))
+    return first, last
+
+
+def describe_reversed(since: str, until: str) -> str:
+    """What is wrong with a range that ends before it begins."""
+    return f"Nothing is both since {since} and until {until}. Give the earlier date as since."
+
+
+def _count_back(ago: re.Match[str], now: date) -> date | None:
+    if ago[2] == "h" and not isinstance(now, datetime):
+        return None
+    moment = now - int(ago[1]) * _UNITS[ago[2]]
+    return moment.date() if isinstance(moment, datetime) else moment
+
+
+def _find_named(year: str, month: str | None, day: str | None) -> tuple[date, date]:
     if day and month:
         exact = date(int(year), int(month), int(day))
         return exact, exact + ONE_DAY
     first, last = int(month or 1), int(month or _MONTHS)
     return date(int(year), first, 1), date(int(year) + last // _MONTHS, last % _MONTHS + 1, 1)
+
+
+def _require(text: str | None, found: T | None) -> T:
+    if found is None:
+        raise UsageError(f"{text!r} is not a valid date (try {EXAMPLES}).")
+    return found

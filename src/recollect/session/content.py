@@ -1,6 +1,7 @@
 """Message content → blocks and words, whatever form it was written in."""
 
 from collections.abc import Iterator
+from typing import cast
 
 from recollect.records.blocks import Content, ContentBlock, NestedBlock, Text, ToolResult, ToolUse
 
@@ -13,6 +14,9 @@ def list_blocks(content: Content) -> tuple[ContentBlock, ...]:
         return ()
     if isinstance(content, str):
         return (Text(text=content),)
+    if str not in map(type, content):
+        # Clients nearly always write blocks: this runs several times for every record there is.
+        return cast(tuple[ContentBlock, ...], content)
     return tuple(Text(text=block) if isinstance(block, str) else block for block in content)
 
 

@@ -46,7 +46,7 @@ from recollect.session.reports import Reports, build_reports
 S = TypeVar("S", bound=State)
 
 
-class Change(Struct, frozen=True):
+class StateChange(Struct, frozen=True):
     """A value from some record on; a state record has no uuid and seldom a time."""
 
     value: str
@@ -102,12 +102,12 @@ class Facts(Struct, frozen=True, kw_only=True):
     team_name: str | None = None
     teammate_name: str | None = None
 
-    cwds: tuple[Change, ...] = ()
-    git_branches: tuple[Change, ...] = ()
-    versions: tuple[Change, ...] = ()
-    models: tuple[Change, ...] = ()
-    entrypoints: tuple[Change, ...] = ()
-    permission_modes: tuple[Change, ...] = ()
+    cwds: tuple[StateChange, ...] = ()
+    git_branches: tuple[StateChange, ...] = ()
+    versions: tuple[StateChange, ...] = ()
+    models: tuple[StateChange, ...] = ()
+    entrypoints: tuple[StateChange, ...] = ()
+    permission_modes: tuple[StateChange, ...] = ()
     mode: str | None = None
     worktrees: tuple[WorktreeSession | None, ...] = ()
     """Worktrees as they were entered; None where one was left."""
@@ -157,7 +157,7 @@ def build_facts(chain: Sequence[Chain], states: Sequence[State]) -> Facts:
         ),
         last_prompt=_last(state.last_prompt or None for state in known.of(LastPrompt)),
         tag=_last(state.tag for state in known.of(Tag)),
-        slug=_last(link.slug or None for link in chain),
+        slug=next((link.slug for link in reversed(chain) if link.slug), None),
         agent_name=_last(state.agent_name for state in known.of(AgentName)),
         agent_color=_last(state.agent_color for state in known.of(AgentColor)),
         agent_setting=_last(state.agent_setting for state in known.of(AgentSetting)),
@@ -165,14 +165,14 @@ def build_facts(chain: Sequence[Chain], states: Sequence[State]) -> Facts:
         forked_from=next((link.forked_from for link in chain if link.forked_from), None),
         continued_in=_last(state.continued_in_session_id for state in known.of(ContinuedIn)),
         bridge_session_id=_last(state.bridge_session_id for state in known.of(BridgeSession)),
-        team_name=_last(link.team_name or None for link in chain),
-        teammate_name=_last(link.agent_name or None for link in chain),
-        cwds=_find_changes((link.cwd, link) for link in chain),
-        git_branches=_find_changes((link.git_branch, link) for link in chain),
-        versions=_find_changes((link.version, link) for link in chain),
-        models=_find_changes(_iter_models(chain)),
-        entrypoints=_find_changes((link.entrypoint, link) for link in chain),
-        permission_modes=_find_changes(_iter_modes(chain, known.of(PermissionMode))),
+        team_name=next((link.team_name for link in reversed(chain) if link.team_name), None),
+        teammate_name=next((link.agent_name for link in reversed(chain) if link.agent_name), None),
+        cwds=_find_changes(chain, [link.cwd for link in chain]),
+        git_branches=_find_changes(chain, [link.git_branch for link in chain]),
+        versions=_find_changes(chain, [link.version for link in chain]),
+        models=_find_changes(chain, _list_models(chain)),
+        entrypoints=_find_changes(chain, [link.entrypoint for link in chain]),
+        permission_modes=_find_modes(chain, known.of(PermissionMode)),
         mode=_last(state.mode for state in known.of(Mode)),
         worktrees=_list_worktrees(known.of(WorktreeState)),
         relocated_to=_last(state.relocated_cwd for state in known.of(Relocated)),
@@ -194,30 +194,44 @@ def _last(values: Iterable[str | None]) -> str | None:
     return written[-1] or None if written else None
 
 
-def _find_changes(values: Iterable[tuple[str | None, Chain | State]]) -> tuple[Change, ...]:
-    """Where a value differs from the one before; what is empty says nothing."""
-    found: list[Change] = []
-    for value, record in values:
-        if value and (not found or found[-1].value != value):
-            uuid = record.uuid if isinstance(record, Chain) else None
-            found.append(Change(value, uuid, record.timestamp))
+def _find_changes(
+    records: Sequence[Chain | State], values: Sequence[str | None]
+) -> tuple[StateChange, ...]:
+    """Where the value of a record differs from the one before; what is empty says nothing."""
+    distinct = {value for value in values if value}
+    if len(distinct) == 1:
+        # As in most sessions, and listings ask it of each.
+        (only,) = distinct
+        return (_make_change(only, records[values.index(only)]),)
+    found: list[StateChange] = []
+    last = None
+    for value, record in zip(values, records, strict=True):
+        if value and value != last:
+            last = value
+            found.append(_make_change(value, record))
     return tuple(found)
 
 
-def _iter_models(chain: Iterable[Chain]) -> Iterator[tuple[str | None, Chain]]:
-    for link in chain:
-        model = link.message.model if isinstance(link, Assistant) and link.message else None
-        if model != SYNTHETIC_MODEL:
-            yield model, link
+def _make_change(value: str, record: Chain | State) -> StateChange:
+    return StateChange(value, record.uuid if isinstance(record, Chain) else None, record.timestamp)
 
 
-def _iter_modes(
+def _list_models(chain: Iterable[Chain]) -> list[str | None]:
+    """The model of each record; what the client made up itself has none."""
+    models = [
+        link.message.model if isinstance(link, Assistant) and link.message else None
+        for link in chain
+    ]
+    return [None if model == SYNTHETIC_MODEL else model for model in models]
+
+
+def _find_modes(
     chain: Iterable[Chain], states: Iterable[PermissionMode]
-) -> Iterator[tuple[str | None, Chain | State]]:
+) -> tuple[StateChange, ...]:
     """The modes in file order, which only spans tell; without them the states come first."""
     prompts = [link for link in chain if isinstance(link, User)]
-    records: list[User | PermissionMode] = [*states, *prompts]
-    return ((record.permission_mode, record) for record in sorted(records, key=_offset))
+    records: list[User | PermissionMode] = sorted([*states, *prompts], key=_offset)
+    return _find_changes(records, [record.permission_mode for record in records])
 
 
 def _offset(record: Record) -> int:

@@ -1,25 +1,64 @@
-"""Records → messages: what was said, once each.
+"""The one rule of what a reader sees by default.
+
+Hidden is what the client injected, bookkeeping, and what is empty; nothing is dropped, and every
+view can show all of it.
+
+Records → messages: what was said, once each.
 
 The client writes one line per content block; the lines of one response share `message.id` and are
 united here. Content is the union of the lines, and the largest usage is the final one, because
-earlier lines may carry a placeholder. A queued prompt that exists only as an attachment is a
-message too.
+earlier lines may carry a placeholder. A queued prompt that exists only as an attachment, or only
+in the queue, is a message too.
 """
 
 from collections.abc import Iterable, Sequence
 
 from msgspec import Raw, Struct
 
+from recollect.records.attachment_kinds import QueuedCommand
 from recollect.records.attachments import Attachment
-from recollect.records.attachments.files import QueuedCommand
-from recollect.records.blocks import ContentBlock, ToolUse
+from recollect.records.blocks import ContentBlock, RedactedThinking, Text, Thinking, ToolUse
 from recollect.records.conversation import SYNTHETIC_MODEL, Assistant, User
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Chain, is_absent
 from recollect.records.usage import Usage
 from recollect.session.content import join_text, list_blocks
-from recollect.session.prompts import Prompt, read_prompt, read_queued
-from recollect.session.visibility import is_visible_prompt, is_visible_reply
+from recollect.session.prompts import InputKind, Prompt, read_prompt, read_queued, read_unrecorded
+from recollect.session.queue import QueuedPrompt
+
+HIDDEN_KINDS = frozenset({InputKind.INJECTED, InputKind.WARMUP})
+
+
+def is_visible_prompt(prompt: Prompt) -> bool:
+    """Whether a user record is worth a reader's eye."""
+    return prompt.kind not in HIDDEN_KINDS
+
+
+def is_visible_reply(
+    content: tuple[ContentBlock, ...], *, is_failure: bool, is_made_up: bool
+) -> bool:
+    """Whether a reply is: it says or does something, or tells of a failure."""
+    if is_failure:
+        return True
+    says_something = any(not is_empty_block(block) for block in content)
+    return says_something and not (is_made_up and _is_filler(content))
+
+
+def is_empty_block(block: ContentBlock) -> bool:
+    """Whether there is nothing to read in `block`."""
+    match block:
+        case Text():
+            return not block.words.strip()
+        case Thinking():
+            return not block.thinking.strip()
+        case RedactedThinking():
+            return True
+    return False
+
+
+def _is_filler(content: tuple[ContentBlock, ...]) -> bool:
+    """The line by which older clients fill the place of an answer that nobody asked for."""
+    return all(isinstance(b, Text) and b.words == "No response requested." for b in content)
 
 
 class ApiFailure(Struct, frozen=True):
@@ -85,6 +124,9 @@ def build_messages(
             order.append(_make_input(link, read_prompt(link, is_subagent=is_subagent), number))
         elif isinstance(link, Attachment) and isinstance(link.attachment, QueuedCommand):
             order.append(_make_input(link, read_queued(link.attachment), number))
+        elif isinstance(link, QueuedPrompt):
+            prompt = read_unrecorded(link.prompt, is_sent=link.is_sent)
+            order.append(_make_input(link, prompt, number))
     spare: dict[str, list[Assistant]] = {}
     for line in superseded:
         spare.setdefault(_key_of(line) or "", []).append(line)
@@ -102,12 +144,14 @@ def _key_of(record: Assistant) -> str | None:
     return message.id
 
 
-def _make_input(record: User | Attachment, prompt: Prompt, number: int) -> Message:
-    if isinstance(record, User):
-        content = list_blocks(record.message.content if record.message else None)
-    else:
-        queued = record.attachment
-        content = list_blocks(queued.prompt if isinstance(queued, QueuedCommand) else None)
+def _make_input(record: User | Attachment | QueuedPrompt, prompt: Prompt, number: int) -> Message:
+    match record:
+        case User(message=message):
+            content = list_blocks(message.content if message else None)
+        case Attachment(attachment=QueuedCommand(prompt=words)) | QueuedPrompt(prompt=words):
+            content = list_blocks(words)
+        case _:
+            content = ()
     return Message(
         id=record.uuid or f"#{number}",
         role="user",

@@ -1,22 +1,41 @@
-"""What a listing shows of a session, and the rule by which it gets its title."""
+"""What a listing shows of a session, and the rule by which it gets its title.
 
-from collections.abc import Sequence
+Figures of one session: tokens by class, time, turns, tool calls, lines changed.
 
-from msgspec import Struct
+Tokens are counted once per message, by its largest usage; lines that the client made up itself
+count nothing. A subagent's figures are its own session's: they are never part of its parent's.
+"""
 
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from msgspec import Struct, structs
+
+from recollect.records.conversation import Assistant
 from recollect.records.envelope import Chain
+from recollect.records.state import CostState
+from recollect.records.usage import Tokens, Usage, split_usage
+from recollect.session.conversation import Log
 from recollect.session.facts import Facts
 from recollect.session.live_process import LiveProcess
-from recollect.session.log import Log
 from recollect.session.messages import Message
-from recollect.session.prompts import PERSON_KINDS, InputKind
-from recollect.session.times import find_range
+from recollect.session.prompts import PERSON_KINDS, InputKind, Prompt, is_own_words
+from recollect.session.times import find_range, milliseconds_between
+from recollect.session.tool_calls import ToolCall, ToolStatus
+from recollect.session.turns import Turn
 
 # What 1.0.x wrote as a title when the request for one failed.
 _NO_TITLES = ("API Error", "Invalid API key")
 
+_CLIENT_COMMANDS = frozenset(
+    "/add-dir /cd /clear /color /compact /config /effort /export /fast /hooks /ide /login /mcp "
+    "/memory /model /output-style /permissions /plugin /rename /resume /statusline /tag /theme "
+    "/vim".split()
+)
+"""Commands whose arguments are settings and names, which no model gets to read."""
 
-class Origins(Struct, frozen=True, kw_only=True):
+
+class Provenance(Struct, frozen=True, kw_only=True):
     """Where a session's records come from: what records cannot say of themselves.
 
     `foreign_summaries` are titles that other files of the project give, by the uuid of the record
@@ -59,7 +78,7 @@ class Metadata(Struct, frozen=True, kw_only=True):
 
 
 def build_metadata(
-    origins: Origins, log: Log, messages: Sequence[Message], facts: Facts
+    origins: Provenance, log: Log, messages: Sequence[Message], facts: Facts
 ) -> Metadata:
     """The head data of a session."""
     prompts = [m for m in messages if m.prompt and m.prompt.kind in PERSON_KINDS]
@@ -89,12 +108,21 @@ def build_metadata(
 
 
 def find_first_prompt(messages: Sequence[Message], *, is_subagent: bool) -> Message | None:
-    """The first message with words that somebody wrote; a command only if there is no other."""
+    """The first request that somebody made; without any, the first command or picture."""
     asked = PERSON_KINDS | {InputKind.SUBAGENT_TASK} if is_subagent else PERSON_KINDS
-    commands = {InputKind.COMMAND, InputKind.SHELL}
     candidates = [m for m in messages if m.prompt and m.prompt.kind in asked]
-    worded = [m for m in candidates if m.prompt and m.prompt.kind not in commands and _words(m)]
-    return next(iter(worded or candidates), None)
+    requests = (m for m in candidates if m.prompt and is_request(m.prompt))
+    return next(requests, candidates[0] if candidates else None)
+
+
+def is_request(prompt: Prompt) -> bool:
+    """Whether a prompt asks a model for something in words, as `/review 12` does.
+
+    A command without arguments, one that only sets up the client, and a shell line do not.
+    """
+    if prompt.command is not None:
+        return bool(prompt.command.arguments) and prompt.command.name not in _CLIENT_COMMANDS
+    return bool(prompt.words) and prompt.kind is not InputKind.SHELL
 
 
 def first_words(message: Message | None) -> str | None:
@@ -113,11 +141,12 @@ def _words(message: Message) -> str:
 
 def choose_title(facts: Facts, summary: str | None, first_prompt: str | None) -> str | None:
     """What the person said, then what a model said, then a summary, then the prompts."""
-    candidates = (facts.custom_title, facts.ai_title, summary, facts.last_prompt, first_prompt)
+    last = facts.last_prompt if facts.last_prompt and is_own_words(facts.last_prompt) else None
+    candidates = (facts.custom_title, facts.ai_title, summary, last, first_prompt)
     return next((title for title in candidates if title), None)
 
 
-def _summary_of(origins: Origins, facts: Facts, chain: Sequence[Chain]) -> str | None:
+def _summary_of(origins: Provenance, facts: Facts, chain: Sequence[Chain]) -> str | None:
     """The summary that names a record of this session, from whatever file."""
     known = {**origins.foreign_summaries, **dict(facts.own_summaries)}
     if not known:
@@ -128,3 +157,109 @@ def _summary_of(origins: Origins, facts: Facts, chain: Sequence[Chain]) -> str |
 
 def _agent_id(chain: Sequence[Chain]) -> str | None:
     return next((link.agent_id for link in chain if link.agent_id), None)
+
+
+PriceList = Callable[[Sequence[Message]], int | None]
+"""Messages → what they cost together in millionths of a dollar; None when that is not known.
+
+A session takes its prices from outside: records alone do not say what a token costs.
+"""
+
+
+class Metrics(Struct, frozen=True, kw_only=True):
+    """The figures of a session."""
+
+    tokens: Tokens
+    """Its own: what was copied from another session counts there."""
+    start: str | None
+    end: str | None
+    duration_ms: float | None
+    active_ms: float
+    turns: int
+    person_turns: int
+    replies: int
+    tool_calls: int
+    tool_calls_by_name: dict[str, int]
+    tool_calls_by_status: dict[str, int]
+    errors: int
+    """Failed tool calls and API failures."""
+    lines_added: int
+    lines_removed: int
+    cost_state: CostState | None
+    """The client's own last word on the cost, with that of the sessions it descends from."""
+    copied_tokens: Tokens = Tokens()
+    """Those of replies that were copied from another session, by a fork or an old resume."""
+    list_price_usd: float | None = None
+    """What its own replies cost at list prices of their days; None when a price is not known."""
+    client_cost_usd: float | None = None
+    """What a client up to 1.0.2x noted on its own replies (`costUSD`); None if it noted nothing."""
+    client_priced: int = 0
+    """Replies without token counts: all that is known of their cost is what the client noted."""
+
+
+def count_tokens(usages: Iterable[Usage]) -> Tokens:
+    """The sum of `usages`."""
+    counts = [structs.astuple(split_usage(usage)) for usage in usages]
+    return Tokens(*map(sum, zip(*counts, strict=True)))
+
+
+def build_metrics(
+    chain: Iterable[Chain],
+    messages: Sequence[Message],
+    turns: tuple[Turn, ...],
+    tool_calls: tuple[ToolCall, ...],
+    lines: tuple[int, int],
+    cost_state: CostState | None,
+) -> Metrics:
+    """The figures of a session from its views; `lines` are those added and removed."""
+    replies = [m for m in messages if m.role == "assistant" and not m.is_synthetic]
+    failures = sum(message.failure is not None for message in messages)
+    usages = [message.usage for message in replies if message.usage]
+    statuses = Counter(call.status for call in tool_calls)
+    start, end = find_range(link.timestamp for link in chain)
+    return Metrics(
+        tokens=count_tokens(usages),
+        start=start,
+        end=end,
+        duration_ms=milliseconds_between(start, end),
+        active_ms=sum(turn.active_ms or 0 for turn in turns),
+        turns=len(turns),
+        person_turns=sum(turn.is_by_person for turn in turns),
+        replies=len(replies),
+        tool_calls=len(tool_calls),
+        tool_calls_by_name=dict(sorted(Counter(call.name for call in tool_calls).items())),
+        tool_calls_by_status={status.value: statuses[status] for status in ToolStatus},
+        errors=statuses[ToolStatus.FAILED] + failures,
+        lines_added=lines[0],
+        lines_removed=lines[1],
+        cost_state=cost_state,
+    )
+
+
+def separate_copies(
+    metrics: Metrics, messages: Iterable[Message], copied: Collection[str]
+) -> Metrics:
+    """The figures with the tokens of the replies in `copied` apart from the session's own."""
+    usages = [m.usage for m in messages if m.id in copied and m.usage]
+    if not usages:
+        return metrics
+    apart = count_tokens(usages)
+    counts = zip(structs.astuple(metrics.tokens), structs.astuple(apart), strict=True)
+    own = Tokens(*(whole - part for whole, part in counts))
+    return structs.replace(metrics, tokens=own, copied_tokens=apart)
+
+
+def add_noted_costs(metrics: Metrics, own: Iterable[Message]) -> Metrics:
+    """The figures with the costs that a client noted on the session's own replies."""
+    noted = [(message, cost) for message in own if (cost := find_noted_cost(message)) is not None]
+    if not noted:
+        return metrics
+    missing = sum(1 for message, _ in noted if not (message.usage and message.usage.total_tokens))
+    total = sum(cost for _, cost in noted)
+    return structs.replace(metrics, client_cost_usd=total, client_priced=missing)
+
+
+def find_noted_cost(message: Message) -> float | None:
+    """The largest cost that a client noted on its lines; None if there is none."""
+    lines = (record for record in message.records if isinstance(record, Assistant))
+    return max((line.cost_usd for line in lines if line.cost_usd is not None), default=None)

@@ -11,23 +11,38 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from recollect.records.conversation import Assistant, User
-from recollect.records.envelope import Record
-from recollect.records.irregular import Damaged, Oversized, Torn, Unknown
+from recollect.records.envelope import Chain, Damaged, Oversized, Record, Torn, Unknown
+from recollect.records.state import State
+from recollect.session.api_messages import MessageParam, to_api_messages
+from recollect.session.branches import Branch, find_branches, find_main_path
+from recollect.session.conversation import Conversation, Log, find_copied, read_conversation
 from recollect.session.facts import Facts, build_facts
-from recollect.session.files import FileEvent, build_file_events, count_lines
-from recollect.session.hooks import HookRun, build_hooks
-from recollect.session.log import Log
+from recollect.session.file_events import FileEvent, build_file_events, count_lines
+from recollect.session.hook_runs import HookRun, build_hooks
 from recollect.session.media import Medium, build_media
 from recollect.session.messages import Message, build_messages
-from recollect.session.metadata import Metadata, Origins, build_metadata
-from recollect.session.metrics import Metrics, build_metrics
-from recollect.session.resume import PlainMessage, find_resume_chain, simplify
-from recollect.session.segments import Segment, build_segments
+from recollect.session.metadata import (
+    Metadata,
+    Metrics,
+    PriceList,
+    Provenance,
+    add_noted_costs,
+    build_metadata,
+    build_metrics,
+    separate_copies,
+)
+from recollect.session.resume_messages import (
+    PlainMessage,
+    find_loaded_links,
+    select_loaded,
+    simplify,
+)
 from recollect.session.subagents import (
-    Candidate,
     JoinedBy,
+    SubagentCandidate,
     SubagentKind,
     SubagentMeta,
     first_words,
@@ -36,15 +51,8 @@ from recollect.session.subagents import (
 )
 from recollect.session.todos import TaskState, TodoState, build_tasks, build_todos
 from recollect.session.tool_calls import ToolCall, build_tool_calls
-from recollect.session.tree import (
-    Branch,
-    Tree,
-    build_tree,
-    find_branches,
-    find_leaf,
-    find_main_path,
-)
-from recollect.session.turns import Turn, build_turns
+from recollect.session.tree import Tree, build_tree, find_leaf, find_path
+from recollect.session.turns import Segment, Turn, build_segments, build_turns
 
 T = TypeVar("T")
 
@@ -57,13 +65,21 @@ class Session:
     >>> session = Session([decode_record(line)])
     >>> session.turns[0].words
     'fix the test'
+
+    `prices` make `metrics.list_price_usd` known; sessions opened by the library have them.
     """
 
-    def __init__(self, records: Iterable[Record] = (), origins: Origins | None = None) -> None:
+    def __init__(
+        self,
+        records: Iterable[Record] = (),
+        origins: Provenance | None = None,
+        prices: PriceList | None = None,
+    ) -> None:
         self._log = Log()
         self._views: dict[str, Any] = {}
         self._children: tuple[Subagent, ...] = ()
-        self._origins = origins or Origins()
+        self._origins = origins or Provenance()
+        self._prices = prices
         self._log.extend(records)
 
     def extend(self, records: Iterable[Record]) -> None:
@@ -94,26 +110,47 @@ class Session:
     @property
     def first_words(self) -> str:
         """The first user text: for a subagent, the task that it was given."""
-        return first_words(self._log.chain)
+        return first_words(self._conversation.chain)
+
+    @property
+    def _conversation(self) -> Conversation:
+        return self._view("conversation", lambda: read_conversation(self._log))
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """Everything that was said, in file order."""
-        log = self._log
+        known = self._conversation
         return self._view(
             "messages",
-            lambda: build_messages(log.chain, log.superseded, is_subagent=self.is_subagent),
+            lambda: build_messages(known.chain, known.superseded, is_subagent=self.is_subagent),
         )
 
     @property
     def tree(self) -> Tree:
         """Which record follows which."""
-        return self._view("tree", lambda: build_tree(self._log.chain))
+        return self._view(
+            "tree",
+            lambda: build_tree(
+                self._conversation.chain, rewound_to_start=self._log.rewound_to_start
+            ),
+        )
+
+    @property
+    def copies(self) -> dict[str, str]:
+        """Uuids of lines that repeat an earlier one of the file, and of those that they repeat."""
+        return self._conversation.copies
+
+    @property
+    def _path(self) -> tuple[str, ...]:
+        """By links from the start to the live end; what hangs apart is not on it."""
+        return self._view("path", lambda: find_path(self.tree, find_leaf(self.tree)))
 
     @property
     def main_path(self) -> tuple[str, ...]:
-        """Uuids from the start of the whole history to its live end."""
-        return self._view("main_path", lambda: find_main_path(self.tree, find_leaf(self.tree)))
+        """Uuids from the start of the history to its live end: all that was not left behind."""
+        return self._view(
+            "main_path", lambda: find_main_path(self.tree, self._path, lambda: self.branches)
+        )
 
     @property
     def branches(self) -> tuple[Branch, ...]:
@@ -121,7 +158,7 @@ class Session:
         return self._view(
             "branches",
             lambda: find_branches(
-                self.tree, self.main_path, rewound_to_start=self._log.rewound_to_start
+                self.tree, self._path, rewound_to_start=self._log.rewound_to_start
             ),
         )
 
@@ -129,7 +166,7 @@ class Session:
     def turns(self) -> tuple[Turn, ...]:
         """The rounds of the conversation, those on dead branches included."""
         return self._view(
-            "turns", lambda: build_turns(self._log.chain, self.messages, self.main_path)
+            "turns", lambda: build_turns(self._conversation.chain, self.messages, self.main_path)
         )
 
     @property
@@ -144,17 +181,32 @@ class Session:
 
     @property
     def _calls(self) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
-        return self._view("tool_calls", lambda: build_tool_calls(self._log.chain))
+        return self._view("tool_calls", lambda: build_tool_calls(self._conversation.chain))
 
     def find_tool_call(self, call_id: str) -> ToolCall | None:
         """The call with this id."""
         by_id = self._view("calls_by_id", lambda: {call.id: call for call in self.tool_calls})
         return by_id.get(call_id)
 
+    def find_record(self, uuid: str) -> Chain | None:
+        """The record of that uuid, also where views leave it out because it repeats another."""
+        return self._log.find(uuid) or self.tree.links.get(uuid)
+
+    def find_anchor(self, uuid: str, offset: int | None = None) -> str:
+        """The name by which views know the record `uuid`, of several the one at `offset`.
+
+        A copy goes by the name of its original. A uuid that is not known is given back.
+        """
+        for name in self._log.find_names(uuid):
+            found = self._log.find(name)
+            if found and found.span and found.span.offset == offset:
+                return self.copies.get(name, name)
+        return self.copies.get(uuid, uuid)
+
     @property
     def segments(self) -> tuple[Segment, ...]:
         """The stretches between compactions."""
-        return self._view("segments", lambda: build_segments(self._log.chain))
+        return self._view("segments", lambda: build_segments(self._conversation.chain))
 
     @property
     def subagents(self) -> tuple[Subagent, ...]:
@@ -164,7 +216,7 @@ class Session:
     @property
     def facts(self) -> Facts:
         """Titles, tags, directories, models, queue, costs: what is around the conversation."""
-        return self._view("facts", lambda: build_facts(self._log.chain, self._log.states))
+        return self._view("facts", lambda: build_facts(self._conversation.chain, self._log.states))
 
     @property
     def files(self) -> tuple[FileEvent, ...]:
@@ -184,7 +236,7 @@ class Session:
     @property
     def hooks(self) -> tuple[HookRun, ...]:
         """Hooks that ran, with their outcome."""
-        return self._view("hooks", lambda: build_hooks(self._log.chain))
+        return self._view("hooks", lambda: build_hooks(self._conversation.chain))
 
     @property
     def media(self) -> tuple[Medium, ...]:
@@ -195,6 +247,11 @@ class Session:
     def irregular(self) -> tuple[Damaged | Torn | Oversized | Unknown, ...]:
         """What is no known record."""
         return tuple(self._log.irregular)
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """State records, in file order: facts about the session that follow no other record."""
+        return tuple(self._log.states)
 
     @property
     def metadata(self) -> Metadata:
@@ -209,36 +266,52 @@ class Session:
         return self._view("metrics", self._build_metrics)
 
     def _build_metrics(self) -> Metrics:
-        return build_metrics(
-            self._log.chain,
+        metrics = build_metrics(
+            self._conversation.chain,
             self.messages,
             self.turns,
             self.tool_calls,
             count_lines(self.files),
             self.facts.cost_state,
         )
+        copied = find_copied(self._log.chain, self._log.states, self.messages)
+        metrics = separate_copies(metrics, self.messages, copied)
+        own = [message for message in self.messages if message.id not in copied]
+        metrics = add_noted_costs(metrics, own)
+        cost = self._prices(own) if self._prices else None
+        return metrics if cost is None else replace(metrics, list_price_usd=cost / 1_000_000)
 
     @property
     def resume_chain(self) -> tuple[User | Assistant, ...]:
         """The records that the client would restore on a resume."""
-        return self._view("resume_chain", lambda: find_resume_chain(self.tree, self.main_path))
+        return tuple(link for link in self._loaded_links if isinstance(link, User | Assistant))
 
     @property
-    def resumable_messages(self) -> tuple[PlainMessage, ...]:
-        """Role and text of what a resume would load."""
-        return simplify(self.messages, self.resume_chain)
+    def resumable_messages(self) -> tuple[MessageParam, ...]:
+        """What a resume would load, in the shape of the Messages API, tool calls included."""
+        return to_api_messages(select_loaded(self.messages, self._loaded_links))
+
+    @property
+    def resumable_texts(self) -> tuple[PlainMessage, ...]:
+        """Role and text of what a resume would load, as a reader would see it."""
+        return simplify(select_loaded(self.messages, self._loaded_links))
+
+    @property
+    def _loaded_links(self) -> tuple[Chain, ...]:
+        return self._view("loaded_links", lambda: find_loaded_links(self.tree, self._path))
 
     def _inline_subagents(self) -> tuple[Subagent, ...]:
         groups = split_sidechains(self._log.sidechain)
         candidates = [
-            Candidate(f"inline-{number}", first_words(group)) for number, group in enumerate(groups)
+            SubagentCandidate(f"inline-{number}", first_words(group))
+            for number, group in enumerate(groups)
         ]
         joins = join_subagents(candidates, {self.id: self.tool_calls})
         return tuple(
             Subagent(
                 agent_id=candidate.agent_id,
                 kind=SubagentKind.INLINE,
-                session=Session(group),
+                session=Session(group, prices=self._prices),
                 call=join.call if join else None,
                 joined_by=join.joined_by if join else None,
             )
@@ -307,7 +380,7 @@ def attach_subagents(session: Session, children: Sequence[Child]) -> None:
     sessions = {session.id: session, **{child.agent_id: child.session for child in children}}
     calls = {key: owner.tool_calls for key, owner in sessions.items()}
     candidates = [
-        Candidate(child.agent_id, child.session.first_words, child.meta, child.run_id)
+        SubagentCandidate(child.agent_id, child.session.first_words, child.meta, child.run_id)
         for child in children
     ]
     joins = join_subagents(candidates, calls)

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from recollect.records.conversation import User
 from recollect.records.envelope import Chain
-from recollect.records.tools.agents import AgentInput, AgentResult, SkillResult, WorkflowResult
+from recollect.records.tools.agent_tools import AgentInput, AgentResult, SkillResult, WorkflowResult
 from recollect.session.content import join_text, list_blocks
 from recollect.session.tool_calls import ToolCall
 
@@ -57,7 +57,7 @@ class SubagentMeta(Struct, frozen=True, kw_only=True, rename="camel"):
     workflow_phase: str | None = None
 
 
-class Candidate(Struct, frozen=True):
+class SubagentCandidate(Struct, frozen=True):
     """A subagent that looks for its call."""
 
     agent_id: str
@@ -98,7 +98,7 @@ def first_words(chain: Iterable[Chain]) -> str:
 
 
 def join_subagents(
-    candidates: Sequence[Candidate], calls: Mapping[str, Sequence[ToolCall]]
+    candidates: Sequence[SubagentCandidate], calls: Mapping[str, Sequence[ToolCall]]
 ) -> dict[str, Join]:
     """The call of each candidate that has one, by agent id; `calls` are those of each session."""
     starters = _Starters(calls)
@@ -144,7 +144,7 @@ class _Starters:
             case AgentInput(prompt=prompt) if prompt:
                 self._by_prompt[prompt].append(Join(owner, call, JoinedBy.PROMPT))
 
-    def find(self, candidate: Candidate) -> Join | None:
+    def find(self, candidate: SubagentCandidate) -> Join | None:
         """The call that an id names."""
         named = candidate.meta.tool_use_id if candidate.meta else None
         found = (
@@ -154,7 +154,7 @@ class _Starters:
         )
         return next((join for join in found if join and join.owner != candidate.agent_id), None)
 
-    def find_by_prompt(self, candidate: Candidate, taken: set[str]) -> Join | None:
+    def find_by_prompt(self, candidate: SubagentCandidate, taken: set[str]) -> Join | None:
         """The first call, not yet taken, that was given the same words and names no other."""
         waiting = self._by_prompt.get(candidate.prompt, deque())
         while waiting and waiting[0].call.id in taken:

@@ -7,6 +7,8 @@ None and never stops anything.
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+_USUAL_LENGTH = len("2026-11-15T12:00:00.000Z")
+
 
 def parse_time(text: str | None) -> datetime | None:
     """The moment that `text` names, with its time zone; None when it names none."""
@@ -29,7 +31,18 @@ def milliseconds_between(start: str | None, end: str | None) -> float | None:
 
 def find_range(times: Iterable[str | None]) -> tuple[str | None, str | None]:
     """The earliest and the latest of `times`, as written."""
-    known = [(moment, text) for text in times if text and (moment := parse_time(text))]
+    texts = [text for text in times if text]
+    # Nearly always all are of one form, in which texts are ordered as the moments are.
+    if texts and all(map(_is_usual, texts)):
+        first, last = min(texts), max(texts)
+        if parse_time(first) and parse_time(last):
+            return first, last
+    known = [(moment, text) for text in texts if (moment := parse_time(text))]
     if not known:
         return None, None
     return min(known)[1], max(known)[1]
+
+
+def _is_usual(text: str) -> bool:
+    """Whether a time has the form that clients write: `2026-11-15T12:00:00.000Z`."""
+    return len(text) == _USUAL_LENGTH and text[4] == "-" and text[10] == "T" and text[-1] == "Z"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recollect.records.tools.planning import (
+from recollect.records.tools.planning_tools import (
     Task,
     TaskCreateInput,
     TaskCreateResult,
@@ -21,8 +21,7 @@ from recollect.records.tools.planning import (
     TodoWriteInput,
     TodoWriteResult,
 )
-from recollect.session.outcomes import ToolStatus
-from recollect.session.tool_calls import ToolCall
+from recollect.session.tool_calls import ToolCall, ToolStatus
 
 
 class TodoState(Struct, frozen=True, kw_only=True):

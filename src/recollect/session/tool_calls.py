@@ -1,10 +1,23 @@
-"""Tool uses joined to their results, wherever those lie.
+"""How a tool call ended, read from its result.
+
+The newest clients say it in fields; for the others the words of the result are the only witness.
+A tool that was stopped while it ran and one that the person refused read the same in headless
+runs of 2.1.325: there both are rejections, as the client itself says.
+
+Output that was too large for the transcript and lies in a file beside it.
+
+Knows what the record says about that file, and nothing of the disk: the path is that of the
+machine that wrote it, and only `recollect.locations` may turn it into one of this machine.
+
+Tool uses joined to their results, wherever those lie.
 
 Input and result are parsed when they are asked for: a session holds thousands of calls, and most
 views look at few of them. Calls of the API's own tools are calls too.
 """
 
+import re
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
@@ -29,17 +42,140 @@ from recollect.records.tools import (
     split_mcp_name,
 )
 from recollect.session.content import iter_tool_results, list_blocks, result_text
-from recollect.session.outcomes import (
-    FAILED,
-    PENDING,
-    SUCCESS,
-    Outcome,
-    RejectedBy,
-    ToolStatus,
-    read_outcome,
-)
-from recollect.session.spilled import SpilledOutput, find_spilled
 from recollect.session.times import milliseconds_between
+
+
+class ToolStatus(StrEnum):
+    """How far a tool call came."""
+
+    PENDING = "pending"
+    SUCCESS = "success"
+    FAILED = "failed"
+    REJECTED = "rejected"
+    INTERRUPTED = "interrupted"
+
+
+class RejectedBy(StrEnum):
+    """Who did not let a tool run."""
+
+    PERSON = "person"
+    RULE = "rule"
+    HOOK = "hook"
+
+
+class Outcome(Struct, frozen=True):
+    """The status of a call, and who refused it if somebody did."""
+
+    status: ToolStatus
+    rejected_by: RejectedBy | None = None
+
+
+class _Interrupted(Struct, frozen=True):
+    interrupted: bool = False
+
+
+PENDING = Outcome(ToolStatus.PENDING)
+SUCCESS = Outcome(ToolStatus.SUCCESS)
+FAILED = Outcome(ToolStatus.FAILED)
+INTERRUPTED = Outcome(ToolStatus.INTERRUPTED)
+
+_PERSON_TEXTS = ("The user doesn't want to proceed with this tool use", "User rejected tool use")
+_RULE_TEXTS = ("Permission to use ", "Claude requested permissions to ", "Permission for this")
+_HOOK_TEXT = re.compile(r"\w{1,40}:\S{1,200} hook error|\S{1,200} operation blocked by hook")
+_INTERRUPTED_TEXTS = ("[Request interrupted by user for tool use]", "[Tool call interrupted")
+_EDGE = 400
+"""Characters at both ends of a result in which its verdict is looked for."""
+
+
+def read_outcome(record: User, result: ToolResult, *, was_interrupted: bool) -> Outcome:
+    """How the call ended that `result` on `record` answers.
+
+    `was_interrupted` tells that a later record names the call's message as the one it cut.
+    """
+    if not result.is_error:
+        return INTERRUPTED if _says_interrupted(record) else SUCCESS
+    text = result_text(result)
+    if record.tool_denial_kind == "interrupted" or _reads_as_interrupted(text):
+        return INTERRUPTED
+    refusal = _refusal_by_fields(record, text) or _refusal_by_text(text)
+    if refusal is None:
+        return FAILED
+    if refusal is RejectedBy.PERSON and was_interrupted:
+        return INTERRUPTED
+    return Outcome(ToolStatus.REJECTED, refusal)
+
+
+def _says_interrupted(record: User) -> bool:
+    # Most results have no such field, and searching for it is far cheaper than decoding them.
+    if b'"interrupted"' not in bytes(record.tool_use_result):
+        return False
+    found = decode_value(record.tool_use_result, _Interrupted)
+    return found is not None and found.interrupted
+
+
+def _reads_as_interrupted(text: str) -> bool:
+    """A stopped command ends with the note if it had said something before."""
+    return any(mark in text[:_EDGE] or mark in text[-_EDGE:] for mark in _INTERRUPTED_TEXTS)
+
+
+def _refusal_by_fields(record: User, text: str) -> RejectedBy | None:
+    decision = record.permission_decision
+    if decision is not None and decision.decision == "reject":
+        if decision.source == "hook":
+            return RejectedBy.HOOK
+        is_person = (decision.source or "").startswith("user")
+        return RejectedBy.PERSON if is_person else RejectedBy.RULE
+    if record.tool_denial_kind == "user-rejected":
+        return RejectedBy.PERSON
+    if record.tool_denial_kind is not None:
+        return RejectedBy.HOOK if _HOOK_TEXT.match(text) else RejectedBy.RULE
+    return None
+
+
+def _refusal_by_text(text: str) -> RejectedBy | None:
+    if text.startswith(_PERSON_TEXTS):
+        return RejectedBy.PERSON
+    if _HOOK_TEXT.match(text):
+        return RejectedBy.HOOK
+    is_rule = text.startswith(_RULE_TEXTS) and any(
+        verdict in text[:_EDGE] for verdict in ("denied", "granted")
+    )
+    return RejectedBy.RULE if is_rule else None
+
+
+class SpilledOutput(Struct, frozen=True):
+    """Where the client said that it put the output, its size, and the part that it kept."""
+
+    recorded_path: str
+    size: int | None
+    preview: str
+
+
+class _Persisted(Struct, frozen=True, rename="camel"):
+    persisted_output_path: str | None = None
+    persisted_output_size: int | None = None
+
+
+_MARK = "<persisted-output>"
+_PATH = re.compile(r"Full output saved to: (.+?)(?:\n|\Z)")
+_PREVIEW = re.compile(r"Preview \(first [^)\n]{1,40}\):\n")
+_END = "</persisted-output>"
+_ELLIPSIS = "\n..."
+
+
+def find_spilled(text: str, raw_result: Raw) -> SpilledOutput | None:
+    """What a tool result says of an output kept elsewhere; None when it holds all of it."""
+    if not text.lstrip().startswith(_MARK):
+        return None
+    named = _PATH.search(text)
+    found = decode_value(raw_result, _Persisted) or _Persisted()
+    path = found.persisted_output_path or (named[1].strip() if named else None)
+    if path is None:
+        return None
+    preview = _PREVIEW.search(text)
+    kept = text[preview.end() :] if preview else ""
+    kept = kept.rstrip().removesuffix(_END).removesuffix("\n").removesuffix(_ELLIPSIS)
+    return SpilledOutput(path, found.persisted_output_size, kept)
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):
@@ -86,8 +222,10 @@ class ToolCall(Struct, frozen=True, kw_only=True):
         return parse_input(self.recorded_name, self.raw_input)
 
     @property
-    def result(self) -> ToolOutput:
-        """What it gave back to the client, as the type of its tool."""
+    def result(self) -> ToolOutput | None:
+        """What it gave back to the client, as the type of its tool; None while it is pending."""
+        if self.block is None:
+            return None
         return parse_result(self.recorded_name, self.raw_result)
 
     @property

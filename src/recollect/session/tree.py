@@ -1,28 +1,22 @@
-"""Parent links → a forest without cycles, the main path through it, and its real branches.
+"""Parent links → a forest without cycles, and the paths through it.
 
 Everything is linear in the number of records and nothing recurses: chains of 100,000 links are
-normal. `attachment`, `progress` and `system` records are links like any other, but transparent:
-they never make a branch. So are asides: commands that nobody answers, and what clients inject.
+normal. A chain that is broken, by a lost line or by a client that began a second one, goes on where
+it was broken off: its pieces are joined in the order of the file.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from recollect.records.conversation import SYNTHETIC_MODEL, Assistant, User
+from recollect.records.conversation import Assistant, User
 from recollect.records.envelope import Chain
 from recollect.records.system import CompactBoundary
 from recollect.session.content import iter_tool_results, iter_tool_uses
-from recollect.session.prompts import PERSON_KINDS, InputKind, read_kind
 
-_ASIDES = (InputKind.INJECTED, InputKind.COMMAND_OUTPUT, InputKind.SHELL_OUTPUT)
-
-START = ""
-"""Stands for the beginning of a file where a record is expected."""
-
-NOWHERE = "<nowhere>"
-"""Stands for a record that is lost."""
+_SPEAKERS = (User, Assistant)
+"""A tuple, because `User | Assistant` would be made again for every link."""
 
 
 class Tree(Struct, frozen=True):
@@ -37,10 +31,13 @@ class Tree(Struct, frozen=True):
     cut: frozenset[str]
     """Links whose parent link was dropped because it closed a circle."""
     before: dict[str, str]
-    """What each compaction follows: the record that it names, else the last word before it."""
+    """What each later root follows: the record that a compaction names, else the last word before
+    it in the file."""
+    gaps: frozenset[str]
+    """Roots that follow something although no link says so."""
 
     def iter_ancestors(self, uuid: str) -> Iterator[str]:
-        """`uuid` and all that it follows from, newest first, across compactions."""
+        """`uuid` and all that it follows from, newest first, across compactions and gaps."""
         current: str | None = uuid
         seen: set[str] = set()
         while current is not None and current not in seen:
@@ -50,20 +47,11 @@ class Tree(Struct, frozen=True):
             current = self.before.get(current) if above is None else above
 
 
-class Branch(Struct, frozen=True):
-    """A place where the conversation was taken up twice.
+def build_tree(chain: Sequence[Chain], *, rewound_to_start: bool = False) -> Tree:
+    """The forest of `chain`, in which each uuid stands once.
 
-    `at` is the record both continuations follow ("" for the very start), `options` their first
-    records in file order, and `chosen` the one on the main path, if any is.
+    After a rewind to the start a root without a parent is another beginning, and follows nothing.
     """
-
-    at: str
-    options: tuple[str, ...]
-    chosen: str | None
-
-
-def build_tree(chain: Sequence[Chain]) -> Tree:
-    """The forest of `chain`, in which each uuid stands once."""
     links = {link.uuid: link for link in chain if link.uuid}
     wanted = {uuid: link.parent_uuid or None for uuid, link in links.items()}
     orphans = frozenset(uuid for uuid, above in wanted.items() if above and above not in links)
@@ -74,19 +62,30 @@ def build_tree(chain: Sequence[Chain]) -> Tree:
     for uuid, above in parents.items():
         if above is not None:
             children[above].append(uuid)
+    roots = tuple(uuid for uuid, above in parents.items() if above is None)
+    before = _find_before(chain)
+    is_broken = any(uuid not in before for uuid in roots[1:])
+    joined = _join_roots(links, parents, roots) if is_broken else {}
+    if rewound_to_start:
+        joined = {uuid: above for uuid, above in joined.items() if uuid in lost}
+    # A file in which no record follows another has no links, and so none that is missing.
+    gaps = joined.keys() - before.keys() if children else joined.keys() & lost
     return Tree(
         links=links,
         parents=parents,
         children={uuid: tuple(below) for uuid, below in children.items()},
-        roots=tuple(uuid for uuid, above in parents.items() if above is None),
+        roots=roots,
         orphans=orphans,
         cut=cut,
-        before=_find_before(chain),
+        before=joined | before,
+        gaps=frozenset(gaps),
     )
 
 
 def _find_circles(wanted: dict[str, str | None]) -> frozenset[str]:
     """One link of each circle: the earliest in the file, which then becomes a root."""
+    if not _has_late_parent(wanted):
+        return frozenset()
     order = {uuid: number for number, uuid in enumerate(wanted)}
     settled: set[str] = set()
     cut: set[str] = set()
@@ -104,9 +103,23 @@ def _find_circles(wanted: dict[str, str | None]) -> frozenset[str]:
     return frozenset(cut)
 
 
+def _has_late_parent(wanted: dict[str, str | None]) -> bool:
+    """Whether a link is written before its parent, as at least one link of a circle is."""
+    seen: set[str | None] = set()
+    for uuid, above in wanted.items():
+        seen.add(uuid)
+        if above is not None and above not in seen and above in wanted:
+            return True
+        if above == uuid:
+            return True
+    return False
+
+
 def _find_before(chain: Sequence[Chain]) -> dict[str, str]:
     """What stood before each compaction; forks name records that follow it, and some lost ones."""
     before: dict[str, str] = {}
+    if not any(isinstance(link, CompactBoundary) for link in chain):
+        return before
     seen: set[str] = set()
     leaf = None
     for link in chain:
@@ -116,8 +129,39 @@ def _find_before(chain: Sequence[Chain]) -> dict[str, str]:
             before |= {link.uuid: found} if found else {}
         if link.uuid:
             seen.add(link.uuid)
-            leaf = link.uuid if _is_said(link) else leaf
+            leaf = link.uuid if is_said(link) else leaf
     return before
+
+
+def _join_roots(
+    links: dict[str, Chain], parents: dict[str, str | None], roots: Sequence[str]
+) -> dict[str, str]:
+    """What stood before each root from which something said follows: the last word before it.
+
+    Only where that belongs to an earlier root: otherwise a child that was written before its
+    parent would close a circle.
+    """
+    root_of = _find_roots(parents)
+    spoken = {root_of[uuid] for uuid, link in links.items() if is_said(link)}
+    rank = {uuid: number for number, uuid in enumerate(roots)}
+    joined: dict[str, str] = {}
+    last = None
+    for uuid, link in links.items():
+        if uuid in rank and uuid in spoken and last and rank[root_of[last]] < rank[uuid]:
+            joined[uuid] = last
+        last = uuid if is_said(link) else last
+    return joined
+
+
+def _find_roots(parents: dict[str, str | None]) -> dict[str, str]:
+    """The root of each link."""
+    root_of: dict[str, str] = {}
+    for uuid in parents:
+        run, current = [uuid], uuid
+        while current not in root_of and (above := parents[current]) is not None:
+            run.append(current := above)
+        root_of |= dict.fromkeys(run, root_of.get(current, current))
+    return root_of
 
 
 def find_leaf(tree: Tree) -> str | None:
@@ -126,7 +170,7 @@ def find_leaf(tree: Tree) -> str | None:
     It is the last by the line that was read: compactions write again what they keep, and some
     clients write again a prompt that was answered long ago.
     """
-    said = [uuid for uuid, link in tree.links.items() if _is_said(link)]
+    said = [uuid for uuid, link in tree.links.items() if is_said(link)]
     followed: set[str] = set()
     for uuid in said:
         above = tree.parents[uuid]
@@ -134,18 +178,20 @@ def find_leaf(tree: Tree) -> str | None:
             followed.add(above)
             above = tree.parents[above]
     ends = [uuid for uuid in reversed(said) if uuid not in followed]
-    return max(ends, key=lambda uuid: _offset(tree.links[uuid]), default=None)
+    return max(ends, key=lambda uuid: place_of(tree.links[uuid]), default=None)
 
 
-def _offset(link: Chain) -> int:
+def place_of(link: Chain) -> int:
+    """Where in its file the line of `link` stands."""
     return link.span.offset if link.span else 0
 
 
-def _is_said(link: Chain) -> bool:
-    return isinstance(link, User | Assistant) and not link.is_meta
+def is_said(link: Chain) -> bool:
+    """Whether somebody speaks in `link`."""
+    return isinstance(link, _SPEAKERS) and not link.is_meta
 
 
-def find_main_path(tree: Tree, leaf: str | None) -> tuple[str, ...]:
+def find_path(tree: Tree, leaf: str | None) -> tuple[str, ...]:
     """From the start of the whole history to `leaf`, with what hangs beside the path spliced in.
 
     That stands behind the last line of its message, calls before results: between the lines of
@@ -155,9 +201,12 @@ def find_main_path(tree: Tree, leaf: str | None) -> tuple[str, ...]:
         return ()
     path = list(tree.iter_ancestors(leaf))[::-1]
     on_path = set(path)
+    forks = [uuid for uuid in path if not on_path.issuperset(tree.children.get(uuid, ()))]
+    if not forks:
+        return tuple(path)
     last_lines = {_message_id(tree.links[uuid]) or uuid: uuid for uuid in path}
     beside: defaultdict[str, list[str]] = defaultdict(list)
-    for uuid in path:
+    for uuid in forks:
         anchor = last_lines[_message_id(tree.links[uuid]) or uuid]
         beside[anchor] += _find_beside(tree, uuid, on_path)
     place = {uuid: number for number, uuid in enumerate(tree.links)}
@@ -165,7 +214,9 @@ def find_main_path(tree: Tree, leaf: str | None) -> tuple[str, ...]:
     def order(uuid: str) -> tuple[bool, int]:
         return isinstance(tree.links[uuid], User), place[uuid]
 
-    return tuple(found for uuid in path for found in (uuid, *sorted(beside[uuid], key=order)))
+    return tuple(
+        found for uuid in path for found in (uuid, *sorted(beside.get(uuid, ()), key=order))
+    )
 
 
 def _find_beside(tree: Tree, uuid: str, on_path: set[str]) -> Iterator[str]:
@@ -205,79 +256,3 @@ def _belongs(other: User | Assistant, link: Assistant, called: set[str]) -> bool
 
 def _calls_of(link: User | Assistant) -> set[str]:
     return {use.id for use in iter_tool_uses(link.message.content)} if link.message else set()
-
-
-def find_branches(
-    tree: Tree, main_path: Iterable[str], *, rewound_to_start: bool = False
-) -> tuple[Branch, ...]:
-    """The real branches: two prompts of a person, or two different replies, after one record.
-
-    Several beginnings are a branch only if a rewind to the start is known: files are also begun
-    anew, put together, or without links at all.
-    """
-    kinds = {u: read_kind(link) for u, link in tree.links.items() if isinstance(link, User)}
-    asides = {uuid for uuid in kinds if _is_aside(tree, kinds, uuid)}
-    anchors = _find_anchors(tree, asides)
-    prompts: defaultdict[str, list[str]] = defaultdict(list)
-    replies: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for uuid, link in tree.links.items():
-        if kinds.get(uuid) in PERSON_KINDS and uuid not in asides:
-            prompts[anchors[uuid]].append(uuid)
-        elif isinstance(link, Assistant) and link.message and link.message.model != SYNTHETIC_MODEL:
-            replies[anchors[uuid]].setdefault(link.message.id or uuid, uuid)
-    prompts.pop(NOWHERE, None)
-    replies.pop(NOWHERE, None)
-    replies.pop(START, None)
-    if not rewound_to_start:
-        prompts.pop(START, None)
-    on_path = set(main_path)
-    groups = [*prompts.items(), *((at, list(firsts.values())) for at, firsts in replies.items())]
-    found = [_make_branch(at, options, on_path) for at, options in groups if len(options) > 1]
-    place = {uuid: number for number, uuid in enumerate(tree.links)}
-    return tuple(sorted(found, key=lambda branch: place[branch.options[1]]))
-
-
-def _is_aside(tree: Tree, kinds: dict[str, InputKind], uuid: str) -> bool:
-    """Whether the conversation passes `uuid` by: most commands are for the client alone."""
-    if kinds[uuid] in (InputKind.COMMAND, InputKind.SHELL):
-        return not _is_answered(tree, kinds, uuid)
-    return kinds[uuid] in _ASIDES
-
-
-def _is_answered(tree: Tree, kinds: dict[str, InputKind], uuid: str) -> bool:
-    """Whether a reply follows before anybody else asks for something."""
-    waiting = list(tree.children.get(uuid, ()))
-    while waiting:
-        below = waiting.pop()
-        if isinstance(tree.links[below], Assistant):
-            return True
-        if kinds.get(below) not in PERSON_KINDS:
-            waiting += tree.children.get(below, ())
-    return False
-
-
-def _find_anchors(tree: Tree, asides: set[str]) -> dict[str, str]:
-    """The record that each link continues, past what is transparent; NOWHERE when that is lost."""
-    anchors: dict[str, str] = {}
-    for uuid in tree.links:
-        run = [uuid]
-        while (found := anchors.get(run[-1], _find_stop(tree, run[-1], asides))) is None:
-            run.append(tree.parents[run[-1]] or START)
-        anchors |= dict.fromkeys(run, found)
-    return anchors
-
-
-def _find_stop(tree: Tree, uuid: str, asides: set[str]) -> str | None:
-    """The anchor of `uuid` if one can be told without looking further up."""
-    if uuid in tree.orphans or uuid in tree.cut:
-        return NOWHERE
-    above = tree.parents[uuid]
-    if above is None:
-        return START
-    is_opaque = isinstance(tree.links[above], User | Assistant | CompactBoundary)
-    return above if is_opaque and above not in asides else None
-
-
-def _make_branch(at: str, options: list[str], on_path: set[str]) -> Branch:
-    chosen = next((option for option in options if option in on_path), None)
-    return Branch(at=at, options=tuple(options), chosen=chosen)

@@ -1,8 +1,10 @@
-"""Messages → turns: from what opened it to before the next opening.
+"""Segments, which are separated by compactions, and turns, each from one prompt to the next.
 
-Newer clients give every record of a turn the same `promptId`; before that, an opening starts one.
-Records without an id belong to the turn of the record that they follow, so that two conversations
-woven into one file stay apart.
+Indices never change, because files only grow. Segment 0 is before the first compaction; very old
+clients wrote no boundary, so there the summary marks it. Newer clients give all records of a turn
+one `promptId`; before that, a prompt starts a turn. Records without an id belong to the turn of the
+record that they follow, so that two conversations in one file stay apart. What a client writes
+before a prompt, such as a caveat, is not a turn.
 """
 
 from collections.abc import Sequence
@@ -12,11 +14,135 @@ from msgspec import Struct
 
 from recollect.records.conversation import User
 from recollect.records.envelope import Chain
-from recollect.records.system import TurnDuration
-from recollect.session.contexts import Context
+from recollect.records.system import (
+    CompactBoundary,
+    CompactMetadata,
+    MicrocompactBoundary,
+    TurnDuration,
+)
+from recollect.session.content import join_text, list_blocks
 from recollect.session.messages import Message
-from recollect.session.prompts import OPENING_KINDS, PERSON_KINDS, Command, InputKind, Prompt
+from recollect.session.prompt_contexts import Context
+from recollect.session.prompts import (
+    COMPACTION_MARK,
+    OPENING_KINDS,
+    PERSON_KINDS,
+    Command,
+    InputKind,
+    Prompt,
+)
 from recollect.session.times import find_range, milliseconds_between
+
+
+class Microcompaction(Struct, frozen=True):
+    """Old tool results were blanked to make room."""
+
+    uuid: str | None
+    timestamp: str | None
+    trigger: str | None
+    tokens_before: int | None
+    tokens_saved: int | None
+    tool_ids: tuple[str, ...]
+
+
+class Segment(Struct, frozen=True, kw_only=True):
+    """The stretch between two compactions; what the compaction that opens it did."""
+
+    index: int
+    first_uuid: str | None
+    last_uuid: str | None
+    record_count: int
+    boundary_uuid: str | None = None
+    trigger: str | None = None
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    duration_ms: float | None = None
+    summary: str | None = None
+    preserved: tuple[str, ...] = ()
+    """Records from before the boundary that the conversation kept as they were."""
+    microcompactions: tuple[Microcompaction, ...] = ()
+
+    @property
+    def follows_compaction(self) -> bool:
+        """Whether a compaction opens it, marked by a boundary or by nothing but its summary."""
+        return self.boundary_uuid is not None or self.summary is not None
+
+
+def build_segments(chain: Sequence[Chain]) -> tuple[Segment, ...]:
+    """The segments of `chain`; at least one, if there is any record."""
+    drafts: list[_SegmentDraft] = []
+    for link in chain:
+        summary = link if isinstance(link, User) and _is_summary(link) else None
+        is_opening = isinstance(link, CompactBoundary) or (
+            summary is not None and bool(drafts) and not drafts[-1].awaits_summary
+        )
+        if not drafts or is_opening:
+            drafts.append(_SegmentDraft(link))
+        drafts[-1].links.append(link)
+        drafts[-1].summary = drafts[-1].summary or summary
+    return tuple(_make_segment(index, draft) for index, draft in enumerate(drafts))
+
+
+class _SegmentDraft:
+    """A segment while its records are being collected."""
+
+    def __init__(self, first: Chain) -> None:
+        self.boundary = first if isinstance(first, CompactBoundary) else None
+        self.links: list[Chain] = []
+        self.summary: User | None = None
+
+    @property
+    def awaits_summary(self) -> bool:
+        """Whether a boundary opened it and its summary has not been seen yet."""
+        return self.boundary is not None and self.summary is None
+
+
+def _is_summary(link: User) -> bool:
+    return link.is_compact_summary or _text_of(link).lstrip().startswith(COMPACTION_MARK)
+
+
+def _text_of(link: User) -> str:
+    return join_text(list_blocks(link.message.content if link.message else None))
+
+
+def _make_segment(index: int, draft: _SegmentDraft) -> Segment:
+    links, boundary, summary = draft.links, draft.boundary, draft.summary
+    facts = (boundary.compact_metadata if boundary else None) or CompactMetadata()
+    return Segment(
+        index=index,
+        first_uuid=links[0].uuid,
+        last_uuid=links[-1].uuid,
+        record_count=len(links),
+        boundary_uuid=boundary.uuid if boundary else None,
+        trigger=facts.trigger,
+        tokens_before=facts.pre_tokens,
+        tokens_after=facts.post_tokens,
+        duration_ms=facts.duration_ms,
+        summary=_text_of(summary) if summary else None,
+        preserved=_preserved(facts),
+        microcompactions=tuple(
+            _make_microcompaction(link) for link in links if isinstance(link, MicrocompactBoundary)
+        ),
+    )
+
+
+def _preserved(facts: CompactMetadata) -> tuple[str, ...]:
+    if facts.preserved_messages is not None:
+        return facts.preserved_messages.uuids
+    stretch = facts.preserved_segment
+    return tuple(u for u in (stretch.head_uuid, stretch.tail_uuid) if u) if stretch else ()
+
+
+def _make_microcompaction(link: MicrocompactBoundary) -> Microcompaction:
+    facts = link.microcompact_metadata
+    return Microcompaction(
+        uuid=link.uuid,
+        timestamp=link.timestamp,
+        trigger=facts.trigger if facts else None,
+        tokens_before=facts.pre_tokens if facts else None,
+        tokens_saved=facts.tokens_saved if facts else None,
+        tool_ids=facts.compacted_tool_ids if facts else (),
+    )
 
 
 class RoundKind(StrEnum):
@@ -41,6 +167,11 @@ class Turn(Struct, frozen=True, kw_only=True):
     end: str | None
     active_ms: float | None
     """How long the client says that it worked, else the time from first to last record."""
+
+    @property
+    def number(self) -> int:
+        """What every list and page calls it: turns are numbered from 1."""
+        return self.index + 1
 
     @property
     def kind(self) -> InputKind | None:
@@ -76,6 +207,11 @@ class _Draft:
         self.messages: list[Message] = []
         self.times: list[str | None] = []
         self.worked_ms: float | None = None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing in it would be seen."""
+        return not any(message.is_visible for message in self.messages)
 
 
 def build_turns(
@@ -116,21 +252,31 @@ class _Gathering:
         prompt_id = link.prompt_id if isinstance(link, User) else None
         if prompt_id is not None:
             known = self._by_id.get(prompt_id)
-            if known is None or _asks_anew(message, known):
-                self._by_id[prompt_id] = self._open(prompt_id)
+            if known is None or _asks_again(message, known):
+                self._by_id[prompt_id] = self._open(prompt_id, is_opening=_is_opening(message))
             return self._by_id[prompt_id]
-        prompt = message.prompt if message else None
-        if prompt and prompt.kind in OPENING_KINDS and isinstance(link, User):
-            return self._open(None)
+        if isinstance(link, User) and _is_opening(message):
+            return self._open(None, is_opening=True)
         followed = self._by_uuid.get(link.parent_uuid or "")
         return followed or (self.drafts[-1] if self.drafts else self._open(None))
 
-    def _open(self, prompt_id: str | None) -> _Draft:
-        self.drafts.append(_Draft(prompt_id))
+    def _open(self, prompt_id: str | None, *, is_opening: bool = False) -> _Draft:
+        if is_opening and self.drafts and self.drafts[-1].is_silent:
+            self.drafts[-1].prompt_id = prompt_id
+            # A hook may have run long before the first prompt.
+            self.drafts[-1].times.clear()
+        else:
+            self.drafts.append(_Draft(prompt_id))
         return self.drafts[-1]
 
 
-def _asks_anew(message: Message | None, draft: _Draft) -> bool:
+def _is_opening(message: Message | None) -> bool:
+    return (
+        message is not None and message.prompt is not None and message.prompt.kind in OPENING_KINDS
+    )
+
+
+def _asks_again(message: Message | None, draft: _Draft) -> bool:
     """Whether `message` opens a turn although its id is known: forks give all copies one id."""
     prompt = message.prompt if message else None
     if prompt is None or prompt.kind not in PERSON_KINDS:
@@ -151,6 +297,7 @@ def _make_turn(index: int, draft: _Draft, on_path: set[str]) -> Turn:
         for record in message.records
         if isinstance(record, User) and record.permission_mode
     ]
+    is_reached = any(uuid in on_path for m in draft.messages for uuid in m.uuids)
     start, end = find_range(draft.times)
     worked = draft.worked_ms
     return Turn(
@@ -158,7 +305,8 @@ def _make_turn(index: int, draft: _Draft, on_path: set[str]) -> Turn:
         prompt_id=draft.prompt_id,
         prompt=opening,
         messages=tuple(draft.messages),
-        is_on_main_path=any(uuid in on_path for m in draft.messages for uuid in m.uuids),
+        # Of records without a name nobody can say that they were left behind.
+        is_on_main_path=is_reached or not any(m.uuids for m in draft.messages),
         permission_mode=modes[0] if modes else None,
         start=start,
         end=end,
@@ -166,16 +314,26 @@ def _make_turn(index: int, draft: _Draft, on_path: set[str]) -> Turn:
     )
 
 
-def classify_round(message: Message, *, is_first: bool, is_copy: bool = False) -> RoundKind | None:
+def classify_round(
+    message: Message, messages: Sequence[Message], *, is_copy: bool = False
+) -> RoundKind | None:
     """What a user message means for the course of its session; None for replies.
 
-    `is_first` tells that nothing was said before it in the file, `is_copy` that it was said in
-    another session first: a session that starts with copies was resumed or forked from that one.
+    `messages` are those of the session: the first of them that opens a turn begins it. Neither
+    `parentUuid` nor `permissionMode` says so: hooks come before the first prompt, and every prompt
+    has a mode. A session that begins with a summary, or with a prompt of another session, resumes
+    that one. Copies often bear no mark: `is_copy` is for callers who know that this is one.
     """
-    if message.role != "user" or message.prompt is None:
+    if message.prompt is None:
         return None
-    if message.prompt.kind not in OPENING_KINDS:
+    if not _opens_turn(message):
         return RoundKind.CONTINUE
-    if is_first:
-        return RoundKind.RESUME if is_copy else RoundKind.NEW_SESSION
-    return RoundKind.NEW_ROUND
+    if message != next(filter(_opens_turn, messages), message):
+        return RoundKind.NEW_ROUND
+    is_summary = message.prompt.kind is InputKind.COMPACTION_SUMMARY
+    is_fork = any(record.forked_from for record in message.records)
+    return RoundKind.RESUME if is_summary or is_fork or is_copy else RoundKind.NEW_SESSION
+
+
+def _opens_turn(message: Message) -> bool:
+    return message.prompt is not None and message.prompt.kind in OPENING_KINDS

@@ -1,7 +1,7 @@
 """Opening the index: for reading whenever there is one, for writing by one process at a time.
 
 SQLite is apsw's own, the only one in the process. WAL lets readers go on while somebody writes. An
-index that does not hold what was written to it is set aside and built anew: what it knows of
+index that does not hold what was written to it is set aside and rebuilt: what it knows of
 vanished transcripts can be taken from there as far as it is sound, all the rest is in the files.
 Each page has a checksum; whoever asks something gets an error instead of another answer.
 """
@@ -15,24 +15,36 @@ from typing import NamedTuple, TypeVar
 import apsw
 
 from recollect.errors import IndexFailure
-from recollect.store.catalogue import Names, load_files
-from recollect.store.checksums import check_reserve, load_checksums, reserve_checksums
-from recollect.store.failures import DamagedIndex, NewerIndex, translate_errors
-from recollect.store.hours import check_hours, check_messages, check_sums
-from recollect.store.lock import Lock, hold_lock
-from recollect.store.meta import read_meta
-from recollect.store.place import INDEX_NAME, VARIABLE, is_on_network, make_private_directory
-from recollect.store.schema import DATA_VERSION
-from recollect.store.tables import (
+from recollect.store.catalog import Names, load_files
+from recollect.store.data_directory import (
+    INDEX_NAME,
+    VARIABLE,
+    Lock,
+    hold_lock,
+    is_on_network,
+    make_private_directory,
+)
+from recollect.store.integrity import (
+    DamagedIndex,
+    NewerIndex,
+    check_reserve,
+    load_checksums,
+    reserve_checksums,
+    translate_errors,
+)
+from recollect.store.message_rows import check_hours, check_messages, check_sums
+from recollect.store.predecessors import copy_aside, set_aside
+from recollect.store.schema import (
     NEWER_NAME,
     drop_everything,
     has_tables,
     is_current,
     make_tables,
+    read_meta,
     sum_tables,
 )
+from recollect.store.versions import DATA_VERSION
 
-DAMAGED_NAME = "index.damaged.db"
 _BUSY_MS = 5_000
 _CACHE_KB = 64 * 1024
 _PAGE_BYTES = 8192
@@ -49,21 +61,21 @@ class Access(NamedTuple):
 
     connection: apsw.Connection
     lock: Lock
-    former: Path
-    """Where a damaged index is, if there was one."""
+    directory: Path
 
 
-def open_for_reading(directory: Path) -> apsw.Connection | None:
+def open_for_reading(directory: Path, *, accept_old_data: bool = False) -> apsw.Connection | None:
     """The index in `directory`, or None when there is none that this program can read.
 
-    Raises `NewerIndex` for an index that a newer program made.
+    `accept_old_data` is for tables with a version of their own. Raises `NewerIndex` for an index
+    that a newer program made.
     """
     path = directory / INDEX_NAME
     if not path.is_file():
         return None
     for connect in (_connect, _connect_immutable):
         try:
-            return _check_for_reading(connect(path), path)
+            return _check_for_reading(connect(path), path, accept_old_data=accept_old_data)
         except (apsw.CantOpenError, apsw.ReadOnlyError):
             # Beside a WAL SQLite needs files that it cannot make on a read-only medium.
             continue
@@ -114,7 +126,7 @@ def open_for_writing(directory: Path) -> Iterator[apsw.Connection]:
 
 def _run(path: Path, lock: Lock, work: Callable[[Access], T]) -> T:
     with translate_errors(path), closing(_open_for_writing(path)) as connection:
-        return work(Access(connection, lock, path.with_name(DAMAGED_NAME)))
+        return work(Access(connection, lock, path.parent))
 
 
 def _open_sound(path: Path) -> apsw.Connection:
@@ -136,22 +148,6 @@ def set_aside_if_damaged(directory: Path) -> bool:
             set_aside(path)
             return True
     return False
-
-
-def set_aside(path: Path, name: str = DAMAGED_NAME) -> None:
-    """Move an index out of the way, in place of one that was before."""
-    target = path.with_name(name)
-    try:
-        # Its log first: an index without it is an older one, a log without an index is nothing.
-        for suffix in ("-wal", "-shm", ""):
-            target.with_name(target.name + suffix).unlink(missing_ok=True)
-            if path.with_name(path.name + suffix).exists():
-                path.with_name(path.name + suffix).rename(target.with_name(target.name + suffix))
-    except OSError as error:
-        raise IndexFailure(
-            f"The index {path} cannot be used, nor moved away: {error.strerror}. "
-            "Stop every other Recollect and delete it; it will be built anew."
-        ) from error
 
 
 @contextmanager
@@ -202,21 +198,23 @@ def _connect(path: Path) -> apsw.Connection:
         ) from error
     connection.set_busy_timeout(_BUSY_MS)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-    # Else a statement is compiled anew for each value that it is given.
+    # Else a statement is compiled again for each value that it is given.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.execute("PRAGMA trusted_schema = OFF")
     return connection
 
 
 def _connect_immutable(path: Path) -> apsw.Connection:
-    from urllib.parse import quote  # noqa: PLC0415 - hardly ever needed
+    from urllib.parse import quote  # hardly ever needed
 
     load_checksums()
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     return apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags)
 
 
-def _check_for_reading(connection: apsw.Connection, path: Path) -> apsw.Connection | None:
+def _check_for_reading(
+    connection: apsw.Connection, path: Path, *, accept_old_data: bool
+) -> apsw.Connection | None:
     is_usable = False
     try:
         # The log is merged into the index by those who write it, and by nobody else.
@@ -225,7 +223,7 @@ def _check_for_reading(connection: apsw.Connection, path: Path) -> apsw.Connecti
         is_usable = has_tables(connection) and is_current(connection, path)
         if is_usable:
             _check(connection)
-            is_usable = read_meta(connection, "data") == str(DATA_VERSION)
+            is_usable = accept_old_data or read_meta(connection, "data") == str(DATA_VERSION)
     finally:
         if not is_usable:
             connection.close()
@@ -247,6 +245,7 @@ def _open_for_writing(path: Path) -> apsw.Connection:
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         if has_tables(connection) and not is_current(connection, path):
+            copy_aside(connection, path)
             drop_everything(connection)
         if not has_tables(connection):
             with transaction(connection):
@@ -258,12 +257,17 @@ def _open_for_writing(path: Path) -> apsw.Connection:
 
 def _check(connection: apsw.Connection) -> None:
     """Raise `DamagedIndex` if what every answer rests on is not as it was written."""
-    if Path(connection.filename).stat().st_size % int(connection.execute("PRAGMA page_size").get):
-        # SQLite would take the rest of a torn page for zeros.
-        raise DamagedIndex("The index breaks off within a page.")
+    check_length(connection)
     check_reserve(connection)
     if read_meta(connection, "tables") != sum_tables(connection):
         raise DamagedIndex("The tables of the index are not as they were made.")
     if not load_checksums():
         check_hours(connection)
     connection.execute("SELECT message_id FROM messages ORDER BY id DESC LIMIT 1").fetchall()
+
+
+def check_length(connection: apsw.Connection) -> None:
+    """Raise `DamagedIndex` if the file breaks off within a page."""
+    if Path(connection.filename).stat().st_size % int(connection.execute("PRAGMA page_size").get):
+        # SQLite would take the rest of a torn page for zeros.
+        raise DamagedIndex("The index breaks off within a page.")

@@ -1,63 +1,64 @@
-"""What was once found out about a file, kept for as long as the file stays as it was.
+"""Listings, figures and tool calls as indexes before schema 4 kept them: msgpack in one table.
 
-One table for all kinds of notes, apart from the catalogue, because a report on usage must not wait
-for titles. The kind of a note says how it is to be read: a program that writes other notes gives
-them another kind and finds none of the former. A note that is not as it was written, which nothing
-else would show, counts as none.
+The kind of a note is a name and a number that rose with its content. Fields were only ever added,
+so the types of today decode every one of them.
 """
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Final, TypeVar
 from zlib import crc32
 
 import apsw
+import msgspec
+from msgspec.structs import replace
 
-from recollect.store.path_text import decode_path, encode_path, encode_paths
+from recollect.sources.growth import Stamp
+from recollect.store.catalog import decode_path
+from recollect.store.session_table import (
+    CallSummary,
+    FileFigures,
+    Listing,
+    StoredCalls,
+    StoredFigures,
+    StoredListing,
+)
 
-_TABLE = """
-CREATE TABLE IF NOT EXISTS file_notes (
-    kind TEXT NOT NULL,
-    path TEXT NOT NULL,
-    size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL,
-    note BLOB NOT NULL,
-    crc INTEGER NOT NULL,
-    PRIMARY KEY (kind, path)
-) WITHOUT ROWID
-"""
+T = TypeVar("T")
 
-
-class FileNote(NamedTuple):
-    """A file as it was when the note was made, and the note."""
-
-    path: str
-    size: int
-    mtime_ns: int
-    note: bytes
+_LISTING: Final = msgspec.msgpack.Decoder(Listing | None)
+_FIGURES: Final = msgspec.msgpack.Decoder(FileFigures)
+_CALLS: Final = msgspec.msgpack.Decoder(list[CallSummary])
 
 
-def load_notes(
-    connection: apsw.Connection, kind: str, paths: Iterable[str] | None = None
-) -> dict[str, FileNote]:
-    """The notes of a kind by path, on all files or on these; none when no note was ever made."""
-    query = "SELECT path, size, mtime_ns, note, crc FROM file_notes WHERE kind = ?"
-    values: tuple[str, ...] = (kind,)
-    if paths is not None:
-        query += " AND path IN (SELECT value FROM json_each(?))"
-        values += (encode_paths(paths),)
-    try:
-        rows: list[Any] = connection.execute(query, values).fetchall()
-    except apsw.SQLError:
-        return {}
-    sound = (FileNote(decode_path(row[0]), *row[1:-1]) for row in rows if crc32(row[3]) == row[4])
-    return {note.path: note for note in sound}
+def load_noted_listings(connection: apsw.Connection) -> dict[str, StoredListing]:
+    """Return the listings that were noted, by path."""
+    found = {}
+    for path, stamp, noted in _iter_notes(connection, "listing", _LISTING):
+        listing = None if noted is None else replace(noted, path=path)
+        found[path] = StoredListing(path, stamp, "", "", listing)
+    return found
 
 
-def save_notes(connection: apsw.Connection, kind: str, notes: Iterable[FileNote]) -> None:
-    """Keep notes, in place of those that there were of the same files."""
-    with connection:
-        connection.execute(_TABLE)
-        connection.executemany(
-            "INSERT OR REPLACE INTO file_notes VALUES (?, ?, ?, ?, ?, ?)",
-            ((kind, encode_path(note.path), *note[1:], crc32(note.note)) for note in notes),
-        )
+def load_noted_figures(connection: apsw.Connection) -> dict[str, StoredFigures]:
+    """Return the figures that were noted, by path."""
+    notes = _iter_notes(connection, "figures", _FIGURES)
+    return {path: StoredFigures(path, stamp, figures) for path, stamp, figures in notes}
+
+
+def load_noted_calls(connection: apsw.Connection) -> dict[str, StoredCalls]:
+    """Return the tool calls that were noted, by path."""
+    notes = _iter_notes(connection, "calls", _CALLS)
+    return {path: StoredCalls(path, stamp, calls) for path, stamp, calls in notes}
+
+
+def _iter_notes(
+    connection: apsw.Connection, name: str, decoder: "msgspec.msgpack.Decoder[T]"
+) -> Iterator[tuple[str, Stamp, T]]:
+    """Iterate over the sound notes of a kind; of one file the one that was written last is last."""
+    query = "SELECT path, size, mtime_ns, note, crc FROM file_notes WHERE kind GLOB ? ORDER BY kind"
+    for path, size, mtime_ns, note, crc in connection.execute(query, (f"{name}/*",)):
+        try:
+            if crc32(note) == crc:
+                yield decode_path(path), (0, size, mtime_ns), decoder.decode(note)
+        except msgspec.MsgspecError:
+            continue

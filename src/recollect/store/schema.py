@@ -3,18 +3,33 @@
 `SCHEMA_VERSION` changes with the tables, `DATA_VERSION` with what is put into them. An index with
 older data is brought up to date file by file, and what it knows of vanished files stays; one with
 older tables is emptied first. A newer one is left alone: the program that made it may be in use.
+
+What the index says about itself, by key.
+
+The tables of an index: made, taken away, and told from those of other versions.
 """
 
-from recollect.records.tokens import CLASSES
-from recollect.store.versions import DATA_VERSION as DATA_VERSION  # noqa: PLC0414 - handed on
-from recollect.store.versions import SCHEMA_VERSION as SCHEMA_VERSION  # noqa: PLC0414
+from pathlib import Path
+from zlib import crc32
+
+import apsw
+
+from recollect import __version__
+from recollect.records.usage import CLASSES
+from recollect.store.data_directory import VARIABLE
+from recollect.store.integrity import DamagedIndex, NewerIndex, reserve_checksums
+from recollect.store.versions import DATA_VERSION, LISTING_VERSION, SCHEMA_VERSION
 
 NO_HOUR = -(2**40)
 NO_MODEL = 0
 """What `sums` has for what is not known: a key cannot be NULL."""
 
-FIGURES = (*CLASSES, "messages", "cost", "unpriced")
-"""What is added up of messages: `cost` is of those whose price is known, others are `unpriced`."""
+FIGURES = (*CLASSES, "messages", "cost", "unpriced", "relayed", "client_priced")
+"""What is added up of messages: `cost` is of those whose price is known, others are `unpriced`.
+
+The last two are how many are known only from progress records, and how many have no tokens, so that
+their cost is what the client noted.
+"""
 
 _CLASSES = ",\n    ".join(f"{name} INTEGER NOT NULL" for name in CLASSES)
 _FIGURES = ",\n    ".join(f"{name} INTEGER NOT NULL" for name in FIGURES)
@@ -57,7 +72,8 @@ CREATE TABLE names (
 
 -- One row a message and file: the union of its lines there. Copies of a message in other files are
 -- rows too. `late_5m` and `late_1h` are cache writes that only the split by lifetime tells of.
--- `usage` is JSON, and there only where tokens and terms do not tell the cost.
+-- `usage` is JSON, and there only where tokens and terms do not tell the cost. `client_cost` is
+-- what an old client noted. `is_relayed` marks what progress records repeat of subagents.
 CREATE TABLE messages (
     id INTEGER PRIMARY KEY,
     file_id INTEGER NOT NULL,
@@ -66,9 +82,11 @@ CREATE TABLE messages (
     late_1h INTEGER NOT NULL,
     usage BLOB,
     cost INTEGER,
+    client_cost INTEGER,
     time INTEGER,
     is_sidechain INTEGER NOT NULL,
     is_copy INTEGER NOT NULL,
+    is_relayed INTEGER NOT NULL,
     position INTEGER NOT NULL,
     message_id TEXT NOT NULL,
     request_id TEXT,
@@ -122,6 +140,138 @@ CREATE TABLE problems (
     path TEXT PRIMARY KEY,
     reason TEXT NOT NULL
 ) WITHOUT ROWID;
+
+-- One row a transcript that a list has shown or whose tool calls were counted, deleted ones too.
+-- `inode`, `size` and `mtime_ns` are those of the file when it was listed, and with `counted_` when
+-- it was read whole, which `all_models` and what follows need. With a time of -1 the file is read
+-- again. `session_id` is NULL for a file without a session. `titles_hash` is of the titles
+-- in all files of the project, `title_file` the other file that the title is written in.
+-- `models` and `all_models` are JSON arrays; `models` has those of the head and the tail.
+CREATE TABLE sessions (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    inode INTEGER,
+    size INTEGER,
+    mtime_ns INTEGER,
+    titles_hash TEXT,
+    title_file TEXT,
+    session_id TEXT,
+    project TEXT,
+    modified REAL,
+    activity REAL,
+    created TEXT,
+    last_active TEXT,
+    cwd TEXT,
+    title TEXT,
+    first_prompt TEXT,
+    first_prompt_time TEXT,
+    git_branch TEXT,
+    version TEXT,
+    tag TEXT,
+    is_subagent INTEGER,
+    parent_id TEXT,
+    forked_from TEXT,
+    continued_in TEXT,
+    first_reply_id TEXT,
+    models TEXT,
+    message_count INTEGER,
+    counted_inode INTEGER,
+    counted_size INTEGER,
+    counted_mtime_ns INTEGER,
+    all_models TEXT,
+    all_messages INTEGER,
+    turn_count INTEGER,
+    error_count INTEGER,
+    compaction_count INTEGER,
+    compaction_summary TEXT,
+    copied_tokens INTEGER,
+    client_cost_usd REAL
+);
+
+-- The tool calls of each transcript that was read whole, in their order. A copy of a call in
+-- another file has the same `call_id`. `started` is in seconds since 1970.
+CREATE TABLE tool_calls (
+    session INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    call_id TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    status TEXT NOT NULL,
+    started REAL,
+    duration_ms REAL,
+    PRIMARY KEY (session, number)
+) WITHOUT ROWID;
 """
 
-TABLE_NAMES = frozenset("meta files names messages corrections hours sums problems".split())
+LISTINGS_KEY = "listings"
+"""Under which `meta` has the version of what `sessions` and `tool_calls` hold."""
+
+TABLE_NAMES = frozenset(
+    "meta files names messages corrections hours sums problems sessions tool_calls".split()
+)
+
+
+def read_meta(connection: apsw.Connection, key: str) -> str | None:
+    """The value kept under `key`."""
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return str(row[0]) if row else None
+
+
+def write_meta(connection: apsw.Connection, key: str, value: str) -> None:
+    """Keep `value` under `key`."""
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+
+NEWER_NAME = "index.newer.db"
+"""What the index of a newer program is called when it had to make room."""
+
+
+def make_tables(connection: apsw.Connection) -> None:
+    """Make all tables, empty, and note who made them."""
+    connection.execute(TABLES)
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    write_meta(connection, "schema", str(SCHEMA_VERSION))
+    write_meta(connection, "data", str(DATA_VERSION))
+    write_meta(connection, LISTINGS_KEY, LISTING_VERSION)
+    write_meta(connection, "program", __version__)
+    write_meta(connection, "tables", sum_tables(connection))
+
+
+def drop_everything(connection: apsw.Connection) -> None:
+    """Leave a file without any table."""
+    connection.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 1)
+    reserve_checksums(connection)
+    connection.execute("VACUUM")
+    connection.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 0)
+
+
+def has_tables(connection: apsw.Connection) -> bool:
+    """Whether there is any table."""
+    return bool(connection.execute("SELECT count(*) FROM sqlite_schema").get)
+
+
+def is_current(connection: apsw.Connection, path: Path) -> bool:
+    """Whether the tables are those of this program and not of an older one.
+
+    Raises `NewerIndex` when a newer one made them.
+    """
+    version = int(connection.execute("PRAGMA user_version").get)
+    try:
+        kept, program = (read_meta(connection, key) for key in ("schema", "program"))
+    except apsw.SQLError as error:
+        raise DamagedIndex(f"The index {path} has other tables than any version made.") from error
+    if kept != str(version):
+        raise DamagedIndex(f"The index {path} contradicts itself about its version.")
+    if version > SCHEMA_VERSION:
+        raise NewerIndex(
+            f"Recollect {program or 'of a newer version'} made the index {path}: it has schema "
+            f"{version}, and this program, Recollect {__version__}, knows {SCHEMA_VERSION}. Use "
+            "that version; or start over with `recollect index --rebuild`, which "
+            f"sets that index aside as {NEWER_NAME}; or set {VARIABLE} to another directory."
+        )
+    return version == SCHEMA_VERSION
+
+
+def sum_tables(connection: apsw.Connection) -> str:
+    """A checksum of the definitions; other modules may have tables of their own beside ours."""
+    rows = connection.execute("SELECT tbl_name, sql FROM sqlite_schema ORDER BY name").fetchall()
+    return str(crc32(repr([row for row in rows if row[0] in TABLE_NAMES]).encode()))

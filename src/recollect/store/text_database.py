@@ -2,52 +2,84 @@
 
 It is many times as large as the catalogue, is written for minutes where that takes moments, and
 can be thrown away at any time: another file lets both be written and checked without the other.
-One that is damaged, or made for other terms, is deleted and built anew.
+Each page has a checksum, as in the catalogue. An index that is damaged, or made for other terms, is
+deleted and built again; whoever was reading it or writing it learns that by an error.
 """
 
 import os
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
 import apsw
 
-from recollect.store.database import transaction
-from recollect.store.failures import DamagedIndex, translate_errors
-from recollect.store.lock import hold_lock
-from recollect.store.meta import read_meta, write_meta
-from recollect.store.place import is_on_network, make_private_directory
-from recollect.store.text import SETTINGS, TABLES
+from recollect.store.data_directory import hold_lock, is_on_network, make_private_directory
+from recollect.store.database import check_length, transaction
+from recollect.store.integrity import (
+    DamagedIndex,
+    ReplacedIndex,
+    check_reserve,
+    load_checksums,
+    reserve_checksums,
+    translate_errors,
+)
+from recollect.store.schema import read_meta, write_meta
+from recollect.store.text_rows import SETTINGS, TABLES
 
 DIRECTORY: Final = "text"
 """Below the data directory, with a lock of its own."""
 
+REMEDY: Final = "recollect index --text --rebuild"
 _NAME: Final = "text.db"
 _VERSION_KEY: Final = "version"
-_SCHEMA: Final = "3"
+_IDENTITY_KEY: Final = "identity"
+_SCHEMA: Final = "6"
 _BUSY_MS: Final = 5_000
 _PAGE_BYTES: Final = 8192
 _CACHE_KB: Final = 16 * 1024
+_MAX_ATTEMPTS: Final = 5
 
 T = TypeVar("T")
 
 
-def open_texts(directory: Path, terms: str) -> apsw.Connection | None:
-    """The full-text index in a data directory, for reading; None unless it has these terms."""
-    path = directory / DIRECTORY / _NAME
-    if not path.is_file():
-        return None
+def find_text_path(directory: Path) -> Path:
+    """Where the full-text index in a data directory is, or would be."""
+    return directory / DIRECTORY / _NAME
+
+
+@contextmanager
+def read_texts(
+    directory: Path, terms: str, *, deletes_damaged: bool = True
+) -> Iterator[apsw.Connection | None]:
+    """The full-text index in a data directory, for reading; None unless it has these terms.
+
+    Where it proves to be damaged it is deleted, unless it is only looked at, and `DamagedIndex` is
+    raised: indexing builds it again.
+    """
+    path = find_text_path(directory)
+    identity = None
     try:
-        connection = _connect(path)
-        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        connection.execute("PRAGMA query_only = ON")
-        if _is_made_for(connection, terms):
-            return connection
-        connection.close()
-    except apsw.Error:
-        return None
-    return None
+        with ExitStack() as stack, translate_errors(path, REMEDY):
+            connection = _open_if_made_for(path, terms)
+            if connection is not None:
+                stack.callback(connection.close)
+                identity = read_identity(connection)
+            yield connection
+    except DamagedIndex:
+        if deletes_damaged:
+            _delete_damaged(path, terms, identity)
+        raise
+
+
+def read_identity(connection: apsw.Connection) -> str:
+    """What tells this index from one that is built later."""
+    return read_meta(connection, _IDENTITY_KEY) or ""
+
+
+def find_identity(directory: Path, terms: str) -> str | None:
+    """The identity of the full-text index; None if there is none with these terms that is sound."""
+    return _find_identity(find_text_path(directory), terms)
 
 
 def open_in_memory(tokenizer: str) -> apsw.Connection:
@@ -58,43 +90,125 @@ def open_in_memory(tokenizer: str) -> apsw.Connection:
 
 
 def update_texts(
-    directory: Path, terms: str, tokenizer: str, work: Callable[[apsw.Connection], T]
-) -> T:
-    """The result of `work`, in one transaction, on an index with these terms.
+    directory: Path,
+    terms: str,
+    tokenizer: str,
+    work: Callable[[apsw.Connection], T],
+    *,
+    identity: str | None = None,
+) -> tuple[T, str]:
+    """The result of `work`, in one transaction, on an index with these terms, and its identity.
 
-    It is made if need be, and made anew if it is damaged or has other terms.
+    The index is made if need be; with an `identity`, raises `ReplacedIndex` unless it is that one.
+    Where it proves to be damaged it is deleted, and `DamagedIndex` is raised.
     """
-    place = directory / DIRECTORY
     make_private_directory(directory)
-    make_private_directory(place)
-    with hold_lock(place):
+    path = find_text_path(directory)
+    make_private_directory(path.parent)
+    with hold_lock(path.parent):
         try:
-            return _run(place / _NAME, terms, tokenizer, work)
+            with translate_errors(path, REMEDY):
+                return _run(path, terms, tokenizer, work, identity)
         except DamagedIndex:
-            _delete(place / _NAME)
-        return _run(place / _NAME, terms, tokenizer, work)
+            _delete(path)
+            raise
 
 
 def delete_texts(directory: Path) -> None:
-    """Throw the full-text index in a data directory away, so that it is made anew."""
-    place = directory / DIRECTORY
-    if (place / _NAME).exists():
-        with hold_lock(place):
-            _delete(place / _NAME)
-
-
-def _run(path: Path, terms: str, tokenizer: str, work: Callable[[apsw.Connection], T]) -> T:
-    with translate_errors(path):
-        if path.exists() and not _is_usable(path, terms):
+    """Delete the full-text index in a data directory, so that it is built again."""
+    path = find_text_path(directory)
+    if path.exists():
+        with hold_lock(path.parent):
             _delete(path)
-        opened = closing(_open_for_writing(path, terms, tokenizer))
-        with opened as connection, transaction(connection):
-            return work(connection)
+
+
+def _delete_damaged(path: Path, terms: str, identity: str | None) -> None:
+    """Delete an index, but not one that somebody has put in its place meanwhile."""
+    if path.exists():
+        with hold_lock(path.parent):
+            if _find_identity(path, terms) in {None, identity}:
+                _delete(path)
+
+
+def _find_identity(path: Path, terms: str) -> str | None:
+    try:
+        with translate_errors(path, REMEDY):
+            connection = _open_if_made_for(path, terms)
+            if connection is None:
+                return None
+            with closing(connection):
+                return read_identity(connection)
+    except DamagedIndex:
+        return None
+
+
+def _run(
+    path: Path,
+    terms: str,
+    tokenizer: str,
+    work: Callable[[apsw.Connection], T],
+    identity: str | None,
+) -> tuple[T, str]:
+    if path.exists() and not _is_usable(path, terms):
+        _delete(path)
+    with closing(_open_for_writing(path, terms, tokenizer)) as connection:
+        found = read_identity(connection)
+        if identity not in {None, found}:
+            raise ReplacedIndex(f"The index {path} was rebuilt while it was being written.")
+        with transaction(connection):
+            return work(connection), found
+
+
+def _open_if_made_for(path: Path, terms: str) -> apsw.Connection | None:
+    for _ in range(_MAX_ATTEMPTS):
+        before = _find_inode(path)
+        if before is None:
+            return None
+        try:
+            connection = _open_for_reading(path, terms)
+        except apsw.CantOpenError:
+            if _find_inode(path) == before:
+                raise
+            continue
+        # SQLite opens the log by its name, and during a rebuild that may be the log of another
+        # index than the one it has open.
+        if _find_inode(path) == before:
+            return connection
+        if connection is not None:
+            connection.close()
+    raise ReplacedIndex(f"The index {path} is being rebuilt again and again. Try again later.")
+
+
+def _find_inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _open_for_reading(path: Path, terms: str) -> apsw.Connection | None:
+    with ExitStack() as stack:
+        connection = stack.enter_context(closing(_connect(path)))
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.execute("PRAGMA query_only = ON")
+        if not _is_sound_for(connection, terms):
+            return None
+        stack.pop_all()
+    return connection
 
 
 def _is_usable(path: Path, terms: str) -> bool:
     with closing(_connect(path)) as connection:
-        return _is_made_for(connection, terms)
+        return _is_sound_for(connection, terms)
+
+
+def _is_sound_for(connection: apsw.Connection, terms: str) -> bool:
+    """Whether the index has these terms; raises `DamagedIndex` if its pages cannot be checked."""
+    if not _is_made_for(connection, terms):
+        return False
+    check_length(connection)
+    check_reserve(connection)
+    return True
 
 
 def _is_made_for(connection: apsw.Connection, terms: str) -> bool:
@@ -106,23 +220,34 @@ def _is_made_for(connection: apsw.Connection, terms: str) -> bool:
 def _open_for_writing(path: Path, terms: str, tokenizer: str) -> apsw.Connection:
     is_new = not path.exists()
     if is_new:
+        _delete(path)
         # Made by us, because SQLite would let others read it. Its log gets the same permissions.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    connection = _connect(path)
-    connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
-    mode = "DELETE" if is_on_network(path) else "WAL"
-    connection.execute(f"PRAGMA journal_mode = {mode}")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    if is_new:
-        with transaction(connection):
-            connection.execute(TABLES.format(tokenizer=tokenizer))
-            for name, value in SETTINGS.items():
-                connection.execute("INSERT INTO words(words, rank) VALUES (?, ?)", (name, value))
-            write_meta(connection, _VERSION_KEY, f"{_SCHEMA}/{terms}")
+    with ExitStack() as stack:
+        connection = stack.enter_context(closing(_connect(path)))
+        connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+        if is_new:
+            reserve_checksums(connection)
+        mode = "DELETE" if is_on_network(path) else "WAL"
+        connection.execute(f"PRAGMA journal_mode = {mode}")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if is_new:
+            with transaction(connection):
+                _make_tables(connection, terms, tokenizer)
+        stack.pop_all()
     return connection
 
 
+def _make_tables(connection: apsw.Connection, terms: str, tokenizer: str) -> None:
+    connection.execute(TABLES.format(tokenizer=tokenizer))
+    for name, value in SETTINGS.items():
+        connection.execute("INSERT INTO words(words, rank) VALUES (?, ?)", (name, value))
+    write_meta(connection, _VERSION_KEY, f"{_SCHEMA}/{terms}")
+    write_meta(connection, _IDENTITY_KEY, os.urandom(8).hex())
+
+
 def _connect(path: Path) -> apsw.Connection:
+    load_checksums()
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(_BUSY_MS)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -132,5 +257,6 @@ def _connect(path: Path) -> apsw.Connection:
 
 
 def _delete(path: Path) -> None:
-    for suffix in ("-wal", "-shm", ""):
+    # The log last: who opens an index without its log can then see that the index is gone.
+    for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)

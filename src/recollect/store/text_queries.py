@@ -7,7 +7,8 @@ everywhere costs no more than one that is rare.
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -16,9 +17,9 @@ import apsw
 import msgspec
 from msgspec import Struct
 
-from recollect.store.catalogue import Names
-from recollect.store.text import SLOTS, Part, TextBatch, TextFile, TextWriter
-from recollect.store.text_database import open_in_memory, open_texts
+from recollect.store.catalog import Names
+from recollect.store.text_database import open_in_memory, read_texts
+from recollect.store.text_rows import SLOTS, IndexedFile, TextBatch, TextKind, TextWriter
 from recollect.store.vocabulary import find_beginning, find_frequent, find_terms, is_gathered
 
 # As `os.fsdecode` does it, which looks them up for each of thousands of paths.
@@ -26,16 +27,24 @@ _PATHS: Final = (sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
 _STEPS: Final = 5_000
 """Steps of SQLite's machine between two looks at the clock."""
 
-_COLUMNS: Final = "id file_id position length number part tool is_error is_subagent cwd key".split()
+_COLUMNS: Final = (
+    "id file_id position length number part tool is_error is_subagent is_copy cwd key".split()
+)
 _LIST: Final = ", ".join(f"texts.{name}" for name in _COLUMNS)
+_IS_SAID: Final = f"""(
+texts.part <> {int(TextKind.QUEUED)} OR NOT EXISTS (
+    SELECT 1 FROM texts AS prompt
+    WHERE prompt.call = texts.call AND prompt.file_id = texts.file_id AND prompt.part <> texts.part
+))"""
+"""Not a line of the queue whose prompt is found by itself."""
+
 _BY_WORDS: Final = (
-    f"SELECT {_LIST}, density(words) FROM words CROSS JOIN texts ON texts.id = words.rowid "  # noqa: S608 - our own names
-    "WHERE words MATCH ? AND {condition} "
+    f"SELECT {_LIST}, density(words) FROM words CROSS JOIN texts ON texts.id = words.rowid "
+    f"WHERE words MATCH ? AND {_IS_SAID} AND {{condition}} "
     "ORDER BY words.rowid DESC LIMIT ?"
 )
 _BY_TIME: Final = (
-    f"SELECT {_LIST}, 0.0 FROM texts WHERE {{condition}} "  # noqa: S608 - our own names
-    "ORDER BY id DESC LIMIT ?"
+    f"SELECT {_LIST}, 0.0 FROM texts WHERE {_IS_SAID} AND {{condition}} ORDER BY id DESC LIMIT ?"
 )
 
 NamedColumn = Literal["tool", "model", "branch", "cwd"]
@@ -64,7 +73,7 @@ def holds_words(match: str) -> Condition:
     return Condition("+{id} IN (SELECT rowid FROM words WHERE words MATCH ?)", (match,))
 
 
-def has_part(parts: Iterable[Part]) -> Condition:
+def has_part(parts: Iterable[TextKind]) -> Condition:
     """The text is one of these in its session."""
     numbers = ", ".join(str(int(part)) for part in parts)
     return Condition(f"texts.part IN ({numbers})")
@@ -124,7 +133,7 @@ def none_of(condition: Condition) -> Condition:
 def _is_among(column: str, numbers: Iterable[int]) -> Condition:
     values = msgspec.json.encode(list(numbers)).decode()
     # What has no such name is not among them, where SQL would leave it open.
-    sql = f"ifnull(texts.{column} IN (SELECT value FROM json_each(?)), 0)"  # noqa: S608 - our own names
+    sql = f"ifnull(texts.{column} IN (SELECT value FROM json_each(?)), 0)"
     return Condition(sql, (values,))
 
 
@@ -145,6 +154,7 @@ class FoundText(Struct, frozen=True, gc=False):
     tool: int | None
     is_error: bool
     is_subagent: bool
+    is_copy: bool
     cwd: int | None
     key: int
     density: float
@@ -156,7 +166,7 @@ class FoundText(Struct, frozen=True, gc=False):
         return self.id // SLOTS
 
 
-class Selection(Struct, frozen=True):
+class TextSelection(Struct, frozen=True):
     """The newest texts that fulfil a condition, and whether time ran out before the last."""
 
     texts: list[FoundText]
@@ -169,31 +179,28 @@ class TextQueries:
     def __init__(self, connection: apsw.Connection) -> None:
         self._tables = [_Tables(connection)]
 
-    def close(self) -> None:
-        """Let go of the index."""
-        for tables in self._tables:
-            tables.connection.close()
-
-    def add(self, batches: Sequence[TextBatch], files: Sequence[TextFile], tokenizer: str) -> None:
+    def add(
+        self, batches: Sequence[TextBatch], files: Sequence[IndexedFile], tokenizer: str
+    ) -> None:
         """Search these texts too, without putting them into the index; before asking anything."""
         known, added = self._tables[0].connection, open_in_memory(tokenizer)
         # Numbers mean the same in both as long as the index looks the same from now on.
         known.execute("BEGIN")
         for table in ("files", "names"):
-            rows = known.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608 - our own names
+            rows = known.execute(f"SELECT * FROM {table}").fetchall()
             if rows:
                 marks = ", ".join("?" * len(rows[0]))
-                added.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608
+                added.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
         TextWriter(added).write(batches, files)
         self._tables.append(_Tables(added))
 
     @cached_property
-    def files(self) -> dict[int, TextFile]:
+    def files(self) -> dict[int, IndexedFile]:
         """Every file by its number."""
         rows = self._tables[-1].connection.execute(
-            "SELECT id, path, project, session_id FROM files"
+            "SELECT id, path, project, session_id, began FROM files"
         )
-        return {row[0]: TextFile(row[1].decode(*_PATHS), row[2], row[3]) for row in rows}
+        return {row[0]: IndexedFile(row[1].decode(*_PATHS), *row[2:]) for row in rows}
 
     @cached_property
     def names(self) -> dict[int, str]:
@@ -220,16 +227,22 @@ class TextQueries:
         """Whether all terms there are can be found: yes, unless a long run was cut off."""
         return all(is_gathered(tables.connection) for tables in self._tables)
 
-    def select_ids(self, match: str, first: int, limit: int) -> set[int]:
+    def select_ids(self, match: str, first: int, limit: int, *, deadline: float) -> set[int]:
         """The numbers of the newest texts that fulfil an expression, down to `first`."""
         query = (
             "SELECT rowid FROM words WHERE words MATCH ? AND rowid >= ? ORDER BY rowid DESC LIMIT ?"
         )
-        return {
-            row[0]
-            for tables in self._tables
-            for row in tables.connection.execute(query, (match, first, limit))
-        }
+        values = (match, first, limit)
+        rows: list[tuple[int]] = []
+        for tables in self._tables:
+            tables.collect(query, values, deadline, rows.append)
+        return {row[0] for row in rows}
+
+    def list_in_file(self, file_id: int, parts: Iterable[TextKind]) -> list[FoundText]:
+        """All texts of these kinds in a file, in its order."""
+        query = f"SELECT {_LIST}, 0.0 FROM texts WHERE file_id = ? AND {has_part(parts).sql}"
+        rows = (row for each in self._tables for row in each.connection.execute(query, (file_id,)))
+        return sorted((FoundText(*row) for row in rows), key=lambda text: text.position)
 
     def select(
         self,
@@ -237,11 +250,13 @@ class TextQueries:
         condition: Condition,
         *,
         limit: int,
-        seconds: float,
+        deadline: float,
         checks: Sequence[Check] = (),
-    ) -> Selection:
-        """The newest texts, `limit` at most, found in `seconds` or as many as were by then."""
-        deadline = time.monotonic() + seconds
+    ) -> TextSelection:
+        """The newest texts, `limit` at most: all, or those found until the clock says `deadline`.
+
+        The clock is `time.monotonic`.
+        """
         sql = condition.sql.format(id="words.rowid" if match else "texts.id")
         query = (_BY_WORDS if match else _BY_TIME).format(condition=sql)
         values = (*([match] if match else []), *condition.values, limit)
@@ -249,7 +264,7 @@ class TextQueries:
         if len(found) == 1:
             return found[0]
         texts = sorted((text for each in found for text in each.texts), key=lambda text: -text.id)
-        return Selection(texts[:limit], is_cut=any(each.is_cut for each in found))
+        return TextSelection(texts[:limit], is_cut=any(each.is_cut for each in found))
 
 
 class _Tables:
@@ -262,23 +277,34 @@ class _Tables:
 
     def select(
         self, query: str, values: Sequence[str | int], checks: Sequence[Check], deadline: float
-    ) -> Selection:
+    ) -> TextSelection:
         """The texts that a query finds before the deadline."""
         self.connection.create_scalar_function(
             "passes", lambda check, *place: not _is_over(deadline) and checks[check](*place)
         )
-        self.connection.set_progress_handler(lambda: _is_over(deadline), _STEPS)
         texts: list[FoundText] = []
+        is_cut = self.collect(query, values, deadline, lambda row: texts.append(FoundText(*row)))
+        return TextSelection(texts, is_cut=is_cut or (bool(checks) and _is_over(deadline)))
+
+    def collect(
+        self,
+        query: str,
+        values: Sequence[str | int],
+        deadline: float,
+        keep: Callable[[Any], None],
+    ) -> bool:
+        """Keep each row of a query until the deadline; whether that came before the last row."""
+        self.connection.set_progress_handler(lambda: _is_over(deadline), _STEPS)
         try:
-            # Those that were found before time runs out are kept.
-            texts.extend(FoundText(*row) for row in self.connection.execute(query, values))
+            for row in self.connection.execute(query, values):
+                keep(row)
         except apsw.InterruptError:
-            return Selection(texts, is_cut=True)
+            return True
         finally:
             self.connection.set_progress_handler(None)
-        return Selection(texts, is_cut=bool(checks) and _is_over(deadline))
+        return False
 
-    def _measure_density(self, api: apsw.FTS5ExtensionApi, *_: Any) -> float:  # noqa: ANN401 - SQL values
+    def _measure_density(self, api: apsw.FTS5ExtensionApi, *_: Any) -> float:
         """How often the words occur for the length of the text, as in BM25.
 
         Without the rarity of each word, which would mean to count all texts that hold it.
@@ -289,10 +315,14 @@ class _Tables:
         return count / (count + 0.3 + 0.9 * api.column_size(0) / self._average_length)
 
 
-def open_text_queries(directory: Path, version: str) -> TextQueries | None:
-    """The full-text index in a data directory; None unless there is one with these terms."""
-    connection = open_texts(directory, version)
-    return None if connection is None else TextQueries(connection)
+@contextmanager
+def open_text_queries(directory: Path, version: str) -> Iterator[TextQueries | None]:
+    """The full-text index in a data directory; None unless there is one with these terms.
+
+    Raises `DamagedIndex` if it proves to be damaged, which has been deleted by then.
+    """
+    with read_texts(directory, version) as connection:
+        yield None if connection is None else TextQueries(connection)
 
 
 def open_no_texts(tokenizer: str) -> TextQueries:

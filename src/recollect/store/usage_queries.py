@@ -8,24 +8,24 @@ themselves are added up.
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import apsw
 import msgspec
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from recollect.records.tokens import CLASSES, Tokens
-from recollect.store.catalogue import (
+from recollect.records.usage import CLASSES, Tokens
+from recollect.sources.growth import Stamp
+from recollect.store.catalog import (
     FileRow,
     Names,
     has_files_elsewhere,
     load_files,
     load_problems,
 )
-from recollect.store.checksums import load_checksums
-from recollect.store.file_notes import load_notes
-from recollect.store.hours import CORRECTED, KEYS
+from recollect.store.integrity import load_checksums
+from recollect.store.message_rows import CLIENT_PRICED, CORRECTED, KEYS
 from recollect.store.schema import FIGURES, NO_HOUR, NO_MODEL, TABLES
 
 Dimension = Literal[
@@ -49,17 +49,18 @@ _FIGURES = ", ".join(FIGURES)
 _SUMS = f"""
 SELECT nullif(hour, {NO_HOUR}) * 3600 AS moment, nullif(model, {NO_MODEL}) AS model, {_FIGURES}
 FROM sums
-"""  # noqa: S608 - our own names
-_HOURS = f"SELECT hour * 3600 AS moment, file_id, {', '.join(_NAMED)}, {_FIGURES} FROM hours"  # noqa: S608 - our own names
+"""
+_HOURS = f"SELECT hour * 3600 AS moment, file_id, {', '.join(_NAMED)}, {_FIGURES} FROM hours"
 # Integer division rounds towards zero, which would put two quarters around 1970 into one.
 _QUARTERS = f"""
 SELECT (time - iif(time < 0, 899999, 0)) / 900000 * 900 AS moment,
        file_id, {", ".join(_NAMED)}, is_sidechain, {", ".join(CLASSES)}, 1 AS messages,
-       coalesce(cost, 0) AS cost, cost IS NULL AS unpriced
+       coalesce(cost, 0) AS cost, cost IS NULL AS unpriced, is_relayed AS relayed,
+       {CLIENT_PRICED} AS client_priced
 FROM (SELECT m.file_id, m.model, m.branch, m.version, m.entrypoint, m.cwd, m.is_sidechain,
-             {CORRECTED}
+             m.client_cost, m.is_relayed, {CORRECTED}
       FROM messages AS m LEFT JOIN corrections AS c ON c.message = m.id WHERE m.counted = 1)
-"""  # noqa: S608 - our own names
+"""
 
 WEEK = 7 * 24 * 3600
 
@@ -76,7 +77,15 @@ class Measures(Tokens, frozen=True, gc=False, kw_only=True):
         return Tokens(*astuple(self)[: len(CLASSES)])
 
 
-class Entry(Struct, frozen=True, gc=False):
+class ClientSum(NamedTuple):
+    """Costs that old clients noted on messages, and ours of the same messages."""
+
+    cost: int
+    messages: int
+    own_cost: int
+
+
+class LedgerEntry(Struct, frozen=True, gc=False):
     """A message as one file tells it, and whether that counts; times are milliseconds."""
 
     number: int
@@ -86,15 +95,19 @@ class Entry(Struct, frozen=True, gc=False):
     request_id: str | None
     model: str | None
     is_sidechain: bool
+    is_relayed: bool
+    """Whether it is known from a progress record."""
+    client_cost: int | None
+    """What the client noted on it."""
     is_counted: bool
     own: Measures
     corrected: Measures | None
     """What counts instead of its own figures."""
 
     @property
-    def key(self) -> tuple[str, str | None, str | None]:
-        """Message, request and model: what its lines have in common."""
-        return self.message_id, self.request_id, self.model
+    def key(self) -> tuple[str, str | None, str | None, bool]:
+        """What its lines have in common."""
+        return self.message_id, self.request_id, self.model, self.is_relayed
 
     @property
     def measures(self) -> Measures:
@@ -105,14 +118,14 @@ class Entry(Struct, frozen=True, gc=False):
 _MEASURES = Measures.__struct_fields__
 _ENTRIES = f"""
 SELECT m.id, m.file_id, m.position, m.message_id, m.request_id, names.text, m.is_sidechain,
-       m.counted, {", ".join(f"m.{name}" for name in _MEASURES)},
+       m.is_relayed, m.client_cost, m.counted, {", ".join(f"m.{name}" for name in _MEASURES)},
        c.message IS NOT NULL, {", ".join(f"c.{name}" for name in _MEASURES)}
 FROM messages AS m
 LEFT JOIN corrections AS c ON c.message = m.id
 LEFT JOIN names ON names.id = m.model
 WHERE m.message_id IN ({{ids}})
 ORDER BY m.file_id, m.position, m.id
-"""  # noqa: S608 - our own names
+"""
 _OF_MESSAGE = _ENTRIES.format(ids="?")
 _OF_FILES = _ENTRIES.format(
     ids="SELECT message_id FROM messages WHERE file_id IN (SELECT value FROM json_each(?))"
@@ -123,7 +136,7 @@ _IN_TIME = _ENTRIES.format(
 )
 
 
-class Ledger:
+class UsageQueries:
     """The index as usage sees it; whoever opened it keeps it as it is while questions last."""
 
     def __init__(self, connection: apsw.Connection) -> None:
@@ -143,10 +156,11 @@ class Ledger:
         """Why files could not be read, by path."""
         return load_problems(self._connection)
 
-    def find_notes(self, kind: str, paths: Iterable[str]) -> dict[str, bytes]:
-        """What was once noted on these files, by path; no file is looked at."""
-        notes = load_notes(self._connection, kind, paths)
-        return {path: each.note for path, each in notes.items()}
+    def find_titles(self, paths: Iterable[str]) -> dict[str, tuple[Stamp, str | None]]:
+        """Return the titles of these files as last listed, by path."""
+        from recollect.store.session_table import find_titles  # for reports by session only
+
+        return find_titles(self._connection, paths)
 
     @cached_property
     def names(self) -> Names:
@@ -164,7 +178,7 @@ class Ledger:
 
     def list_weeks(self) -> list[int]:
         """The starts of all stretches of seven days in which anything counts, in seconds."""
-        query = f"SELECT DISTINCT hour * 3600 / {WEEK} * {WEEK} FROM sums WHERE hour <> {NO_HOUR}"  # noqa: S608 - numbers
+        query = f"SELECT DISTINCT hour * 3600 / {WEEK} * {WEEK} FROM sums WHERE hour <> {NO_HOUR}"
         return [row[0] for row in self._connection.execute(query)]
 
     def find_first_time(self, since: int, file_ids: Iterable[int]) -> int | None:
@@ -178,19 +192,29 @@ class Ledger:
         ).fetchone()
         return row[0] if row else None
 
-    def select_of_message(self, message_id: str) -> list[Entry]:
+    def sum_client_costs(self) -> dict[int, ClientSum]:
+        """What old clients noted on the messages that count, by file."""
+        rows = self._connection.execute(
+            "SELECT m.file_id, sum(m.client_cost), count(*), "
+            "sum(coalesce(iif(c.message IS NULL, m.cost, c.cost), 0)) FROM messages AS m "
+            "LEFT JOIN corrections AS c ON c.message = m.id "
+            "WHERE m.counted = 1 AND m.client_cost IS NOT NULL GROUP BY 1"
+        )
+        return {file_id: ClientSum(*sums) for file_id, *sums in rows}
+
+    def select_of_message(self, message_id: str) -> list[LedgerEntry]:
         """Every row of a message."""
         return self._select(_OF_MESSAGE, (message_id,))
 
-    def select_of_files(self, file_ids: Iterable[int]) -> list[Entry]:
+    def select_of_files(self, file_ids: Iterable[int]) -> list[LedgerEntry]:
         """Every row, in whatever file, of the messages that these files hold."""
         return self._select(_OF_FILES, (_to_json(file_ids),))
 
-    def select_in_time(self, first: int, last: int) -> list[Entry]:
+    def select_in_time(self, first: int, last: int) -> list[LedgerEntry]:
         """Every row of the messages with a time from `first` to `last`, in milliseconds."""
         return self._select(_IN_TIME, {"first": first, "last": last})
 
-    def _select(self, query: str, values: tuple[str] | dict[str, int]) -> list[Entry]:
+    def _select(self, query: str, values: tuple[str] | dict[str, int]) -> list[LedgerEntry]:
         rows = self._connection.execute(query, values)
         return [_make_entry(row) for row in rows]
 
@@ -202,21 +226,22 @@ def _make_query(dimensions: Sequence[Dimension], *, from_messages: bool) -> str:
         source = _QUARTERS if from_messages else _HOURS
     elif of_sums == set(dimensions):
         # The rows of the table are these already, and grouping takes as long as reading them.
-        return f"SELECT {split}, {_FIGURES} FROM ({_SUMS})"  # noqa: S608 - our own names
+        return f"SELECT {split}, {_FIGURES} FROM ({_SUMS})"
     else:
         source = _SUMS
     sums = ", ".join(f"sum({name})" for name in FIGURES)
-    return f"SELECT {split}, {sums} FROM ({source}) GROUP BY {split}"  # noqa: S608 - our own names
+    return f"SELECT {split}, {sums} FROM ({source}) GROUP BY {split}"
 
 
 def _to_json(numbers: Iterable[int]) -> str:
     return msgspec.json.encode(list(numbers)).decode()
 
 
-def _make_entry(row: tuple[Any, ...]) -> Entry:
-    number, file_id, position, message_id, request_id, model, is_sidechain, is_counted = row[:8]
-    own, is_corrected, *other = row[8 : 8 + len(_MEASURES)], *row[8 + len(_MEASURES) :]
-    return Entry(
+def _make_entry(row: tuple[Any, ...]) -> LedgerEntry:
+    number, file_id, position, message_id, request_id, model, *flags = row[:10]
+    is_sidechain, is_relayed, client_cost, is_counted = flags
+    own, is_corrected, *other = row[10 : 10 + len(_MEASURES)], *row[10 + len(_MEASURES) :]
+    return LedgerEntry(
         number=number,
         file_id=file_id,
         position=position,
@@ -224,6 +249,8 @@ def _make_entry(row: tuple[Any, ...]) -> Entry:
         request_id=request_id,
         model=model,
         is_sidechain=bool(is_sidechain),
+        is_relayed=bool(is_relayed),
+        client_cost=client_cost,
         is_counted=bool(is_counted),
         own=_make_measures(own),
         corrected=_make_measures(other) if is_corrected else None,

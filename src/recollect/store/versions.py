@@ -9,21 +9,23 @@ from typing import Final
 
 import apsw
 
-from recollect.store.place import INDEX_NAME
+from recollect.store.data_directory import INDEX_NAME
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 4
 """Changes with the tables."""
-DATA_VERSION: Final = 1
-"""Changes with what is put into them."""
+DATA_VERSION: Final = 5
+"""Changes with what is put into them, apart from the tables of the next."""
+LISTING_VERSION: Final = "1"
+"""Changes with what is put into `sessions` and `tool_calls`, for which files are read again."""
 
 SQLITE_VERSION: Final = apsw.sqlite_lib_version()
-LEAST_SQLITE: Final = "3.51.3"
+MIN_SQLITE_VERSION: Final = "3.51.3"
 """Older ones may damage an index that two programs write at once."""
 
 
 def is_sqlite_safe(version: str = SQLITE_VERSION) -> bool:
     """Whether that SQLite is recent enough for an index that several programs use."""
-    return _to_numbers(version) >= _to_numbers(LEAST_SQLITE)
+    return _to_numbers(version) >= _to_numbers(MIN_SQLITE_VERSION)
 
 
 def find_schema_version(directory: Path) -> int | None:

@@ -15,7 +15,8 @@ from typing import Final, Literal, NamedTuple
 
 import apsw
 
-from recollect.store.meta import read_meta, write_meta
+from recollect.store.integrity import DamagedIndex
+from recollect.store.schema import read_meta, write_meta
 
 _STALE_KEY: Final = "vocabulary"
 _MANY: Final = 1 << 20
@@ -28,8 +29,8 @@ _CUTS: Final = ("", *"16acdfimpstv", "\x7f", "\U0010ffff")
 """Where the list is cut for being copied on all cores, into pieces of about as much work; the last
 is above all terms. They are single characters, so that all terms that begin alike are together."""
 
-_MOST_ROWS: Final = 64
-"""Of the copy and of what was noted since: beyond them the list is copied anew."""
+_MAX_ROWS: Final = 64
+"""Of the copy and of what was noted since: beyond them the list is copied again."""
 
 _GATHER: Final = """
 SELECT CAST(group_concat(term, char(10)) FILTER (WHERE doc >= ?) || char(10) AS BLOB),
@@ -68,7 +69,7 @@ def note_terms(connection: apsw.Connection, texts: Sequence[bytes]) -> bool:
 def is_gathering_due(connection: apsw.Connection) -> bool:
     """Whether much was added since the list of terms was copied."""
     rows = connection.execute("SELECT count(*) FROM vocabulary").get
-    return not is_gathered(connection) or rows > _MOST_ROWS
+    return not is_gathered(connection) or rows > _MAX_ROWS
 
 
 def gather_terms(connection: apsw.Connection) -> None:
@@ -92,7 +93,7 @@ def find_terms(connection: apsw.Connection, part: str, most: int) -> list[str]:
     found = {
         line
         for (terms,) in connection.execute("SELECT terms FROM vocabulary")
-        for line in _find_lines(terms, part.encode())
+        for line in _find_lines(_check_end(terms), part.encode())
     }
     return sorted((line.decode() for line in found), key=lambda term: (len(term), term))[:most]
 
@@ -110,9 +111,20 @@ def find_frequent(connection: apsw.Connection, beginning: str) -> set[str]:
 def _find_beginning(
     connection: apsw.Connection, column: Literal["terms", "frequent"], beginning: str
 ) -> set[str]:
-    query = f"SELECT {column} FROM vocabulary WHERE start <= ?1 AND ?1 < stop"  # noqa: S608 - ours
+    query = f"SELECT {column} FROM vocabulary WHERE start <= ?1 AND ?1 < stop"
     rows = connection.execute(query, (beginning,))
-    return {term for (terms,) in rows for term in _cut_beginning(terms, beginning)}
+    return {term for (terms,) in rows for term in _cut_beginning(_check_end(terms), beginning)}
+
+
+def _check_end(terms: bytes) -> bytes:
+    """The same list of terms; raises `DamagedIndex` if its end is missing.
+
+    A page of zeros has a checksum that fits. Where a long value continues from page to page SQLite
+    notices a zero page in the middle, but not one at the end.
+    """
+    if terms and not terms.endswith(b"\n"):
+        raise DamagedIndex("The full-text index is damaged where it keeps its terms.")
+    return terms
 
 
 def _cut_beginning(terms: bytes, beginning: str) -> list[str]:
@@ -148,4 +160,4 @@ def _read_piece(filename: str, start: str, stop: str) -> _Piece:
 
 def _save(connection: apsw.Connection, piece: _Piece) -> None:
     columns = ", ".join(_Piece._fields)
-    connection.execute(f"INSERT INTO vocabulary ({columns}) VALUES (?, ?, ?, ?)", piece)  # noqa: S608 - ours
+    connection.execute(f"INSERT INTO vocabulary ({columns}) VALUES (?, ?, ?, ?)", piece)

@@ -1,8 +1,6 @@
-"""A whole transcript → its figures and tool calls, as notes for the index."""
+"""Read a whole transcript for its figures and tool calls."""
 
 from collections.abc import Iterator
-
-import msgspec
 
 from recollect.errors import UnreadableInput
 from recollect.locations import Transcript
@@ -10,21 +8,21 @@ from recollect.reader import read_transcript
 from recollect.session.session import Session
 from recollect.session.times import parse_time
 from recollect.session.tool_calls import ToolCall
-from recollect.store.figures import CALLS_KIND, FIGURES_KIND, CallNote, FileFigures
-from recollect.sync.file_notes import Notes
+from recollect.sources.growth import Stamp
+from recollect.store.session_table import CallSummary, FileFigures, StoredFigures
 
 SUMMARY_LENGTH = 600
 
-_encode = msgspec.msgpack.Encoder().encode
 
-
-def read_figures(transcript: Transcript) -> Notes:
-    """The figures and the calls in `transcript`; none if it cannot be read."""
+def read_figures(
+    transcript: Transcript, stamp: Stamp
+) -> tuple[StoredFigures, list[CallSummary]] | None:
+    """Return the figures and the tool calls of `transcript`; None if it cannot be read."""
     try:
         session = Session(read_transcript(transcript.path))
     except UnreadableInput:
-        return {}
-    summaries = [each.summary or "" for each in session.segments if each.boundary_uuid]
+        return None
+    summaries = [each.summary or "" for each in session.segments if each.follows_compaction]
     figures = FileFigures(
         models=tuple(dict.fromkeys(change.value for change in session.facts.models)),
         turns=session.metrics.turns,
@@ -32,21 +30,23 @@ def read_figures(transcript: Transcript) -> Notes:
         errors=session.metrics.errors,
         compactions=len(summaries),
         summary=summaries[-1][:SUMMARY_LENGTH] if summaries else "",
+        copied_tokens=session.metrics.copied_tokens.total,
+        client_cost_usd=session.metrics.client_cost_usd,
     )
-    calls = [_note_call(call) for call in _iter_calls(session)]
-    return {FIGURES_KIND: _encode(figures), CALLS_KIND: _encode(calls)}
+    calls = [_summarize(call) for call in _iter_calls(session)]
+    return StoredFigures(transcript.file, stamp, figures), calls
 
 
 def _iter_calls(session: Session) -> Iterator[ToolCall]:
-    """The calls of a session, and of the subagents that old clients wrote into its file."""
+    """Iterate over the calls of a session and of subagents that old clients wrote into its file."""
     yield from session.tool_calls
     for subagent in session.subagents:
         yield from _iter_calls(subagent.session)
 
 
-def _note_call(call: ToolCall) -> CallNote:
+def _summarize(call: ToolCall) -> CallSummary:
     started = parse_time(call.started)
-    return CallNote(
+    return CallSummary(
         call.id,
         call.name,
         call.status.value,

@@ -5,8 +5,6 @@ conversation and an eighth of the text, then the lines with one. Which stage a l
 seen from its bytes, so that each stage decodes only its own.
 """
 
-import hashlib
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
@@ -14,23 +12,36 @@ from io import FileIO
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from recollect.errors import UnreadableInput
 from recollect.locations import open_regular
-from recollect.reader.blocks import MAX_LINE, Block, BlockSplitter
-from recollect.reader.chunks import iter_chunks
-from recollect.reader.transcript import TranscriptDecoder
+from recollect.reader.line_blocks import MAX_LINE, BlockSplitter, LineBlock, iter_pieces
+from recollect.reader.transcript_reader import TranscriptDecoder
 from recollect.records.conversation import Assistant
 from recollect.records.decoding import decode_record
-from recollect.records.envelope import Chain, Record
-from recollect.records.span import Span
+from recollect.records.envelope import Chain, Record, Span
 from recollect.session.times import parse_time
-from recollect.store.text import UNFINISHED, Part, TextBatch, TextRow, TextState
-from recollect.sync.documents import hash_name, list_documents, make_key
+from recollect.sources.growth import (
+    UNFINISHED,
+    FileState,
+    Growth,
+    find_growth,
+    look_at,
+    record_state,
+)
+from recollect.store.text_rows import TextBatch, TextKind, TextRow, TextState
+from recollect.sync.list_files import MAX_BYTES, ListFile, is_list_file
+from recollect.sync.message_lines import find_first_time
+from recollect.sync.searchable_texts import (
+    SearchableText,
+    hash_name,
+    list_searchable_texts,
+    make_key,
+)
 
-STRETCH: Final = 4 << 20
+RANGE_BYTES: Final = 4 << 20
 """Bytes of a file that are read in one go, which bounds what a worker holds."""
 
 TAIL: Final = 128 << 10
@@ -38,11 +49,13 @@ TAIL: Final = 128 << 10
 
 _CALL: Final = b'"type":"tool_use"'
 _RESULT: Final = b'"tool_result"'
-_EDGE: Final = 4096
 _SECOND_NS: Final = 1_000_000_000
-_RACY_NS: Final = 2 * _SECOND_NS
+# A racy file is not read again: that would be any large file that is being written. A line that was
+# exchanged for one of the same length, far from the end and within the same tick of the clock, is
+# missed until the file changes again.
+_CONTINUABLE: Final = (Growth.UNCHANGED, Growth.APPENDED, Growth.RACY)
 _NO_LINK: Final = Chain()
-_OF_CALLS: Final = frozenset({Part.TOOL_INPUT, Part.TOOL_RESULT})
+_OF_CALLS: Final = frozenset({TextKind.TOOL_INPUT, TextKind.TOOL_RESULT})
 
 Prepare = Callable[[str], bytes]
 """Writes a text for the tokenizer, in UTF-8; of some module, so that a worker can find it."""
@@ -55,7 +68,7 @@ class Stage(IntEnum):
     TOOLS = 1
 
 
-class Stretch(Struct, frozen=True):
+class FileRange(Struct, frozen=True):
     """A stretch to read: behind what is `known` if the file only grew, else from its start."""
 
     path: str
@@ -64,20 +77,20 @@ class Stretch(Struct, frozen=True):
     known: TextState
 
 
-def read_stretches(stretches: Sequence[Stretch], prepare: Prepare) -> bytes:
+def read_ranges(stretches: Sequence[FileRange], prepare: Prepare) -> bytes:
     """What the stretches hold, encoded: cheaper to hand over than objects are."""
     # Paths are left out: they may be no UTF-8, and whoever made the stretches knows them.
-    return msgspec.msgpack.encode([read_stretch(stretch, prepare) for stretch in stretches])
+    return msgspec.msgpack.encode([read_range(stretch, prepare) for stretch in stretches])
 
 
-def decode_batches(data: bytes, stretches: Sequence[Stretch]) -> list[TextBatch]:
-    """The result of `read_stretches` for the same stretches, without files that vanished."""
+def decode_batches(data: bytes, stretches: Sequence[FileRange]) -> list[TextBatch]:
+    """The result of `read_ranges` for the same stretches, without files that vanished."""
     found = msgspec.msgpack.decode(data, type=list[TextBatch | None])
     pairs = zip(stretches, found, strict=True)
     return [replace(batch, path=stretch.path) for stretch, batch in pairs if batch is not None]
 
 
-def read_stretch(stretch: Stretch, prepare: Prepare) -> TextBatch | None:
+def read_range(stretch: FileRange, prepare: Prepare) -> TextBatch | None:
     """The texts of one stretch; None when the file cannot be read."""
     try:
         with open_regular(stretch.path) as file:
@@ -86,20 +99,22 @@ def read_stretch(stretch: Stretch, prepare: Prepare) -> TextBatch | None:
         return None
 
 
-def read_tail(stretch: Stretch, prepare: Prepare) -> TextBatch | None:
+def read_tail(stretch: FileRange, prepare: Prepare) -> TextBatch | None:
     """The texts of the last lines of a stretch; None when the file cannot be read.
 
     It says nothing about how far the file has been read, and is of no use to the index.
     """
     try:
         with open_regular(stretch.path) as file:
-            size = os.fstat(file.fileno()).st_size
-            known = stretch.known if _continues(file, stretch.known, size) else TextState()
-            start = _find_line(file, max(known.position, size - TAIL))
+            seen = look_at(file)
+            size = seen.size
+            known = _find_known(file, stretch, seen)
+            start = _find_line(file, max(known.file.position, size - TAIL))
             reading = _Reading(stretch, prepare, int(time.time()))
             file.seek(start)
             reading.take(file, start, size)
-            return TextBatch(stretch.path, stretch.stage, 0, TextState(), reading.rows)
+            began = find_first_time(file, size)
+            return TextBatch(stretch.path, stretch.stage, 0, TextState(), reading.rows, began)
     except (UnreadableInput, OSError):
         return None
 
@@ -113,45 +128,32 @@ def _find_line(file: FileIO, position: int) -> int:
     return position - 1 + len(before + end)
 
 
-def _read(file: FileIO, stretch: Stretch, prepare: Prepare) -> TextBatch:
-    status, now = os.fstat(file.fileno()), time.time_ns()
-    known = stretch.known if _continues(file, stretch.known, status.st_size) else TextState()
-    reading = _Reading(stretch, prepare, known.moment or status.st_mtime_ns // _SECOND_NS)
-    file.seek(known.position)
-    position, is_whole = reading.take(file, known.position, status.st_size)
-    is_settled = is_whole and now - status.st_mtime_ns > _RACY_NS
-    state = TextState(
-        position=position,
-        inode=status.st_ino,
-        size=status.st_size if is_whole else UNFINISHED,
-        mtime_ns=status.st_mtime_ns if is_settled else -1,
-        edges=_hash_edges(file, position),
-        moment=reading.moment,
+def _read(file: FileIO, stretch: FileRange, prepare: Prepare) -> TextBatch:
+    seen = look_at(file)
+    known = _find_known(file, stretch, seen)
+    start = known.file.position
+    reading = _Reading(stretch, prepare, known.moment or seen.mtime_ns // _SECOND_NS)
+    file.seek(start)
+    position, is_whole = reading.take(file, start, seen.size)
+    state = record_state(file, seen, position)
+    if not is_whole:
+        state = replace(state, size=UNFINISHED)
+    began = None if start else find_first_time(file, seen.size)
+    return TextBatch(
+        "", stretch.stage, start, TextState(state, reading.moment), reading.rows, began
     )
-    return TextBatch("", stretch.stage, known.position, state, reading.rows)
 
 
-def _continues(file: FileIO, known: TextState, size: int) -> bool:
-    """Whether a file is what it was, or that with more behind it.
-
-    Where only the time is in doubt the edges decide: they hold the last line.
-    """
-    has_grown = size > known.size or (size == known.size and known.mtime_ns < 0)
-    return has_grown and size >= known.position and _hash_edges(file, known.position) == known.edges
-
-
-def _hash_edges(file: FileIO, position: int) -> bytes:
-    """A hash of the first bytes of a file and of those before a position."""
-    file.seek(0)
-    head = file.read(min(_EDGE, position))
-    file.seek(max(position - _EDGE, 0))
-    return hashlib.blake2b(head + file.read(min(_EDGE, position)), digest_size=12).digest()
+def _find_known(file: FileIO, stretch: FileRange, seen: FileState) -> TextState:
+    """What is known of a file and still holds: all of it, or nothing."""
+    known = stretch.known
+    return known if find_growth(file, known.file, seen) in _CONTINUABLE else TextState()
 
 
 class _Reading:
     """The rows of a stretch while they are being read."""
 
-    def __init__(self, stretch: Stretch, prepare: Prepare, moment: int) -> None:
+    def __init__(self, stretch: FileRange, prepare: Prepare, moment: int) -> None:
         self._stretch = stretch
         self._prepare = prepare
         self.moment = moment
@@ -162,21 +164,32 @@ class _Reading:
 
         A last line without its end is read too, if it is whole, and again the next time.
         """
+        if is_list_file(self._stretch.path):
+            self._take_list(file, stop)
+            return 0, True
         splitter = BlockSplitter(start)
-        for chunk in iter_chunks(file, stop):
+        for chunk in iter_pieces(file, stop):
             for piece in splitter.feed(chunk):
-                if isinstance(piece, Block):
+                if isinstance(piece, LineBlock):
                     self._take_block(piece)
-            if splitter.offset >= start + STRETCH:
+            if splitter.offset >= start + RANGE_BYTES:
                 return splitter.offset, False
         position = splitter.offset
         rest = splitter.finish()
-        if isinstance(rest, Block) and self._is_wanted(rest.data, 0, len(rest.data)):
+        if isinstance(rest, LineBlock) and self._is_wanted(rest.data, 0, len(rest.data)):
             decoder = TranscriptDecoder(self._stretch.path, rest.offset)
             self._add_all([*decoder.feed(rest.data), *decoder.finish()])
         return position, True
 
-    def _take_block(self, block: Block) -> None:
+    def _take_list(self, file: FileIO, size: int) -> None:
+        """Read a whole list: it is rewritten with every change, and is as old as its file."""
+        if self._stretch.stage is Stage.CONVERSATION and size <= MAX_BYTES:
+            self.moment = look_at(file).mtime_ns // _SECOND_NS
+            file.seek(0)
+            span = Span(self._stretch.path, 0, size)
+            self._add(ListFile(span=span, raw=Raw(file.read(size))), span)
+
+    def _take_block(self, block: LineBlock) -> None:
         data = block.data
         start = 0
         while end := data.find(b"\n", start) + 1:
@@ -208,7 +221,7 @@ class _Reading:
         link = record if isinstance(record, Chain) else _NO_LINK
         is_subagent = self._stretch.is_subagent or link.is_sidechain
         model = record.message.model if isinstance(record, Assistant) and record.message else None
-        for number, document in enumerate(list_documents(record, is_subagent=is_subagent)):
+        for number, document in enumerate(list_searchable_texts(record, is_subagent=is_subagent)):
             if not document.text:
                 continue
             self.rows.append(
@@ -224,8 +237,15 @@ class _Reading:
                     cwd=link.cwd,
                     is_error=document.is_error,
                     is_subagent=is_subagent,
+                    is_copy=link.forked_from is not None,
                     key=make_key(document, timestamp),
-                    call=hash_name(document.owner) if document.part in _OF_CALLS else None,
+                    call=_hash_call(document),
                     text=self._prepare(document.text),
                 )
             )
+
+
+def _hash_call(document: SearchableText) -> int | None:
+    if document.part in _OF_CALLS:
+        return hash_name(document.owner)
+    return hash_name(document.text.strip()) if document.is_input else None

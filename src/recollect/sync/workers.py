@@ -1,8 +1,10 @@
 """Reads files on all cores: processes that are told numbers of batches and send back extracts.
 
-Forked where that is safe, because a forked process has everything loaded already; started anew
+Forked where that is safe, because a forked process has everything loaded already; spawned
 elsewhere. A worker ends when the process that started it does, however that came about, and holds
 nothing of it meanwhile: neither its lock nor the pipes of its neighbours.
+
+Which files are read how: one after the other, or on all cores when there is enough to read.
 """
 
 import gc
@@ -12,12 +14,17 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 
-from recollect.sync.extract import Extract, Job, decode_extracts, extract, extract_many
+from msgspec import Struct
+
+from recollect.sources.growth import FileState
+from recollect.sync.file_changes import ReadTask, to_state
+from recollect.sync.usage_extract import Extract, Job, decode_extracts, extract, extract_many
 
 IN_FLIGHT = 8
 """Batches that a worker is told of ahead, so that it need not wait while others are booked."""
@@ -41,8 +48,40 @@ def count_cores() -> int:
     return os.cpu_count() or 1
 
 
+def end_with_parent() -> None:
+    """End this process, one that `multiprocessing` started, when its parent dies of anything.
+
+    Reading a pipe to its end would not do: a process that is busy does not read, and processes that
+    were forked later hold the pipe open until they end themselves.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+    if sys.platform == "linux":
+        import fcntl  # there is no such module on Windows
+
+        # The end of the parent makes its pipe readable, and the kernel says so by a signal that
+        # ends a process by default. A thread that waits for it would forbid forking.
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
+        flags = fcntl.fcntl(parent.sentinel, fcntl.F_GETFL)
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, flags | os.O_ASYNC)
+        if not parent.is_alive():
+            os._exit(1)
+    else:
+        threading.Thread(target=_wait_for_end, args=(parent.sentinel,), daemon=True).start()
+
+
+def _wait_for_end(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
+
+
 def begin_reading() -> None:
     """What a process does first that reads for another."""
+    end_with_parent()
+    # Interrupted is whoever started it, who then ends it; and nobody's handlers are its own.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.disable()
     if hasattr(os, "nice"):
         # All wait for the one who writes, so it comes first where cores are few.
@@ -72,7 +111,7 @@ class _Crew:
 
     def hire(self, count: int) -> None:
         """Start that many workers, or as many as the system has room for."""
-        with _uninterrupted():
+        with uninterrupted():
             for _ in range(count):
                 try:
                     self._start()
@@ -143,11 +182,19 @@ class _Crew:
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """An interrupt waits until the end, and those who are started meanwhile are spared it."""
+def uninterrupted() -> Iterator[None]:
+    """Hold an interrupt back until the end, and keep it from processes that are started meanwhile.
+
+    A process needs a moment to load, in which an interrupt would make it print a traceback.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    if not is_forking():
+        from multiprocessing import resource_tracker
+
+        # Spawning starts it, and that would unblock the signal again before our process is there.
+        resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -159,9 +206,6 @@ def _serve(connection: Connection, batches: Batches, to_close: Sequence[int]) ->
     """What a worker does: read the batches it is told of until nobody tells it more."""
     for descriptor in to_close:
         os.close(descriptor)
-    # Interrupted is whoever started it, who then ends it; and nobody's handlers are its own.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     begin_reading()
     while True:
         try:
@@ -169,3 +213,71 @@ def _serve(connection: Connection, batches: Batches, to_close: Sequence[int]) ->
             connection.send_bytes(extract_many(batches[number]))
         except (EOFError, OSError):
             return
+
+
+SLOW_START = 4
+"""How many times more there must be to read where a worker has to load the program first."""
+
+
+class Limits(Struct, frozen=True):
+    """How the work is cut up."""
+
+    pool_bytes: int = 24 * 1024 * 1024
+    """Below this, starting other processes costs more than they save."""
+    batch_bytes: int = 4 * 1024 * 1024
+    """What a worker reads at a time: small enough to share the last of it fairly."""
+    commit_bytes: int = 128 * 1024 * 1024
+    """What is read between two commits: all that a kill can cost, and what is booked at a time,
+    which should not take longer than workers can go on without being asked for more."""
+
+
+def count_bytes(task: ReadTask) -> int:
+    """How much of a file will have to be read, going by its size."""
+    size, known = task.transcript.size, task.known
+    return size - known.position if known and size > known.size else size
+
+
+def make_jobs(tasks: Sequence[ReadTask], prices: Path | None, edition: str) -> list[Job]:
+    """What is to be read of each file."""
+    return [_make_job(task, prices, edition) for task in tasks]
+
+
+def iter_extracts(
+    jobs: Sequence[Job], sizes: Sequence[int], limits: Limits, inherited: Sequence[int]
+) -> Generator[Extract, None, None]:
+    """What the files hold, as it comes; forked workers close the files `inherited`."""
+    if sum(sizes) >= limits.pool_bytes:
+        factor = 1 if is_forking() else SLOW_START
+        if sum(sizes) >= factor * limits.pool_bytes and count_cores() > 1:
+            batches = make_batches(jobs, sizes, limits.batch_bytes)
+            for extracts in read_batches(batches, inherited):
+                yield from extracts
+            return
+    for job in jobs:
+        yield extract(job)
+
+
+def make_batches(jobs: Sequence[Job], sizes: Sequence[int], batch_bytes: int) -> list[list[Job]]:
+    """Files by size, largest first, in batches of about equal work."""
+    order = sorted(range(len(jobs)), key=lambda number: -sizes[number])
+    batches: list[list[Job]] = []
+    room = 0
+    for number in order:
+        if room <= 0:
+            batches.append([])
+            room = batch_bytes
+        batches[-1].append(jobs[number])
+        room -= sizes[number]
+    return batches
+
+
+def _make_job(task: ReadTask, prices: Path | None, edition: str) -> Job:
+    known = task.known
+    return Job(
+        task.transcript.file,
+        to_state(known) if known else FileState(),
+        str(prices) if prices else None,
+        wants_session=task.transcript.session_id is None,
+        wants_type=task.transcript.agent_id is not None,
+        edition=edition,
+    )

@@ -1,5 +1,5 @@
-"""Tokens and money: reports of what counts, and the records behind any figure.
+"""Token and cost reports, and an explanation of any figure in them.
 
-Knows groups, time zones and the 5-hour blocks; refuses to decide what counts, which is done when
-the index is brought level, and to guess a price. Nothing here prints.
+Knows groups, time zones and 5-hour blocks. What counts is decided by `recollect.sync` when the
+index is updated, and a price is never guessed.
 """

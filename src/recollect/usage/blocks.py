@@ -1,8 +1,8 @@
-"""The 5-hour blocks of a subscription, and how fast the current one is filling.
+"""5-hour billing blocks of a subscription, and the burn rate of the current one.
 
-A block starts at the full hour, in UTC, of its first message and lasts five hours; the next one
-starts with the first message after that. So hours tell blocks exactly, and no message is needed.
-Blocks are those of all messages: what a filter leaves out still starts and ends them.
+A block starts at the full UTC hour of its first message and lasts five hours; the next one starts
+with the first message after that. Hourly sums are therefore enough to compute blocks exactly.
+Filters do not move blocks: messages that a filter excludes still start and end them.
 """
 
 from bisect import bisect_right
@@ -11,39 +11,38 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from recollect.usage.block_starts import BLOCK, find_starts
 from recollect.usage.totals import Totals
-from recollect.usage.zones import format_moment
+from recollect.usage.zones import BLOCK, find_block_starts, format_moment
 
 _MINUTE = 60
 
 
-class Block(Struct, frozen=True):
-    """One block, in seconds since 1970."""
+class UsageBlock(Struct, frozen=True):
+    """One block; times are in seconds since 1970."""
 
     start: int
     idle_before: int = 0
-    """Seconds since the end of the block before it."""
+    """Seconds since the end of the previous block."""
 
     @property
     def key(self) -> str:
-        """What it is called in a report: its start in UTC."""
+        """Return the key of the block in a report: its start in UTC."""
         return format_moment(self.start)
 
     @property
     def end(self) -> int:
-        """When it ends, which is no part of it."""
+        """Return the end of the block (exclusive)."""
         return self.start + BLOCK
 
-    def holds(self, moment: int) -> bool:
-        """Whether the moment is within it."""
+    def contains(self, moment: int) -> bool:
+        """Whether the block contains `moment`."""
         return self.start <= moment < self.end
 
 
 class Pace(Struct, frozen=True):
-    """How fast the current block is filling, and what it comes to at its end if that goes on."""
+    """Burn rate of the current block, and its projected totals if the rate stays the same."""
 
-    block: Block
+    block: UsageBlock
     elapsed_minutes: float
     remaining_minutes: float
     tokens_per_minute: float
@@ -52,22 +51,22 @@ class Pace(Struct, frozen=True):
     projected_cost: int | None
 
 
-def cut_blocks(moments: Collection[int]) -> list[Block]:
-    """The blocks that messages at these moments make, in their order."""
-    starts = find_starts(moments)
+def make_blocks(moments: Collection[int]) -> list[UsageBlock]:
+    """Return the blocks of messages sent at `moments`, in chronological order."""
+    starts = find_block_starts(moments)
     idle = [0, *(later - earlier - BLOCK for earlier, later in pairwise(starts))]
-    return [Block(start, gap) for start, gap in zip(starts, idle, strict=False)]
+    return [UsageBlock(start, gap) for start, gap in zip(starts, idle, strict=False)]
 
 
-def find_block(blocks: list[Block], moment: int) -> Block | None:
-    """The block that holds a moment."""
-    place = bisect_right(blocks, moment, key=lambda block: block.start) - 1
-    return blocks[place] if place >= 0 and blocks[place].holds(moment) else None
+def find_block(blocks: list[UsageBlock], moment: int) -> UsageBlock | None:
+    """Return the block that contains `moment`; None if there is none."""
+    index = bisect_right(blocks, moment, key=lambda block: block.start) - 1
+    return blocks[index] if index >= 0 and blocks[index].contains(moment) else None
 
 
-def measure_pace(block: Block, totals: Totals, first: float, now: float) -> Pace:
-    """The pace of a block that holds `now` and whose first message was written at `first`."""
-    # A rate over less than a minute would be a guess.
+def measure_pace(block: UsageBlock, totals: Totals, first: float, now: float) -> Pace:
+    """Return the pace of a block that contains `now` and whose first message is from `first`."""
+    # A rate over less than a minute would be meaningless.
     elapsed = max(now - first, _MINUTE) / _MINUTE
     remaining = max(block.end - now, 0) / _MINUTE
     cost = totals.known_cost

@@ -1,13 +1,13 @@
-"""A figure taken apart: what was counted, what was not, and why.
+"""Break a usage figure down into transcript lines: which were counted, which were not, and why.
 
-The index says what counts; the files are read again to show the lines behind it. So the sums are
-those of the reports, and every line can be looked up by its file and offset. A file that is gone
-is explained by what the index kept of it.
+The index decides what counts, so the sums always equal those of the reports; transcripts are read
+again only to show the lines behind them, each with its file and offset. A deleted transcript is
+explained from what the index still has.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
 
@@ -16,30 +16,97 @@ from msgspec.structs import astuple, replace
 
 from recollect.errors import UnreadableInput
 from recollect.locations.transcript_files import TranscriptKind
-from recollect.store.usage_queries import Entry, Measures
-from recollect.sync.rows import LineKey
-from recollect.usage.client_costs import ClientCost, find_client_cost
-from recollect.usage.file_lines import FileLine, iter_file_lines
-from recollect.usage.loading import Books
-from recollect.usage.prices_used import PriceUsed, find_prices
-from recollect.usage.scopes import Scope, ScopeKind, find_scope
-from recollect.usage.totals import Totals, add_up
+from recollect.pricing import Price, Prices, split_usage
+from recollect.reader import read_usage
+from recollect.records.conversation import SYNTHETIC_MODEL, RelayedUsage
+from recollect.records.usage import Usage
+from recollect.store.usage_queries import LedgerEntry, Measures
+from recollect.sync.counting import Traits, group_copies
+from recollect.sync.message_lines import LineKey, find_key, to_micro, to_milliseconds
+from recollect.usage.client_costs import find_client_cost
+from recollect.usage.ledger_access import UsageLedger
+from recollect.usage.scopes import ExplainScope, ScopeKind, find_scope
+from recollect.usage.totals import MICRO, ClientCost, Totals, add_up
 from recollect.usage.zones import Zone
 
+
+class FileLine(Struct, frozen=True):
+    """A transcript line with usage; it has no cost, because only whole messages are priced."""
+
+    offset: int
+    key: LineKey
+    measures: Measures
+    client_cost: int | None = None
+    """Cost that an old client wrote on the line."""
+    agent_id: str | None = None
+    """The subagent whose message it is, if the line is a progress record."""
+    is_unfinished: bool = False
+    """Whether more of the message followed, so that its output tokens are a placeholder."""
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether Claude Code wrote the message itself, without calling a model."""
+        return self.key[2] == SYNTHETIC_MODEL
+
+
+def iter_file_lines(path: Path) -> Iterator[FileLine]:
+    """Iterate over the lines with usage; raises `UnreadableInput` if the file cannot be read."""
+    for record in read_usage(path, completes_last=True, with_relayed=True):
+        message = record.message
+        if message is None:
+            continue
+        time, offset = to_milliseconds(record.timestamp), record.span.offset if record.span else 0
+        yield FileLine(
+            offset=offset,
+            key=find_key(record, message),
+            measures=Measures(*astuple(split_usage(message.usage or Usage())), time=time),
+            client_cost=to_micro(record.cost_usd),
+            agent_id=record.agent_id if record.is_relayed else None,
+            is_unfinished=isinstance(message, RelayedUsage) and message.stop_reason is None,
+        )
+
+
+class PriceUsed(Struct, frozen=True):
+    """A list price, and the model name as messages have it."""
+
+    model: str
+    price: Price
+
+
+def find_prices(
+    messages: Iterable[tuple[str | None, Measures]], user_file: Path | None = None
+) -> tuple[PriceUsed, ...]:
+    """Return the distinct prices of all priced messages, sorted by model and first day."""
+    days = {
+        (model, datetime.fromtimestamp(measures.time / 1000, UTC).date())
+        for model, measures in messages
+        if model is not None and measures.cost is not None and measures.time is not None
+    }
+    prices = Prices.load(user_file)
+    found = {
+        PriceUsed(model, price)
+        for model, day in sorted(days)
+        if (price := prices.find(model, day)) is not None
+    }
+    return tuple(sorted(found, key=lambda used: (used.model, str(used.price.first_day or ""))))
+
+
 Track = Callable[[Sequence[int]], Iterable[int]]
+"""Wrapper around the file numbers that shows progress, as `rich.progress.track` does."""
 
 
 class Status(StrEnum):
-    """What a line is to the count."""
+    """Whether a line was counted, or why not."""
 
     COUNTED = "counted"
     COPY = "copy"
     REPEAT = "repeat"
+    PROGRESS = "progress"
     SYNTHETIC = "synthetic"
 
 
 class Line(Struct, frozen=True, kw_only=True):
-    """One line of a transcript, and what became of it."""
+    """One line of a transcript, and whether it was counted."""
 
     status: Status
     file: str
@@ -48,76 +115,84 @@ class Line(Struct, frozen=True, kw_only=True):
     request_id: str | None
     model: str | None
     measures: Measures
-    """What was counted; of a line that was not, what it says itself."""
+    """The counted usage; for a line that was not counted, its own usage."""
     note: str = ""
+    client_cost: int | None = None
+    """Cost that an old client wrote on the message."""
+    is_relayed: bool = False
+    """Whether it comes from a progress record in the parent's transcript."""
+    has_placeholder: bool = False
+    """Whether its output tokens are only those of the first chunk."""
 
 
 class Explanation(Struct, frozen=True, kw_only=True):
-    """All lines that have to do with a figure."""
+    """All lines that contribute to a figure, or might seem to."""
 
     kind: ScopeKind
     name: str
     timezone: str
     lines: tuple[Line, ...]
     totals: Totals
-    """The counted lines added up: what a report says."""
+    """Sum of the counted lines, equal to the figure in a report."""
     prices: tuple[PriceUsed, ...]
     unread: tuple[tuple[str, str], ...]
-    """Files whose lines could not be shown, and why; what the index knows of them is."""
+    """Paths of unreadable files with the reason; their messages come from the index."""
     client: ClientCost | None = None
 
     @property
     def not_counted(self) -> dict[Status, int]:
-        """How many lines did not count, by the reason."""
+        """Return the number of lines that were not counted, by reason."""
         statuses = [line.status for line in self.lines]
-        reasons = (Status.REPEAT, Status.COPY, Status.SYNTHETIC)
+        reasons = (Status.REPEAT, Status.COPY, Status.PROGRESS, Status.SYNTHETIC)
         return {reason: statuses.count(reason) for reason in reasons if reason in statuses}
 
 
 def explain(
-    books: Books, target: str, zone: Zone, today: date, *, track: Track = iter
+    ledger: UsageLedger, target: str, zone: Zone, today: date, *, track: Track = iter
 ) -> Explanation:
-    """What the figures of a message, a session, a subagent or a day are made of."""
-    scope = find_scope(books, target, zone, today)
-    inquiry = _Inquiry(books, scope)
-    lines = [line for file_id in track(inquiry.list_files()) for line in inquiry.explain(file_id)]
+    """Explain the usage of a message, a session, a subagent or a day."""
+    scope = find_scope(ledger, target, zone, today)
+    explainer = _Explainer(ledger, scope)
+    lines = [
+        line for file_id in track(explainer.list_files()) for line in explainer.explain(file_id)
+    ]
     counted = [line for line in lines if line.status is Status.COUNTED]
     return Explanation(
         kind=scope.kind,
         name=scope.name,
         timezone=zone.name,
         lines=tuple(lines),
-        totals=add_up(_to_totals(line.measures) for line in counted),
-        prices=find_prices(((line.model, line.measures) for line in counted), books.prices),
-        unread=tuple(inquiry.unread),
-        client=_find_client_cost(books, scope),
+        totals=add_up(map(_to_totals, counted)),
+        prices=find_prices(((line.model, line.measures) for line in counted), ledger.prices),
+        unread=tuple(explainer.unread),
+        client=_find_client_cost(ledger, scope) or _sum_client_costs(counted),
     )
 
 
-class _Inquiry:
-    """Goes through the files of one scope."""
+class _Explainer:
+    """Explains the files of one scope."""
 
-    def __init__(self, books: Books, scope: Scope) -> None:
+    def __init__(self, ledger: UsageLedger, scope: ExplainScope) -> None:
         self._scope = scope
-        self._paths = {number: row.path for number, row in books.ledger.files.values()}
-        self._same: defaultdict[str, list[Entry]] = defaultdict(list)
-        for entry in scope.entries:
-            self._same[entry.message_id].append(entry)
-        self._entries: defaultdict[int, list[Entry]] = defaultdict(list)
+        self._paths = {number: row.path for number, row in ledger.queries.files.values()}
+        self._copies = {
+            entry.number: copies for copies in _group_entries(scope.entries) for entry in copies
+        }
+        self._entries: defaultdict[int, list[LedgerEntry]] = defaultdict(list)
         for entry in scope.entries:
             if self._is_wanted(entry):
                 self._entries[entry.file_id].append(entry)
-        self._files = books.files
+        self._files = ledger.files
         self.unread: list[tuple[str, str]] = []
 
     def list_files(self) -> list[int]:
-        """The files to explain, in the order of their paths."""
+        """Return the files to explain, sorted by path."""
         if self._scope.kind in (ScopeKind.SESSION, ScopeKind.SUBAGENT):
             return sorted(self._scope.file_ids, key=self._paths.__getitem__)
         return sorted(self._entries, key=self._paths.__getitem__)
 
     def explain(self, file_id: int) -> list[Line]:
-        """What became of each line of a file, in its order."""
+        """Explain each line of a file, in file order."""
         entries = {entry.key: entry for entry in self._entries[file_id]}
         lines: defaultdict[LineKey, list[FileLine]] = defaultdict(list)
         found: list[Line] = []
@@ -125,24 +200,23 @@ class _Inquiry:
             if line.key in entries:
                 lines[line.key].append(line)
             elif line.is_synthetic and self._shows_synthetic(line):
-                found.append(self._tell_synthetic(file_id, line))
+                found.append(self._make_synthetic_line(file_id, line))
         for key, entry in entries.items():
             found += self._explain_message(entry, lines[key])
         return sorted(found, key=lambda line: line.offset)
 
-    def _is_wanted(self, entry: Entry) -> bool:
-        if self._scope.holds(entry):
+    def _is_wanted(self, entry: LedgerEntry) -> bool:
+        if self._scope.contains(entry):
             return True
-        # A copy of another day belongs to the day on which its message counts.
+        # A copy written on another day belongs to the day on which its message counts.
         if self._scope.kind is not ScopeKind.DAY or entry.is_counted:
             return False
         owner = self._find_owner(entry)
-        return owner is not None and self._scope.holds(owner)
+        return owner is not None and self._scope.contains(owner)
 
-    def _find_owner(self, entry: Entry) -> Entry | None:
-        """The row that counts for a copy; of several by that id, the one it has most in common."""
-        counted = [other for other in self._same[entry.message_id] if other.is_counted]
-        return max(counted, key=lambda other: _likeness(entry, other), default=None)
+    def _find_owner(self, entry: LedgerEntry) -> LedgerEntry | None:
+        """Return the counted entry of which `entry` is a copy."""
+        return next((other for other in self._copies[entry.number] if other.is_counted), None)
 
     def _read(self, file_id: int) -> list[FileLine]:
         path = self._paths[file_id]
@@ -150,14 +224,14 @@ class _Inquiry:
             return list(iter_file_lines(Path(path)))
         except UnreadableInput as error:
             is_gone = self._files[file_id].is_gone
-            self.unread.append((path, "It is gone." if is_gone else str(error)))
+            self.unread.append((path, "It was deleted." if is_gone else str(error)))
             return []
 
     def _shows_synthetic(self, line: FileLine) -> bool:
-        is_asked = self._scope.kind is not ScopeKind.MESSAGE
-        return is_asked and self._scope.holds_time(line.measures.time)
+        is_message = self._scope.kind is ScopeKind.MESSAGE
+        return not is_message and self._scope.contains_time(line.measures.time)
 
-    def _tell_synthetic(self, file_id: int, line: FileLine) -> Line:
+    def _make_synthetic_line(self, file_id: int, line: FileLine) -> Line:
         return Line(
             status=Status.SYNTHETIC,
             file=self._paths[file_id],
@@ -169,16 +243,20 @@ class _Inquiry:
             note="written by the client itself",
         )
 
-    def _explain_message(self, entry: Entry, lines: Sequence[FileLine]) -> Iterator[Line]:
+    def _explain_message(self, entry: LedgerEntry, lines: Sequence[FileLine]) -> Iterator[Line]:
         whole = Line(
-            status=Status.COUNTED if entry.is_counted else Status.COPY,
+            status=_find_status(entry),
             file=self._paths[entry.file_id],
             offset=entry.position,
             message_id=entry.message_id,
             request_id=entry.request_id,
             model=entry.model,
             measures=entry.measures,
-            note="; ".join(self._remark(entry, lines)),
+            note="; ".join(self._iter_notes(entry, lines)),
+            client_cost=entry.client_cost,
+            is_relayed=entry.is_relayed,
+            # A progress record has final figures only if it has a stop reason.
+            has_placeholder=entry.is_relayed and all(line.is_unfinished for line in lines),
         )
         yield whole
         for line in lines:
@@ -189,54 +267,111 @@ class _Inquiry:
                     offset=line.offset,
                     measures=line.measures,
                     note=f"repeats {entry.position}",
+                    client_cost=line.client_cost,
+                    has_placeholder=line.is_unfinished,
                 )
 
-    def _remark(self, entry: Entry, lines: Sequence[FileLine]) -> Iterator[str]:
+    def _iter_notes(self, entry: LedgerEntry, lines: Sequence[FileLine]) -> Iterator[str]:
         if not entry.is_counted:
             owner = self._find_owner(entry)
-            yield f"copy of {self._place(owner)}" if owner else "copy"
+            yield f"copy of {self._format_location(owner)}" if owner else "copy"
             return
+        if entry.is_relayed:
+            yield from _iter_relayed_notes(lines)
+        if _is_client_priced(entry.measures, entry.client_cost):
+            yield "no tokens: cost as noted by the client"
+        elif entry.client_cost is not None:
+            yield f"cost noted by the client: ${entry.client_cost / MICRO:.6f}"
         for line in lines:
             if line.measures.tokens == entry.own.tokens:
                 if line.offset != entry.position:
                     yield f"usage of {line.offset}"
                 break
         if entry.corrected is not None:
-            yield from self._remark_correction(entry, entry.corrected)
+            yield from self._iter_correction_notes(entry, entry.corrected)
 
-    def _remark_correction(self, entry: Entry, corrected: Measures) -> Iterator[str]:
-        others = [other for other in self._same[entry.message_id] if other is not entry]
+    def _iter_correction_notes(self, entry: LedgerEntry, corrected: Measures) -> Iterator[str]:
+        others = [other for other in self._copies[entry.number] if other is not entry]
         if corrected.tokens != entry.own.tokens:
             larger = next((o for o in others if o.own.tokens == corrected.tokens), None)
-            reason = f"of copy {self._place(larger)}" if larger else "with cache writes by lifetime"
+            reason = (
+                f"of copy {self._format_location(larger)}"
+                if larger
+                else "with cache writes by lifetime"
+            )
             yield f"usage {reason}"
         if corrected.time != entry.own.time:
             earlier = next((o for o in others if o.own.time == corrected.time), None)
-            yield f"time of copy {self._place(earlier)}" if earlier else "time of a copy"
+            yield f"time of copy {self._format_location(earlier)}" if earlier else "time of a copy"
 
-    def _place(self, entry: Entry) -> str:
+    def _format_location(self, entry: LedgerEntry) -> str:
         return f"{self._paths[entry.file_id]}:{entry.position}"
 
 
-def _likeness(entry: Entry, other: Entry) -> tuple[bool, bool, bool]:
-    return (
-        entry.request_id == other.request_id,
-        entry.model == other.model,
-        entry.own.input == other.own.input,
+def _group_entries(entries: Iterable[LedgerEntry]) -> Iterator[list[LedgerEntry]]:
+    """Group the entries of each message by the same rule as the ledger."""
+    by_id: defaultdict[str, list[LedgerEntry]] = defaultdict(list)
+    for entry in entries:
+        by_id[entry.message_id].append(entry)
+    for message_id, same in by_id.items():
+        for numbers in group_copies(message_id, [_make_traits(entry) for entry in same]):
+            yield [same[number] for number in numbers]
+
+
+def _make_traits(entry: LedgerEntry) -> Traits:
+    own = entry.own
+    return Traits(entry.file_id, entry.request_id, entry.model, own.time, own.input)
+
+
+def _find_status(entry: LedgerEntry) -> Status:
+    if entry.is_counted:
+        return Status.COUNTED
+    return Status.PROGRESS if entry.is_relayed else Status.COPY
+
+
+def _iter_relayed_notes(lines: Sequence[FileLine]) -> Iterator[str]:
+    agents = sorted({line.agent_id for line in lines if line.agent_id})
+    yield "from agent_progress"
+    yield " ".join(("transcript gone: subagent", *agents))
+    if all(line.is_unfinished for line in lines):
+        yield "output tokens are a placeholder"
+
+
+def _is_client_priced(measures: Measures, client_cost: int | None) -> bool:
+    """Whether there are no token counts, so that the cost is the one that the client wrote."""
+    is_same = client_cost is not None and measures.cost == client_cost
+    return is_same and not any(astuple(measures.tokens))
+
+
+def _to_totals(line: Line) -> Totals:
+    cost, tokens = line.measures.cost, astuple(line.measures.tokens)
+    return Totals(
+        *tokens,
+        messages=1,
+        cost=cost or 0,
+        unpriced=int(cost is None),
+        relayed=int(line.is_relayed),
+        client_priced=int(_is_client_priced(line.measures, line.client_cost)),
     )
 
 
-def _to_totals(measures: Measures) -> Totals:
-    cost = measures.cost
-    tokens = astuple(measures.tokens)
-    return Totals(*tokens, messages=1, cost=cost or 0, unpriced=int(cost is None))
+def _sum_client_costs(counted: Iterable[Line]) -> ClientCost | None:
+    """Return the sum of costs that old clients wrote on messages, and ours of the same ones."""
+    priced = [line for line in counted if line.client_cost is not None]
+    if not priced:
+        return None
+    return ClientCost(
+        sum(line.client_cost or 0 for line in priced),
+        messages=len(priced),
+        own_cost=sum(line.measures.cost or 0 for line in priced),
+    )
 
 
-def _find_client_cost(books: Books, scope: Scope) -> ClientCost | None:
-    """The client's own figure for a session whose transcript can still be read."""
+def _find_client_cost(ledger: UsageLedger, scope: ExplainScope) -> ClientCost | None:
+    """Return the cost that Claude Code reported for a session whose transcript still exists."""
     if scope.kind is not ScopeKind.SESSION:
         return None
-    rows = (books.files[number] for number in sorted(scope.file_ids))
+    rows = (ledger.files[number] for number in sorted(scope.file_ids))
     for row in rows:
         if row.kind == TranscriptKind.SESSION.value and not row.is_gone:
             return find_client_cost(Path(row.path))

@@ -1,21 +1,20 @@
-"""An explanation → the JSON that every surface gives out; docs/usage.md describes it."""
+"""Convert an explanation to JSON, as documented in docs/usage.md."""
 
 from typing import Final
 
 from recollect.store.usage_queries import Measures
-from recollect.usage.explain import Explanation, Line
-from recollect.usage.prices_used import PriceUsed
-from recollect.usage.report_document import COST_BASIS, Document, describe_totals
+from recollect.usage.explain import Explanation, Line, PriceUsed
 from recollect.usage.totals import to_dollars
+from recollect.usage.usage_documents import COST_BASIS, JsonObject, describe_totals
 from recollect.usage.zones import format_moment
 
-SCHEMA: Final = "recollect.usage-explain/1"
+EXPLAIN_SCHEMA: Final = "recollect.usage-explain/1"
 
 
-def describe_explanation(explanation: Explanation) -> Document:
-    """The explanation as an object."""
+def describe_explanation(explanation: Explanation) -> JsonObject:
+    """Return the explanation as a JSON object."""
     return {
-        "schema": SCHEMA,
+        "schema": EXPLAIN_SCHEMA,
         "kind": explanation.kind.value,
         "name": explanation.name,
         "timezone": explanation.timezone,
@@ -29,8 +28,8 @@ def describe_explanation(explanation: Explanation) -> Document:
     }
 
 
-def _describe_line(line: Line) -> Document:
-    return {
+def _describe_line(line: Line) -> JsonObject:
+    document: JsonObject = {
         "status": line.status.value,
         "file": line.file,
         "offset": line.offset,
@@ -40,9 +39,15 @@ def _describe_line(line: Line) -> Document:
         **_describe_measures(line.measures),
         "note": line.note,
     }
+    if line.client_cost is not None:
+        document["client_cost_usd"] = to_dollars(line.client_cost)
+    if line.is_relayed:
+        document["source"] = "agent_progress"
+        document["placeholders"] = ["output_tokens"] if line.has_placeholder else []
+    return document
 
 
-def _describe_measures(measures: Measures) -> Document:
+def _describe_measures(measures: Measures) -> JsonObject:
     time = measures.time
     return {
         "time": None if time is None else format_moment(time // 1000),
@@ -56,7 +61,7 @@ def _describe_measures(measures: Measures) -> Document:
     }
 
 
-def _describe_price(used: PriceUsed) -> Document:
+def _describe_price(used: PriceUsed) -> JsonObject:
     price = used.price
     classes = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h", "web_search")
     amounts = {name: getattr(price, name) for name in classes}
@@ -68,12 +73,15 @@ def _describe_price(used: PriceUsed) -> Document:
     }
 
 
-def _describe_client(explanation: Explanation) -> Document | None:
+def _describe_client(explanation: Explanation) -> JsonObject | None:
     client = explanation.client
     if client is None:
         return None
-    return {
+    document: JsonObject = {
         "cost_usd": to_dollars(client.cost),
-        "difference_usd": to_dollars(client.cost - explanation.totals.cost),
+        "difference_usd": to_dollars(client.find_difference(explanation.totals.cost)),
         "is_guess": client.is_guess,
     }
+    if client.messages is not None:
+        document["messages"] = client.messages
+    return document

@@ -1,7 +1,7 @@
-"""What reports can be split by, and the key that a row has in each of them.
+"""Ways to group a report, and the key of a row in each of them.
 
-A message belongs to one key only, so that rows always add up to the total: one that calls two
-tools is under both names joined, and not under each.
+Each message has exactly one key, so that rows always add up to the total: a message that calls two
+tools is listed under both names joined, not once under each.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from recollect.store.usage_queries import Dimension
-from recollect.usage.rows import UsageRow
+from recollect.usage.totals import LedgerRow
 from recollect.usage.zones import Zone
 
 MAIN: Final = "main"
@@ -19,11 +19,11 @@ SUBAGENT: Final = "subagent"
 JOINT: Final = " + "
 _MCP_PREFIX: Final = "mcp__"
 
-KeyOf = Callable[[UsageRow], str | None]
+KeyOf = Callable[[LedgerRow], str | None]
 
 
 class Group(StrEnum):
-    """What the rows of a report are."""
+    """What a report is grouped by."""
 
     DAY = "day"
     WEEK = "week"
@@ -41,7 +41,7 @@ class Group(StrEnum):
 
     @property
     def is_time(self) -> bool:
-        """Whether its keys are stretches of time."""
+        """Whether its keys are periods of time."""
         return self in (Group.DAY, Group.WEEK, Group.MONTH, Group.BLOCK)
 
 
@@ -62,17 +62,17 @@ DIMENSIONS: Final = MappingProxyType[Group, tuple[Dimension, ...]](
         Group.BLOCK: ("moment",),
     }
 )
-"""What the rows must be split by, beside the model, for each group."""
+"""The columns, in addition to the model, that each group needs."""
 
 
 def make_key(group: Group, zone: Zone) -> KeyOf:
-    """The function that gives the key of a row; that of a block takes all rows to tell."""
+    """Return a function from row to key. Blocks depend on all rows, so their key is None here."""
     keys: dict[Group, KeyOf] = {
         Group.DAY: lambda row: _name_day(zone.find_day(row.moment)),
         Group.WEEK: lambda row: _name_week(zone.find_day(row.moment)),
         Group.MONTH: lambda row: _name_month(zone.find_day(row.moment)),
         Group.SESSION: lambda row: row.file.session if row.file else None,
-        Group.PROJECT: lambda row: row.file.home if row.file else None,
+        Group.PROJECT: lambda row: row.file.project_path if row.file else None,
         Group.MODEL: lambda row: row.model,
         Group.BRANCH: lambda row: row.branch or None,
         Group.VERSION: lambda row: row.version,
@@ -90,7 +90,7 @@ def _name_day(day: date | None) -> str | None:
 
 
 def _name_week(day: date | None) -> str | None:
-    """The week by ISO 8601: it begins on Monday and belongs to the year of its Thursday."""
+    """Return the ISO 8601 week, which starts on Monday and belongs to the year of its Thursday."""
     if day is None:
         return None
     week = day.isocalendar()
@@ -103,7 +103,7 @@ def _name_month(day: date | None) -> str | None:
 
 def _servers(tools: str | None) -> list[str]:
     names = (tools or "").split("\n")
-    # A tool of an MCP server is called `mcp__server__tool`, and a server may have `_` in its name.
+    # MCP tools are named `mcp__server__tool`, and a server's name may contain a single `_`.
     servers = {
         name.removeprefix(_MCP_PREFIX).partition("__")[0]
         for name in names
@@ -112,7 +112,7 @@ def _servers(tools: str | None) -> list[str]:
     return sorted(servers)
 
 
-def _name_agent(row: UsageRow) -> str:
+def _name_agent(row: LedgerRow) -> str:
     if row.file is not None and row.file.is_subagent:
         return row.file.agent_type or SUBAGENT
     return SUBAGENT if row.is_sidechain else MAIN

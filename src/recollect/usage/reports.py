@@ -1,4 +1,7 @@
-"""Rows → a report: grouped, filtered, ordered and added up. A pure function of its arguments."""
+"""Build a usage report from ledger rows: filter, group, sum and sort them.
+
+Pure functions; rows come from `ledger_access`, and titles and client costs are added later.
+"""
 
 import re
 from collections import defaultdict
@@ -9,15 +12,14 @@ from enum import StrEnum
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from recollect.usage.blocks import Block, cut_blocks, find_block
+from recollect.usage.blocks import UsageBlock, find_block, make_blocks
 from recollect.usage.groups import Group, KeyOf, make_key
-from recollect.usage.rows import UsageRow
-from recollect.usage.totals import Totals, add_up
+from recollect.usage.totals import ClientCost, LedgerRow, Totals, add_up
 from recollect.usage.zones import Zone
 
 
-class Order(StrEnum):
-    """How the rows of a report follow each other."""
+class ReportOrder(StrEnum):
+    """Sort order of the rows of a report."""
 
     ASC = "asc"
     DESC = "desc"
@@ -25,15 +27,15 @@ class Order(StrEnum):
     COST_DESC = "cost-desc"
 
 
-class Only(Struct, frozen=True):
-    """One row of a report: a question about it splits what that row holds in another way."""
+class RowFilter(Struct, frozen=True):
+    """Restricts a report to one row of another report, to break that row down differently."""
 
     group: Group
     key: str | None
 
 
-class Question(Struct, frozen=True, kw_only=True):
-    """What a report is asked for; days are those of the zone, both inclusive."""
+class UsageQuestion(Struct, frozen=True, kw_only=True):
+    """What to report; `since` and `until` are days in `zone`, both inclusive."""
 
     group: Group
     zone: Zone
@@ -41,112 +43,119 @@ class Question(Struct, frozen=True, kw_only=True):
     until: date | None = None
     project: str = ""
     model: str = ""
-    order: Order | None = None
+    order: ReportOrder | None = None
     breakdown: bool = False
-    only: Only | None = None
+    only: RowFilter | None = None
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """All that rows have to be told apart by."""
+        """Return all groups that rows must be split by."""
         return (self.group,) if self.only is None else (self.group, self.only.group)
 
     @property
     def has_dates(self) -> bool:
-        """Whether it is about some days only."""
+        """Whether the report is limited to some days."""
         return self.since is not None or self.until is not None
 
 
 class ReportRow(Struct, frozen=True, kw_only=True):
-    """One line of a report; a key of None is what the records do not tell."""
+    """One row of a report; the key is None for messages whose records do not have it."""
 
     key: str | None
     totals: Totals
     models: tuple["ReportRow", ...] = ()
-    """The same split by model, if that was asked for."""
+    """The same totals by model, if requested."""
     project: str | None = None
-    """Of a session: its work directory."""
+    """Sessions only: the work directory."""
     title: str | UnsetType | None = UNSET
-    """Of a session: what lists call it, if that was asked for; None if they do not know it."""
+    """Sessions only: the title as in lists, if requested; None if there is none."""
     first: int | None = None
-    """Of a session: when it began, in seconds since 1970, to the hour."""
+    """Sessions only: when it began, in seconds since 1970, rounded down to the hour."""
     last: int | None = None
-    client_cost: int | None = None
-    """Of a session: what Claude Code itself says, if that was asked for and is known."""
-    block: Block | None = None
+    client: ClientCost | None = None
+    """Sessions only: the cost that Claude Code reported, if requested and known."""
+    block: UsageBlock | None = None
+
+    @property
+    def client_cost(self) -> int | None:
+        """Return the cost that Claude Code itself reported."""
+        return None if self.client is None else self.client.cost
 
 
-class Report(Struct, frozen=True, kw_only=True):
-    """The answer to a question."""
+class UsageReport(Struct, frozen=True, kw_only=True):
+    """The rows of a report and their totals."""
 
-    question: Question
+    question: UsageQuestion
     rows: tuple[ReportRow, ...]
     totals: Totals
     unpriced: dict[str, int]
     """Messages without a known price, by model."""
 
 
-def make_report(rows: Collection[UsageRow], question: Question) -> Report:
-    """The report that `question` asks for."""
-    blocks: list[Block] = []
+def make_report(rows: Collection[LedgerRow], question: UsageQuestion) -> UsageReport:
+    """Build the report for `question`."""
+    blocks: list[UsageBlock] = []
     if Group.BLOCK in question.groups:
-        blocks = cut_blocks({row.moment for row in rows if row.moment is not None})
+        blocks = make_blocks({row.moment for row in rows if row.moment is not None})
     keys = [_choose_key(group, question.zone, blocks) for group in question.groups]
     only = question.only
-    wanted = [
+    matching = [
         row
         for row in rows
-        if _is_wanted(row, question) and (only is None or keys[1](row) == only.key)
+        if _matches(row, question) and (only is None or keys[1](row) == only.key)
     ]
     lines = [
         _describe(_add_up(key, members, question), members, question.group, blocks)
-        for key, members in _split(wanted, keys[0])
+        for key, members in _split(matching, keys[0])
     ]
-    return Report(
+    return UsageReport(
         question=question,
         rows=tuple(_sort(lines, question)),
-        totals=add_up(row.totals for row in wanted),
-        unpriced=_count_unpriced(wanted),
+        totals=add_up(row.totals for row in matching),
+        unpriced=_count_unpriced(matching),
     )
 
 
-def _is_wanted(row: UsageRow, question: Question) -> bool:
+def _matches(row: LedgerRow, question: UsageQuestion) -> bool:
     if question.has_dates:
         day = question.zone.find_day(row.moment)
         if day is None or not (question.since or date.min) <= day <= (question.until or date.max):
             return False
-    if question.model and not _contains(question.model, row.model):
+    if question.model and not _contains(row.model, question.model):
         return False
     if not question.project:
         return True
     file = row.file
-    places = (row.cwd, file.home, file.project) if file else (row.cwd,)
-    return any(_contains(question.project, place) for place in places)
+    paths = (row.cwd, file.project_path, file.project) if file else (row.cwd,)
+    return any(_contains(path, question.project) for path in paths)
 
 
-def _contains(part: str, text: str | None) -> bool:
+def _contains(text: str | None, part: str) -> bool:
     return text is not None and part.casefold() in text.casefold()
 
 
-def _choose_key(group: Group, zone: Zone, blocks: list[Block]) -> KeyOf:
+def _choose_key(group: Group, zone: Zone, blocks: list[UsageBlock]) -> KeyOf:
     return _key_by_block(blocks) if group is Group.BLOCK else make_key(group, zone)
 
 
-def _key_by_block(blocks: list[Block]) -> KeyOf:
-    def key_of(row: UsageRow) -> str | None:
+def _key_by_block(blocks: list[UsageBlock]) -> KeyOf:
+    def key_of(row: LedgerRow) -> str | None:
         block = None if row.moment is None else find_block(blocks, row.moment)
         return None if block is None else block.key
 
     return key_of
 
 
-def _split(rows: Iterable[UsageRow], key_of: KeyOf) -> Iterable[tuple[str | None, list[UsageRow]]]:
-    members: defaultdict[str | None, list[UsageRow]] = defaultdict(list)
+def _split(
+    rows: Iterable[LedgerRow], key_of: KeyOf
+) -> Iterable[tuple[str | None, list[LedgerRow]]]:
+    members: defaultdict[str | None, list[LedgerRow]] = defaultdict(list)
     for row in rows:
         members[key_of(row)].append(row)
     return members.items()
 
 
-def _add_up(key: str | None, members: list[UsageRow], question: Question) -> ReportRow:
+def _add_up(key: str | None, members: list[LedgerRow], question: UsageQuestion) -> ReportRow:
     models: list[ReportRow] = []
     if question.breakdown:
         by_model = _split(members, make_key(Group.MODEL, question.zone))
@@ -162,33 +171,33 @@ def _add_up(key: str | None, members: list[UsageRow], question: Question) -> Rep
 
 
 def _describe(
-    line: ReportRow, members: list[UsageRow], group: Group, blocks: list[Block]
+    line: ReportRow, members: list[LedgerRow], group: Group, blocks: list[UsageBlock]
 ) -> ReportRow:
     moments = [row.moment for row in members if row.moment is not None]
     if group is Group.BLOCK and moments:
         return replace(line, block=find_block(blocks, moments[0]))
     if group is not Group.SESSION:
         return line
-    # The transcript of the session itself tells its project, rather than those of its subagents.
+    # The session's own transcript comes first: those of subagents may be in other projects.
     files = sorted(
         (row.file for row in members if row.file), key=lambda file: (file.is_subagent, file.path)
     )
     return replace(
         line,
-        project=files[0].home if files else None,
+        project=files[0].project_path if files else None,
         first=min(moments, default=None),
         last=max(moments, default=None),
     )
 
 
-def _sort(lines: Iterable[ReportRow], question: Question) -> list[ReportRow]:
-    order = question.order or (Order.ASC if question.group.is_time else Order.COST_DESC)
-    if order in (Order.COST_ASC, Order.COST_DESC):
-        return sorted(lines, key=_by_cost, reverse=order is Order.COST_DESC)
+def _sort(lines: Iterable[ReportRow], question: UsageQuestion) -> list[ReportRow]:
+    order = question.order or (ReportOrder.ASC if question.group.is_time else ReportOrder.COST_DESC)
+    if order in (ReportOrder.COST_ASC, ReportOrder.COST_DESC):
+        return sorted(lines, key=_by_cost, reverse=order is ReportOrder.COST_DESC)
     named = sorted(
         (line for line in lines if line.key is not None),
         key=_by_key,
-        reverse=order is Order.DESC,
+        reverse=order is ReportOrder.DESC,
     )
     return [*named, *(line for line in lines if line.key is None)]
 
@@ -199,13 +208,13 @@ def _by_cost(line: ReportRow) -> tuple[int, int, str]:
 
 
 def _by_key(line: ReportRow) -> tuple[int, list[str | int]]:
-    """Sessions by their beginning; numbers within a name by their size, as in versions."""
-    # Bounded, because a name out of a record may be one number of a million digits.
+    """Sort sessions by start time, and numbers within a name numerically, as in versions."""
+    # Bounded, because a name from a record may be a number with a million digits.
     parts = re.split("([0-9]{1,18})", line.key or "")
     return (line.first or 0, [int(part) if at % 2 else part for at, part in enumerate(parts)])
 
 
-def _count_unpriced(rows: Iterable[UsageRow]) -> dict[str, int]:
+def _count_unpriced(rows: Iterable[LedgerRow]) -> dict[str, int]:
     counts: defaultdict[str, int] = defaultdict(int)
     for row in rows:
         if row.totals.unpriced:

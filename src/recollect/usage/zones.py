@@ -1,7 +1,7 @@
-"""Moments → days of a time zone.
+"""Time arithmetic for reports: days in a time zone, and the starts of 5-hour blocks.
 
-Knows UTC, the zones of the time zone database and the system's own rules, which need no name.
-Moments are whole seconds since 1970. A moment beyond the calendar has no day.
+Knows UTC, the time zone database and the system's local time. Moments are whole seconds since 1970;
+a moment outside the range of `datetime` has no day. Cheap to import, because the status line does.
 """
 
 import os
@@ -10,55 +10,66 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from recollect.errors import UsageError
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_HOUR = 3600
-_DAY = 24 * _HOUR
-_LOCALTIME = Path("/etc/localtime")
-_DATABASE = "/zoneinfo/"
+HOUR: Final = 3600
+BLOCK: Final = 5 * HOUR
+_DAY: Final = 24 * HOUR
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LOCALTIME_LINK: Final = Path("/etc/localtime")
+_ZONEINFO: Final = "/zoneinfo/"
 
 Offset = Callable[[int], int]
-"""Moment → seconds east of UTC; raises what the system raises beyond the calendar."""
+"""Returns the seconds east of UTC at a moment; may raise for moments out of range."""
+
+
+def find_block_starts(moments: Iterable[int]) -> list[int]:
+    """Return the starts of the blocks of messages sent at `moments`, in chronological order."""
+    starts: list[int] = []
+    for moment in sorted(moments):
+        if not starts or moment >= starts[-1] + BLOCK:
+            starts.append(moment // HOUR * HOUR)
+    return starts
 
 
 def format_moment(moment: int) -> str:
-    """A moment in UTC, as `2026-11-15T10:00:00Z`."""
+    """Format a moment in UTC, such as `2026-11-15T10:00:00Z`."""
     return (_EPOCH + timedelta(seconds=moment)).replace(tzinfo=None).isoformat() + "Z"
 
 
 class Zone:
-    """A time zone with the name that is shown for it."""
+    """A time zone and its display name."""
 
     def __init__(self, name: str, offset_at: Offset) -> None:
         self.name = name
         self._offset_at = offset_at
         self.find_day: Callable[[int | None], date | None] = cache(self._find_day)
-        """The day that holds a moment; None without one."""
+        """Return the local day of a moment; None for None or a moment out of range."""
 
     def find_local(self, moment: int) -> datetime | None:
-        """What a clock on the wall shows, without a time zone."""
+        """Return the naive local time; None if out of range."""
         try:
             shown = _EPOCH + timedelta(seconds=moment + self._offset_at(moment))
         except (OverflowError, ValueError, OSError):
             return None
         return shown.replace(tzinfo=None)
 
-    def number_day(self, moment: int) -> int:
-        """The number of the day that holds a moment, for telling days apart quickly."""
+    def find_day_number(self, moment: int) -> int:
+        """Return a number that identifies the local day, cheaper than a date."""
         try:
             return (moment + self._offset_at(moment)) // _DAY
         except (OverflowError, ValueError, OSError):
             return moment // _DAY
 
-    def keeps_hours(self, moments: Iterable[int]) -> bool:
-        """Whether full hours in UTC are full hours here, at all these moments."""
+    def has_whole_hour_offsets(self, moments: Iterable[int]) -> bool:
+        """Whether the UTC offset is a whole number of hours at all `moments`."""
         return all(self._is_hourly(moment) for moment in moments)
 
     def _is_hourly(self, moment: int) -> bool:
         try:
-            return self._offset_at(moment) % _HOUR == 0
+            return self._offset_at(moment) % HOUR == 0
         except (OverflowError, ValueError, OSError):
             return True
 
@@ -68,26 +79,26 @@ class Zone:
 
 
 def load_zone(name: str | None = None) -> Zone:
-    """The zone of that name; the system's own for None and `local`."""
+    """Return the time zone called `name`; the system's for None and `local`."""
     if name is None or name == "local":
         return Zone(_find_system_name(), lambda moment: time.localtime(moment).tm_gmtoff)
     if name.upper() in ("UTC", "Z"):
         return Zone("UTC", lambda _: 0)
-    return Zone(name, _offset_of(_load_named(name)))
+    return Zone(name, _make_offset_function(_load_named(name)))
 
 
 def _load_named(name: str) -> tzinfo:
-    from zoneinfo import ZoneInfo  # noqa: PLC0415 - most answers need no database
+    from zoneinfo import ZoneInfo  # imported here because local time and UTC do not need it
 
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
         raise UsageError(
-            f"No time zone is called {name!r}. Give a name such as Europe/Berlin, UTC or local."
+            f"Unknown time zone {name!r}. Use a name such as Europe/Berlin, UTC or local."
         ) from error
 
 
-def _offset_of(zone: tzinfo) -> Offset:
+def _make_offset_function(zone: tzinfo) -> Offset:
     def offset_at(moment: int) -> int:
         offset = (_EPOCH + timedelta(seconds=moment)).astimezone(zone).utcoffset()
         return int(offset.total_seconds()) if offset else 0
@@ -96,10 +107,10 @@ def _offset_of(zone: tzinfo) -> Offset:
 
 
 def _find_system_name() -> str:
-    named = os.environ.get("TZ", "").removeprefix(":") or _name_of_link()
+    named = os.environ.get("TZ", "").removeprefix(":") or _read_localtime_link()
     return "UTC" if named in ("Etc/UTC", "UTC0") else named or time.tzname[0]
 
 
-def _name_of_link() -> str:
-    _, found, name = os.path.realpath(_LOCALTIME).partition(_DATABASE)
+def _read_localtime_link() -> str:
+    _, found, name = os.path.realpath(_LOCALTIME_LINK).partition(_ZONEINFO)
     return name if found else ""

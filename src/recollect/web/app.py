@@ -1,4 +1,11 @@
-"""The app, put together: routes from their tables, and the walls in front of them."""
+"""Loads what the first page needs while nobody has asked for one yet.
+
+Templates, Markdown and colours are loaded where they are first used, which is better done while the
+browser is being opened. Other pages load theirs when they are asked for: somebody in a hurry would
+wait for all of it.
+
+The app, put together: routes from their tables, and the walls in front of them.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -14,31 +21,43 @@ from starlette.routing import Route
 from starlette.types import Lifespan
 
 from recollect.errors import RecollectError
-from recollect.web.answers import ErrorDetail, answer_json
-from recollect.web.api.events import PATH as EVENTS_PATH
-from recollect.web.api.events import EventSource
+from recollect.records.decoding import decode_record
+from recollect.render.html.html_turns import Frame, render_turn
+from recollect.render.views.turn_views import build_turn_views
+from recollect.session.session import Session
+from recollect.web.api.event_stream import PATH as EVENTS_PATH
+from recollect.web.api.event_stream import EventSource
 from recollect.web.assets import PREFIX, Assets
-from recollect.web.drawing import Drawing, answer_html, read_wishes
 from recollect.web.endpoints import Workers, make_routes
-from recollect.web.failures import (
+from recollect.web.middleware import BodyLimit, Gate, HostCheck, OriginCheck, SecurityHeaders
+from recollect.web.openapi import describe_api
+from recollect.web.pages.routes import make_page_routes
+from recollect.web.responses import (
     CatchAll,
-    answer_program,
+    ErrorDetail,
+    api_error_response,
     describe_failure,
     is_for_program,
+    json_response,
 )
-from recollect.web.levelling.keeper import Keeper
-from recollect.web.levelling.rounds import Task
-from recollect.web.openapi import describe_api
-from recollect.web.pages.table import make_page_routes
-from recollect.web.security.gate import Gate
-from recollect.web.security.headers import SecurityHeaders
-from recollect.web.security.hosts import HostCheck
-from recollect.web.security.limits import BodyLimit
-from recollect.web.security.origins import OriginCheck
 from recollect.web.services import Services
 from recollect.web.settings import Settings
-from recollect.web.signing_in import SIGN_IN, SignIn, make_closed
-from recollect.web.warming import warm_up
+from recollect.web.sign_in import SIGN_IN, SignIn, make_closed
+from recollect.web.templating import Templates, html_response, read_preferences
+
+_LINE = (
+    b'{"type":"user","uuid":"a","message":{"role":"user","content":"```python\\nprint(1)\\n```"}}'
+)
+
+
+def preload(drawing: Templates) -> None:
+    """Draw a turn that nobody sees."""
+    drawing.warm_up()
+    record = decode_record(_LINE)
+    session = Session([record] if record else ())
+    for view in build_turn_views(session):
+        render_turn(view, Frame(address=""))
+
 
 FailureHandler = Callable[[Request, Exception], Awaitable[Response]]
 
@@ -50,31 +69,24 @@ class ErrorPage(Struct, frozen=True, kw_only=True):
     error: ErrorDetail
 
 
-class Parts(Struct, frozen=True):
+class AppParts(Struct, frozen=True):
     """What an app is made of."""
 
     services: Services
     assets: Assets
-    drawing: Drawing
+    drawing: Templates
     events: EventSource
-    keeper: Keeper
 
 
 def create_app(settings: Settings) -> Starlette:
     """The app for these settings; `app.state.parts` is what it is made of."""
     services, assets = Services(settings), Assets()
-    drawing = Drawing(services, assets)
-    parts = Parts(
-        services,
-        assets,
-        drawing,
-        EventSource(services),
-        Keeper(services.shelf, _make_task(settings), services.changes.tell),
-    )
+    drawing = Templates(services, assets)
+    parts = AppParts(services, assets, drawing, EventSource(services))
     answer_failure = _make_failure_handler(drawing)
     app = Starlette(
         routes=_make_routes(parts),
-        middleware=_make_walls(parts),
+        middleware=_make_middleware(parts),
         exception_handlers={RecollectError: answer_failure, HTTPException: answer_failure},
         lifespan=_make_lifespan(parts),
     )
@@ -84,11 +96,7 @@ def create_app(settings: Settings) -> Starlette:
     return app
 
 
-def _make_task(settings: Settings) -> Task:
-    return Task(settings.roots, settings.data_directory, settings.shows_errors)
-
-
-def _make_routes(parts: Parts) -> list[Route]:
+def _make_routes(parts: AppParts) -> list[Route]:
     workers = Workers(parts.services)
     sign_in = SignIn(parts.services)
     return [
@@ -102,7 +110,7 @@ def _make_routes(parts: Parts) -> list[Route]:
     ]
 
 
-def _make_walls(parts: Parts) -> list[Middleware]:
+def _make_middleware(parts: AppParts) -> list[Middleware]:
     """From the outside in."""
     settings = parts.services.settings
 
@@ -121,34 +129,34 @@ def _make_walls(parts: Parts) -> list[Middleware]:
     ]
 
 
-def _make_lifespan(parts: Parts) -> Lifespan[Starlette]:
+def _make_lifespan(parts: AppParts) -> Lifespan[Starlette]:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         parts.services.changes.attach(asyncio.get_running_loop())
-        parts.keeper.start()
-        warming = asyncio.create_task(asyncio.to_thread(warm_up, parts.drawing))
+        parts.services.indexer.start()
+        warming = asyncio.create_task(asyncio.to_thread(preload, parts.drawing))
         try:
             yield
         finally:
             parts.services.close()
             # Before anything that can fail: Python waits for ever for a process left behind.
-            await asyncio.to_thread(parts.keeper.stop)
+            await asyncio.to_thread(parts.services.indexer.stop)
             await warming
 
     return lifespan
 
 
 async def _serve_openapi(_: Request) -> Response:
-    return answer_json(describe_api())
+    return json_response(describe_api())
 
 
-def _make_failure_handler(drawing: Drawing) -> FailureHandler:
+def _make_failure_handler(drawing: Templates) -> FailureHandler:
     async def answer_failure(request: Request, error: Exception) -> Response:
         if is_for_program(request):
-            return await answer_program(request, error)
+            return await api_error_response(request, error)
         status, detail = describe_failure(error)
         page = ErrorPage(status=status, error=detail)
-        wanted = read_wishes(request)
-        return answer_html(drawing.draw("error.html", page, wanted, title="error.title"), status)
+        wanted = read_preferences(request)
+        return html_response(drawing.draw("error.html", page, wanted, title="error.title"), status)
 
     return answer_failure

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from recollect.web.security.headers import CACHE_CONTROL
+from recollect.web.middleware import CACHE_CONTROL
 
 PREFIX: Final = "/static"
 FOREVER: Final = "public, max-age=31536000, immutable"

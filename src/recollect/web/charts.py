@@ -12,6 +12,8 @@ from typing import Final
 from markupsafe import Markup
 from msgspec import Struct
 
+from recollect.render.html.html_code import show_text
+
 SERIES: Final = 8
 """Colours that the style sheet has; the last one is for all others together."""
 
@@ -22,11 +24,11 @@ _CAP: Final = 9
 """Pixels of the hatching above what is known."""
 _STUB: Final = 30
 """Pixels of a column of which nothing is known."""
-_WIDEST: Final = 5.0
-_MOST_LABELS: Final = 8
+_MAX_WIDTH: Final = 5.0
+_MAX_LABELS: Final = 8
 _ROW: Final = 40
 _TICKS: Final = 4
-_LEAST: Final = 1e-9
+_MIN_VALUE: Final = 1e-9
 _SCALE: Final = 50
 """Pixels for the words of the scale."""
 
@@ -106,7 +108,7 @@ def draw_share(value: float | None, most: float) -> Markup:
 
 def find_ticks(most: float) -> list[float]:
     """Round values from nothing to at least `most`."""
-    if most < _LEAST:
+    if most < _MIN_VALUE:
         return [0, 1]
     rough = most / _TICKS
     power = 10.0 ** floor(log10(rough))
@@ -120,7 +122,7 @@ def find_ticks(most: float) -> list[float]:
 def _frame(height: int, label: str, parts: Iterable[Markup]) -> Markup:
     return Markup(
         '<svg class="drawing" width="100%" height="{}" role="img" aria-label="{}">{}{}</svg>'
-    ).format(height, label, _HATCHING, Markup().join(parts))
+    ).format(height, show_text(label), _HATCHING, Markup().join(parts))
 
 
 _HATCHING: Final = Markup(
@@ -141,7 +143,7 @@ def _draw_tick(words: str, y: float) -> Markup:
 
 
 def _draw_column(bar: Bar, width: float, scale: float) -> Markup:
-    thickness = min(width * 0.74, _WIDEST)
+    thickness = min(width * 0.74, _MAX_WIDTH)
     left = bar.slot * width + (width - thickness) / 2
     parts, y = [], float(_BASE)
     for each in bar.slices:
@@ -154,7 +156,7 @@ def _draw_column(bar: Bar, width: float, scale: float) -> Markup:
     # The whole height answers to the pointer: many columns are a few pixels high.
     target = _draw_box("target", (bar.slot * width, 0, width, _BASE))
     return Markup('<g class="column"><title>{}</title>{}{}</g>').format(
-        bar.title, target, Markup().join(parts)
+        show_text(bar.title), target, Markup().join(parts)
     )
 
 
@@ -167,14 +169,14 @@ def _draw_box(name: str, box: tuple[float, float, float, float]) -> Markup:
 
 
 def _draw_labels(axis: Sequence[str], width: float) -> list[Markup]:
-    step = -(-len(axis) // _MOST_LABELS) or 1
+    step = -(-len(axis) // _MAX_LABELS) or 1
     return [
         Markup('<text class="{}" x="{}%" y="{}" text-anchor="middle">{}</text>').format(
             # Every other label is left out where there is little room.
             "label minor" if at // step % 2 else "label",
             _trim((at + 0.5) * width),
             HEIGHT - 10,
-            axis[at],
+            show_text(axis[at]),
         )
         for at in range(0, len(axis), step)
     ]
@@ -193,7 +195,9 @@ def _draw_row(bar: Bar, top: int, most: float) -> Markup:
     return Markup(
         '<g class="row"><title>{}</title><text class="name" x="0" y="{y}">{}</text>'
         '<text class="value" x="100%" y="{y}" text-anchor="end">{}</text>{}</g>'
-    ).format(bar.title, bar.label, bar.shown, Markup().join(parts), y=top + 15)
+    ).format(
+        show_text(bar.title), show_text(bar.label), bar.shown, Markup().join(parts), y=top + 15
+    )
 
 
 def _trim(number: float) -> str:

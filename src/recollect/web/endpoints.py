@@ -12,25 +12,28 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from recollect.usage.documents import ExplainDocument
-from recollect.web.answers import JSON, encode_json
-from recollect.web.api.health import HealthDocument, describe_health
+from recollect.usage.usage_documents import ExplainDocument
 from recollect.web.api.history import HistoryPage, HistoryParameters, list_history
-from recollect.web.api.projects import NoParameters, ProjectsDocument, list_projects
-from recollect.web.api.records import RecordParameters, load_record
-from recollect.web.api.search import SearchDocument, SearchParameters, find_texts
-from recollect.web.api.sessions import (
+from recollect.web.api.search_endpoint import SearchDocument, SearchParameters, find_texts
+from recollect.web.api.session_endpoints import (
     FindDocument,
     FindParameters,
+    HealthDocument,
+    NoParameters,
     OutlineDocument,
+    ProjectsDocument,
+    RecordParameters,
     SessionDocument,
     SessionParameters,
+    describe_health,
     describe_outline,
     describe_session,
     find_in_session,
+    list_projects,
+    load_record,
 )
-from recollect.web.api.turns import TurnsDocument, TurnsParameters, list_turns
-from recollect.web.api.usage import (
+from recollect.web.api.turn_endpoints import TurnsDocument, TurnsParameters, list_turns
+from recollect.web.api.usage_endpoints import (
     ExplainParameters,
     UsageAnswer,
     UsageParameters,
@@ -38,11 +41,12 @@ from recollect.web.api.usage import (
     report_usage,
 )
 from recollect.web.parameters import read_parameters
+from recollect.web.responses import JSON, encode_json
 from recollect.web.services import Services
 
 PLAIN: Final = "text/plain; charset=utf-8"
 
-Answer = Callable[[Services, Any], object]
+EndpointResult = Callable[[Services, Any], object]
 
 
 class Endpoint(Struct, frozen=True, kw_only=True):
@@ -51,7 +55,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     path: str
     summary: str
     parameters: type[Struct]
-    answer: Answer
+    answer: EndpointResult
     returns: type[Struct] | None = None
     """The document; None for the bytes of a record."""
     errors: tuple[int, ...] = (422,)

@@ -7,7 +7,6 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
-_UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 _THOUSAND: Final = 1000
 _CENT: Final = 0.01
 _SECOND_MS: Final = 1000
@@ -30,15 +29,6 @@ def show_short(value: float | None) -> str:
             return f"{value:.0f}" if not unit else f"{value:.1f}{unit}"
         value /= _THOUSAND
     return f"{value:,.1f}G"
-
-
-def show_bytes(value: float) -> str:
-    """A size: 12.3 MB."""
-    for unit in _UNITS[:-1]:
-        if value < _THOUSAND:
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= _THOUSAND
-    return f"{value:,.1f} {_UNITS[-1]}"
 
 
 def show_money(value: float | None) -> str:

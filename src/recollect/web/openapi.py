@@ -14,20 +14,20 @@ import msgspec
 from msgspec import Struct, structs
 
 from recollect import __version__
-from recollect.web.answers import JSON, ErrorDocument
-from recollect.web.api.events import (
+from recollect.web.api.event_stream import (
     EVENT_STREAM,
     EVENTS,
     HEARTBEAT_SECONDS,
-    MOST_CLIENTS,
+    MAX_CLIENTS,
     PATH,
     EventKind,
     EventsParameters,
 )
 from recollect.web.endpoints import ENDPOINTS, Endpoint
+from recollect.web.responses import JSON, ErrorDocument
 
-Document = dict[str, Any]
-Schemas = Mapping[type[Struct], Document]
+OpenApiObject = dict[str, Any]
+Schemas = Mapping[type[Struct], OpenApiObject]
 
 _REFERENCE: Final = "#/components/schemas/{name}"
 _IN_PATH: Final = re.compile(r"\{(\w+)\}")
@@ -43,9 +43,9 @@ _EVENT_ERRORS: Final = {
     401: _ERRORS[401],
     404: "There is no such session.",
     422: _ERRORS[422],
-    503: f"{MOST_CLIENTS} clients listen already.",
+    503: f"{MAX_CLIENTS} clients listen already.",
 }
-_LAST_ID: Final[Document] = {
+_LAST_ID: Final[OpenApiObject] = {
     "name": "Last-Event-ID",
     "in": "header",
     "required": False,
@@ -56,7 +56,7 @@ _LAST_ID: Final[Document] = {
 
 
 @cache
-def describe_api() -> Document:
+def describe_api() -> OpenApiObject:
     """The document."""
     documents = _list_types()
     schemas, components = msgspec.json.schema_components(documents, ref_template=_REFERENCE)
@@ -90,7 +90,7 @@ def _list_types() -> list[type[Struct]]:
     return list(dict.fromkeys((ErrorDocument, *answers, *events)))
 
 
-def _describe(endpoint: Endpoint, known: Schemas) -> Document:
+def _describe(endpoint: Endpoint, known: Schemas) -> OpenApiObject:
     schema = {"type": "string"} if endpoint.returns is None else known[endpoint.returns]
     media_type = endpoint.media_type.partition(";")[0]
     errors = {status: _ERRORS[status] for status in (401, *endpoint.errors)}
@@ -105,7 +105,7 @@ def _describe(endpoint: Endpoint, known: Schemas) -> Document:
     }
 
 
-def _describe_events(known: Schemas) -> Document:
+def _describe_events(known: Schemas) -> OpenApiObject:
     return {
         "operationId": "listen",
         "summary": "What changes, as it changes: server-sent events.",
@@ -124,7 +124,7 @@ def _describe_events(known: Schemas) -> Document:
     }
 
 
-def _describe_stream(known: Schemas) -> Document:
+def _describe_stream(known: Schemas) -> OpenApiObject:
     kinds = [_describe_event(name, kind, known) for name, kind in EVENTS.items()]
     return {
         "type": "array",
@@ -133,7 +133,7 @@ def _describe_stream(known: Schemas) -> Document:
     }
 
 
-def _describe_event(name: str, kind: EventKind, known: Schemas) -> Document:
+def _describe_event(name: str, kind: EventKind, known: Schemas) -> OpenApiObject:
     return {
         "type": "object",
         "description": kind.meaning,
@@ -146,14 +146,14 @@ def _describe_event(name: str, kind: EventKind, known: Schemas) -> Document:
     }
 
 
-def _describe_errors(meanings: Mapping[int, str], known: Schemas) -> Document:
+def _describe_errors(meanings: Mapping[int, str], known: Schemas) -> OpenApiObject:
     content = {JSON: {"schema": known[ErrorDocument]}}
     return {
         str(status): {"description": text, "content": content} for status, text in meanings.items()
     }
 
 
-def _list_parameters(path: str, parameters: type[Struct]) -> list[Document]:
+def _list_parameters(path: str, parameters: type[Struct]) -> list[OpenApiObject]:
     in_path = set(_IN_PATH.findall(path))
     return [
         _describe_parameter(field, is_in_path=field.encode_name in in_path)
@@ -161,9 +161,9 @@ def _list_parameters(path: str, parameters: type[Struct]) -> list[Document]:
     ]
 
 
-def _describe_parameter(field: structs.FieldInfo, *, is_in_path: bool) -> Document:
+def _describe_parameter(field: structs.FieldInfo, *, is_in_path: bool) -> OpenApiObject:
     schema = _inline(field.type)
-    described: Document = {
+    described: OpenApiObject = {
         "name": field.encode_name,
         "in": "path" if is_in_path else "query",
         "required": is_in_path or field.required,
@@ -177,7 +177,7 @@ def _describe_parameter(field: structs.FieldInfo, *, is_in_path: bool) -> Docume
     return described
 
 
-def _inline(declared: object) -> Document:
+def _inline(declared: object) -> OpenApiObject:
     """The schema of a parameter in one piece; a text in a URL is never null."""
     (schema,), components = msgspec.json.schema_components([declared], ref_template="{name}")
     choices = [each for each in schema.pop("anyOf", [schema]) if each != {"type": "null"}]

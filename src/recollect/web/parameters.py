@@ -5,7 +5,7 @@ answer instead of none.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Final, TypeVar
 
@@ -14,11 +14,21 @@ from msgspec import Meta, Struct
 from starlette.requests import Request
 
 from recollect.errors import UsageError
+from recollect.render.terminal import restore_text
 
 S = TypeVar("S", bound=Struct)
 
-ID_PATTERN: Final = "^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$"
-Id = Annotated[str, Meta(pattern=ID_PATTERN, description="An id; it is looked up, never a path.")]
+MAX_ID: Final = 800
+"""Characters of an id: a file name has 249 bytes beside its suffix, each maybe percent-encoded."""
+ID_PATTERN: Final = r"^[^\x00-\x1f\x7f-\x9f]+$"
+Id = Annotated[
+    str,
+    Meta(
+        pattern=ID_PATTERN,
+        max_length=MAX_ID,
+        description="An id; it is looked up, never a path.",
+    ),
+]
 
 _PLACE: Final = re.compile(r" - at `\$\.([^`\[.]+)[^`]*`$")
 _UNKNOWN: Final = re.compile(r"^Object contains unknown field `([^`]*)`")
@@ -44,10 +54,20 @@ def blame(parameter: str) -> Iterator[None]:
         raise BadParameter(parameter, str(error)) from error
 
 
+def read_form(request: Request, wanted: type[S]) -> S:
+    """The parameters of a request for a page, where a filter may be sent as a page shows it."""
+    query = ((name, restore_text(value)) for name, value in request.query_params.multi_items())
+    return _read(request, query, wanted)
+
+
 def read_parameters(request: Request, wanted: type[S]) -> S:
     """The parameters of a request, from its path and its query, as one value of that type."""
+    return _read(request, request.query_params.multi_items(), wanted)
+
+
+def _read(request: Request, query: Iterable[tuple[str, str]], wanted: type[S]) -> S:
     values = dict(request.path_params)
-    for name, value in request.query_params.multi_items():
+    for name, value in query:
         if name in values:
             raise BadParameter(name, "It is given twice.")
         values[name] = value

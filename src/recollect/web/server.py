@@ -1,26 +1,100 @@
-"""Running the app: a socket on this machine, one process, and an end without loose ends.
+"""HTTP as uvicorn speaks it, with our headers on the one answer that never reaches the app.
+
+A request that is no HTTP, that has no Host or two of them, ends in the parser; its answer is as
+bare and as guarded as any other. One that is not sent to its end is dropped, so that nobody can
+hold connections open by sending nothing.
+
+Running the app: a socket on this machine, one process, and an end without loose ends.
 
 The port is bound before the app is made, because the names that it answers to hold the port.
 """
 
+import asyncio
 import contextlib
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Final
 
+import h11
 import uvicorn
 from msgspec import Struct
 from msgspec.structs import replace
 from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recollect.errors import UsageError
-from recollect.web.app import Parts, create_app
-from recollect.web.protocol import StrictProtocol
-from recollect.web.settings import LOOPBACK, Settings
-from recollect.web.state_file import ServerState, remove_state, write_state
+from recollect.launch.web_link import LOOPBACK
+from recollect.web.app import AppParts, create_app
+from recollect.web.middleware import CACHE_CONTROL, NO_STORE, SECURITY_HEADERS
+from recollect.web.responses import JSON, ErrorDetail, ErrorDocument, encode_json
+from recollect.web.settings import ServerState, Settings, remove_state, write_state
+
+REQUEST_SECONDS: Final = 5.0
+"""For a whole request to arrive, from its first byte or from the connection on."""
+
+_UNFINISHED: Final = (h11.IDLE, h11.SEND_BODY)
+
+
+class StrictProtocol(H11Protocol):
+    """Answers what cannot be read as a request, and drops what is no whole one."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._set_deadline()
+
+    def data_received(self, data: bytes) -> None:
+        """Take in a part of a request; a part of the next one sets a deadline of its own."""
+        super().data_received(data)
+        if self.conn.their_state not in _UNFINISHED:
+            self._drop_deadline()
+        elif self._deadline is None:
+            self._set_deadline()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        self._drop_deadline()
+        super().connection_lost(exc)
+
+    def _set_deadline(self) -> None:
+        self._deadline = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
+
+    def _drop_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def send_400_response(self, msg: str) -> None:
+        """Say what is wrong, and close the connection."""
+        # Called while the parser's error is being handled; only that tells what was wrong.
+        is_host = "Host:" in str(sys.exception())
+        status, code, message = (
+            (421, "wrong_host", "A request names one Host.")
+            if is_host
+            else (400, "bad_request", "This is no request in HTTP.")
+        )
+        body = encode_json(ErrorDocument(error=ErrorDetail(code=code, message=message)))
+        headers = {
+            **SECURITY_HEADERS,
+            CACHE_CONTROL: NO_STORE,
+            "content-type": JSON,
+            "content-length": str(len(body)),
+            "connection": "close",
+        }
+        pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
+        head = h11.Response(status_code=status, headers=pairs, reason=b"Refused")
+        for event in (head, h11.Data(data=body), h11.EndOfMessage()):
+            sent = self.conn.send(event)
+            if sent:
+                self.transport.write(sent)
+        self.transport.close()
+
 
 _LOOPBACK_NAMES: Final = frozenset({LOOPBACK, "localhost", "::1"})
 _EVERYWHERE: Final = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - refused below
@@ -59,7 +133,7 @@ def serve(settings: Settings, announce: Announce) -> None:
     with _bind(settings) as listener:
         bound = replace(settings, port=listener.getsockname()[1])
         app = create_app(bound)
-        parts: Parts = app.state.parts
+        parts: AppParts = app.state.parts
         keys = parts.services.keys
         state = ServerState(
             host=bound.host,
@@ -104,7 +178,7 @@ class _Server(uvicorn.Server):
     """Ends streams of events first, and takes a signal for a wish and not for an error."""
 
     def __init__(self, app: Starlette, is_ready: Callable[[], None]) -> None:
-        self._parts: Parts = app.state.parts
+        self._parts: AppParts = app.state.parts
         self._is_ready = is_ready
         super().__init__(
             uvicorn.Config(

@@ -25,7 +25,7 @@ def origins(result: Finished) -> dict[str, tuple[object, str, str | None]]:
 
 def test_each_value_has_its_origin(run_recollect: RunRecollect, config: Path) -> None:
     """Options win over the environment, the environment over the file, the file over us."""
-    config.write_text('prices = "/a"\nredaction = false\ntimezone = "UTC"\n', encoding="utf-8")
+    config.write_text('prices = "/a"\ntimezone = "UTC"\n', encoding="utf-8")
     result = run_recollect(
         "config", "show", "--json", "--timezone", "Asia/Tokyo", env={"RECOLLECT_PRICES": "/b"}
     )
@@ -34,7 +34,6 @@ def test_each_value_has_its_origin(run_recollect: RunRecollect, config: Path) ->
         "roots": ([root], "environment", "CLAUDE_CONFIG_DIR"),
         "timezone": ("Asia/Tokyo", "option", "--timezone"),
         "prices": ("/b", "environment", "RECOLLECT_PRICES"),
-        "redaction": (False, "file", "line 2"),
     }
 
 
@@ -47,7 +46,6 @@ def test_without_anything_all_is_built_in(run_recollect: RunRecollect, config: P
         "roots": ([root], "default", None),
         "timezone": ("UTC", "default", None),
         "prices": (None, "default", None),
-        "redaction": (True, "default", None),
     }
 
 
@@ -56,10 +54,8 @@ def test_a_wrong_file_ends_every_command_with_its_line(
 ) -> None:
     """What the user wrote and what is done must not differ in silence."""
     config.write_text("\ncolour = true\n", encoding="utf-8")
-    message = (
-        f"recollect: {config}, line 2: `colour` is no setting. "
-        "There are roots, timezone, prices, redaction.\n"
-    )
+    reason = "Unknown setting `colour`. Valid settings: roots, timezone, prices."
+    message = f"recollect: {config}, line 2: {reason}\n"
     for arguments in (("config", "show"), ("usage", "--demo"), ("doctor", "--demo")):
         assert run_recollect(*arguments) == Finished(2, "", message)
     assert run_recollect("--version").code == 0

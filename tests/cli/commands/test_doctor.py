@@ -9,7 +9,7 @@ import pytest
 from tests.process import Finished, RunRecollect
 
 RECORD = '{"type":"user","uuid":"1","message":{"role":"user","content":"somebody\'s words"}}\n'
-TIP = "To see what a report looks like: recollect doctor --demo\n"
+TIP = "To see a sample report: recollect doctor --demo\n"
 
 
 def make_root(path: Path, text: str = RECORD) -> Path:
@@ -33,7 +33,7 @@ def test_default_roots_are_checked(run_recollect: RunRecollect, tmp_path: Path) 
     assert (result.code, result.stderr) == (0, "")
     assert (lines[0], lines[-1]) == (
         "Recollect doctor: ~/.claude",
-        "All well: 1 file, every byte read and understood.",
+        "No problems: 1 file, every byte read and understood.",
     )
 
 
@@ -59,7 +59,7 @@ def test_damage_has_its_own_exit_code(run_recollect: RunRecollect, tmp_path: Pat
     root = make_root(tmp_path, RECORD + "no json\n")
     result = run_recollect("doctor", str(root))
     verdict = result.stdout.splitlines()[-1]
-    expected = "Not everything could be read: 1 damaged place. All the rest was."
+    expected = "Not everything could be read: 1 damaged place. The rest is fine."
     assert (result.code, verdict) == (4, expected)
 
 
@@ -77,7 +77,7 @@ def test_no_root_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path: Path)
 
 def test_no_transcript_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path: Path) -> None:
     """A place without transcripts is nothing found, too."""
-    message = f"recollect: No transcripts found. Looked at:\n  {tmp_path}\n{TIP}"
+    message = f"recollect: No transcripts found. Looked in:\n  {tmp_path}\n{TIP}"
     assert run_recollect("doctor", str(tmp_path)) == Finished(3, "", message)
 
 
@@ -93,7 +93,7 @@ def test_only_one_way_to_say_what_to_check(
     run_recollect: RunRecollect, others: tuple[str, ...]
 ) -> None:
     """Ways of saying what to check exclude each other."""
-    message = "recollect: Give paths, or --claude-dir, or --demo: each says what to check.\n"
+    message = "recollect: Use only one of PATH, --claude-dir and --demo.\n"
     assert run_recollect("doctor", "--demo", *others) == Finished(2, "", message)
 
 

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from recollect.cli.follow.actions import make_environment, make_note
-from recollect.cli.follow.document import EventDocument
-from recollect.live.triggers import Fired
+from recollect.cli.follow_events import EventDocument, make_environment, make_notification
+from recollect.live.triggers import FiredTrigger
 from tests.library.claude_root import (
     FIRST,
     PROJECT,
@@ -30,7 +29,7 @@ from tests.library.claude_root import (
 from tests.process import RunRecollect
 
 ESCAPE = "\x1b]0;owned\x07\u202e"
-PATIENCE = 30
+PATIENCE = 60
 
 
 @pytest.fixture
@@ -118,7 +117,7 @@ SHOWN = """\
 ● Bash  ls  ✓ 2 lines · 1.0 s
 
   two files
-· ended: the client wrote its closing figures, and none has it open
+· ended: the client wrote its final totals and no client has it open
 """
 
 
@@ -247,7 +246,7 @@ def test_a_program_is_run_with_its_own_arguments(
     assert follower.interrupt()[0] == 130
 
 
-HOSTILE = Fired(
+HOSTILE = FiredTrigger(
     trigger="error",
     session_id=FIRST,
     text=f"<b>--flag</b> {ESCAPE}\n$(id) {'x' * 5000}",
@@ -256,12 +255,12 @@ HOSTILE = Fired(
 
 def test_a_note_cannot_be_more_than_text() -> None:
     """Markup, options, scripts and escape sequences stay what they are: words."""
-    title, body = make_note("/usr/bin/notify-send", HOSTILE)[-2:]
+    title, body = make_notification("/usr/bin/notify-send", HOSTILE)[-2:]
     assert title == "Recollect: error in session 11111111"
     assert body.startswith("&lt;b&gt;--flag&lt;/b&gt; ␛]0;owned‹U+0007›‹U+202E› $(id) xxx")
     assert len(body) < 250
-    assert make_note("/usr/bin/notify-send", HOSTILE)[1:3] == ("--app-name=Recollect", "--")
-    script = make_note("/usr/bin/osascript", HOSTILE)
+    assert make_notification("/usr/bin/notify-send", HOSTILE)[1:3] == ("--app-name=Recollect", "--")
+    script = make_notification("/usr/bin/osascript", HOSTILE)
     assert script[1:7] == (
         "-e", "on run argv",
         "-e", "display notification (item 2 of argv) with title (item 1 of argv)",
@@ -272,7 +271,7 @@ def test_a_note_cannot_be_more_than_text() -> None:
 
 def test_the_environment_of_a_program_is_safe() -> None:
     """No value holds a line end, a zero byte or a control character."""
-    fired = Fired(trigger="x", session_id="a\0b", path="p\0q", text="l1\nl2\x1b[2J")
+    fired = FiredTrigger(trigger="x", session_id="a\0b", path="p\0q", text="l1\nl2\x1b[2J")
     made = make_environment(fired)
     told = [made[f"RECOLLECT_{name}"] for name in ("SESSION", "TRANSCRIPT", "TEXT", "AGENT")]
     assert told == ["a‹U+0000›b", "pq", "l1 l2␛[2J", ""]
@@ -281,15 +280,15 @@ def test_the_environment_of_a_program_is_safe() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("x", "--all"), "Give a session, --project or --all"),
-        (("--all", "--project", "x"), "Give a session, --project or --all"),
-        (("--all", "--on", "error"), "Say with --on what to wait for"),
-        (("--all", "--run", "true"), "Say with --on what to wait for"),
+        (("x", "--all"), "Use only one of SESSION, --project and --all"),
+        (("--all", "--project", "x"), "Use only one of SESSION, --project and --all"),
+        (("--all", "--on", "error"), "Use --on together with --notify or --run"),
+        (("--all", "--run", "true"), "Use --on together with --notify or --run"),
         (("--all", "--on", "error", "--run"), "requires an argument"),
-        (("--all", "--on", "cost:x", "--run", "true"), "write it like cost:5.00"),
-        (("--all", "--on", "error", "--run", "no-such-program"), "There is no program called"),
-        (("--all", "--after", "x"), "This is no position"),
-        (("--all", "--on", "error", "--notify"), "There is no notify-send"),
+        (("--all", "--on", "cost:x", "--run", "true"), "Write it as cost:5.00"),
+        (("--all", "--on", "error", "--run", "no-such-program"), "Program not found"),
+        (("--all", "--after", "x"), "This is not a position"),
+        (("--all", "--on", "error", "--notify"), "--notify needs notify-send or osascript"),
     ],
 )
 def test_wrong_requests_are_refused_with_words(

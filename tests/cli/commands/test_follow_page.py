@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from recollect.cli.follow.document import EventDocument
-from recollect.live.status import StatusKind
+from recollect.cli.follow_events import EventDocument
+from recollect.live.session_status import StatusKind
 from tests.library.claude_root import FIRST, ClaudeRoot, prompt
 from tests.process import RunRecollect
 
@@ -27,7 +27,7 @@ def test_every_option_is_documented(run_recollect: RunRecollect) -> None:
 
 def test_every_status_is_documented() -> None:
     """The table has the words that the program says."""
-    part = PAGE[PAGE.index("## How a session stands") : PAGE.index("## What is promised")]
+    part = PAGE[PAGE.index("## Status") : PAGE.index("## Guarantees")]
     assert first_cells(part) == [kind.value for kind in StatusKind]
 
 

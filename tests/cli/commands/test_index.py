@@ -7,19 +7,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from recollect.cli.commands.index import choose_code, describe
-from recollect.cli.index.document import IndexDocument, Problem
-from recollect.cli.index.text import iter_text
-from recollect.store.place import INDEX_NAME
-from recollect.store.status import IndexStatus
-from recollect.sync.text_status import TextStatus
+from recollect.cli.commands.index import IndexDocument, Problem, choose_code, describe, iter_text
+from recollect.store.data_directory import INDEX_NAME
+from recollect.store.index_status import IndexStatus
+from recollect.sync.text_indexer import TextStatus
 from tests.process import Finished, RunRecollect
 from tests.sync.lines import Line
 from tests.sync.world import World
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "index.md").read_text(encoding="utf-8")
-ROWS = dict(re.findall(r"^\| (`.+?`) \| [a-z ]+ \| (.+) \|$", PAGE, flags=re.MULTILINE))
-LEVEL = "State        sound, and level with the transcripts"
+JSON_FORM = PAGE[PAGE.index("## The JSON form") :]
+ROWS = dict(re.findall(r"^\| (`.+?`) \| [a-z ]+ \| (.+) \|$", JSON_FORM, flags=re.MULTILINE))
+LEVEL = "State        up to date"
 
 
 @pytest.fixture
@@ -51,14 +50,14 @@ def test_what_is_new_is_read(run_recollect: RunRecollect, world: World) -> None:
         "Transcripts  2",
         "Messages     3 counted",
         "Copies       1 not counted",
-        "Texts        not indexed yet; the first search does it, or `recollect index --text`",
+        "Texts        not indexed yet; the first search or `recollect index --text` does it",
     ]
-    assert run_recollect("index").stdout.splitlines()[0] == "Nothing had to be read."
+    assert run_recollect("index").stdout.splitlines()[0] == "Already up to date."
 
 
 def test_a_look_changes_nothing(run_recollect: RunRecollect, world: World) -> None:
     """Neither where there is no index nor where it is behind."""
-    text = "not made yet; the first command that needs it makes it"
+    text = "not created yet; the first command that needs it creates it"
     assert run_recollect("index", "--status") == Finished(
         0, f"Index  {world.data / INDEX_NAME}\nState  {text}\n", ""
     )
@@ -67,7 +66,7 @@ def test_a_look_changes_nothing(run_recollect: RunRecollect, world: World) -> No
     world.append("p/a", Line(id="more").encode())
     result = run_recollect("index", "--status")
     assert result.stdout.splitlines()[1] == (
-        "State        sound, and behind the transcripts; `recollect index` brings it level"
+        "State        out of date; run `recollect index` to update it"
     )
     assert not load(run_recollect("index", "--status", "--json")).is_level
 
@@ -91,12 +90,12 @@ def test_texts_are_read_on_request(run_recollect: RunRecollect, world: World) ->
     assert (done.code, done.stderr) == (0, "")
     *_, texts = done.stdout.splitlines()
     size, _, state = texts.removeprefix("Texts        ").partition(", ")
-    assert (state, texts) == ("all can be searched", f"Texts        {size}, {state}")
+    assert (state, texts) == ("up to date", f"Texts        {size}, {state}")
     world.append("p/a", Line(id="more").encode())
     document = load(run_recollect("index", "--json"))
     assert document.text == TextStatus(bytes=document.text.bytes, files_behind=1)
     *_, texts = run_recollect("index").stdout.splitlines()
-    assert texts == f"Texts        {size}, 1 file to read; the next search does it"
+    assert texts == f"Texts        {size}, 1 file to index; the next search does it"
     assert load(run_recollect("index", "--text", "--json")).text.is_level
 
 
@@ -118,7 +117,7 @@ def test_damage_is_seen_and_mended(run_recollect: RunRecollect, world: World) ->
     result = run_recollect("index", "--status")
     assert (result.code, result.stdout.splitlines()[1]) == (
         5,
-        "State  damaged or outdated; the next command that needs it builds it anew",
+        "State  damaged or outdated; the next command that needs it rebuilds it",
     )
     assert load(run_recollect("index", "--json")).is_sound
 
@@ -134,7 +133,7 @@ def test_problems_are_listed(run_recollect: RunRecollect, world: World) -> None:
     )
     assert document.problems == [Problem("/a\x1b[2J", "no")]
     assert choose_code(document) == 4
-    assert list(iter_text(document, 80, is_look=True))[-1] == "Not read: /a␛[2J: no"
+    assert list(iter_text(document, 80, status_only=True))[-1] == "Could not read /a␛[2J: no"
 
 
 def test_another_claude_directory_can_be_given(
@@ -152,7 +151,7 @@ def test_another_claude_directory_can_be_given(
 def test_a_contradiction_is_refused(run_recollect: RunRecollect, world: World, option: str) -> None:
     """With what is wrong about it."""
     assert run_recollect("index", "--status", option) == Finished(
-        2, "", "recollect: Give --status alone: it looks at what the others change.\n"
+        2, "", "recollect: --status cannot be used with --rebuild or --text.\n"
     )
 
 
@@ -192,7 +191,7 @@ def test_the_page_documents_every_field() -> None:
     assert names == list(IndexDocument.__struct_fields__)
     assert re.findall(r"`([^`]+)`", ROWS["`problems`"]) == list(Problem.__struct_fields__)
     named = set(re.findall(r"`([^`]+)`", ROWS["`text`"]))
-    assert named == {*TextStatus.__struct_fields__, "search"}
+    assert named == {*TextStatus.__struct_fields__}
     assert re.findall(r"`([^`]+)`", ROWS["`schema`"]) == [IndexDocument.__struct_defaults__[0]]
 
 

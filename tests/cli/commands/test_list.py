@@ -1,6 +1,7 @@
 """`recollect list` as a user sees it, on the bundled demo data."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from recollect.cli.clock import NOW_VARIABLE
 from recollect.demo import CLAUDE_DIRECTORY
 from tests.cli.demo_home import NOW
-from tests.process import RunRecollect
+from tests.process import RunRecollect, run_python
 
 DEMO = ("--claude-dir", str(CLAUDE_DIRECTORY))
 
@@ -35,7 +36,7 @@ def test_sessions_are_listed_newest_first(
         "2026-11-11 10:33  7aa5fa93  letterpress  Document the theme interface",
         "2026-11-09 09:06  94791a87  tidepool     Speed up the harbour import",
     ]
-    assert first.stderr == "… and 5 more: -n 0 shows all.\n"
+    assert first.stderr == "… and 5 more; use -n 0 to show all.\n"
     assert run_recollect("list", *DEMO, "-n", "3", env=environment) == first
 
 
@@ -107,7 +108,7 @@ def test_nothing_that_fits_is_said(
     done = run_recollect("list", "no such words", *DEMO, env=environment)
     assert (done.code, done.stdout) == (3, "")
     assert done.stderr == (
-        "recollect: No session fits. Try fewer conditions, or `recollect list -n 0`.\n"
+        "recollect: No matching sessions. Try fewer filters, or `recollect list -n 0`.\n"
     )
 
 
@@ -156,3 +157,14 @@ def test_conditions_need_no_index(run_recollect: RunRecollect, tmp_path: Path) -
     blocked.write_text("in the way")
     done = run_recollect("list", *DEMO, "--errors", env={"RECOLLECT_DATA_DIR": str(blocked)})
     assert (done.code, done.stdout.count("\n")) == (0, 3)
+
+
+def test_unchanged_files_need_no_record_types(
+    run_recollect: RunRecollect, environment: dict[str, str]
+) -> None:
+    """When nothing changed, neither the reader nor the session model is loaded."""
+    run_recollect("list", *DEMO, env=environment)
+    done = run_python("-X", "importtime", "-m", "recollect", "list", *DEMO, env=environment)
+    loaded = set(re.findall(r"^import time:.*\| +(\S+)$", done.stderr, flags=re.MULTILINE))
+    assert (done.code, "recollect.cli.list_text" in loaded) == (0, True)
+    assert loaded & {"recollect.records.decoding", "recollect.session.session", "difflib"} == set()

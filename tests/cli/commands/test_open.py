@@ -48,8 +48,8 @@ def test_without_a_web_app_the_way_to_one_is_told(
     assert done == Finished(
         3,
         "",
-        "recollect: The web app does not run. Start it with `recollect serve`; the session is at "
-        f"/s/{SESSION} there.\n",
+        "recollect: The web app is not running. Start it with `recollect serve`; its path is "
+        f"/s/{SESSION}.\n",
     )
 
 

@@ -101,7 +101,7 @@ def test_words_grow_on_a_terminal(tmp_path: Path) -> None:
 def test_speeds_exclude_each_other(run_recollect: RunRecollect) -> None:
     """There is one way to wait."""
     done = run_recollect("replay", "x", "--speed", "2", "--instant")
-    reason = "recollect: Give --speed or --instant: each says how long to wait.\n"
+    reason = "recollect: Use only one of --speed and --instant.\n"
     assert done == Finished(2, "", reason)
 
 

@@ -81,8 +81,8 @@ def test_a_directory_that_is_gone_is_told(
     done = resume(run_recollect, "latest", path=str(tmp_path))
     assert (done.code, done.stdout) == (3, "")
     assert done.stderr == (
-        f"recollect: The directory of the session is gone: {work}\n"
-        f"Put it back, or run `claude --resume {FIRST}` in another one: recent versions of "
+        f"recollect: The directory of the session no longer exists: {work}\n"
+        f"Restore it, or run `claude --resume {FIRST}` in another one: recent versions of "
         "Claude Code find the session by its id.\n"
     )
 
@@ -92,8 +92,8 @@ def test_a_client_that_is_not_there_is_told(
 ) -> None:
     """The reason is the PATH, and nothing else."""
     done = resume(run_recollect, "latest", path=str(tmp_path))
-    reason = "`claude` is not on the PATH. Install Claude Code, or see what would be run with"
-    assert (done.code, done.stderr) == (3, f"recollect: {reason} --print.\n")
+    reason = "`claude` is not on the PATH. Install Claude Code, or use --print to see the command."
+    assert (done.code, done.stderr) == (3, f"recollect: {reason}\n")
 
 
 def test_a_transcript_that_is_gone_is_told(run_recollect: RunRecollect, root: ClaudeRoot) -> None:
@@ -104,6 +104,5 @@ def test_a_transcript_that_is_gone_is_told(run_recollect: RunRecollect, root: Cl
     done = resume(run_recollect, FIRST[:8])
     assert (done.code, done.stdout) == (3, "")
     assert done.stderr.splitlines()[0] == (
-        f"recollect: The transcript of {FIRST} is gone, and with it what Claude Code could "
-        f"resume: {path}"
+        f"recollect: Cannot resume {FIRST}: its transcript no longer exists: {path}"
     )

@@ -151,9 +151,7 @@ def test_the_stream_can_be_kept(run_recollect: RunRecollect, client: Path, tmp_p
     assert [json.loads(line) for line in kept.read_text().splitlines()] == STORY
     assert kept.stat().st_mode & 0o777 == 0o600
     again = run_story(run_recollect, client, "count", "--keep", str(kept), script=STORY)
-    assert again == Finished(
-        2, "", f"recollect: {kept} is there already. Name a file that is not.\n"
-    )
+    assert again == Finished(2, "", f"recollect: {kept} already exists. Choose another name.\n")
 
 
 def test_the_exit_code_is_passed_on(run_recollect: RunRecollect, client: Path) -> None:
@@ -163,9 +161,20 @@ def test_the_exit_code_is_passed_on(run_recollect: RunRecollect, client: Path) -
     assert done.code == 7
     assert done.stderr == "claude: no such model ␛]0;owned‹U+0007›‹U+202E›\n"
     assert done.stdout.splitlines()[-2:] == [
-        "· claude ended with 7",
+        "· claude exited with 7",
         "· 1 turn · 0 replies · 0 tool calls · 0 tokens (0 written)",
     ]
+
+
+def test_words_that_are_no_json_are_shown(run_recollect: RunRecollect, client: Path) -> None:
+    """What the client prints between its messages is said as what it says on stderr."""
+    script: list[Step] = [f"npm warn: old version {ESCAPE}", ["exit", 0]]
+    done = run_story(run_recollect, client, "count", script=script)
+    assert (done.code, done.stderr) == (
+        0,
+        "claude: npm warn: old version ␛]0;owned‹U+0007›‹U+202E›\n",
+    )
+    assert "Damaged" not in done.stdout
 
 
 def test_words_are_passed_on(run_recollect: RunRecollect, client: Path) -> None:
@@ -259,7 +268,7 @@ class Running:
 
 def wait_until_gone(pid: int) -> None:
     """Fail if the process does not end."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while is_alive(pid):
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -280,7 +289,7 @@ def test_an_interrupt_ends_both(client: Path, number: int) -> None:
 @pytest.mark.slow
 def test_a_second_interrupt_ends_both_at_once(client: Path) -> None:
     """A client that does not listen is not waited for."""
-    script: list[Step] = [["ignore", "SIGINT"], text("deaf", uuid="a"), ["wait", 60]]
+    script: list[Step] = [["ignore", "SIGINT"], text("deaf", uuid="a"), ["wait", 600]]
     running = Running(client, script, "count")
     running.read_until("deaf")
     start = time.monotonic()
@@ -288,7 +297,7 @@ def test_a_second_interrupt_ends_both_at_once(client: Path) -> None:
     time.sleep(0.5)
     running.process.send_signal(signal.SIGINT)
     assert running.finish().code == 130
-    assert time.monotonic() - start < 4
+    assert time.monotonic() - start < 60
     wait_until_gone(int(read_call(client)["pid"]))
 
 
@@ -370,9 +379,9 @@ def test_words_that_were_cut_off_are_kept(run_recollect: RunRecollect, client: P
     done = run_story(run_recollect, client, "when?", script=script)
     assert done.stdout.splitlines()[4:8] == [
         "  The tide",
-        "· cut off here",
+        "· interrupted here",
         "",
-        "· claude ended with 1",
+        "· claude exited with 1",
     ]
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.run.document import SCHEMA, RunDocument
-from recollect.launch.client_process import LADDER
-from recollect.launch.replay import LONGEST_PAUSE
-from recollect.launch.run import LONGEST_PROMPT, STREAMING
+from recollect.cli.run_text import SCHEMA, RunDocument
+from recollect.launch.client_process import STOP_STEPS
+from recollect.launch.replaying import MAX_PAUSE
+from recollect.launch.running import MAX_PROMPT_LENGTH, STREAMING
 from tests.process import RunRecollect
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "run.md").read_text(encoding="utf-8")
@@ -32,7 +32,7 @@ def test_every_field_and_event_is_documented() -> None:
 
 def test_limits_and_words_are_those_of_the_code() -> None:
     """What the page says about numbers and about the command is so."""
-    assert [patience for _, patience in LADDER] == [5.0, 3.0]
-    assert LONGEST_PAUSE == 5.0
-    assert f"{LONGEST_PROMPT:,} bytes" in PAGE
+    assert [patience for _, patience in STOP_STEPS] == [5.0, 3.0]
+    assert MAX_PAUSE == 5.0
+    assert f"{MAX_PROMPT_LENGTH:,} bytes" in PAGE
     assert f"`claude {' '.join(STREAMING)}`" in PAGE

@@ -1,11 +1,12 @@
 """Tests of recollect.cli.commands.search, through the program."""
 
 import json
+import re
 from pathlib import Path
 
 from recollect.demo import CLAUDE_DIRECTORY
 from tests.library.claude_root import FIRST, call, encode, prompt, result
-from tests.process import Finished, RunRecollect
+from tests.process import Finished, RunRecollect, run_python
 
 
 def make_root(path: Path) -> str:
@@ -43,7 +44,7 @@ def test_hits_are_shown_by_session(run_recollect: RunRecollect, tmp_path: Path) 
         "  2026-03-01 06:00  Bash result  r1\n"
         "    «alpha» ␛[31mred␛[0m\n"
         "\n"
-        "3 hits, 1 session shown.\n",
+        "3 results, showing 1 session.\n",
         "",
     )
 
@@ -74,6 +75,7 @@ def test_json_has_a_documented_shape(run_recollect: RunRecollect, tmp_path: Path
         "link": f"{FIRST}#u1",
         "project": "/home/mina/pond",
         "path": str(tmp_path / "claude" / "projects" / "-home-mina-pond" / f"{FIRST}.jsonl"),
+        "offset": 0,
         "part": "prompt",
         "tool": None,
         "time": "2026-03-01T06:00:00.000Z",
@@ -86,7 +88,7 @@ def test_json_has_a_documented_shape(run_recollect: RunRecollect, tmp_path: Path
 
 def test_nothing_found_has_its_own_exit_code(run_recollect: RunRecollect, tmp_path: Path) -> None:
     """Nothing found ends with 3; for `--json` it is an answer like any other."""
-    message = "recollect: Nothing fits. Try fewer words, the beginning of a word*, or OR.\n"
+    message = "recollect: No matches. Try fewer words, a prefix*, or OR.\n"
     assert run(run_recollect, tmp_path, "omega") == Finished(3, "", message)
     found = run(run_recollect, tmp_path, "omega", "--json")
     assert (found.code, json.loads(found.stdout)["hits"]) == (0, [])
@@ -97,7 +99,7 @@ def test_a_wrong_query_is_pointed_at(run_recollect: RunRecollect, tmp_path: Path
     assert run(run_recollect, tmp_path, "(alpha") == Finished(
         2,
         "",
-        "recollect: this parenthesis is never closed; put text with parentheses in quotes\n"
+        "recollect: missing closing parenthesis; to search for parentheses put the text in quotes\n"
         "  (alpha\n"
         "  ^\n",
     )
@@ -110,7 +112,7 @@ def test_a_wrong_regular_expression_is_pointed_at(
     assert run(run_recollect, tmp_path, "alpha", "/(?=x)/") == Finished(
         2,
         "",
-        "recollect: this regular expression cannot be used: invalid perl operator: (?=\n"
+        "recollect: invalid regular expression: invalid perl operator: (?=\n"
         "  alpha /(?=x)/\n"
         "        ^\n",
     )
@@ -143,3 +145,13 @@ def test_the_demo_data_can_be_searched(run_recollect: RunRecollect, tmp_path: Pa
     env = {"RECOLLECT_DATA_DIR": str(tmp_path)}
     arguments = ("search", "--claude-dir", str(CLAUDE_DIRECTORY), "tidepool", "--json")
     assert json.loads(run_recollect(*arguments, env=env).stdout)["total"] > 5
+
+
+def test_a_search_loads_no_stream_messages(tmp_path: Path) -> None:
+    """Transcripts are read without the types of what a running client prints."""
+    command = ("search", "harbour", "--claude-dir", str(CLAUDE_DIRECTORY))
+    environment = {"RECOLLECT_DATA_DIR": str(tmp_path / "data")}
+    done = run_python("-X", "importtime", "-m", "recollect", *command, env=environment)
+    loaded = set(re.findall(r"^import time:.*\| +(\S+)$", done.stderr, flags=re.MULTILINE))
+    assert (done.code, "recollect.sync.text_reading" in loaded) == (0, True)
+    assert sorted(name for name in loaded if name.startswith("recollect.records.stream")) == []

@@ -26,7 +26,7 @@ def test_serve_is_a_command(run_recollect: RunRecollect) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--demo", "--claude-dir", "x"), "Give --claude-dir or --demo"),
+        (("--demo", "--claude-dir", "x"), "Use only one of --claude-dir and --demo"),
         (("--host", "0.0.0.0"), "--allow-remote"),
         (("--host", "0.0.0.0", "--allow-remote"), "Name the one address"),
         (("--port", "70000"), "--port"),
@@ -55,7 +55,7 @@ def test_serve_says_where_it_is(tmp_path: Path) -> None:
         said = process.stderr.readline()
     finally:
         process.send_signal(signal.SIGINT)
-        rest = process.communicate(timeout=20)
+        rest = process.communicate(timeout=60)
     assert (process.returncode, rest) == (0, ("", ""))
     check_golden(GOLDEN / "serve.txt", re.sub(r":\d+/", ":8123/", said))
 
@@ -75,9 +75,9 @@ def test_serve_starts_without_any_sessions(tmp_path: Path, options: tuple[str, .
         assert process.stdout is not None
         address = process.stdout.readline().strip().partition("#")[0]
         with pytest.raises(urllib.error.HTTPError, match="401") as refused:
-            urllib.request.urlopen(address, timeout=20)
+            urllib.request.urlopen(address, timeout=60)
         refused.value.close()
     finally:
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (0, "")

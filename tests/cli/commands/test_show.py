@@ -88,9 +88,9 @@ def numbers(run: RunRecollect, *arguments: str) -> list[int]:
         (("--turns", "-3..-2"), [2, 3]),
         (("--turns", "..2"), [1, 2]),
         (("--turns", "-9..1"), [1]),
-        (("--segment", "1"), [1, 2]),
+        (("--segment", "0"), [1, 2]),
         (("--segment", "-1"), [3, 4]),
-        (("--segment", "2", "--turn", "-1"), [4]),
+        (("--segment", "1", "--turn", "-1"), [4]),
     ],
 )
 def test_turns_are_selected(
@@ -137,25 +137,27 @@ def test_raw_is_the_file(run_recollect: RunRecollect, home: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (("--turn", "9"), 3, "There is no such turn here: they are numbered from 1 to 4."),
-        (("--branch", "1"), 3, "There is no branch 1 in this session: there is only one way."),
-        (("--branch", "x"), 2, "A branch is named by its number, or `all`."),
-        (("--segment", "3"), 3, "There is no segment 3: they are numbered from 1 to 2."),
+        (("--turn", "9"), 3, "No such turn: this session has turns 1 to 4."),
+        (("--branch", "1"), 3, "No branch 1: this session has no abandoned branches."),
+        (("--branch", "x"), 2, "--branch takes a number or `all`."),
+        (("--segment", "2"), 3, "No segment 2: this session has segments 0 to 1."),
         (
             ("--json", "--raw"),
             2,
-            "Give one of --raw, --json and --json-lines: each says what to print.",
+            "Use only one of --raw, --json and --json-lines.",
         ),
-        (("--turn", "1", "--turns", "1-2"), 2, "Give --turn or --turns: each says which to show."),
+        (("--turn", "1", "--turns", "1-2"), 2, "Use only one of --turn and --turns."),
         (
             ("--turns", "0-2"),
             2,
-            f"Invalid value for '--turns': '0-2' is no range: write 2-5, 4- or -3..-1.{TRY}",
+            "Invalid value for '--turns': '0-2' is not a valid range (try 2-5, 4- or -3..-1)."
+            + TRY,
         ),
         (
             ("--turn", "0"),
             2,
-            f"Invalid value for '--turn': '0' is no number: write 3, or -1 for the last.{TRY}",
+            "Invalid value for '--turn': '0' is not a valid turn (try 3, or -1 for the last)."
+            + TRY,
         ),
     ],
 )
@@ -176,7 +178,9 @@ def test_a_session_in_which_nobody_spoke(run_recollect: RunRecollect, tmp_path: 
     path = tmp_path / "11111111-1111-4111-8111-111111111111.jsonl"
     path.write_text('{"type":"summary","summary":"x","leafUuid":"y"}\n')
     assert show(run_recollect, str(path)) == Finished(
-        3, "", "recollect: Nothing was said in this session. --raw shows what its file holds.\n"
+        3,
+        "",
+        "recollect: This session has no messages. Use --raw to show what its file contains.\n",
     )
     assert show(run_recollect, str(path), "--raw").stdout == path.read_text()
 
@@ -188,3 +192,27 @@ def test_every_option_is_on_the_page(run_recollect: RunRecollect, name: str) -> 
     options = set(re.findall(r"--[a-z-]+", run_recollect(name, "--help").stdout)) - shared
     page = (Path(__file__).resolve().parents[3] / "docs" / "show.md").read_text(encoding="utf-8")
     assert options - set(re.findall(r"--[a-z-]+", page)) == set()
+
+
+def test_a_kept_stream_is_for_replay(
+    run_recollect: RunRecollect, home: Path, tmp_path: Path
+) -> None:
+    """What a client printed is no transcript; whoever asks for it is sent to the right command."""
+    kept = tmp_path / "kept.jsonl"
+    kept.write_text('{"type":"system","subtype":"init","session_id":"s","cwd":"/srv/p"}\n')
+    result = show(run_recollect, str(kept))
+    assert (result.code, result.stdout) == (2, "")
+    assert "recollect replay" in result.stderr
+
+
+def test_a_transcript_with_a_line_of_a_stream_is_shown(
+    run_recollect: RunRecollect, home: Path, tmp_path: Path
+) -> None:
+    """One `init` among its records makes a transcript no stream."""
+    mixed = tmp_path / "mixed.jsonl"
+    message = '"message":{"role":"user","content":"hello"}'
+    mixed.write_text(
+        '{"type":"system","subtype":"init","session_id":"s"}\n'
+        f'{{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s",{message}}}\n'
+    )
+    assert show(run_recollect, str(mixed)).code == 0

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from recollect.cli.program import COMMANDS
-from recollect.cli.statusline.sync import PAUSE_SECONDS, STAMP_NAME, start_sync
-from recollect.store.place import INDEX_NAME
+from recollect.cli.statusline_setup import PAUSE_SECONDS, STAMP_NAME, start_sync
+from recollect.store.data_directory import INDEX_NAME
 from tests.cli.demo_home import make_demo_home, run_at
 from tests.process import Finished, RunRecollect, run_python
 
@@ -111,11 +111,11 @@ def test_an_index_in_use_is_read(run_recollect: RunRecollect, data: Path) -> Non
     [
         (
             {"RECOLLECT_NOW": "soon"},
-            "recollect: RECOLLECT_NOW is 'soon': write it like 2026-11-13T12:00:00Z.\n",
+            "recollect: RECOLLECT_NOW: 'soon' is not a valid time (try 2026-11-13T12:00:00Z).\n",
         ),
         (
             {"RECOLLECT_CONFIG": "/nowhere/config.toml"},
-            "recollect: RECOLLECT_CONFIG names /nowhere/config.toml, and there is no such file.\n",
+            "recollect: RECOLLECT_CONFIG: /nowhere/config.toml does not exist.\n",
         ),
     ],
 )
@@ -129,19 +129,19 @@ def test_what_is_wrong_is_said_in_the_line(
 
 def test_an_unknown_option_is_said_in_the_line(run_recollect: RunRecollect) -> None:
     """A slip in settings.json is seen where the line should be."""
-    expected = Finished(0, "recollect statusline has no option --colour\n", "")
+    expected = Finished(0, "recollect statusline: no such option: --colour\n", "")
     assert ask(run_recollect, "--colour") == expected
 
 
 def test_a_closed_or_silent_input_makes_a_line(home: Path) -> None:
     """Neither a missing input nor one that never ends keeps the line from coming."""
     command = f'"{sys.executable}" -m recollect statusline'
-    for shell in (f"{command} <&-", f"sleep 30 | ({command}; kill %% 2>&-; exit)"):
+    for shell in (f"{command} <&-", f"sleep 300 | ({command}; kill %% 2>&-; exit)"):
         started = time.monotonic()
         with subprocess.Popen(["sh", "-c", shell], stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == b"today: run `recollect index` once\n"
-            assert time.monotonic() - started < 20
+            assert time.monotonic() - started < 60
             process.kill()
 
 
@@ -158,7 +158,7 @@ def test_the_setup_is_printed_and_changes_nothing(run_recollect: RunRecollect, h
     result = run_recollect("statusline", "--setup", env={"PATH": os.devnull})
     command = f"{sys.executable} -m recollect statusline"
     assert json.loads(result.stdout) == {"statusLine": {"type": "command", "command": command}}
-    advice = "Put this into settings.json in your Claude directory. Nothing was changed.\n"
+    advice = "Add this to settings.json in your Claude directory. Nothing was changed.\n"
     assert (result.code, result.stderr) == (0, advice)
     assert {path: path.stat().st_mtime_ns for path in home.rglob("*")} == before
 
@@ -192,7 +192,7 @@ def test_a_line_loads_little(data: Path) -> None:
     """Neither click nor msgspec nor any other command is imported on the way to a line."""
     result = run_python("-X", "importtime", "-m", "recollect", "statusline", input=MODEL)
     loaded = set(re.findall(r"^import time:.*\| +(\S+)$", result.stderr, flags=re.MULTILINE))
-    assert "recollect.cli.statusline.run" in loaded
+    assert "recollect.cli.statusline" in loaded
     others = {f"recollect.cli.commands.{name}" for name in COMMANDS}
     assert loaded & (HEAVY | others) == set()
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 import pytest
 
-from recollect.cli.tools_text import iter_report, show_duration
+from recollect.cli.commands.tools import iter_report, show_duration
 from recollect.render.terminal import measure
-from recollect.usage.tool_calls import ToolReport, ToolUse
+from recollect.usage.tool_usage import ToolReport, ToolUsageRow
 from tests.cli.demo_home import make_demo_home, run_at
 from tests.process import RunRecollect
 
@@ -33,10 +33,10 @@ def test_no_call_is_nothing_found(run_recollect: RunRecollect, home: Path) -> No
     """The code says so, and programs get a document all the same."""
     done = run_at(run_recollect, 80, "tools", "--until", "2020", "--json")
     assert (done.code, json.loads(done.stdout)["total"]["calls"]) == (3, 0)
-    assert done.stderr == "recollect: No tool was called there. Try fewer conditions.\n"
+    assert done.stderr == "recollect: No tool calls. Try fewer filters.\n"
 
 
-def use(name: str, **figures: object) -> ToolUse:
+def use(name: str, **figures: object) -> ToolUsageRow:
     """How a tool was used."""
     shown: dict[str, object] = {
         "name": name,
@@ -50,7 +50,7 @@ def use(name: str, **figures: object) -> ToolUse:
         "total_ms": 0.0,
         **figures,
     }
-    return ToolUse(**shown)  # type: ignore[arg-type]
+    return ToolUsageRow(**shown)  # type: ignore[arg-type]
 
 
 def test_a_long_name_gives_way() -> None:

@@ -11,9 +11,10 @@ import apsw
 import pytest
 
 from recollect import __version__
-from recollect.store.checksums import load_checksums
-from recollect.store.place import INDEX_NAME
-from recollect.store.schema import SCHEMA_VERSION
+from recollect.demo import CLAUDE_DIRECTORY
+from recollect.store.data_directory import INDEX_NAME
+from recollect.store.integrity import load_checksums
+from recollect.store.versions import SCHEMA_VERSION
 from recollect.usage.groups import Group
 from tests.process import Finished, RunRecollect, run_python
 from tests.usage.transcripts import (
@@ -26,13 +27,13 @@ from tests.usage.transcripts import (
     write_lines,
 )
 
-TIP = "To see what a report looks like: recollect usage --demo\n"
+TIP = "To see a sample report: recollect usage --demo\n"
 NOT_FOR_WARM_ANSWERS = (
     "recollect.reader",
     "recollect.pricing",
     "recollect.session.session",
     "recollect.library",
-    "recollect.sync.engine",
+    "recollect.sync.sync_engine",
     "multiprocessing",
     "rich",
 )
@@ -79,7 +80,7 @@ Day         Msgs  Input  Output  Write    Read     Cost
 Total          4   1.5M   81.3K  15.8K  246.9K  ≥ $3.25
 
 1 message without a known price: glm-4.6 1. Costs with ≥
-leave them out; docs/pricing.md tells how to add a price.
+leave them out; see docs/pricing.md to add a price.
 """,
     "80": """\
 Usage by day. Costs are a list-price estimate, not a bill. Times are in UTC.
@@ -90,8 +91,8 @@ Day         Messages      Input  Output  Cache write  Cache read     Cost
 2026-11-18         1         10     100            0           0  unknown
 Total              4  1,500,030  81,300       15,780     246,912  ≥ $3.25
 
-1 message without a known price: glm-4.6 1. Costs with ≥ leave them out;
-docs/pricing.md tells how to add a price.
+1 message without a known price: glm-4.6 1. Costs with ≥ leave them out; see
+docs/pricing.md to add a price.
 """,
     "120": """\
 Usage by day. Costs are a list-price estimate, not a bill. Times are in UTC.
@@ -102,8 +103,8 @@ Day         Messages      Input  Output  Cache write  Cache read     Cost
 2026-11-18         1         10     100            0           0  unknown
 Total              4  1,500,030  81,300       15,780     246,912  ≥ $3.25
 
-1 message without a known price: glm-4.6 1. Costs with ≥ leave them out; docs/pricing.md tells how \
-to add a price.
+1 message without a known price: glm-4.6 1. Costs with ≥ leave them out; see docs/pricing.md to \
+add a price.
 """,
 }
 
@@ -208,10 +209,8 @@ def test_sessions_can_be_compared_with_the_client(run_recollect: RunRecollect, r
     ]
 
 
-def test_sessions_have_the_titles_that_lists_have_shown(
-    run_recollect: RunRecollect, root: Path
-) -> None:
-    """Before the first list there are none; one that was deleted since keeps its own."""
+def test_sessions_have_the_titles_that_lists_show(run_recollect: RunRecollect, root: Path) -> None:
+    """At once, and as they are now; a session that was deleted since keeps its own."""
 
     def list_titles() -> dict[str, str | None]:
         rows = json.loads(usage(run_recollect, root, "session", "--json").stdout)["rows"]
@@ -219,14 +218,28 @@ def test_sessions_have_the_titles_that_lists_have_shown(
 
     path = session_path(root, SECOND, "-w-lib")
     with path.open("a") as file:
+        file.write(json.dumps({"type": "custom-title", "customTitle": "Fill the pond"}) + "\n")
+    assert list_titles() == {FIRST: None, SECOND: "Fill the pond"}
+    with path.open("a") as file:
         file.write(json.dumps({"type": "custom-title", "customTitle": "Drain the pond"}) + "\n")
-    assert list_titles() == {FIRST: None, SECOND: None}
-    run_recollect("list", "--claude-dir", str(root))
     assert list_titles() == {FIRST: None, SECOND: "Drain the pond"}
+    listed = run_recollect("list", "--claude-dir", str(root), "--json").stdout
+    assert "Drain the pond" in [each["title"] for each in json.loads(listed)["sessions"]]
     path.unlink()
     assert list_titles() == {FIRST: None, SECOND: "Drain the pond"}
     shown = usage(run_recollect, root, "session").stdout.splitlines()
     assert [line for line in shown if line.startswith("  ")] == ["  Drain the pond"]
+
+
+def test_the_sessions_of_the_demo_have_titles(run_recollect: RunRecollect) -> None:
+    """They are counted without an index; a list of the same files has the same titles."""
+    rows = json.loads(run_recollect("usage", "session", "--demo", "--json").stdout)["rows"]
+    listed = run_recollect("list", "--claude-dir", str(CLAUDE_DIRECTORY), "--json").stdout
+    titles = {each["id"]: each["title"] for each in json.loads(listed)["sessions"]}
+    assert {row["key"]: row["title"] for row in rows} == {
+        row["key"]: titles[row["key"]] for row in rows
+    }
+    assert any(row["title"] for row in rows)
 
 
 def test_the_current_block_is_projected(run_recollect: RunRecollect, tmp_path: Path) -> None:
@@ -312,7 +325,7 @@ def test_a_data_directory_that_cannot_be_written(
     first, last = result.stderr.splitlines()
     assert first.startswith(f"recollect: Cannot make the data directory {data}: ")
     assert last == (
-        "Counted from the files that are there; what Claude Code has deleted is missing."
+        "Counted from existing files; transcripts that Claude Code has deleted are missing."
     )
 
 
@@ -334,7 +347,7 @@ def test_a_warm_answer_loads_little(
     run_recollect: RunRecollect, root: Path, words: tuple[str, ...]
 ) -> None:
     """When nothing changed, neither the reader nor the prices are loaded."""
-    usage(run_recollect, root)
+    usage(run_recollect, root, *words)
     command = ("usage", *words, "--claude-dir", str(root))
     result = run_python("-X", "importtime", "-m", "recollect", *command)
     loaded = set(re.findall(r"^import time:.*\| +(\S+)$", result.stderr, flags=re.MULTILINE))
@@ -393,7 +406,7 @@ def test_a_price_file_with_a_mistake_is_refused(
     file.write_text("prices = 3", encoding="utf-8")
     wrong = usage(run_recollect, root, "--prices", str(file))
     assert (wrong.code, wrong.stdout) == (2, "")
-    assert wrong.stderr.startswith(f"recollect: The price file {file} cannot be used: ")
+    assert wrong.stderr.startswith(f"recollect: Invalid price file {file}: ")
 
 
 @pytest.mark.parametrize("command", [("usage",), ("index",), ("list",), ("search", "word")])
@@ -414,8 +427,8 @@ def test_the_index_of_a_newer_program_is_refused(
     assert (result.code, result.stdout) == (5, "")
     assert result.stderr == (
         f"recollect: Recollect 9.8.7 made the index {data / INDEX_NAME}: it has schema 99, and "
-        f"this program, Recollect {__version__}, knows {SCHEMA_VERSION}. Use that version; or let "
-        "this one begin anew with `recollect index --rebuild`, which sets that index aside as "
+        f"this program, Recollect {__version__}, knows {SCHEMA_VERSION}. Use that version; or "
+        "start over with `recollect index --rebuild`, which sets that index aside as "
         "index.newer.db; or set RECOLLECT_DATA_DIR to another directory.\n"
     )
     rebuilt = run_recollect("index", "--rebuild", "--claude-dir", str(root), env=env)
@@ -432,7 +445,7 @@ def test_nothing_that_fits_is_nothing_found(
     document = json.loads(result.stdout)
     assert (result.code, result.stderr, document["rows"]) == (3, "", [])
     assert document["totals"]["cost_usd"] == 0
-    assert usage(run_recollect, root, *words).stdout.splitlines()[-1] == "Nothing was counted."
+    assert usage(run_recollect, root, *words).stdout.splitlines()[-1] == "No usage in this range."
 
 
 def test_no_root_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path: Path) -> None:
@@ -452,7 +465,7 @@ def test_no_transcript_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path:
     data = tmp_path / "data"
     root = tmp_path / "claude"
     root.mkdir()
-    message = f"recollect: No transcripts found. Looked at:\n  {root}\n{TIP}"
+    message = f"recollect: No transcripts found. Looked in:\n  {root}\n{TIP}"
     result = usage(run_recollect, root, RECOLLECT_DATA_DIR=str(data))
     assert (result, data.exists()) == (Finished(3, "", message), False)
 
@@ -460,18 +473,18 @@ def test_no_transcript_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--demo",), "Give --claude-dir or --demo: each says what to count."),
-        (("explain",), "Give what to explain, as in `recollect usage explain 2026-11-15`."),
-        (("day", "x"), "Give what to explain, as in `recollect usage explain 2026-11-15`."),
+        (("--demo",), "Use only one of --claude-dir and --demo."),
+        (("explain",), "Specify what to explain, as in `recollect usage explain 2026-11-15`."),
+        (("day", "x"), "Only `explain` takes a TARGET: `recollect usage explain 2026-11-15`."),
         (
             ("explain", "x", "--since", "7d"),
-            "--since is for reports and does not go with `explain`.",
+            "--since cannot be used with `explain`.",
         ),
         (
             ("explain", "x", "--client-cost"),
-            "--client-cost is for reports and does not go with `explain`.",
+            "--client-cost cannot be used with `explain`.",
         ),
-        (("--client-cost",), "--client-cost goes with `recollect usage session` only."),
+        (("--client-cost",), "--client-cost works only with `recollect usage session`."),
     ],
 )
 def test_words_that_do_not_go_together(
@@ -485,8 +498,8 @@ def test_a_wrong_date_is_refused(run_recollect: RunRecollect, root: Path) -> Non
     """What is no date is said with dates that are."""
     result = usage(run_recollect, root, "--since", "soon")
     message = (
-        "'soon' is no date. Give a day such as 2026-11-15, a month such as 2026-11, "
-        "today, yesterday, or 7d for seven days ago."
+        "'soon' is not a valid date (try 2026-11-15, 2026-11, 2026, today, yesterday, 7d, 2w or "
+        "12h)."
     )
     assert result == Finished(2, "", f"recollect: {message}\n")
 

@@ -1,11 +1,11 @@
-"""Tests of recollect.cli.config.file and config.defaults."""
+"""Tests of recollect.cli.config_file and config.defaults."""
 
 from pathlib import Path
 
 import pytest
 
-from recollect.cli.config.defaults import Defaults, load_defaults
-from recollect.cli.config.file import NAME, SETTINGS, Stated, find_path, load_stated
+from recollect.cli.config_file import NAME, SETTINGS, Stated, find_path, load_stated
+from recollect.cli.program import Defaults, load_defaults
 from recollect.errors import UsageError
 
 FULL = """\
@@ -14,7 +14,6 @@ roots = ["~/.claude", "/mnt/old"]
 
 timezone = "Europe/Berlin"
 prices = "/etc/prices.toml"
-redaction = false
 """
 
 
@@ -42,7 +41,6 @@ def test_every_setting_can_be_made(config: Path) -> None:
         "roots": Stated(("/home/mina/.claude", "/mnt/old"), 2),
         "timezone": Stated("Europe/Berlin", 4),
         "prices": Stated("/etc/prices.toml", 5),
-        "redaction": Stated(False, 6),
     }
 
 
@@ -64,7 +62,7 @@ def test_a_file_that_was_named_has_to_be_there(config: Path) -> None:
     """A slip in the variable must not pass for no settings."""
     with pytest.raises(UsageError) as caught:
         load_stated()
-    message = f"RECOLLECT_CONFIG names {config}, and there is no such file."
+    message = f"RECOLLECT_CONFIG: {config} does not exist."
     assert str(caught.value) == message
 
 
@@ -73,32 +71,41 @@ def test_a_file_that_was_named_has_to_be_there(config: Path) -> None:
     [
         (
             '\n\nrots = ["/x"]\n',
-            "FILE, line 3: `rots` is no setting. There are roots, timezone, prices, redaction.",
+            "FILE, line 3: Unknown setting `rots`. Valid settings: roots, timezone, prices.",
         ),
         (
-            'redaction = true\n[usage]\nunit = "x"\n',
-            "FILE, line 2: `usage` is no setting. There are roots, timezone, prices, redaction.",
+            'timezone = "UTC"\n[usage]\nunit = "x"\n',
+            "FILE, line 2: Unknown setting `usage`. Valid settings: roots, timezone, prices.",
         ),
         (
             'roots = "/x"\n',
-            'FILE, line 1: `roots`: give a list of directories, as in ["~/.claude"].',
+            'FILE, line 1: `roots`: expected a list of directories, such as ["~/.claude"].',
         ),
-        ("roots = []\n", 'FILE, line 1: `roots`: give a list of directories, as in ["~/.claude"].'),
-        ('roots = ["x"]\n', "FILE, line 1: `roots`: x is relative; begin it with / or ~."),
-        ("prices = 5\n", 'FILE, line 1: `prices`: give a path in quotes, as in "~/prices.toml".'),
+        (
+            "roots = []\n",
+            'FILE, line 1: `roots`: expected a list of directories, such as ["~/.claude"].',
+        ),
+        ('roots = ["x"]\n', "FILE, line 1: `roots`: x is a relative path; start it with / or ~."),
+        (
+            "prices = 5\n",
+            'FILE, line 1: `prices`: expected a quoted path, such as "~/prices.toml".',
+        ),
         (
             "\ntimezone = 1\n",
-            'FILE, line 2: `timezone`: give a name in quotes, as in "Europe/Berlin".',
+            'FILE, line 2: `timezone`: expected a quoted name, such as "Europe/Berlin".',
         ),
         (
             'timezone = "Mars"\n',
             (
-                "FILE, line 1: `timezone`: No time zone is called 'Mars'. Give a name such as "
+                "FILE, line 1: `timezone`: Unknown time zone 'Mars'. Use a name such as "
                 "Europe/Berlin, UTC or local."
             ),
         ),
-        ('redaction = "no"\n', "FILE, line 1: `redaction`: give true or false."),
-        ("roots = [\n", "FILE is no TOML: Invalid value (at end of document)."),
+        (
+            "redaction = true\n",
+            "FILE, line 1: Unknown setting `redaction`. Valid settings: roots, timezone, prices.",
+        ),
+        ("roots = [\n", "FILE is not valid TOML: Invalid value (at end of document)."),
     ],
 )
 def test_what_cannot_be_followed_is_said_with_its_line(
@@ -113,7 +120,7 @@ def test_what_is_no_text_is_said(config: Path) -> None:
     config.write_bytes(b"timezone = '\xff'")
     with pytest.raises(UsageError) as caught:
         load_stated()
-    assert str(caught.value) == f"{config} is no UTF-8 text. Save it as such."
+    assert str(caught.value) == f"{config} is not valid UTF-8."
 
 
 def test_defaults_are_those_of_parameters(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +131,6 @@ def test_defaults_are_those_of_parameters(config: Path, monkeypatch: pytest.Monk
         "claude_dirs": ("/home/mina/.claude", "/mnt/old"),
         "timezone": "Europe/Berlin",
         "prices": "/etc/prices.toml",
-        "redact": False,
     }
 
 

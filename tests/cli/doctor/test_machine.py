@@ -1,9 +1,9 @@
-"""Tests of recollect.cli.doctor.machine."""
+"""Tests of recollect.cli.doctor_text."""
 
 from msgspec.structs import replace
 
-from recollect.cli.doctor.machine import iter_index, iter_orphans, iter_retention, iter_roots
-from recollect.health.report import Expiring, IndexReport, Orphan, RootReport
+from recollect.cli.doctor_text import iter_index, iter_orphans, iter_retention, iter_roots
+from recollect.health.health_report import Expiring, IndexReport, Orphan, RootReport
 
 ROOT = RootReport(
     path="~/.claude",
@@ -34,15 +34,15 @@ INDEX = IndexReport(
 
 def test_a_private_directory_is_told() -> None:
     """Its permissions stand beside it."""
-    assert list(iter_roots([ROOT], 80)) == ["  ~/.claude  2 sessions  0700, yours alone"]
+    assert list(iter_roots([ROOT], 80)) == ["  ~/.claude  2 sessions  0700, private"]
 
 
 def test_an_open_directory_comes_with_a_remedy() -> None:
     """Who may look in, and how to close it."""
     root = replace(ROOT, permissions="0755", is_private=False)
     assert list(iter_roots([root], 80)) == [
-        "  ~/.claude  2 sessions  0755, open to others",
-        "  Others on this machine may look into ~/.claude: chmod 700 ~/.claude",
+        "  ~/.claude  2 sessions  0755, readable by others",
+        "  Other users can read ~/.claude. To fix: chmod 700 ~/.claude",
     ]
 
 
@@ -56,18 +56,18 @@ def test_retention_tells_its_reason_and_what_comes_next() -> None:
     roots = [
         ROOT,
         replace(ROOT, retention_days=90.5, retention_is_set=True, next_expiry=None),
-        replace(ROOT, retention_problem="settings.json is no JSON"),
+        replace(ROOT, retention_problem="settings.json is not valid JSON"),
     ]
-    words = "Claude Code deletes a session"
+    words = "Claude Code deletes sessions"
     assert [" ".join("".join(iter_retention([root], 400)).split()) for root in roots] == [
         (
-            f"~/.claude: {words} 30 days after it was last written to (its default; "
-            "cleanupPeriodDays is not set). The next one goes after 2026-12-01."
+            f"~/.claude: {words} 30 days after their last change (the default; "
+            "cleanupPeriodDays is not set). The next is due after 2026-12-01."
         ),
-        f"~/.claude: {words} 90.5 days after it was last written to (as cleanupPeriodDays says).",
+        f"~/.claude: {words} 90.5 days after their last change (set by cleanupPeriodDays).",
         (
-            f"~/.claude: {words} 30 days after it was last written to (its default, since "
-            "settings.json is no JSON). The next one goes after 2026-12-01."
+            f"~/.claude: {words} 30 days after their last change (the default, since "
+            "settings.json is not valid JSON). The next is due after 2026-12-01."
         ),
     ]
 
@@ -80,7 +80,7 @@ def test_sessions_that_go_are_listed_up_to_a_limit() -> None:
     )
     lines = list(iter_retention([replace(ROOT, expiring=expiring, overdue=3)], 200))[1:]
     assert (lines[0], lines[1], lines[-1]) == (
-        "  Deleted within 7 days: 14 sessions, 3 of them when it next starts.",
+        "  To be deleted within 7 days: 14 sessions, 3 of them the next time it starts.",
         "    2026-11-20  projects/p/0.jsonl",
         "    … and 2 more sessions",
     )
@@ -93,7 +93,7 @@ def test_leftovers_are_listed_with_their_size() -> None:
         Orphan(file="todos/y.json", kind="todo", files=1, byte_count=5),
     )
     assert list(iter_orphans([replace(ROOT, orphans=orphans)], 80)) == [
-        "  2 leftovers of sessions without a transcript, 15 bytes:",
+        "  2 leftovers of deleted sessions, 15 bytes:",
         "    its tasks       2 files  tasks/x",
         "    its to-do list   1 file  todos/y.json",
     ]
@@ -104,9 +104,9 @@ def test_an_index_is_told_with_its_state() -> None:
     """How large it is, what it holds, and whether it can be relied on."""
     assert list(iter_index(INDEX, "3.54.1", 80)) == [
         "  Path    ~/data/index.db",
-        "  State   sound, behind the transcripts, being written now",
+        "  State   out of date, being written now",
         "  Size    1.5 KB, schema 2",
-        "  Holds   7 messages of 3 transcripts, and 1 that are gone; 1 could not be read",
+        "  Holds   7 messages of 3 transcripts, and 1 deleted; 1 could not be read",
         "  SQLite  3.54.1",
     ]
 
@@ -116,9 +116,9 @@ def test_an_index_that_is_none_or_broken_says_what_happens_next() -> None:
     missing = replace(INDEX, byte_count=0, is_sound=False)
     broken = replace(INDEX, is_sound=False)
     assert [list(iter_index(index, "3.50.0", 90))[1] for index in (missing, broken)] == [
-        "  State   not made yet; the first command that needs it makes it",
-        "  State   cannot be used; `recollect index` tells why or builds it anew",
+        "  State   not created yet; the first command that needs it creates it",
+        "  State   unusable; run `recollect index` to rebuild it or see why",
     ]
     assert list(iter_index(missing, "3.50.0", 90))[-1] == (
-        "  SQLite  3.50.0; older than 3.51.3, which two programs at once may need"
+        "  SQLite  3.50.0; 3.51.3 or newer is needed for safe concurrent use"
     )

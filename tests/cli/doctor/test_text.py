@@ -1,13 +1,13 @@
-"""Tests of recollect.cli.doctor.text: the report as a person sees it."""
+"""Tests of recollect.cli.doctor_text: the report as a person sees it."""
 
 import pytest
 
-from recollect.cli.doctor.text import describe_verdict, iter_report
-from recollect.health.report import DamagedPlace, Place, RefusedFile, Report
+from recollect.cli.doctor_text import describe_verdict, iter_report
+from recollect.health.health_report import DamagedRange, FileLocation, HealthReport, RefusedFile
 from recollect.render.terminal import measure
 
 FILE = "projects/-home-mina-projects-tidepool/01234567-89ab-4cde-8f01-23456789abcd.jsonl"
-TROUBLED = Report(
+TROUBLED = HealthReport(
     files=1205,
     kinds={"session": 1200, "workflow-agent": 4, "stream": 1},
     streams=1,
@@ -25,12 +25,12 @@ TROUBLED = Report(
     unknown_fields={"user": {"new": 12, "message.newer": 1}, "system/api_error": {"other": 2}},
     misfits={"user": {"uuid": 1}},
     damaged=(
-        DamagedPlace(file=FILE, offset=828, length=1, reason="no record"),
-        DamagedPlace(file=FILE, offset=140_864, length=25_415, reason="cut short"),
+        DamagedRange(file=FILE, offset=828, length=1, reason="no record"),
+        DamagedRange(file=FILE, offset=140_864, length=25_415, reason="cut short"),
     ),
     damaged_omitted=10,
-    torn=(Place(file="a.jsonl", offset=9, length=70),),
-    oversized=(Place(file="b.jsonl", offset=0, length=70_000_000),),
+    torn=(FileLocation(file="a.jsonl", offset=9, length=70),),
+    oversized=(FileLocation(file="b.jsonl", offset=0, length=70_000_000),),
     refused=(
         RefusedFile(
             file="c.jsonl",
@@ -42,14 +42,14 @@ TROUBLED = Report(
 SHOWN = """\
 Recollect doctor: ~/.claude
 
-What is here
+Contents
   Files                1,205
     sessions           1,200
     workflow agents        4
     streams                1  output of headless runs
   Size               34.9 MB  every byte accounted for
   Records             13,957  from 2026-01-05 to 2026-11-12
-  Empty files              2  no bytes, or only titles of others
+  Empty files              2  no bytes, or only titles of other sessions
   Blank lines              8  harmless
 
 Record types
@@ -72,33 +72,33 @@ Client versions
     7  2.0.77
 
 Drift
-  Types that this version does not know:
+  Types unknown to this version:
     3  brand-new
-  Fields that it does not know:
+  Unknown fields:
     12  user              new
      2  system/api_error  other
      1  user              message.newer
-  Fields with a value of another shape:
+  Fields with an unexpected value:
     1  user  uuid
 
 Damage
-  Bytes that are no whole record, in 12 places:
+  Damaged data in 12 places:
     projects/-home-mina-pro…ool/01234567-89ab-4cde-8f01-23456789abcd.jsonl
           at 828        1 byte  no record
       at 140,864  25,415 bytes  cut short
   Records salvaged from damaged lines: 3
-  Lines that are too long to be read:
+  Lines too long to read:
     b.jsonl
       at 0  70.0 MB
-  Last lines that are not finished yet:
+  Unfinished last lines:
     a.jsonl
       at 9  70 bytes
-  Found and not read:
+  Found but not read:
     c.jsonl
       symbolic link that leads outside the directory being read
 
-Not everything could be read: 12 damaged places, 1 oversized line. All the
-rest was.
+Not everything could be read: 12 damaged places, 1 oversized line. The
+rest is fine.
 """
 
 
@@ -116,7 +116,7 @@ def test_no_line_is_too_long(columns: int) -> None:
 
 def test_nothing_to_tell() -> None:
     """An empty report still says that nothing is wrong."""
-    assert list(iter_report(Report(files=1, kinds={"session": 1}), "x.jsonl", 80))[7:] == [
+    assert list(iter_report(HealthReport(files=1, kinds={"session": 1}), "x.jsonl", 80))[7:] == [
         "",
         "Record types",
         "  None.",
@@ -125,33 +125,35 @@ def test_nothing_to_tell() -> None:
         "  None.",
         "",
         "Drift",
-        "  None: every type and every field is known to this version.",
+        "  None: this version knows every type and field.",
         "",
         "Damage",
         "  None.",
         "",
-        "All well: 1 file, every byte read and understood.",
+        "No problems: 1 file, every byte read and understood.",
     ]
 
 
 @pytest.mark.parametrize(
     ("report", "verdict"),
     [
-        (Report(files=2), "All well: 2 files, every byte read and understood."),
+        (HealthReport(files=2), "No problems: 2 files, every byte read and understood."),
         (
-            Report(files=2, torn=(Place(file="x", offset=0, length=1),)),
-            "All well: 2 files, every byte read and understood but for 1 unfinished last line.",
+            HealthReport(files=2, torn=(FileLocation(file="x", offset=0, length=1),)),
+            "No problems: 2 files, every byte read and understood except 1 unfinished last line.",
         ),
         (
-            Report(files=2, unknown_types={"new": 1}),
-            "Readable, with news: not all of it is known to this version. Nothing is lost.",
+            HealthReport(files=2, unknown_types={"new": 1}),
+            "Everything could be read, but some of it is new to this version. Nothing is lost.",
         ),
         (
-            Report(damaged_omitted=1, refused=(RefusedFile(file="x", reason="y", failed=True),)),
-            "Not everything could be read: 1 damaged place, 1 unreadable file. All the rest was.",
+            HealthReport(
+                damaged_omitted=1, refused=(RefusedFile(file="x", reason="y", failed=True),)
+            ),
+            "Not everything could be read: 1 damaged place, 1 unreadable file. The rest is fine.",
         ),
     ],
 )
-def test_the_verdict_is_one_sentence(report: Report, verdict: str) -> None:
+def test_the_verdict_is_one_sentence(report: HealthReport, verdict: str) -> None:
     """The last line says whether something has to be done."""
     assert describe_verdict(report) == verdict

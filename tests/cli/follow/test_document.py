@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.follow.document: every event fits the published schema."""
+"""Tests of recollect.cli.follow_events: every event fits the published schema."""
 
 import json
 from typing import get_args
@@ -6,27 +6,26 @@ from typing import get_args
 import jsonschema
 import pytest
 
-from recollect.cli.documents import format_line
-from recollect.cli.follow.document import SCHEMA, EventName, describe_event
-from recollect.live.events import (
+from recollect.cli.follow_events import SCHEMA, EventName, describe_event
+from recollect.cli.json_output import format_line
+from recollect.live.live_events import (
     AnyEvent,
     Appended,
+    CaughtUp,
     Continued,
     Ended,
+    EventSubject,
     Found,
-    Level,
     Reset,
-    Source,
     StatusChanged,
     Watching,
 )
-from recollect.live.status import SessionStatus, StatusKind
+from recollect.live.session_status import SessionStatus, StatusKind
 from recollect.locations import TranscriptKind
-from recollect.records.irregular import Damaged
-from recollect.records.span import Span
+from recollect.records.envelope import Damaged, Span
 from tools.generate_schemas import make_schema
 
-SOURCE = Source(
+SOURCE = EventSubject(
     path="/c/s.jsonl",
     session_id="",
     agent_id="a1",
@@ -45,7 +44,7 @@ EVENTS: dict[EventName, tuple[AnyEvent, dict[str, object]]] = {
         {**ABOUT, "offset": 5, "length": 4, "damage": "cut off"},
     ),
     "reset": (Reset(source=SOURCE, reason="shorter"), {**ABOUT, "reason": "shorter"}),
-    "level": (Level(), {}),
+    "level": (CaughtUp(), {}),
     "status": (
         StatusChanged(session_id="s", status=SessionStatus(StatusKind.IDLE, "it says so", 7)),
         {"session_id": "s", "status": "idle", "pid": 7, "reason": "it says so"},

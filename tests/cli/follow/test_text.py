@@ -1,21 +1,20 @@
 """What `recollect follow` draws, from events that nobody watched for."""
 
-from recollect.cli.follow.text import Drawer
-from recollect.live.events import Appended, Continued, Level, Source
+from recollect.cli.follow_text import EventRenderer
+from recollect.live.live_events import Appended, CaughtUp, Continued, EventSubject
 from recollect.locations import TranscriptKind
 from recollect.records.decoding import decode_record
-from recollect.render.terminal.canvas import Canvas
-from recollect.render.terminal.look import Look
+from recollect.render.terminal.canvas import Canvas, RenderOptions
 from tests.library.claude_root import Line, encode, prompt, reply
 
-SESSION = Source(
+SESSION = EventSubject(
     path="/c/projects/p/s.jsonl",
     session_id="s",
     agent_id=None,
     kind=TranscriptKind.SESSION,
     project="p",
 )
-SUBAGENT = Source(
+SUBAGENT = EventSubject(
     path="/c/projects/p/agent-1.jsonl",
     session_id="s",
     agent_id="1",
@@ -24,7 +23,7 @@ SUBAGENT = Source(
 )
 
 
-def _append(source: Source, line: Line) -> Appended:
+def _append(source: EventSubject, line: Line) -> Appended:
     data = encode([line]).rstrip(b"\n")
     record = decode_record(data)
     assert record is not None
@@ -33,15 +32,15 @@ def _append(source: Source, line: Line) -> Appended:
 
 def test_files_are_told_in_the_order_of_arrival() -> None:
     """What a subagent said before its session goes on stands before it, in one batch too."""
-    drawer = Drawer(Canvas(Look(columns=60)), turns=1)
-    lines = list(drawer.hear(Level()))
+    renderer = EventRenderer(Canvas(RenderOptions(columns=60)), turns=1)
+    lines = list(renderer.feed(CaughtUp()))
     for event in (
         _append(SESSION, prompt("ask the agent", uuid="u1")),
         _append(SUBAGENT, reply("last words", uuid="b1")),
         _append(SESSION, reply("it is back", uuid="a1")),
     ):
-        lines += drawer.hear(event)
-    lines += drawer.flush()
+        lines += renderer.feed(event)
+    lines += renderer.flush()
     said = [
         words
         for line in lines
@@ -53,10 +52,10 @@ def test_files_are_told_in_the_order_of_arrival() -> None:
 
 def test_a_note_keeps_to_the_width() -> None:
     """A long reason goes on in the next line, between words."""
-    drawer = Drawer(Canvas(Look(columns=40)), turns=1)
+    renderer = EventRenderer(Canvas(RenderOptions(columns=40)), turns=1)
     reason = "the person cleared the conversation and began another"
-    assert list(drawer.hear(Continued(session_id="s", next_id="t", reason=reason))) == [
-        "· the session goes on as t: the person",
+    assert list(renderer.feed(Continued(session_id="s", next_id="t", reason=reason))) == [
+        "· the session continues as t: the person",
         "  cleared the conversation and began",
         "  another",
     ]

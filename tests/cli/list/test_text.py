@@ -7,15 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.cli.list.document import Entry
-from recollect.cli.list.text import iter_lines, list_marks, list_rows
+from recollect.cli.list_text import ListedSession, iter_lines, list_marks, list_rows
 from recollect.render.terminal import measure, safe_text
 
 NOW = datetime(2026, 11, 13, 12, tzinfo=UTC)
 WIDTHS = st.integers(60, 200)
 
 
-def entry(name: str = "94791a87-9d13", **facts: object) -> Entry:
+def entry(name: str = "94791a87-9d13", **facts: object) -> ListedSession:
     """A session of two hours ago."""
     shown: dict[str, object] = {
         "id": name,
@@ -28,10 +27,10 @@ def entry(name: str = "94791a87-9d13", **facts: object) -> Entry:
         "title": "Drain the pond",
         **facts,
     }
-    return Entry(**shown)  # type: ignore[arg-type]
+    return ListedSession(**shown)  # type: ignore[arg-type]
 
 
-def draw(*entries: Entry, columns: int = 80, is_terminal: bool = True) -> list[str]:
+def draw(*entries: ListedSession, columns: int = 80, is_terminal: bool = True) -> list[str]:
     """The lines of the table, without their style."""
     lines = iter_lines(list_rows(entries), columns, NOW, is_terminal=is_terminal)
     return [click.unstyle(line) for line in lines]
@@ -66,8 +65,8 @@ def test_marks_tell_what_is_going_on() -> None:
     ]
     assert [line[:1] for line in draw(*rows)] == [" ", "●", "!", " "]
     assert list_marks(list_rows(rows), NOW) == [
-        "● open in Claude Code now",
-        "! deleted by Claude Code within 7 days",
+        "● open in Claude Code",
+        "! will be deleted by Claude Code within 7 days",
     ]
 
 

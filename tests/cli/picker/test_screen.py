@@ -67,7 +67,7 @@ def test_the_newest_session_is_chosen_and_previewed(picker: Terminal) -> None:
     assert lines[1].startswith("▸ 1 d ago     letterpress")
     assert lines[-2] == "8 of 8 sessions, everywhere"
     assert lines[-1] == (
-        "↑↓ choose  Enter show  r resume  c copy command  Ctrl-R scope  ? keys  Esc leave"
+        "↑↓ select  Enter show  r resume  c copy command  Ctrl-R scope  ? help  Esc quit"
     )
 
 
@@ -116,7 +116,7 @@ def test_resuming_says_why_it_cannot(picker: Terminal) -> None:
     """The directories of the demo sessions are on no machine."""
     picker.send(DOWN + "r")
     assert picker.wait_for_end() == 3
-    assert b"The directory of the session is gone" in picker.received
+    assert b"The directory of the session no longer exists" in picker.received
 
 
 def test_letters_search_until_an_arrow_was_pressed(picker: Terminal) -> None:
@@ -130,7 +130,7 @@ def test_letters_search_until_an_arrow_was_pressed(picker: Terminal) -> None:
 def test_the_keys_are_listed(picker: Terminal) -> None:
     """A question mark shows and hides them."""
     picker.send("?")
-    picker.wait_for_text("this project / everywhere")
+    picker.wait_for_text("switch between this project and everywhere")
     picker.send("?")
     picker.wait_for_text("session ba574db1")
 
@@ -171,7 +171,7 @@ def test_the_first_time_says_what_was_found(environment: dict[str, str], tmp_pat
     """The welcome stays until a key is pressed."""
     fresh = {**environment, "RECOLLECT_DATA_DIR": str(tmp_path / "fresh")}
     with open_terminal(columns=120, lines=24, env=fresh, cwd=tmp_path) as terminal:
-        lines = terminal.wait_for_text("Press any key to see them.")
+        lines = terminal.wait_for_text("Press any key to continue.")
         assert lines[0].startswith("Found 8 sessions in 3 projects")
         # What is typed before the program listens is dropped, so a person would press again.
         terminal.press_until(" ", lambda lines: "8 of 8 sessions, everywhere" in lines)

@@ -1,9 +1,9 @@
 """What keys do to the picker, without a terminal."""
 
-from recollect.cli.picker.state import (
-    Row,
-    Scope,
-    State,
+from recollect.cli.picker.picker_state import (
+    PickerRow,
+    PickerScope,
+    PickerState,
     add_found,
     is_in_project,
     move,
@@ -11,7 +11,7 @@ from recollect.cli.picker.state import (
     switch_scope,
     type_query,
 )
-from recollect.store.listings import Listing
+from recollect.store.session_table import Listing
 
 
 def _listing(name: str, cwd: str, title: str) -> Listing:
@@ -27,14 +27,14 @@ PRESS = _listing("c3", "/home/m/press", "Flaky paper")
 ALL = (FLAKY, TIDES, PRESS)
 
 
-def _ids(state: State) -> list[str]:
+def _ids(state: PickerState) -> list[str]:
     return [row.listing.id for row in state.rows]
 
 
 def test_the_first_screen_is_that_of_the_project() -> None:
     """Sessions of the directory and below it; all sessions when there are none."""
     assert (open_state(ALL, "/home/m/tide").scope, _ids(open_state(ALL, "/home/m/tide"))) == (
-        Scope.PROJECT,
+        PickerScope.PROJECT,
         ["a1", "b2"],
     )
     assert _ids(open_state(ALL, "/home/other")) == ["a1", "b2", "c3"]
@@ -85,7 +85,7 @@ def test_texts_that_were_found_come_behind_titles() -> None:
     """Each session once, only those of the scope, with the words around the hit."""
     state = type_query(open_state(ALL, "/nowhere"), "flaky")
     found = add_found(state, "flaky", {"a1": "x", "b2": "so flaky", "gone": "y"})
-    assert found.rows == (Row(FLAKY), Row(PRESS), Row(TIDES, "so flaky"))
+    assert found.rows == (PickerRow(FLAKY), PickerRow(PRESS), PickerRow(TIDES, "so flaky"))
 
 
 def test_an_answer_that_comes_too_late_changes_nothing() -> None:

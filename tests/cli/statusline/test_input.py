@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.statusline.input."""
+"""Tests of recollect.cli.statusline_figures."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.cli.statusline.input import Status, parse_status
+from recollect.cli.statusline_figures import StatusInput, parse_status
 
 FULL = {
     "session_id": "0b2e",
@@ -28,14 +28,14 @@ VALUES = st.recursive(
 )
 
 
-def parse(document: object) -> Status:
+def parse(document: object) -> StatusInput:
     """The status of a document."""
     return parse_status(json.dumps(document).encode())
 
 
 def test_every_field_is_taken() -> None:
     """What the client tells is what the line is made of."""
-    assert parse(FULL) == Status(
+    assert parse(FULL) == StatusInput(
         model="Opus 4.5",
         context_percent=41.5,
         cost=1_250_000,
@@ -49,7 +49,7 @@ def test_every_field_is_taken() -> None:
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b"nonsense", b"\xff\xfe", b"[" * 100_000])
 def test_anything_else_is_an_empty_status(data: bytes) -> None:
     """What is no object of the client's says nothing."""
-    assert parse_status(data) == Status()
+    assert parse_status(data) == StatusInput()
 
 
 @given(VALUES)
@@ -90,4 +90,4 @@ def test_the_context_is_counted_where_it_is_not_stated() -> None:
 )
 def test_the_root_is_where_the_transcript_lies(transcript: str, root: str | None) -> None:
     """Three levels above it, if that is a Claude directory by its layout."""
-    assert Status(transcript=transcript).root == root
+    assert StatusInput(transcript=transcript).root == root

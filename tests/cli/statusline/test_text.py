@@ -1,27 +1,33 @@
-"""Tests of recollect.cli.statusline.text."""
+"""Tests of recollect.cli.statusline."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.cli.statusline.figures import Figures, IndexState, Window
-from recollect.cli.statusline.input import Status
-from recollect.cli.statusline.text import NOTHING, count_columns, make_line
+from recollect.cli.statusline import NOTHING, count_columns, make_line
+from recollect.cli.statusline_figures import (
+    CurrentBlock,
+    IndexState,
+    StatusInput,
+    StatuslineFigures,
+)
 from recollect.render.terminal import measure
-from recollect.store.glance import Sum
+from recollect.store.quick_totals import TotalsSum
 
 NOW = 1_794_470_400
-STATUS = Status(model="Opus 4.5", context_percent=41.7)
-FULL = Figures(
+STATUS = StatusInput(model="Opus 4.5", context_percent=41.7)
+FULL = StatuslineFigures(
     status=STATUS,
-    state=IndexState.LEVEL,
-    session=Sum(1_234_500, 0),
-    is_session_of_client=True,
-    today=Sum(8_100_000, 2),
-    block=Window(NOW - 7_200, NOW + 10_800, Sum(3_200_000, 0), 41.2, is_told_by_client=True),
+    state=IndexState.CURRENT,
+    session=TotalsSum(1_234_500, 0),
+    is_session_from_client=True,
+    today=TotalsSum(8_100_000, 2),
+    block=CurrentBlock(
+        NOW - 7_200, NOW + 10_800, TotalsSum(3_200_000, 0), 41.2, is_from_client=True
+    ),
 )
 LONG = "Opus 4.5 | context 42% | session $1.23 | today ≥$8.10 | block $3.20 41% used, 3h 00m left"
-EMPTY = Figures(Status(), IndexState.LEVEL, None, False, None, None)
+EMPTY = StatuslineFigures(StatusInput(), IndexState.CURRENT, None, False, None, None)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +48,7 @@ def test_a_line_gives_way_from_its_end(columns: int, line: str) -> None:
 
 def test_a_block_may_be_known_by_its_end_alone() -> None:
     """Without an index the client's own limit is still told."""
-    block = Window(NOW - 7_200, NOW + 10_800, None, None, is_told_by_client=True)
+    block = CurrentBlock(NOW - 7_200, NOW + 10_800, None, None, is_from_client=True)
     figures = EMPTY._replace(block=block)
     assert [make_line(figures, NOW, columns) for columns in (80, 10)] == [
         "block 3h 00m left",
@@ -69,7 +75,7 @@ def test_a_line_is_never_empty() -> None:
 
 def test_a_hostile_model_cannot_drive_the_terminal() -> None:
     """Its name is shown as what it is."""
-    figures = EMPTY._replace(status=Status(model="\x1b]0;owned\x07\nOpus"))
+    figures = EMPTY._replace(status=StatusInput(model="\x1b]0;owned\x07\nOpus"))
     assert make_line(figures, NOW, 80) == "␛]0;owned\u2039U+0007\u203a\u2039U+000A\u203aOpus"
 
 

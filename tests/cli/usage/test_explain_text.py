@@ -1,18 +1,16 @@
-"""Tests of recollect.cli.usage.explain_text: an explanation as a person sees it."""
+"""Tests of recollect.cli.explain_text: an explanation as a person sees it."""
 
 from decimal import Decimal
 
 import click
 
-from recollect.cli.usage.explain_text import iter_explanation
+from recollect.cli.explain_text import iter_explanation
 from recollect.pricing import Price
 from recollect.render.terminal import measure
 from recollect.store.usage_queries import Measures
-from recollect.usage.client_costs import ClientCost
-from recollect.usage.explain import Explanation, Line, Status
-from recollect.usage.prices_used import PriceUsed
+from recollect.usage.explain import Explanation, Line, PriceUsed, Status
 from recollect.usage.scopes import ScopeKind
-from recollect.usage.totals import Totals
+from recollect.usage.totals import ClientCost, Totals
 from recollect.usage.zones import load_zone
 
 TEN = 1_794_738_030_000
@@ -57,7 +55,7 @@ EXPLANATION = Explanation(
             ),
         ),
     ),
-    unread=((OTHER, "It is gone."),),
+    unread=((OTHER, "It was deleted."),),
     client=ClientCost(4_100, is_guess=True),
 )
 
@@ -84,15 +82,15 @@ def test_narrow() -> None:
         "Counted: 1 message, 10 input, 81 output, 340 cache write and 1,200 cache read",
         "tokens, $0.0034.",
         "Not counted: 1 repeated line, 1 copied message, 1 synthetic line.",
-        "Claude Code's own total: $0.0041, partly at a guessed price, a difference of",
-        "$0.0007. It has calls that leave no message in a transcript, such as compactions",
-        "and searches, and those of the session that this one was forked from.",
+        "Claude Code's own total: $0.0041, partly at a fallback price, a difference of",
+        "$0.0007. It includes calls that leave no message in a transcript, such as",
+        "compactions and web searches, and those of the session this one was forked from.",
         "",
-        "List prices in dollars for a million tokens:",
+        "List prices in dollars per million tokens:",
         "  input  output  write 5m  write 1h  read",
         "      4      20         5         -   0.2    claude-opus-5-5",
-        "The lines of /c/projects/-w-app/22222222-2222-4222-8222-222222222222.jsonl could",
-        "not be shown. It is gone.",
+        "Could not show the lines of",
+        "/c/projects/-w-app/22222222-2222-4222-8222-222222222222.jsonl: It was deleted.",
     ]
 
 

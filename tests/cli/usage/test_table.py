@@ -1,11 +1,11 @@
-"""Tests of recollect.cli.usage.table."""
+"""Tests of recollect.cli.usage_text."""
 
 import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.cli.usage.table import (
+from recollect.cli.usage_text import (
     TableLine,
     choose_places,
     iter_usage_table,

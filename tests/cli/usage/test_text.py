@@ -1,33 +1,32 @@
-"""Tests of recollect.cli.usage.text: a report as a person sees it."""
+"""Tests of recollect.cli.usage_text: a report as a person sees it."""
 
 import click
 import pytest
 from msgspec.structs import replace
 
-from recollect.cli.usage.text import iter_usage
+from recollect.cli.usage_text import iter_usage
 from recollect.render.terminal import measure
-from recollect.usage.blocks import Block, Pace, measure_pace
+from recollect.usage.blocks import Pace, UsageBlock, measure_pace
 from recollect.usage.groups import Group
-from recollect.usage.reports import Order, Question, make_report
-from recollect.usage.rows import SourceFile, UsageRow
-from recollect.usage.totals import Totals
+from recollect.usage.reports import ReportOrder, UsageQuestion, make_report
+from recollect.usage.totals import LedgerRow, SourceFile, Totals
 from recollect.usage.zones import load_zone
 
 HOUR = 3600
 NOON = 1_794_744_000
 BERLIN = load_zone("Europe/Berlin")
 ROWS = [
-    UsageRow(
+    LedgerRow(
         totals=Totals(
             1_234, 56_789, 9_876_543, 123_456, 7_890, 2, messages=12, cost=12_345_678, unpriced=0
         ),
         moment=NOON,
         model="claude-opus-5-5",
     ),
-    UsageRow(
+    LedgerRow(
         totals=Totals(700, 3_000, messages=7, unpriced=7), moment=NOON + 24 * HOUR, model="glm-4.6"
     ),
-    UsageRow(
+    LedgerRow(
         totals=Totals(70, 300, messages=2, cost=4_000_000),
         moment=NOON + 24 * HOUR,
         model="claude-opus-5-5",
@@ -35,7 +34,7 @@ ROWS = [
 ]
 
 
-def draw(rows: list[UsageRow], question: Question, columns: int = 80) -> str:
+def draw(rows: list[LedgerRow], question: UsageQuestion, columns: int = 80) -> str:
     """The report without colours."""
     lines = iter_usage(make_report(rows, question), columns)
     return click.unstyle("\n".join(lines))
@@ -43,7 +42,7 @@ def draw(rows: list[UsageRow], question: Question, columns: int = 80) -> str:
 
 def test_a_report_names_its_zone_and_what_its_costs_are() -> None:
     """Nobody may take an estimate for a bill, or a day for another one."""
-    question = Question(group=Group.DAY, zone=BERLIN)
+    question = UsageQuestion(group=Group.DAY, zone=BERLIN)
     assert draw(ROWS, question) == (
         "Usage by day. Costs are a list-price estimate, not a bill. Times are in\n"
         "Europe/Berlin.\n"
@@ -53,14 +52,14 @@ def test_a_report_names_its_zone_and_what_its_costs_are() -> None:
         "2026-11-16         9    770   3,300            0           0   ≥ $4.00\n"
         "Total             21  2,004  60,089      131,346   9,876,543  ≥ $16.35\n"
         "\n"
-        "7 messages without a known price: glm-4.6 7. Costs with ≥ leave them out;\n"
-        "docs/pricing.md tells how to add a price."
+        "7 messages without a known price: glm-4.6 7. Costs with ≥ leave them out; see\n"
+        "docs/pricing.md to add a price."
     )
 
 
 def test_a_breakdown_stands_below_its_row() -> None:
     """The models of a row are indented, the costliest first."""
-    question = Question(group=Group.DAY, zone=BERLIN, breakdown=True, order=Order.DESC)
+    question = UsageQuestion(group=Group.DAY, zone=BERLIN, breakdown=True, order=ReportOrder.DESC)
     assert draw(ROWS, question, 60).split("\n")[3:9] == [
         "Day                Input  Output   Write  Read      Cost",
         "2026-11-16           770    3.3K       0     0   ≥ $4.00",
@@ -74,53 +73,53 @@ def test_a_breakdown_stands_below_its_row() -> None:
 @pytest.mark.parametrize(
     ("order", "labels"),
     [
-        (Order.ASC, ["2026-11-15 13:00", "  (nothing for 19 hours)", "2026-11-16 13:00"]),
-        (Order.DESC, ["2026-11-16 13:00", "  (nothing for 19 hours)", "2026-11-15 13:00"]),
-        (Order.COST_DESC, ["2026-11-15 13:00", "2026-11-16 13:00"]),
+        (ReportOrder.ASC, ["2026-11-15 13:00", "  (idle for 19 hours)", "2026-11-16 13:00"]),
+        (ReportOrder.DESC, ["2026-11-16 13:00", "  (idle for 19 hours)", "2026-11-15 13:00"]),
+        (ReportOrder.COST_DESC, ["2026-11-15 13:00", "2026-11-16 13:00"]),
     ],
 )
-def test_time_without_blocks_is_shown_where_it_was(order: Order, labels: list[str]) -> None:
+def test_time_without_blocks_is_shown_where_it_was(order: ReportOrder, labels: list[str]) -> None:
     """Gaps stand between the blocks around them, and nowhere when blocks are not in order."""
-    question = Question(group=Group.BLOCK, zone=BERLIN, order=order)
+    question = UsageQuestion(group=Group.BLOCK, zone=BERLIN, order=order)
     lines = draw(ROWS, question, 120).split("\n")[3 : 3 + len(labels)]
     assert [line[:24].rstrip() for line in lines] == labels
 
 
 def test_the_current_block_has_a_pace() -> None:
     """The running block is marked, and below the table stands how fast it fills."""
-    question = Question(group=Group.BLOCK, zone=BERLIN)
+    question = UsageQuestion(group=Group.BLOCK, zone=BERLIN)
     report = make_report(ROWS[:1], question)
-    pace = measure_pace(Block(NOON), report.totals, NOON, NOON + 2 * HOUR)
+    pace = measure_pace(UsageBlock(NOON), report.totals, NOON, NOON + 2 * HOUR)
     lines = click.unstyle("\n".join(iter_usage(report, 85, pace))).split("\n")
     assert lines[4:] == [
         "2026-11-15 13:00 (now)        12  1,234  56,789      131,346   9,876,543  $12.35",
         "Total                         12  1,234  56,789      131,346   9,876,543  $12.35",
         "",
-        "The current block ends in 3 h 00 min. So far 83.9K tokens a minute and $6.17 an hour;",
-        "at that pace it comes to 25.2M tokens and $30.86.",
+        "The current block ends in 3 h 00 min. So far 83.9K tokens per minute and $6.17 per",
+        "hour; projected total: 25.2M tokens and $30.86.",
     ]
 
 
 def test_the_pace_of_what_has_no_price() -> None:
     """Tokens can be projected without a price, money cannot."""
-    pace = Pace(Block(NOON), 60, 61.4, 20, None, 2_000, None)
-    report = make_report(ROWS[:1], Question(group=Group.BLOCK, zone=BERLIN))
+    pace = Pace(UsageBlock(NOON), 60, 61.4, 20, None, 2_000, None)
+    report = make_report(ROWS[:1], UsageQuestion(group=Group.BLOCK, zone=BERLIN))
     text = click.unstyle("\n".join(iter_usage(report, 200, pace)))
     assert text.split("\n")[-1] == (
-        "The current block ends in 1 h 01 min. So far 20 tokens a minute and unknown an hour; "
-        "at that pace it comes to 2.0K tokens and unknown."
+        "The current block ends in 1 h 01 min. So far 20 tokens per minute and unknown per hour; "
+        "projected total: 2.0K tokens and unknown."
     )
 
 
 def test_sessions_go_by_the_start_of_their_id() -> None:
     """Eight characters are enough to ask about a session; other names are shown whole."""
     ids = ("94791a87-9d13-410a-a632-25a9b25c1b45", "my-session")
-    files = [SourceFile(f"/c/{name}.jsonl", "-w", name, home="/w/app") for name in ids]
+    files = [SourceFile(f"/c/{name}.jsonl", "-w", name, project_path="/w/app") for name in ids]
     rows = [
-        UsageRow(totals=Totals(messages=1, cost=10 - at), file=file)
+        LedgerRow(totals=Totals(messages=1, cost=10 - at), file=file)
         for at, file in enumerate(files)
     ]
-    lines = draw(rows, Question(group=Group.SESSION, zone=BERLIN)).split("\n")
+    lines = draw(rows, UsageQuestion(group=Group.SESSION, zone=BERLIN)).split("\n")
     assert [line[:20].rstrip() for line in lines[3:6]] == [
         "Session",
         "94791a87  /w/app",
@@ -131,9 +130,9 @@ def test_sessions_go_by_the_start_of_their_id() -> None:
 @pytest.mark.parametrize("columns", range(60, 201, 20))
 def test_titles_stand_below_their_sessions(columns: int) -> None:
     """A title is one harmless line, cut at its end, and takes no room from the figures."""
-    file = SourceFile("/c/one.jsonl", "-w", "one", home="/w/app")
-    rows = [UsageRow(totals=Totals(messages=1, cost=10), file=file)]
-    report = make_report(rows, Question(group=Group.SESSION, zone=BERLIN))
+    file = SourceFile("/c/one.jsonl", "-w", "one", project_path="/w/app")
+    rows = [LedgerRow(totals=Totals(messages=1, cost=10), file=file)]
+    report = make_report(rows, UsageQuestion(group=Group.SESSION, zone=BERLIN))
     titled = replace(report, rows=(replace(report.rows[0], title="\x1b[2J 潮\n" + "word " * 80),))
     bare, full = (
         click.unstyle("\n".join(iter_usage(each, columns))).split("\n") for each in (report, titled)
@@ -159,21 +158,21 @@ def test_titles_stand_below_their_sessions(columns: int) -> None:
 )
 def test_what_is_not_told_has_a_name(group: str, label: str) -> None:
     """A row without a key says what is missing."""
-    question = Question(group=Group(group), zone=load_zone("UTC"))
-    row = draw([UsageRow(totals=Totals(messages=1))], question, 120).split("\n")[3]
+    question = UsageQuestion(group=Group(group), zone=load_zone("UTC"))
+    row = draw([LedgerRow(totals=Totals(messages=1))], question, 120).split("\n")[3]
     assert row.startswith(f"{label}  ")
 
 
 def test_names_cannot_drive_the_terminal() -> None:
     """Whatever a branch is called, it is one line of harmless text."""
     rows = [
-        UsageRow(
+        LedgerRow(
             totals=Totals(messages=1, unpriced=1), branch="a\x1b[2J\nb", model="m\x1b[31m\u202e"
         )
     ]
     text = "\n".join(
         iter_usage(
-            make_report(rows, Question(group=Group.BRANCH, zone=BERLIN, breakdown=True)), 120
+            make_report(rows, UsageQuestion(group=Group.BRANCH, zone=BERLIN, breakdown=True)), 120
         )
     )
     plain = click.unstyle(text)
@@ -184,6 +183,6 @@ def test_names_cannot_drive_the_terminal() -> None:
 def test_nothing_is_said_as_such() -> None:
     """An empty report has no table."""
     assert (
-        draw([], Question(group=Group.DAY, zone=BERLIN), 120).split("\n")[-1]
-        == "Nothing was counted."
+        draw([], UsageQuestion(group=Group.DAY, zone=BERLIN), 120).split("\n")[-1]
+        == "No usage in this range."
     )

@@ -7,25 +7,25 @@ from recollect.records.blocks import Text, ToolResult, ToolUse
 from recollect.records.conversation import ApiMessage
 from recollect.records.conversation import UserMessage as Prompt
 from recollect.records.state import ModelUsage
-from recollect.records.stream import control, events, signals
-from recollect.records.stream.conversation import (
+from recollect.records.stream import control
+from recollect.records.stream import messages as signals
+from recollect.records.stream import partial_messages as events
+from recollect.records.stream.message_decoding import decode_message
+from recollect.records.stream.messages import (
     AssistantMessage,
-    MessageOrigin,
-    ToolPermission,
-    ToolResultMeta,
-    ToolUseMeta,
-    UserMessage,
-)
-from recollect.records.stream.decoding import decode_message
-from recollect.records.stream.envelope import Message
-from recollect.records.stream.result import (
     DeferredToolUse,
     KilledSubagents,
+    Message,
+    MessageOrigin,
     PermissionDenial,
     RefusedSubagents,
     RequestedSubagents,
     Result,
     SubagentStats,
+    ToolPermission,
+    ToolResultMeta,
+    ToolUseMeta,
+    UserMessage,
 )
 from recollect.records.system import CommandRun
 from recollect.records.usage import CacheCreation, Usage

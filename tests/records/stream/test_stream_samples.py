@@ -16,11 +16,14 @@ import pytest
 from recollect.records.blocks import Content, Text
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Chain
-from recollect.records.stream.conversion import to_record
-from recollect.records.stream.decoding import StreamMessage, decode_message, decode_output
-from recollect.records.stream.detection import looks_like_stream
-from recollect.records.stream.envelope import UnknownMessage
-from recollect.records.stream.joining import _is_missing, merge
+from recollect.records.stream.conversion import _is_missing, merge, to_record
+from recollect.records.stream.message_decoding import (
+    StreamMessage,
+    decode_message,
+    decode_output,
+    looks_like_stream,
+)
+from recollect.records.stream.messages import UnknownMessage
 
 PLAIN_TEXT = "hello_text.jsonl"
 """Runs with `--output-format text`: they print an answer and no message."""

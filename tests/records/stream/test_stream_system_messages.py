@@ -3,8 +3,10 @@
 import pytest
 from msgspec import Raw
 
-from recollect.records.stream import notices, system, tasks
-from recollect.records.stream.decoding import MESSAGE_SUBTYPES, decode_message
+from recollect.records.stream import system_messages as notices
+from recollect.records.stream import system_messages as system
+from recollect.records.stream import system_messages as tasks
+from recollect.records.stream.message_decoding import MESSAGE_SUBTYPES, decode_message
 
 MESSAGES: dict[bytes, system.SystemMessage] = {
     b'"init","cwd":"/srv/p","original_cwd":"/srv","additional_directories":["/d"],'

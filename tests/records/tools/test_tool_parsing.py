@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
+from recollect.records import tools
 from recollect.records.blocks import Text
 from recollect.records.tools import (
     TOOL_ALIASES,
@@ -20,9 +21,9 @@ from recollect.records.tools import (
     parse_input,
     parse_result,
 )
-from recollect.records.tools.known import INPUTS, RESULTS, Variants
-from recollect.records.tools.planning import Todo, TodoWriteInput
-from recollect.records.tools.shell import BashInput, ShellResult
+from recollect.records.tools.planning_tools import Todo, TodoWriteInput
+from recollect.records.tools.shell_tools import BashInput, ShellResult
+from recollect.records.tools.tool_parsing import INPUTS, RESULTS, Variants
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
 
@@ -34,12 +35,17 @@ NAMES = st.one_of(
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
 
 
-def _wire_names() -> list[str]:
-    """Every field name that a class of a tool knows, so that examples hit them."""
+def _list_classes() -> list[type[ToolInput] | type[ToolOutput]]:
+    """The class of every tool's input and those of its results."""
     classes: list[type[ToolInput] | type[ToolOutput]] = [*INPUTS.values()]
     for entry in RESULTS.values():
         classes.extend(entry.classes.values() if isinstance(entry, Variants) else [entry])
-    names = {name for found in classes for name in found.__struct_encode_fields__}
+    return classes
+
+
+def _wire_names() -> list[str]:
+    """Every field name that a class of a tool knows, so that examples hit them."""
+    names = {name for found in _list_classes() for name in found.__struct_encode_fields__}
     return sorted({*names, "type", "detachedToolCall", "text"})
 
 
@@ -49,6 +55,11 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=12,
 )
+
+
+def test_every_class_of_a_tool_is_named_by_the_package() -> None:
+    """Who narrows an input or a result imports its class from one place, whatever its family."""
+    assert {found.__name__ for found in _list_classes()} - {*tools.__all__} == set()
 
 
 @pytest.mark.parametrize(

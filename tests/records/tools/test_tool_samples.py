@@ -17,7 +17,7 @@ from recollect.records.tools import (
     parse_result,
     split_mcp_name,
 )
-from recollect.records.tools.known import INPUTS
+from recollect.records.tools.tool_parsing import INPUTS
 
 Call = tuple[str, Raw]
 

@@ -2,26 +2,29 @@
 
 from msgspec.structs import replace
 
-from recollect.records.tokens import Tokens
-from recollect.render.html.conversation import Frame, render_call, render_turn
-from recollect.render.views.conversation import (
-    Called,
-    Noted,
+from recollect.records.usage import Tokens
+from recollect.render.html.html_turns import Frame, render_call, render_turn
+from recollect.render.views.parts import (
+    Code,
     NoticeKind,
-    Said,
+    NoticeStep,
+    Output,
+    Plain,
+    Prose,
     Step,
-    Thought,
+    TextStep,
+    ThinkingStep,
+    ToolStep,
     TurnView,
 )
-from recollect.render.views.parts import Code, Output, Plain, Prose
-from recollect.session.contexts import Context, ContextKind
-from recollect.session.outcomes import ToolStatus
+from recollect.session.prompt_contexts import Context, ContextKind
 from recollect.session.prompts import InputKind
+from recollect.session.tool_calls import ToolStatus
 from tests.render.html.payloads import every_payload
 from tests.render.html.scan import find_dangers
 
 FRAME = Frame(address="/s/abc")
-CALL = Called(
+CALL = ToolStep(
     uuid="u-call",
     message_id="m1",
     call_id="toolu_1",
@@ -72,7 +75,7 @@ def test_a_prompt_is_linked_by_its_uuid() -> None:
     """The words are Markdown, and the turn says where it lies."""
     assert _squeeze(render_turn(TURN, FRAME)) == _squeeze(
         """
-        <article class="turn by-person" id="turn-0" data-turn="0" data-segment="0">
+        <article class="turn by-person" id="turn-1" data-turn="0" data-segment="0">
         <header class="prompt" id="u-prompt" data-kind="typed" tabindex="-1">
         <div class="prompt-meta"> <a class="turn-number" href="/s/abc#u-prompt">1</a>
         <span class="kind">typed</span>
@@ -102,7 +105,7 @@ def test_what_is_behind_a_call_is_fetched_when_it_is_opened() -> None:
     )
 
 
-def test_an_export_holds_everything() -> None:
+def test_a_page_of_its_own_holds_everything() -> None:
     """Nothing is left to fetch when the page stands alone."""
     html = _squeeze(render_turn(replace(TURN, steps=(CALL,)), Frame(address="", is_whole=True)))
     body = _squeeze(render_call(CALL, FRAME))
@@ -125,11 +128,13 @@ def test_every_string_of_a_turn_is_only_text() -> None:
             media=(Plain(payload),),
             tokens=Tokens(input=1),
             steps=(
-                Said(uuid=payload, message_id="m", role=payload, parts=(Prose(payload),)),
-                Thought(uuid=payload, message_id="m", text=payload),
-                Thought(uuid=payload, message_id="m", text=""),
-                Noted(uuid=payload, kind=NoticeKind.HOOK, title=payload, parts=(Plain(payload),)),
-                Noted(uuid=payload, kind=NoticeKind.HOOK, title=payload),
+                TextStep(uuid=payload, message_id="m", role=payload, parts=(Prose(payload),)),
+                ThinkingStep(uuid=payload, message_id="m", text=payload),
+                ThinkingStep(uuid=payload, message_id="m", text=""),
+                NoticeStep(
+                    uuid=payload, kind=NoticeKind.HOOK, title=payload, parts=(Plain(payload),)
+                ),
+                NoticeStep(uuid=payload, kind=NoticeKind.HOOK, title=payload),
                 replace(
                     CALL,
                     uuid=payload,

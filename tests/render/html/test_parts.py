@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.records.tools.patch import PatchHunk
-from recollect.render.html.parts import LONGEST_BLOCK, render_part, render_parts
+from recollect.records.tools.file_tools import PatchHunk
+from recollect.render.html.html_parts import MAX_BLOCK_LENGTH, render_part, render_parts
 from recollect.render.views.parts import (
     CheckItem,
     Checklist,
@@ -184,5 +184,5 @@ def test_parts_follow_each_other() -> None:
 
 def test_a_long_block_is_cut_and_says_so() -> None:
     """A page never holds megabytes of one output."""
-    shown = render_part(Plain("x" * (LONGEST_BLOCK + 5)))
-    assert shown == f'<pre class="plain">{"x" * LONGEST_BLOCK}\n… 5 more characters</pre>'
+    shown = render_part(Plain("x" * (MAX_BLOCK_LENGTH + 5)))
+    assert shown == f'<pre class="plain">{"x" * MAX_BLOCK_LENGTH}\n… 5 more characters</pre>'

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from recollect.render.html.pictures import LARGEST_BYTES, render_picture
+from recollect.render.html.images import MAX_BYTES, render_picture
 from recollect.render.views.parts import Picture
 
 
@@ -68,7 +68,7 @@ def test_what_is_no_picture_or_too_large_is_named(data: bytes) -> None:
 
 def test_base64_that_is_none_or_too_long_is_no_picture() -> None:
     """Nothing is decoded that cannot be shown."""
-    for data in ("not base64!", "A" * (LARGEST_BYTES * 4 // 3 + 8)):
+    for data in ("not base64!", "A" * (MAX_BYTES * 4 // 3 + 8)):
         shown = render_picture(Picture("image/png", data))
         assert shown == '<span class="picture absent">[image/png, 0 bytes]</span>'
 

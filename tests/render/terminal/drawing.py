@@ -1,12 +1,11 @@
 """Draws parts and steps for tests: without colours, unless they are what the test is about."""
 
-from recollect.render.terminal.canvas import Canvas
-from recollect.render.terminal.look import Look
-from recollect.render.terminal.parts import draw_part
+from recollect.render.terminal.canvas import Canvas, RenderOptions
+from recollect.render.terminal.terminal_parts import draw_part
 from recollect.render.views.parts import Part
 
-PLAIN = Canvas(Look())
-COLOURED = Canvas(Look(is_coloured=True))
+PLAIN = Canvas(RenderOptions())
+COLOURED = Canvas(RenderOptions(is_coloured=True))
 
 
 def draw(part: Part, columns: int = 40, canvas: Canvas = PLAIN) -> list[str]:

@@ -1,8 +1,8 @@
-"""Tests of recollect.render.terminal.ansi."""
+"""Tests of recollect.render.terminal.ansi_output."""
 
 import pytest
 
-from recollect.render.terminal.ansi import Ink, iter_runs
+from recollect.render.terminal.ansi_output import Ink, iter_runs
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
-"""Tests of recollect.render.terminal.moments."""
+"""Tests of recollect.render.terminal.terminal_turns."""
 
 from datetime import UTC, timedelta, timezone, tzinfo
 
 import pytest
 
-from recollect.render.terminal.moments import show_moment, show_span
+from recollect.render.terminal.terminal_turns import show_moment, show_span
 
 WEST = timezone(timedelta(hours=-8))
 

@@ -1,8 +1,8 @@
-"""Tests of recollect.render.terminal.parts: one for each kind of part."""
+"""Tests of recollect.render.terminal.terminal_parts: one for each kind of part."""
 
 import pytest
 
-from recollect.records.tools.patch import PatchHunk
+from recollect.records.tools.file_tools import PatchHunk
 from recollect.render.terminal import measure
 from recollect.render.views.parts import (
     CheckItem,

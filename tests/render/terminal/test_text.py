@@ -1,4 +1,4 @@
-"""Tests of recollect.render.terminal.text."""
+"""Tests of recollect.render.terminal.safe_text."""
 
 import unicodedata
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.render.terminal import measure, safe_text, shorten
+from recollect.render.terminal import measure, restore_text, safe_text, shorten
 
 HIDDEN_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}
 REORDERING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -98,3 +98,10 @@ def test_shortened_text_fits(text: str, columns: int) -> None:
     short = shorten(text, columns)
     assert measure(short) <= columns
     assert short == text or measure(text) > columns
+
+
+@given(ANYTHING)
+def test_what_is_shown_can_be_taken_back(text: str) -> None:
+    """A text that holds no signs of ours is what its shown form is restored to."""
+    plain = text.replace("␛", "").replace("‹", "")
+    assert restore_text(safe_text(plain)) == plain

@@ -1,36 +1,33 @@
-"""Tests of recollect.render.terminal.turns and of the steps that turns consist of."""
+"""Tests of recollect.render.terminal.terminal_turns and of the steps that turns consist of."""
 
 import pytest
 from msgspec.structs import replace
 
-from recollect.records.tokens import Tokens
-from recollect.records.tools.patch import PatchHunk
-from recollect.render.terminal.canvas import Canvas
-from recollect.render.terminal.look import Look, ToolDetail
-from recollect.render.terminal.turns import draw_turn
-from recollect.render.views.conversation import (
-    Called,
-    Noted,
-    NoticeKind,
-    Said,
-    Step,
-    Thought,
-    TurnView,
-)
+from recollect.records.tools.file_tools import PatchHunk
+from recollect.records.usage import Tokens
+from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail
+from recollect.render.terminal.terminal_turns import draw_turn
 from recollect.render.views.parts import (
     CheckItem,
     Checklist,
     CheckState,
     Code,
     Diff,
+    NoticeKind,
+    NoticeStep,
     Output,
     Picture,
     Plain,
     Prose,
+    Step,
+    TextStep,
+    ThinkingStep,
+    ToolStep,
+    TurnView,
 )
-from recollect.session.contexts import Context, ContextKind
-from recollect.session.outcomes import ToolStatus
+from recollect.session.prompt_contexts import Context, ContextKind
 from recollect.session.prompts import InputKind
+from recollect.session.tool_calls import ToolStatus
 
 TURN = TurnView(
     index=2,
@@ -51,7 +48,7 @@ TURN = TurnView(
     active_ms=1500.0,
     permission_mode="default",
 )
-CALL = Called(
+CALL = ToolStep(
     uuid="a1",
     message_id="m1",
     call_id="c1",
@@ -75,7 +72,7 @@ EDIT = replace(
 
 def draw(view: TurnView, **look: object) -> list[str]:
     """The lines of a turn below its rule."""
-    canvas = Canvas(replace(Look(columns=60, directory="/home/mina/pond"), **look))
+    canvas = Canvas(replace(RenderOptions(columns=60, directory="/home/mina/pond"), **look))
     _, *lines = (line.rstrip() for line in draw_turn(view, canvas, 60))
     return lines
 
@@ -87,7 +84,7 @@ def draw_steps(*steps: Step, **look: object) -> list[str]:
 
 def draw_rule(view: TurnView, columns: int) -> str:
     """The first line of a turn."""
-    rule, *_ = draw_turn(view, Canvas(Look(columns=columns)), columns)
+    rule, *_ = draw_turn(view, Canvas(RenderOptions(columns=columns)), columns)
     return rule
 
 
@@ -163,8 +160,8 @@ def test_long_input_that_nobody_typed_is_cut() -> None:
 
 def test_words_stand_apart_and_calls_together() -> None:
     """Calls that follow each other are one block; what is said has space around it."""
-    said = Said(uuid="a", message_id="m", role="assistant", parts=(Prose("Hello."),))
-    asked = Said(uuid="b", message_id="n", role="user", parts=(Plain("wait"),))
+    said = TextStep(uuid="a", message_id="m", role="assistant", parts=(Prose("Hello."),))
+    asked = TextStep(uuid="b", message_id="n", role="user", parts=(Plain("wait"),))
     lines = draw_steps(said, CALL, CALL, said, asked)
     assert lines == [
         "  Hello.",
@@ -180,7 +177,7 @@ def test_words_stand_apart_and_calls_together() -> None:
 
 def test_thoughts_are_folded() -> None:
     """Of a thought the first line is shown, or all of it; of a lost one only that it was."""
-    thought = Thought(uuid="a", message_id="m", text="one\ntwo\nthree")
+    thought = ThinkingStep(uuid="a", message_id="m", text="one\ntwo\nthree")
     empty = replace(thought, text="")
     assert draw_steps(thought, empty) == ["∴ one  2 more lines"]
     assert draw_steps(thought, thinking=True) == ["∴ one", "  two", "  three"]
@@ -231,9 +228,11 @@ def test_a_long_title_gives_way() -> None:
 
 def test_notices_have_signs_and_compactions_a_rule() -> None:
     """What happened around the conversation is told in its place; routine only when all is."""
-    error = Noted(uuid="a", kind=NoticeKind.API_ERROR, title="529", parts=(Plain("Overloaded"),))
-    cut = Noted(uuid="b", kind=NoticeKind.COMPACTION, title="compacted")
-    hook = Noted(uuid="c", kind=NoticeKind.HOOK, title="hook ran", is_routine=True)
+    error = NoticeStep(
+        uuid="a", kind=NoticeKind.API_ERROR, title="529", parts=(Plain("Overloaded"),)
+    )
+    cut = NoticeStep(uuid="b", kind=NoticeKind.COMPACTION, title="compacted")
+    hook = NoticeStep(uuid="c", kind=NoticeKind.HOOK, title="hook ran", is_routine=True)
     rule = "╌" * 24 + " compacted " + "╌" * 25
     assert draw_steps(error, cut, hook) == ["! 529", "  │ Overloaded", rule]
     assert draw_steps(hook, tools=ToolDetail.FULL) == ["◇ hook ran"]

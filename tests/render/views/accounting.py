@@ -2,17 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
+from recollect.records.attachment_kinds import HookKind, OtherAttachment, StructuredOutput
 from recollect.records.attachments import Attachment
-from recollect.records.attachments.hooks import HookKind
-from recollect.records.attachments.kinds import OtherAttachment
-from recollect.records.attachments.notices import StructuredOutput
 from recollect.records.blocks import ServerToolResult
 from recollect.records.conversation import Assistant, User
 from recollect.records.envelope import Chain, Record
 from recollect.records.progress import Progress
 from recollect.records.system import CompactBoundary, StopHookSummary, System
-from recollect.render.views.contexts import read_context
-from recollect.render.views.conversation import Called, NoticeKind, Step, TurnView
 from recollect.render.views.hidden import (
     HIDDEN_ATTACHMENT_NAMES,
     HIDDEN_ATTACHMENTS,
@@ -20,11 +16,12 @@ from recollect.render.views.hidden import (
     HIDDEN_PROGRESS,
     HIDDEN_SYSTEM,
 )
-from recollect.render.views.turns import build_turn_views
+from recollect.render.views.message_steps import read_context
+from recollect.render.views.parts import NoticeKind, Step, ToolStep, TurnView
+from recollect.render.views.turn_views import build_turn_views
 from recollect.session.content import iter_tool_results, list_blocks
-from recollect.session.messages import Message
+from recollect.session.messages import Message, is_empty_block
 from recollect.session.session import Session
-from recollect.session.visibility import is_empty_block
 
 
 def find_unaccounted(session: Session) -> list[Record]:
@@ -155,5 +152,5 @@ def _is_irregular(step: Step) -> bool:
 def _iter_shown(views: Iterable[TurnView]) -> Iterator[str]:
     for view in views:
         candidates = [view.uuid, *(step.uuid for step in view.steps)]
-        candidates += [step.result_uuid for step in view.steps if isinstance(step, Called)]
+        candidates += [step.result_uuid for step in view.steps if isinstance(step, ToolStep)]
         yield from (uuid for uuid in candidates if uuid)

@@ -16,7 +16,7 @@ from recollect.records.blocks import (
     ToolReference,
     UnknownBlock,
 )
-from recollect.render.views.blocks import show_blocks
+from recollect.render.views.part_builders import show_blocks
 from recollect.render.views.parts import Entries, Entry, Fields, Json, Picture, Plain, Prose
 
 
@@ -43,6 +43,7 @@ def test_pictures_and_documents_wherever_they_lie() -> None:
         Picture("application/octet-stream", "", "https://example.com/x.png"),
         Picture("application/octet-stream", ""),
         Plain("words"),
+        Fields((("title", "t"),)),
         Picture("application/pdf", "BB", "t"),
         Json("[]"),
     )

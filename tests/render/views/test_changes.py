@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.records.tools import PatchHunk
-from recollect.render.views.changes import compare, show_addition, split_lines
+from recollect.render.views.part_builders import compare, show_addition, split_lines
 
 lines = st.lists(st.sampled_from("abc"), max_size=20).map("\n".join)
 

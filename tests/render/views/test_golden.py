@@ -7,7 +7,7 @@ import pytest
 
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.library.opening import open_session
-from recollect.render.views.turns import build_turn_views
+from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
 from tests.golden import check_golden
 

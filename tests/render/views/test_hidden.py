@@ -8,19 +8,17 @@ import pytest
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.library.opening import open_session
 from recollect.reader import read_transcript
+from recollect.records.attachment_kinds import HookKind, OtherAttachment, QueuedCommand
 from recollect.records.attachments import KINDS_KNOWN_BY_NAME, AnyAttachment, Attachment
-from recollect.records.attachments.files import QueuedCommand
-from recollect.records.attachments.hooks import HookKind
-from recollect.records.attachments.kinds import OtherAttachment
 from recollect.records.system import SYSTEM_SUBTYPES
-from recollect.render.views.contexts import read_context
 from recollect.render.views.hidden import (
     HIDDEN_ATTACHMENT_NAMES,
     HIDDEN_ATTACHMENTS,
     HIDDEN_SYSTEM,
 )
+from recollect.render.views.message_steps import read_context
 from recollect.render.views.notices import note_record
-from recollect.render.views.turns import build_turn_views
+from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
 from tests.render.views.accounting import find_unaccounted
 from tests.samples import every_transcript
@@ -73,11 +71,22 @@ def test_every_kind_of_attachment_is_shown_or_listed() -> None:
 
 
 def test_every_notice_of_the_client_is_shown_or_listed() -> None:
-    """A subtype that gets a class is shown, or somebody has decided that it is not."""
+    """What the client says in words is shown, whatever the subtype."""
     empty = {
         name
         for name in SYSTEM_SUBTYPES
         for view in build_turn_views(Session([user("p"), system("s", name, "p", content="x")]))
+        if not view.steps
+    }
+    assert empty == set()
+
+
+def test_every_notice_without_words_is_shown_or_listed() -> None:
+    """A subtype that gets a class is shown also without words, or is listed."""
+    empty = {
+        name
+        for name in SYSTEM_SUBTYPES
+        for view in build_turn_views(Session([user("p"), system("s", name, "p")]))
         if not view.steps
     }
     hidden = {name for name, kind in SYSTEM_SUBTYPES.items() if issubclass(kind, HIDDEN_SYSTEM)}

@@ -1,6 +1,6 @@
 """The outline of a session."""
 
-from recollect.render.views.outline import OutlineEntry, build_outline
+from recollect.render.views.overview import OutlineEntry, build_outline
 from recollect.session.prompts import InputKind
 from recollect.session.session import Session
 from tests.session.chains import boundary, in_a_row, reply, result, summary, use, user
@@ -15,7 +15,7 @@ def test_prompts_with_their_figures() -> None:
         user("c", "<command-name>/cost</command-name><command-args>all</command-args>"),
     )
     entry = OutlineEntry(
-        index=0,
+        number=1,
         uuid="p",
         kind=InputKind.TYPED,
         line="fix it …",

@@ -2,9 +2,8 @@
 
 from msgspec.structs import replace
 
-from recollect.records.irregular import Damaged
-from recollect.records.span import Span
-from recollect.render.views.places import find_places, find_turn_index
+from recollect.records.envelope import Damaged, Span
+from recollect.render.views.timeline import build_timeline, find_turn_index
 from recollect.session.session import Session
 from tests.session.chains import attachment, in_a_row, reply, system, user
 
@@ -23,10 +22,10 @@ def test_every_record_has_a_turn() -> None:
 def test_places_are_found_once_per_state_of_a_session() -> None:
     """They are kept while the session stays the same, and found anew when it grows."""
     session = Session([user("p")])
-    before = find_places(session)
-    assert find_places(session) is before
+    before = build_timeline(session)
+    assert build_timeline(session) is before
     session.extend([user("q")])
-    assert find_places(session) is not before
+    assert build_timeline(session) is not before
 
 
 def test_line_written_again_does_not_move_damage() -> None:
@@ -41,14 +40,16 @@ def test_line_written_again_does_not_move_damage() -> None:
             again,
         ]
     )
-    kinds = [[type(item.what).__name__ for item in row] for row in find_places(session).happenings]
+    kinds = [
+        [type(item.what).__name__ for item in row] for row in build_timeline(session).happenings
+    ]
     assert kinds == [["User", "Damaged"], ["User"]]
 
 
 def test_lines_without_a_uuid_keep_their_order() -> None:
     """Files without links are shown in the order of their lines."""
     nameless = [replace(record, uuid=None) for record in (user("a", "one"), reply("b", "two"))]
-    rows = find_places(Session(nameless)).happenings
+    rows = build_timeline(Session(nameless)).happenings
     assert [[item.what for item in row] for row in rows] == [nameless]
 
 
@@ -59,5 +60,5 @@ def test_reports_without_a_uuid_are_placed_by_time() -> None:
     notice = replace(
         system("n", "informational", content="x", timestamp="2026-01-01T12:30:00Z"), uuid=None
     )
-    rows = find_places(Session([first, notice, second])).happenings
+    rows = build_timeline(Session([first, notice, second])).happenings
     assert [len(row) for row in rows] == [2, 1]

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from recollect.reader import read_span, read_transcript
+from recollect.render.views.notices import show_raw
 from recollect.render.views.parts import Json
-from recollect.render.views.raw import build_raw_view, show_raw
 from recollect.session.session import Session
 from tests.session.chains import user
 
@@ -15,13 +15,17 @@ def test_record_of_a_file(tmp_path: Path) -> None:
     path.write_bytes(b'{"type":"user","uuid":"a","brand":{"new":1e400}}\r\n{"type":"user"}\n')
     session = Session(read_transcript(path))
     shown = '{\n  "type": "user",\n  "uuid": "a",\n  "brand": {\n    "new": 1e400\n  }\n}'
-    assert build_raw_view(session, "a", read_span) == Json(shown)
+    record = session.find_record("a")
+    assert record
+    assert record.span
+    assert show_raw(read_span(record.span)) == Json(shown)
 
 
 def test_records_that_no_file_holds() -> None:
     """A record from a stream and one that does not exist have no bytes."""
     session = Session([user("a")])
-    assert [build_raw_view(session, uuid, read_span) for uuid in ("a", "z")] == [None, None]
+    found = [session.find_record(uuid) for uuid in ("a", "z")]
+    assert [record and record.span for record in found] == [None, None]
 
 
 def test_bytes_that_are_no_json() -> None:

@@ -3,14 +3,25 @@
 from msgspec import Raw
 from msgspec.structs import replace
 
-from recollect.records.envelope import Record
-from recollect.records.irregular import Damaged, Unknown
-from recollect.records.span import Span
-from recollect.records.tokens import Tokens
-from recollect.render.views.conversation import Called, Noted, NoticeKind, Said, Step, Thought
-from recollect.render.views.parts import Fields, Json, Output, Picture, Plain, Prose
-from recollect.render.views.turns import build_turn_view, build_turn_views
-from recollect.session.contexts import Context, ContextKind
+from recollect.records.decoding import decode_record
+from recollect.records.envelope import Damaged, Record, Span, Unknown
+from recollect.records.usage import Tokens
+from recollect.render.views.parts import (
+    Fields,
+    Json,
+    NoticeKind,
+    NoticeStep,
+    Output,
+    Picture,
+    Plain,
+    Prose,
+    Step,
+    TextStep,
+    ThinkingStep,
+    ToolStep,
+)
+from recollect.render.views.turn_views import build_turn_view, build_turn_views
+from recollect.session.prompt_contexts import Context, ContextKind
 from recollect.session.prompts import InputKind
 from recollect.session.session import Session
 from tests.session.chains import (
@@ -19,6 +30,7 @@ from tests.session.chains import (
     boundary,
     in_a_row,
     progress,
+    queue,
     reply,
     result,
     summary,
@@ -34,11 +46,11 @@ def steps_of(*records: Record) -> list[tuple[Step, ...]]:
     return [view.steps for view in build_turn_views(Session(records))]
 
 
-def said(uuid: str, words: str, role: str = "assistant") -> Said:
+def said(uuid: str, words: str, role: str = "assistant") -> TextStep:
     """Words of the model, or of somebody else."""
     if role == "user":
-        return Said(uuid=uuid, message_id=uuid, role=role, parts=(Prose(words),))
-    return Said(
+        return TextStep(uuid=uuid, message_id=uuid, role=role, parts=(Prose(words),))
+    return TextStep(
         uuid=uuid,
         message_id=f"msg_{uuid}",
         role=role,
@@ -47,9 +59,11 @@ def said(uuid: str, words: str, role: str = "assistant") -> Said:
     )
 
 
-def noted(uuid: str | None, kind: NoticeKind, title: str, *parts: Prose | Plain | Output) -> Noted:
+def noted(
+    uuid: str | None, kind: NoticeKind, title: str, *parts: Prose | Plain | Output
+) -> NoticeStep:
     """A notice."""
-    return Noted(uuid=uuid, kind=kind, title=title, parts=parts)
+    return NoticeStep(uuid=uuid, kind=kind, title=title, parts=parts)
 
 
 def test_turn_is_headed_by_the_words_of_the_person() -> None:
@@ -82,7 +96,7 @@ def test_results_are_part_of_their_calls() -> None:
         user("q", [answer("t1", "a"), text("and hurry")]),
     )
     ((called, beside),) = steps_of(*records)
-    assert isinstance(called, Called)
+    assert isinstance(called, ToolStep)
     assert (called.tool, called.title, called.uuid, called.result_uuid) == ("Bash", "ls", "r", "q")
     assert called.output == (Output("a"),)
     assert beside == said("q", "and hurry", "user")
@@ -103,9 +117,15 @@ def test_steps_stand_in_the_order_of_the_file() -> None:
         reply("r3", "done"),
     )
     (steps,) = steps_of(*records)
-    assert [type(step) for step in steps] == [Thought, Called, Noted, Said, Said]
-    assert steps[0] == Thought(uuid="r1", message_id="m", text="hm")
-    assert steps[2] == Noted(
+    assert [type(step) for step in steps] == [
+        ThinkingStep,
+        ToolStep,
+        NoticeStep,
+        TextStep,
+        TextStep,
+    ]
+    assert steps[0] == ThinkingStep(uuid="r1", message_id="m", text="hm")
+    assert steps[2] == NoticeStep(
         uuid="h",
         kind=NoticeKind.HOOK,
         title="PreToolUse:Bash hook succeeded",
@@ -141,7 +161,7 @@ def test_what_the_client_reports_is_noted() -> None:
             ),
             noted("f", NoticeKind.MODEL, "opus → sonnet"),
             noted("i", NoticeKind.INFORMATION, "a word"),
-            Noted(
+            NoticeStep(
                 uuid="x",
                 kind=NoticeKind.API_ERROR,
                 title="API Error: 500",
@@ -248,7 +268,7 @@ def test_notification_of_a_task() -> None:
     (view,) = build_turn_views(Session(records))
     assert (view.uuid, view.words) == ("n", "Agent finished")
     (step,) = view.steps
-    assert isinstance(step, Said)
+    assert isinstance(step, TextStep)
     assert (step.uuid, step.role, step.parts) == (
         None,
         "user",
@@ -275,7 +295,7 @@ def test_injected_texts_are_hidden_but_not_their_pictures() -> None:
     )
     (steps,) = steps_of(*records)
     assert steps == (
-        Noted(
+        NoticeStep(
             uuid="n",
             kind=NoticeKind.INFORMATION,
             title="For the model",
@@ -295,14 +315,16 @@ def test_damage_and_unknown_records_stand_where_they_lie() -> None:
     ]
     (steps,) = steps_of(*records)
     assert steps == (
-        Noted(
+        NoticeStep(
             uuid=None,
             kind=NoticeKind.DAMAGE,
             title="Damaged line: no JSON",
             parts=(Fields((("offset", "10"), ("bytes", "5"))),),
         ),
         said("r", "done"),
-        Noted(uuid=None, kind=NoticeKind.UNKNOWN, title="Unknown record new", parts=(Json("{}"),)),
+        NoticeStep(
+            uuid=None, kind=NoticeKind.UNKNOWN, title="Unknown record new", parts=(Json("{}"),)
+        ),
     )
 
 
@@ -360,7 +382,7 @@ def test_range_of_turns() -> None:
 
 
 def test_views_follow_a_growing_session() -> None:
-    """After records are added, the views are those of a session built anew."""
+    """After records are added, the views are those of a session rebuilt."""
     records = in_a_row(user("p"), reply("r", use("t1", command="ls")), result("q", "t1", "a"))
     growing = Session()
     for count, record in enumerate(records, 1):
@@ -375,7 +397,7 @@ def test_queued_words_keep_their_contexts() -> None:
         user("p"), attachment("w", "queued_command", prompt=words, commandMode="prompt")
     )
     ((step,),) = steps_of(*records)
-    assert isinstance(step, Said)
+    assert isinstance(step, TextStep)
     assert step.parts == (Prose("go"),)
     assert step.contexts == (
         Context(
@@ -386,3 +408,42 @@ def test_queued_words_keep_their_contexts() -> None:
             2,
         ),
     )
+
+
+def test_a_gap_is_remarked_where_it_is() -> None:
+    """What follows a lost record stands where the file has it, behind one remark."""
+    chain = [
+        *in_a_row(user("a", "one"), reply("b", "first")),
+        *in_a_row(reply("c", "second", parent="gone"), user("d", "two"), reply("e", "third")),
+    ]
+    gap = noted(None, NoticeKind.GAP, "A link is missing here")
+    assert steps_of(*chain) == [
+        (said("b", "first"), gap, said("c", "second")),
+        (said("e", "third"),),
+    ]
+    assert all(view.is_on_main_path for view in build_turn_views(Session(chain)))
+
+
+def test_queued_prompts_are_shown_where_they_were_taken_up() -> None:
+    """One that the model saw is somebody's words, one that was taken back a notice."""
+    chain = in_a_row(user("a", "one"), reply("b", "first"))
+    added = [queue("enqueue", "and this"), queue("remove")]
+    dropped = [queue("enqueue", "not this"), queue("popAll", "not this")]
+    assert steps_of(chain[0], *added, chain[1], *dropped) == [
+        (
+            said("queue-0", "and this", "user"),
+            said("b", "first"),
+            noted("queue-2", NoticeKind.INFORMATION, "Queued prompt, not sent", Prose("not this")),
+        )
+    ]
+
+
+def test_a_result_among_the_records_is_shown_with_its_content() -> None:
+    """A line that a client only prints is named, and all of it can be read."""
+    line = b'{"type":"result","subtype":"success","result":"all done"}'
+    printed = decode_record(line, Span("", 0, len(line)))
+    assert printed is not None
+    ((step,),) = steps_of(user("a", "one"), printed)
+    assert isinstance(step, NoticeStep)
+    assert step.title == "Stream message result success"
+    assert [json for json in step.parts if isinstance(json, Json) and "all done" in json.text]

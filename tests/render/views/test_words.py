@@ -2,7 +2,8 @@
 
 import pytest
 
-from recollect.render.views.words import count_of, join_facts, size_of, take_line, time_of
+from recollect.render.views.part_builders import join_facts, take_line
+from recollect.render.views.quantities import count_of, size_of, time_of
 
 
 @pytest.mark.parametrize(
@@ -36,15 +37,19 @@ def test_counts() -> None:
 @pytest.mark.parametrize(
     ("count", "words"),
     [
+        (0, "0 bytes"),
         (1, "1 byte"),
-        (1023, "1,023 bytes"),
-        (1024, "1.0 kB"),
-        (5 << 20, "5.0 MB"),
-        (1 << 42, "4096.0 GB"),
+        (999, "999 bytes"),
+        (1000, "1.0 KB"),
+        (196_012, "196.0 KB"),
+        (34_901_738, "34.9 MB"),
+        (5_000_000_000, "5.0 GB"),
+        (7_200_000_000_000, "7.2 TB"),
+        (7_200_000_000_000_000, "7,200.0 TB"),
     ],
 )
 def test_sizes(count: int, words: str) -> None:
-    """Bytes are told in the unit that fits."""
+    """A size has a fitting unit, and at most three digits before the point."""
     assert size_of(count) == words
 
 

@@ -37,7 +37,7 @@ ARGUMENTS = [
 ]
 DESKTOP = (1280, 800)
 PHONE = (390, 844)
-TIMEOUT = 30_000
+TIMEOUT = 60_000
 """Milliseconds that anything may take on a busy machine; nothing waits for it to pass."""
 
 Theme = Literal["light", "dark"]

@@ -104,7 +104,7 @@ def _plant_all(records: list[Json], session_id: str, payload: str) -> Iterator[J
         yield {**planted, "sessionId": session_id, "planted": payload}
 
 
-def _plant(value: Any, payload: str, *, is_kept: bool = False) -> Any:  # noqa: ANN401 - any JSON
+def _plant(value: Any, payload: str, *, is_kept: bool = False) -> Any:
     match value:
         case dict():
             kept = _STRUCTURE | ({"name"} if value.get("type") == "tool_use" else set())

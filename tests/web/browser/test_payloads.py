@@ -48,7 +48,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningS
     folder = tmp_path_factory.mktemp("planted")
     root, ids = write_planted_root(folder)
     with run_server(folder, root) as running:
-        running.wait_until_level()
+        running.wait_until_current()
         yield running, ids
 
 

@@ -25,7 +25,7 @@ IS_UPDATE = bool(os.environ.get(VARIABLE))
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "screenshots"
 MADE_WITH = FOLDER / "made-with.json"
-LARGEST = 150_000
+MAX_VALUE = 150_000
 """Bytes; a page of the documentation should not take longer to load than to read."""
 TOLERANCE = 16
 SHARE = 0.005
@@ -144,4 +144,4 @@ def test_pictures_are_those_that_are_taken() -> None:
     """There is no picture that nobody renews, and none that is slow to load."""
     sizes = {path.stem: path.stat().st_size for path in FOLDER.glob("*.png")}
     assert set(sizes) == {shot.name for shot in SHOTS}
-    assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
+    assert {name: size for name, size in sizes.items() if size > MAX_VALUE} == {}

@@ -1,10 +1,11 @@
-"""`recollect completion`: a script for the shell, and the sessions that it offers.
+"""`recollect completion`: shell completion scripts, and the completion of session ids.
 
-Whatever goes wrong while a line is typed stays silent: nobody has asked for anything yet. What is
-offered is what the index knows, because a shell waits for it at every key.
+Errors while completing are silent, since the user has not run anything yet. Sessions come from the
+index as it is, because the shell waits for the result.
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Final
 
@@ -22,15 +23,16 @@ from recollect.cli import COMPLETION_VARIABLE
 from recollect.cli.session_labels import label_title
 from recollect.errors import RecollectError, UsageError
 from recollect.locations import resolve_roots
-from recollect.locations.names import PROJECTS_DIRECTORY
+from recollect.locations.project_names import PROJECTS_DIRECTORY
 from recollect.locations.references import LATEST
-from recollect.render.terminal import safe_text, shorten
-from recollect.store.listings import Listing
-from recollect.store.place import find_data_directory
-from recollect.sync.listings import list_known
+from recollect.render.terminal import shorten
+from recollect.store.data_directory import find_data_directory
+from recollect.store.session_table import Listing
+from recollect.sync.session_lists import list_indexed
 
-MOST_OFFERED: Final = 50
+MAX_OFFERED: Final = 50
 _TITLE_WIDTH: Final = 60
+_PLAIN_ID: Final = re.compile(r"[\w.-]+", re.ASCII)
 
 _POWERSHELL: Final = """\
 Register-ArgumentCompleter -Native -CommandName %(prog_name)s -ScriptBlock {
@@ -53,13 +55,13 @@ Register-ArgumentCompleter -Native -CommandName %(prog_name)s -ScriptBlock {
 
 @add_completion_class
 class PowerShellComplete(ShellComplete):
-    """Completion in PowerShell, which click does not know."""
+    """Completion for PowerShell, which click does not support."""
 
     name = "powershell"
     source_template = _POWERSHELL
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """The words of the line, and the one that is being typed."""
+        """Return the words of the line and the incomplete one."""
         words = split_arg_string(os.environ.get("COMP_WORDS", ""))[1:]
         incomplete = os.environ.get("COMP_CWORD", "")
         if incomplete and words and words[-1] == incomplete:
@@ -67,12 +69,12 @@ class PowerShellComplete(ShellComplete):
         return words, incomplete
 
     def format_completion(self, item: CompletionItem) -> str:
-        """One line: the value, and what there is to say about it."""
+        """Return the value and its description on one line."""
         return f"{item.value}\t{item.help}" if item.help else str(item.value)
 
 
-def answer(program: click.Command, instruction: str) -> int:
-    """Print what a script asked for, and return the exit code."""
+def run_completion(program: click.Command, instruction: str) -> int:
+    """Run an instruction of a completion script and return the exit code."""
     return shell_complete(program, {}, "recollect", COMPLETION_VARIABLE, instruction)
 
 
@@ -80,7 +82,7 @@ def answer(program: click.Command, instruction: str) -> int:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish", "powershell"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print a script that completes commands and sessions.
+    """Print a shell completion script.
 
     \b
       bash        eval "$(recollect completion bash)"                 in ~/.bashrc
@@ -88,39 +90,39 @@ def command(ctx: click.Context, shell: str) -> None:
       fish        recollect completion fish | source                  in config.fish
       powershell  recollect completion powershell | Out-String | Invoke-Expression
 
-    Sessions are offered by id, with their titles, as the last list showed them.
+    Session ids are completed from the index, with their titles.
     """
     kind = get_completion_class(shell)
     if kind is None:
-        raise UsageError(f"There is no completion for {shell}.")
+        raise UsageError(f"Completion is not available for {shell}.")
     click.echo(kind(ctx.find_root().command, {}, "recollect", COMPLETION_VARIABLE).source())
 
 
 def complete_session(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-    """Ids that begin with what was typed, or whose titles hold it, the newest first."""
+    """Return sessions whose id starts with, or whose title contains, `incomplete`."""
     try:
         roots = resolve_roots(ctx.params.get("claude_dirs") or ())
-        known = list_known(find_data_directory())
+        known = list_indexed(find_data_directory())
     except (RecollectError, OSError):
         return []
-    places = [root / PROJECTS_DIRECTORY for root in roots]
-    fitting = (each for each in known if _is_plain(each) and _fits(each, incomplete))
+    projects = [root / PROJECTS_DIRECTORY for root in roots]
+    matching = (each for each in known if _is_plain(each) and _matches(each, incomplete))
     offered = [CompletionItem(LATEST)] if LATEST.startswith(incomplete) else []
-    for each in fitting:
+    for each in matching:
         path = Path(each.path)
-        if any(path.is_relative_to(place) for place in places) and path.exists():
+        if any(path.is_relative_to(project) for project in projects) and path.exists():
             offered.append(CompletionItem(each.id, help=_describe(each)))
-        if len(offered) >= MOST_OFFERED:
+        if len(offered) >= MAX_OFFERED:
             break
     return offered
 
 
 def _is_plain(listing: Listing) -> bool:
-    """Whether its id can be typed; a shell would show any other as it is, and obey it."""
-    return not listing.is_subagent and safe_text(listing.id, single_line=True) == listing.id
+    """Return whether its id needs no quoting: shells insert completions as they are."""
+    return not listing.is_subagent and _PLAIN_ID.fullmatch(listing.id) is not None
 
 
-def _fits(listing: Listing, typed: str) -> bool:
+def _matches(listing: Listing, typed: str) -> bool:
     return listing.id.startswith(typed) or typed.casefold() in (listing.title or "").casefold()
 
 

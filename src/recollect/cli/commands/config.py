@@ -1,4 +1,4 @@
-"""`recollect config`: which defaults apply, and where each of them comes from."""
+"""`recollect config`: the effective settings and their origin."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,19 +6,19 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from recollect.cli.config.file import find_path
-from recollect.cli.config.values import Effective, Origin, find_effective
-from recollect.cli.documents import format_document
+from recollect.cli.config_file import find_path
+from recollect.cli.effective_settings import Effective, Origin, find_effective
+from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.tables import count_columns, iter_table, wrap
-from recollect.health.sources import describe_place
+from recollect.health.survey import display_path
 
 SCHEMA = "recollect.config/1"
-_BUILT_IN = "built in"
+_BUILT_IN = "default"
 
 
 class ConfigDocument(Struct, frozen=True, kw_only=True):
-    """What `config show --json` prints."""
+    """The document of `config show --json`."""
 
     schema: str = SCHEMA
     path: str
@@ -29,10 +29,10 @@ class ConfigDocument(Struct, frozen=True, kw_only=True):
 @click.group("config", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> int:
-    """Show the defaults that apply, and where each comes from.
+    """Show the effective settings and where they come from.
 
-    Defaults stand in a file of your own, `config.toml`, which need not exist. Options win over the
-    environment, the environment over the file. Without a command it shows them.
+    Settings are read from `config.toml`, which is optional. Options override the environment, and
+    the environment overrides the file. Without a subcommand, runs `config show`.
 
     \b
       recollect config show
@@ -45,17 +45,17 @@ def command(ctx: click.Context) -> int:
 
 
 @command.command("show")
-@click.option("--timezone", metavar="NAME", help="Show what applies together with this option.")
-@click.option("--prices", metavar="FILE", help="Show what applies together with this option.")
+@click.option("--timezone", metavar="NAME", help="Show the settings with this option applied.")
+@click.option("--prices", metavar="FILE", help="Show the settings with this option applied.")
 @claude_dir_option
 @json_option
 def show(
     *, timezone: str | None, prices: str | None, claude_dirs: tuple[Path, ...], as_json: bool
 ) -> int:
-    """Show every setting with its value and its origin.
+    """Show each setting, its value and its origin.
 
-    The options are those of other commands: given here, they show what they would change. Exits
-    with 2 if the file cannot be followed, and says in which line.
+    The options are those of other commands; pass them to see their effect. Exits with 2 and names
+    the line if the file is invalid.
 
     \b
       recollect config show
@@ -73,8 +73,8 @@ def show(
 
 def _iter_text(document: ConfigDocument) -> Iterator[str]:
     columns = count_columns()
-    state = "" if document.exists else " (there is none yet)"
-    yield from wrap(f"File: {describe_place(Path(document.path))}{state}", columns, "")
+    state = "" if document.exists else " (does not exist)"
+    yield from wrap(f"File: {display_path(Path(document.path))}{state}", columns, "")
     yield ""
     rows = [
         (each.name, _name_origin(each), value) if number == 0 else ("", "", value)
@@ -88,11 +88,9 @@ def _list_values(setting: Effective) -> list[str]:
     match setting.value:
         case None | ():
             return ["(none)"]
-        case bool():
-            return ["yes" if setting.value else "no"]
         case str():
-            return [describe_place(Path(setting.value))]
-    return [describe_place(Path(value)) for value in setting.value]
+            return [display_path(Path(setting.value))]
+    return [display_path(Path(value)) for value in setting.value]
 
 
 def _name_origin(setting: Effective) -> str:

@@ -1,4 +1,4 @@
-"""`recollect demo`: any command, on made-up sessions in a temporary place."""
+"""`recollect demo`: any command on sample sessions in a temporary directory."""
 
 import os
 import shutil
@@ -11,10 +11,10 @@ from recollect.cli.clock import NOW_VARIABLE
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.library.sessions import iter_sessions
 from recollect.locations.roots import CONFIG_VARIABLE
-from recollect.store.place import VARIABLE
+from recollect.store.data_directory import VARIABLE
 
 NOW = "2026-11-13T12:00:00Z"
-"""The day after the last of the made-up sessions, so that "today" and "7d" find something."""
+"""The day after the last sample session, so that "today" and "7d" have results."""
 
 
 @click.command(
@@ -24,11 +24,11 @@ NOW = "2026-11-13T12:00:00Z"
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[COMMAND] [ARGUMENTS]...")
 @click.pass_context
 def command(ctx: click.Context, arguments: tuple[str, ...]) -> int:
-    """Try any command on made-up sessions.
+    """Try any command on sample sessions.
 
-    COMMAND, which is `list` if there is none, runs on a copy of the sessions that come with
-    Recollect. Your own are neither read nor written, and nothing is left behind. The clock stands
-    at the day after the last of them.
+    Runs COMMAND (default: list) on a copy of the sample sessions that come with Recollect. Your own
+    sessions are neither read nor changed, and nothing is left behind. The clock is set to the day
+    after the last sample session.
 
     \b
       recollect demo
@@ -47,7 +47,7 @@ def command(ctx: click.Context, arguments: tuple[str, ...]) -> int:
 
 
 def copy_demo(target: Path) -> Path:
-    """Copy the made-up Claude directory to `target`, each transcript as old as what it tells."""
+    """Copy the sample sessions to `target`, with modification times that match their records."""
     shutil.copytree(CLAUDE_DIRECTORY, target)
     for listing in iter_sessions(include_subagents=True, root=target):
         os.utime(listing.path, (listing.activity, listing.activity))

@@ -1,4 +1,4 @@
-"""`recollect doctor`: what is on disk, how much of it this version knows, and what is broken."""
+"""`recollect doctor`: check transcripts, Claude directories and the index."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,32 +7,30 @@ import click
 from msgspec.structs import replace
 
 from recollect.cli.clock import read_clock
-from recollect.cli.config.defaults import is_given
-from recollect.cli.config.values import find_prices
-from recollect.cli.doctor.text import iter_report
-from recollect.cli.documents import format_document
+from recollect.cli.doctor_text import iter_report
+from recollect.cli.effective_settings import find_prices
+from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.paging import pager_option, show_lines
+from recollect.cli.program import is_given
 from recollect.cli.progress import show_progress
 from recollect.cli.tables import count_columns
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.errors import NothingFound, UnreadableInput, UsageError
-from recollect.health.index_state import examine_index
-from recollect.health.report import Report
-from recollect.health.roots import examine_roots
-from recollect.health.sources import describe_place, take_inventory
-from recollect.health.survey import survey
+from recollect.health.health_report import HealthReport
+from recollect.health.root_checks import examine_index, examine_roots
+from recollect.health.survey import display_path, survey, take_inventory
 from recollect.locations import resolve_roots
-from recollect.store.place import find_data_directory
+from recollect.store.data_directory import find_data_directory
 from recollect.store.versions import SQLITE_VERSION
-from recollect.sync.level import find_transcripts
+from recollect.sync.freshness import find_transcripts
 
-TIP = "To see what a report looks like: recollect doctor --demo"
+TIP = "To see a sample report: recollect doctor --demo"
 
 
 @click.command("doctor")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
-@click.option("--demo", is_flag=True, help="Check the sessions that come with Recollect.")
+@click.option("--demo", is_flag=True, help="Use the sample sessions that come with Recollect.")
 @pager_option
 @claude_dir_option
 @json_option
@@ -44,14 +42,14 @@ def command(
     claude_dirs: tuple[Path, ...],
     as_json: bool,
 ) -> int:
-    """Check what is on disk: what is new, broken or about to go.
+    """Check transcripts for damage, unknown data and pending deletion.
 
-    PATH is a transcript, a directory with transcripts, or a Claude directory; without one, your
-    Claude directories are checked. Nothing is changed. The report holds names and counts and
-    nothing that was said, so that it can be shown to others.
+    PATH is a transcript, a directory of transcripts, or a Claude directory; the default is your
+    Claude directories. Nothing is changed. The report contains names and counts but no conversation
+    text, so it is safe to share.
 
-    Your Claude directories are looked at as such too: who may read them, which sessions Claude Code
-    is about to delete, what deleted ones left behind, and the state of Recollect's own index.
+    For your Claude directories it also reports who can read them, which sessions Claude Code will
+    delete soon, leftovers of deleted sessions, and the state of the index.
 
     \b
       recollect doctor
@@ -60,32 +58,32 @@ def command(
     Exits with 4 if something is damaged and with 3 if there is nothing to check.
     """
     if sum(map(bool, (paths, is_given("claude_dirs"), demo))) > 1:
-        raise UsageError("Give paths, or --claude-dir, or --demo: each says what to check.")
+        raise UsageError("Use only one of PATH, --claude-dir and --demo.")
     try:
-        places = (CLAUDE_DIRECTORY,) if demo else paths or resolve_roots(claude_dirs)
-        report = _survey(places)
+        sources = (CLAUDE_DIRECTORY,) if demo else paths or resolve_roots(claude_dirs)
+        report = _survey(sources)
     except NothingFound as error:
         raise NothingFound(f"{error}\n{TIP}") from error
     if not demo and not paths:
-        report = _add_machine(report, places)
+        report = _add_local_checks(report, sources)
     if as_json:
         click.echo(format_document(report))
     else:
-        title = "the demo data" if demo else ", ".join(map(describe_place, places))
+        title = "the demo data" if demo else ", ".join(map(display_path, sources))
         show_lines(iter_report(report, title, count_columns()), is_paged=paged)
     return 0 if report.is_complete else UnreadableInput.exit_code
 
 
-def _survey(places: Sequence[Path]) -> Report:
-    inventory = take_inventory(places)
+def _survey(sources: Sequence[Path]) -> HealthReport:
+    inventory = take_inventory(sources)
     if not inventory.sources and not inventory.refused:
-        looked_at = "".join(f"\n  {place}" for place in places)
-        raise NothingFound(f"No transcripts found. Looked at:{looked_at}")
+        looked_at = "".join(f"\n  {source}" for source in sources)
+        raise NothingFound(f"No transcripts found. Looked in:{looked_at}")
     return survey(show_progress(inventory.sources, "files"), inventory.refused)
 
 
-def _add_machine(report: Report, roots: Sequence[Path]) -> Report:
-    """The report with what is to be said of the directories and of the index of this machine."""
+def _add_local_checks(report: HealthReport, roots: Sequence[Path]) -> HealthReport:
+    """Add the checks of the Claude directories and the index of this machine."""
     return replace(
         report,
         roots=examine_roots(roots, read_clock()),

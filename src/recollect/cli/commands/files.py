@@ -1,4 +1,4 @@
-"""`recollect files`: what a session or a project changed, in order."""
+"""`recollect files`: the file changes of a session or project, as a list, diffs or JSON."""
 
 from __future__ import annotations
 
@@ -7,22 +7,160 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
+from msgspec import Struct, structs
+from rich.text import Text
 
-from recollect.cli.colours import colour_option, wants_colour
-from recollect.cli.documents import format_document, format_line
+from recollect.cli.json_output import format_document, format_line
 from recollect.cli.options import claude_dir_option, json_option, session_argument
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.progress import show_progress
-from recollect.cli.tables import count_columns
+from recollect.cli.session_labels import label_id
+from recollect.cli.show_document import DiffEntry, describe_diff
+from recollect.cli.tables import (
+    GAP,
+    colour_option,
+    count_columns,
+    faint,
+    pad,
+    plural,
+    strong,
+    wants_colour,
+)
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.locations import Transcript
-from recollect.render.terminal import safe_text
-from recollect.render.terminal.look import Look
-from recollect.store.place import find_data_directory
+from recollect.render.terminal import measure, safe_text, shorten
+from recollect.render.terminal.canvas import Canvas, RenderOptions
+from recollect.render.terminal.source_code import draw_diff, show_change
+from recollect.render.terminal.terminal_parts import draw_part
+from recollect.render.terminal.terminal_turns import show_moment
+from recollect.render.views.overview import ChangeFacts, FileChange
+from recollect.render.views.parts import Code, Diff
+from recollect.session.file_events import FileAction
+from recollect.store.data_directory import find_data_directory
 
 if TYPE_CHECKING:
-    from recollect.render.views.file_changes import Change
     from recollect.session.session import Session
+
+_MIN_PATH_WIDTH = 16
+
+
+def iter_list(
+    changes: Sequence[FileChange], look: RenderOptions, *, with_sessions: bool
+) -> Iterator[str]:
+    """Yield one line per change, and the totals."""
+    rows = [_make_cells(change, look, with_sessions=with_sessions) for change in changes]
+    widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
+    room = look.columns - sum(widths) - len(GAP) * len(widths)
+    sides = "<" * (len(widths) - 2) + ">>"
+    for change, row in zip(changes, rows, strict=True):
+        cells = [pad(*cell) for cell in zip(row, widths, sides, strict=True)]
+        path = shorten(show_path(change), max(room, _MIN_PATH_WIDTH))
+        yield GAP.join([*_paint(cells), path]).rstrip()
+    yield ""
+    yield describe_sum(changes)
+
+
+def describe_origin(change: FileChange, look: RenderOptions, *, with_sessions: bool) -> str:
+    """Return the time, the tool and the session of a change."""
+    when, *names, _, _ = _make_cells(change, look, with_sessions=with_sessions)
+    return GAP.join([when, *names])
+
+
+def describe_sum(changes: Sequence[FileChange]) -> str:
+    """Return the totals of some changes."""
+    files = len({change.path for change in changes})
+    added = sum(change.lines_added for change in changes)
+    removed = sum(change.lines_removed for change in changes)
+    counts = f"{plural(len(changes), 'change')} in {plural(files, 'file')}"
+    return strong(f"{counts}, +{added:,} -{removed:,} lines")
+
+
+def show_path(change: FileChange) -> str:
+    """Return the path, relative to the session's directory if possible; marks new files."""
+    path = RenderOptions(directory=change.cwd).show_path(change.path)
+    shown = safe_text(path, single_line=True)
+    return f"{shown} (new)" if change.action is FileAction.CREATE else shown
+
+
+def _make_cells(change: FileChange, look: RenderOptions, *, with_sessions: bool) -> list[str]:
+    tool = f"{change.tool}, subagent" if change.agent_id else change.tool
+    session = [label_id(change.session_id)]
+    return [
+        show_moment(change.timestamp, look.zone),
+        *(session if with_sessions else []),
+        safe_text(tool, single_line=True),
+        f"+{change.lines_added:,}",
+        f"-{change.lines_removed:,}",
+    ]
+
+
+def _paint(cells: Sequence[str]) -> list[str]:
+    *names, added, removed = cells
+    signs = [click.style(added, fg="green"), click.style(removed, fg="red")]
+    return [*map(faint, names), *signs]
+
+
+def iter_diffs(
+    changes: Sequence[FileChange], look: RenderOptions, *, with_sessions: bool
+) -> Iterator[str]:
+    """Yield each change as a diff with a heading, and the totals."""
+    canvas = Canvas(look)
+    for change in changes:
+        title = Text.assemble(
+            (show_path(change), "bold"),
+            f"  {show_change(change.lines_added, change.lines_removed)}",
+            (f"  {describe_origin(change, look, with_sessions=with_sessions)}", "dim"),
+        )
+        yield from canvas.wrap(title, look.columns)
+        yield from map(str.rstrip, _draw(change, canvas))
+        yield ""
+    yield describe_sum(changes)
+
+
+def _draw(change: FileChange, canvas: Canvas) -> Iterator[str]:
+    for part in change.parts:
+        if isinstance(part, Diff):
+            yield from draw_diff(part, canvas, canvas.look.columns)
+        else:
+            yield from draw_part(part, canvas, canvas.look.columns)
+
+
+SCHEMA = "recollect.files/1"
+
+
+class ChangeEntry(ChangeFacts, frozen=True, kw_only=True):
+    """A change in the document."""
+
+    diff: tuple[DiffEntry | Code, ...]
+    """With `--diff`: the changes, or the whole text if the transcript has no patch."""
+
+
+class FilesDocument(Struct, frozen=True, kw_only=True):
+    """The document of `--json`."""
+
+    schema: str = SCHEMA
+    files: int
+    lines_added: int
+    lines_removed: int
+    changes: tuple[ChangeEntry, ...]
+
+
+def describe_changes(changes: Sequence[FileChange]) -> FilesDocument:
+    """Convert changes to the document of `--json`."""
+    return FilesDocument(
+        files=len({change.path for change in changes}),
+        lines_added=sum(change.lines_added for change in changes),
+        lines_removed=sum(change.lines_removed for change in changes),
+        changes=tuple(map(describe_change, changes)),
+    )
+
+
+def describe_change(change: FileChange) -> ChangeEntry:
+    """Convert a change to a document entry."""
+    fields = structs.asdict(change)
+    parts = fields.pop("parts")
+    diff = tuple(describe_diff(part) if isinstance(part, Diff) else part for part in parts)
+    return ChangeEntry(**fields, diff=diff)
 
 
 class _Options(TypedDict):
@@ -36,18 +174,20 @@ class _Options(TypedDict):
 
 @click.command("files")
 @session_argument(required=False)
-@click.option("--project", metavar="TEXT", help="All sessions of projects with this in their path.")
-@click.option("--diff", is_flag=True, help="Show what changed in each file.")
+@click.option(
+    "--project", metavar="TEXT", help="All sessions of projects whose path contains TEXT."
+)
+@click.option("--diff", is_flag=True, help="Show the diff of each change.")
 @pager_option
 @colour_option
 @claude_dir_option
 @json_option
-@click.option("--json-lines", is_flag=True, help="Print one change a line, as JSON.")
+@click.option("--json-lines", is_flag=True, help="Output JSON Lines, one change per line.")
 def command(session: str | None, **options: Unpack[_Options]) -> int:
-    """List what a session or a project changed, in order.
+    """List the file changes of a session or project.
 
-    Counts what the editing tools did, those of subagents too; what a shell command did to files is
-    in no transcript. SESSION is named as for `recollect show`.
+    Lists edits made by tools, in order and including those of subagents; transcripts do not record
+    what shell commands did to files. SESSION is given as for `recollect show`.
 
     \b
       recollect files latest
@@ -55,9 +195,9 @@ def command(session: str | None, **options: Unpack[_Options]) -> int:
       recollect files --project tidepool
       recollect files --project tidepool --json | jq -r '.changes[].path' | sort -u
 
-    Exits with 3 if nothing was changed, and with 4 if a transcript could not be read.
+    Exits with 3 if nothing was changed and with 4 if a transcript could not be read.
     """
-    from recollect.render.views.file_changes import list_changes  # noqa: PLC0415 - the model of a session
+    from recollect.render.views.overview import list_changes  # the model of a session
 
     _check(session, options)
     failures: list[str] = []
@@ -71,17 +211,17 @@ def command(session: str | None, **options: Unpack[_Options]) -> int:
 
 def _check(session: str | None, options: _Options) -> None:
     if (session is None) == (options["project"] is None):
-        raise UsageError("Give a session, or --project: one of them says whose changes to list.")
+        raise UsageError("Specify either SESSION or --project.")
     if options["as_json"] and options["json_lines"]:
-        raise UsageError("Give --json or --json-lines: each says what to print.")
+        raise UsageError("Use only one of --json and --json-lines.")
 
 
 def _iter_sessions(
     session: str | None, options: _Options, failures: list[str]
 ) -> Iterator[Session]:
-    """Yield the sessions that are meant; of those that cannot be read, say why in `failures`."""
-    from recollect.cli.naming import open_named  # noqa: PLC0415 - the index, not for the help
-    from recollect.library.opening import open_transcript  # noqa: PLC0415
+    """Yield the selected sessions; append the reason to `failures` if one cannot be read."""
+    from recollect.cli.session_names import open_named  # opens the index
+    from recollect.library.opening import open_transcript
 
     if session is not None:
         yield open_named(session, options["claude_dirs"])
@@ -94,44 +234,37 @@ def _iter_sessions(
 
 
 def _find_transcripts(options: _Options) -> list[Transcript]:
-    """The transcripts of the project, the oldest first."""
-    from recollect.cli.roots import find_roots, require_transcripts  # noqa: PLC0415 - the index
-    from recollect.sync.level import find_transcripts  # noqa: PLC0415
-    from recollect.sync.listings import list_level  # noqa: PLC0415
-    from recollect.sync.selection import Conditions, select  # noqa: PLC0415
+    """Return the transcripts of the project, oldest first."""
+    from recollect.cli.session_labels import find_roots, require_transcripts  # the index
+    from recollect.sync.freshness import find_transcripts
+    from recollect.sync.session_lists import Conditions, list_current, select
 
     roots = find_roots(options["claude_dirs"])
     found = find_transcripts(roots, include_subagents=False)
-    listings = list_level(find_data_directory(), found)
+    listings = list_current(find_data_directory(), found)
     wanted = select(listings, Conditions(project=options["project"]))
     by_path = {each.file: each for each in found}
     if not wanted:
         require_transcripts(roots)
-        raise NothingFound(f"No project has {options['project']!r} in its path.")
+        raise NothingFound(f"No project path contains {options['project']!r}.")
     return [by_path[listing.path] for listing in reversed(wanted)]
 
 
-def _print(changes: Sequence[Change], options: _Options) -> None:
-    from recollect.cli.files.document import describe_change, describe_changes  # noqa: PLC0415
-
+def _print(changes: Sequence[FileChange], options: _Options) -> None:
     if options["json_lines"]:
         for change in changes:
             click.echo(format_line(describe_change(change)))
     elif options["as_json"]:
         click.echo(format_document(describe_changes(changes)))
     elif not changes:
-        raise NothingFound("No file was changed, as far as the transcripts tell.")
+        raise NothingFound("No file changes.")
     else:
         show_lines(_iter_lines(changes, options), is_paged=options["paged"])
 
 
-def _iter_lines(changes: Sequence[Change], options: _Options) -> Iterator[str]:
-    look = Look(columns=count_columns(), is_coloured=wants_colour())
+def _iter_lines(changes: Sequence[FileChange], options: _Options) -> Iterator[str]:
+    look = RenderOptions(columns=count_columns(), is_coloured=wants_colour())
     with_sessions = options["project"] is not None
     if options["diff"]:
-        from recollect.cli.files.diffs import iter_diffs  # noqa: PLC0415 - loads rich
-
         return iter_diffs(changes, look, with_sessions=with_sessions)
-    from recollect.cli.files.text import iter_list  # noqa: PLC0415 - needs the model of a session
-
     return iter_list(changes, look, with_sessions=with_sessions)

@@ -1,4 +1,4 @@
-"""`recollect follow`: a session as it grows, for the eye, for scripts, and for alarms."""
+"""`recollect follow`: follow sessions as text or JSON Lines, with triggers."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
-from recollect.cli.colours import colour_option, wants_colour
 from recollect.cli.options import claude_dir_option, session_argument
-from recollect.cli.tables import count_columns
+from recollect.cli.tables import colour_option, count_columns, wants_colour
 from recollect.errors import UsageError
 
 if TYPE_CHECKING:
-    from recollect.cli.follow.actions import Actions
-    from recollect.live.events import AnyEvent
-    from recollect.live.scope import Scope
+    from recollect.cli.follow_events import Actions
+    from recollect.live.followed_files import FollowScope
+    from recollect.live.live_events import AnyEvent
     from recollect.live.triggers import Triggers
 
 NEWEST: Final = "latest"
 DRAW_SECONDS: Final = 0.1
-"""How long lines are gathered, so that a burst of records is drawn once."""
+"""How long events are collected, so that a burst of records is rendered once."""
 
-MOST_WAITING: Final = 1000
+MAX_WAITING: Final = 1000
 _RUN: Final = "--run"
 
 
@@ -47,50 +46,54 @@ class _Options(TypedDict):
 
 
 class _Command(click.Command):
-    """All that stands behind `--run` is the program to run and its arguments."""
+    """Everything after `--run` is the program to run and its arguments."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Give each of them to the option by itself, so that click looks into none."""
+        """Pass each argument to the option separately, so that click does not parse it."""
         if _RUN in args:
-            place = args.index(_RUN)
-            args[place:] = [f"{_RUN}={each}" for each in args[place + 1 :]] or [_RUN]
+            start = args.index(_RUN)
+            args[start:] = [f"{_RUN}={each}" for each in args[start + 1 :]] or [_RUN]
         return super().parse_args(ctx, args)
 
 
 @click.command("follow", cls=_Command)
 @session_argument(required=False)
-@click.option("--project", metavar="TEXT", help="All sessions of projects with this in their path.")
-@click.option("--all", "follow_all", is_flag=True, help="All sessions, whatever happens in them.")
+@click.option(
+    "--project", metavar="TEXT", help="Follow all sessions of projects whose path contains TEXT."
+)
+@click.option("--all", "follow_all", is_flag=True, help="Follow all sessions.")
 @click.option(
     "--turns", type=click.IntRange(0, 1000), default=1, show_default=True, metavar="N",
-    help="Show the last N turns of a session first.",
+    help="Show the last N turns first.",
 )  # fmt: skip
-@click.option("--thinking", is_flag=True, help="Show thoughts whole.")
+@click.option("--thinking", is_flag=True, help="Show thinking in full.")
 @click.option(
     "--tools", type=click.Choice(["brief", "full"]), default="brief", show_default=True,
-    help="How much of tool calls; full leaves nothing out.",
+    help="How much of each tool call to show; full omits nothing.",
 )  # fmt: skip
-@click.option("--json-lines", is_flag=True, help="Print one event a line, as JSON.")
-@click.option("--after", metavar="ID", help="Go on behind this event of an earlier run.")
+@click.option("--json-lines", is_flag=True, help="Output JSON Lines, one event per line.")
+@click.option("--after", metavar="ID", help="Resume after this event.")
 @click.option(
-    "--until", type=click.Choice(["idle", "end"]), help="Stop when nothing more is to come."
+    "--until",
+    type=click.Choice(["idle", "end"]),
+    help="Stop when the session is idle or has ended.",
 )
-@click.option("--poll", is_flag=True, help="Look for changes instead of asking the system.")
+@click.option("--poll", is_flag=True, help="Poll instead of using file-system events.")
 @click.option(
     "--on", multiple=True, metavar="WHAT",
-    help="What to wait for: error, permission, cost:5.00 or a query. May be repeated.",
+    help="Trigger on error, permission, cost:5.00 or a search query. Can be repeated.",
 )  # fmt: skip
-@click.option("--notify", is_flag=True, help="Show a note on the desktop when it happens.")
+@click.option("--notify", is_flag=True, help="Show a desktop notification when a trigger fires.")
 @click.option(
     "--run", multiple=True, metavar="CMD ARG...",
-    help="Run a program when it happens. Comes last: all that follows is its own.",
+    help="Run a program when a trigger fires. Must come last: takes all remaining arguments.",
 )  # fmt: skip
 @colour_option
 @claude_dir_option
 def command(session: str | None, **options: Unpack[_Options]) -> int:
-    """Show a session as it grows, with its subagents.
+    """Follow a session as it grows, subagents included.
 
-    SESSION is named as in `show`; without one it is the latest. Ctrl-C ends it.
+    SESSION is given as for `recollect show`; the default is the latest. Press Ctrl-C to stop.
 
     \b
       recollect follow
@@ -99,7 +102,7 @@ def command(session: str | None, **options: Unpack[_Options]) -> int:
       recollect follow --all --on permission --notify
       recollect follow latest --on 'tool:Bash is:error' --run say oops
 
-    A program that is run finds RECOLLECT_SESSION, RECOLLECT_TRIGGER, RECOLLECT_TEXT,
+    A program started by --run gets RECOLLECT_SESSION, RECOLLECT_TRIGGER, RECOLLECT_TEXT,
     RECOLLECT_AGENT and RECOLLECT_TRANSCRIPT in its environment.
     """
     _check(session, options)
@@ -110,42 +113,40 @@ def command(session: str | None, **options: Unpack[_Options]) -> int:
 
 def _check(session: str | None, options: _Options) -> None:
     if sum((session is not None, options["project"] is not None, options["follow_all"])) > 1:
-        raise UsageError("Give a session, --project or --all: each says what to follow.")
-    has_deed = options["notify"] or bool(options["run"])
-    if bool(options["on"]) != has_deed:
-        raise UsageError(
-            "Say with --on what to wait for, and with --notify or --run what to do then."
-        )
+        raise UsageError("Use only one of SESSION, --project and --all.")
+    has_action = options["notify"] or bool(options["run"])
+    if bool(options["on"]) != has_action:
+        raise UsageError("Use --on together with --notify or --run.")
 
 
-def _find_scope(session: str | None, options: _Options) -> Scope:
-    # Named sessions are found by the index, and following loads the whole model of a session.
-    from recollect.cli.naming import find_named  # noqa: PLC0415
-    from recollect.live.scope import RootScope, SessionScope  # noqa: PLC0415
-    from recollect.locations import resolve_roots  # noqa: PLC0415
+def _find_scope(session: str | None, options: _Options) -> FollowScope:
+    # Resolving a session opens the index, and following imports the session model.
+    from recollect.cli.session_names import find_named
+    from recollect.live.followed_files import RootScope, SessionScope
+    from recollect.locations import resolve_roots
 
     if options["follow_all"] or options["project"] is not None:
         return RootScope(resolve_roots(options["claude_dirs"]), options["project"])
     return SessionScope(find_named(session or NEWEST, options["claude_dirs"]))
 
 
-async def _follow(scope: Scope, options: _Options) -> None:
-    from recollect.live.follow import FollowOptions, follow  # noqa: PLC0415
+async def _follow(scope: FollowScope, options: _Options) -> None:
+    from recollect.live.follow import FollowOptions, follow
 
     start = options["after"] or ("start" if scope.is_narrow else "end")
     settings = FollowOptions(poll=options["poll"], until=options["until"])
-    triggers, actions = _make_alarm(options)
-    hear, flush = _make_printer(options)
-    drawn = time.monotonic()
+    triggers, actions = _make_triggers(options)
+    feed, flush = _make_printer(options)
+    last_flush = time.monotonic()
     async for event in _gather(follow(scope, start, settings)):
         if event is not None:
-            hear(event)
+            feed(event)
             if triggers and actions:
-                for fired in triggers.hear(event):
+                for fired in triggers.feed(event):
                     actions.start(fired)
-        if event is None or time.monotonic() - drawn >= DRAW_SECONDS:
+        if event is None or time.monotonic() - last_flush >= DRAW_SECONDS:
             flush()
-            drawn = time.monotonic()
+            last_flush = time.monotonic()
     flush()
     if actions:
         await actions.finish()
@@ -154,8 +155,8 @@ async def _follow(scope: Scope, options: _Options) -> None:
 async def _gather(
     events: AsyncGenerator[AnyEvent, None],
 ) -> AsyncGenerator[AnyEvent | None, None]:
-    """The events, and None after some when there was nothing new for a moment."""
-    queue: asyncio.Queue[AnyEvent] = asyncio.Queue(MOST_WAITING)
+    """Yield the events, and None when there is a pause after some."""
+    queue: asyncio.Queue[AnyEvent] = asyncio.Queue(MAX_WAITING)
     pump = asyncio.create_task(_pump(events, queue))
     getter: asyncio.Task[AnyEvent] | None = None
     pause: float | None = DRAW_SECONDS
@@ -188,34 +189,33 @@ async def _pump(events: AsyncGenerator[AnyEvent, None], queue: asyncio.Queue[Any
             await queue.put(event)
 
 
-def _make_alarm(options: _Options) -> tuple[Triggers, Actions] | tuple[None, None]:
+def _make_triggers(options: _Options) -> tuple[Triggers, Actions] | tuple[None, None]:
     if not options["on"]:
         return None, None
-    from recollect.cli.follow.actions import Actions  # noqa: PLC0415 - queries and prices
-    from recollect.live.triggers import Triggers  # noqa: PLC0415
+    from recollect.cli.follow_events import Actions  # imports queries and prices
+    from recollect.live.triggers import Triggers
 
     return Triggers(options["on"]), Actions(options["run"], notify=options["notify"])
 
 
 def _make_printer(options: _Options) -> tuple[Callable[[AnyEvent], None], Callable[[], None]]:
-    """What to do with an event, and what to do in a pause."""
+    """Return the callbacks for an event and for a pause."""
     if options["json_lines"]:
-        from recollect.cli.documents import format_line  # noqa: PLC0415
-        from recollect.cli.follow.document import describe_event  # noqa: PLC0415
+        from recollect.cli.follow_events import describe_event
+        from recollect.cli.json_output import format_line
 
         return lambda event: click.echo(format_line(describe_event(event))), lambda: None
-    from recollect.cli.follow.text import Drawer  # noqa: PLC0415 - loads rich
-    from recollect.render.terminal.canvas import Canvas  # noqa: PLC0415
-    from recollect.render.terminal.look import Look, ToolDetail  # noqa: PLC0415
+    from recollect.cli.follow_text import EventRenderer  # loads rich
+    from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail
 
-    look = Look(
+    look = RenderOptions(
         columns=count_columns(),
         is_coloured=wants_colour(),
         tools=ToolDetail(options["tools"]),
         thinking=options["thinking"],
     )
-    drawer = Drawer(Canvas(look), options["turns"])
-    return lambda event: _print(drawer.hear(event)), lambda: _print(drawer.flush())
+    renderer = EventRenderer(Canvas(look), options["turns"])
+    return lambda event: _print(renderer.feed(event)), lambda: _print(renderer.flush())
 
 
 def _print(lines: Iterable[str]) -> None:

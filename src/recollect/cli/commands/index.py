@@ -1,28 +1,103 @@
-"""`recollect index`: bring the index level with the files, build it anew, or look at it."""
+"""`recollect index`: update or rebuild the index, or show its status."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
-from recollect.cli.documents import format_document
-from recollect.cli.index.document import IndexDocument, Problem
+from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option, prices_option
 from recollect.cli.progress import progress_line, watch_texts
-from recollect.cli.roots import find_roots
-from recollect.cli.tables import count_columns
+from recollect.cli.session_labels import find_roots
+from recollect.cli.tables import count_columns, iter_table, plural, wrap
 from recollect.errors import IndexFailure, UnreadableInput, UsageError
+from recollect.health.survey import display_path
 from recollect.locations import Transcript
-from recollect.store.place import find_data_directory
-from recollect.store.status import IndexStatus, find_status
-from recollect.sync.level import find_transcripts, is_level
-from recollect.sync.text_status import TextStatus, find_text_status
+from recollect.render.terminal import safe_text
+from recollect.render.views.quantities import size_of
+from recollect.store.data_directory import find_data_directory
+from recollect.store.index_status import IndexStatus, find_index_status
+from recollect.sync.freshness import find_transcripts, is_current
+from recollect.sync.text_indexer import TextStatus, find_text_status
+
+SCHEMA = "recollect.index/1"
+
+
+class Problem(Struct, frozen=True):
+    """A transcript that could not be read."""
+
+    file: str
+    reason: str
+
+
+class IndexDocument(Struct, frozen=True, kw_only=True):
+    """The document of `--json`: what was done, and the resulting status."""
+
+    schema: str = SCHEMA
+    path: str
+    bytes: int
+    is_sound: bool
+    is_level: bool
+    files_read: int
+    bytes_read: int
+    files: int
+    files_gone: int
+    messages: int
+    copies: int
+    text: TextStatus
+    problems: list[Problem]
+
+
+def iter_text(document: IndexDocument, columns: int, *, status_only: bool) -> Iterator[str]:
+    """Yield the lines, none longer than `columns`."""
+    if not status_only:
+        yield _describe_reading(document)
+    path = safe_text(display_path(Path(document.path)), single_line=True)
+    rows = [("Index", path), ("State", _describe_state(document))]
+    if document.is_sound:
+        gone = f", and {document.files_gone:,} deleted" if document.files_gone else ""
+        rows += [
+            ("Size", size_of(document.bytes)),
+            ("Transcripts", f"{document.files:,}{gone}"),
+            ("Messages", f"{document.messages:,} counted"),
+            ("Copies", f"{document.copies:,} not counted"),
+            ("Texts", _describe_texts(document.text)),
+        ]
+    yield from iter_table(rows, "<<", columns, "")
+    for problem in document.problems:
+        yield from wrap(safe_text(f"Could not read {problem.file}: {problem.reason}"), columns, "")
+
+
+def _describe_reading(document: IndexDocument) -> str:
+    if not document.files_read:
+        return "Already up to date."
+    return f"Read {plural(document.files_read, 'file')}, {size_of(document.bytes_read)}."
+
+
+def _describe_state(document: IndexDocument) -> str:
+    if not document.bytes:
+        return "not created yet; the first command that needs it creates it"
+    if not document.is_sound:
+        return "damaged or outdated; the next command that needs it rebuilds it"
+    if not document.is_level:
+        return "out of date; run `recollect index` to update it"
+    return "up to date"
+
+
+def _describe_texts(text: TextStatus) -> str:
+    size = size_of(text.bytes)
+    if text.is_level:
+        return f"{size}, up to date"
+    if not text.bytes:
+        return "not indexed yet; the first search or `recollect index --text` does it"
+    return f"{size}, {plural(text.files_behind, 'file')} to index; the next search does it"
 
 
 @click.command("index")
 @click.option("--rebuild", is_flag=True, help="Read all transcripts again.")
-@click.option("--text", is_flag=True, help="Also what searching needs: every text that was said.")
-@click.option("--status", is_flag=True, help="Only look: change nothing, but check all of it.")
+@click.option("--text", is_flag=True, help="Also update the full-text index that search uses.")
+@click.option("--status", is_flag=True, help="Show and verify the index without changing it.")
 @prices_option
 @claude_dir_option
 @json_option
@@ -35,10 +110,10 @@ def command(
     claude_dirs: tuple[Path, ...],
     as_json: bool,
 ) -> int:
-    """Bring the index level with the transcripts, or look at it.
+    """Update the index, or show its status.
 
-    Other commands do that by themselves. The index is a file of Recollect's own, and can be
-    deleted: all but what it remembers of transcripts that Claude Code has deleted is read again.
+    Other commands update it automatically. The index can be deleted at any time: it is rebuilt from
+    the transcripts, except for what it remembers of transcripts that Claude Code has deleted.
 
     Exits with 4 if a transcript could not be read and with 5 if the index cannot be used.
 
@@ -48,59 +123,59 @@ def command(
       recollect index --status
     """
     if status and (rebuild or text):
-        raise UsageError("Give --status alone: it looks at what the others change.")
+        raise UsageError("--status cannot be used with --rebuild or --text.")
     directory = find_data_directory()
     transcripts = find_transcripts(find_roots(claude_dirs))
-    read = (0, 0) if status else _sync(directory, transcripts, prices, anew=rebuild)
+    read = (0, 0) if status else _sync(directory, transcripts, prices, rebuild=rebuild)
     if text:
-        _index_texts(directory, transcripts, anew=rebuild)
-    level = is_level(directory, transcripts, prices=prices)
-    document = describe(find_status(directory), _look_at_texts(directory, transcripts), level, read)
+        _index_texts(directory, transcripts, rebuild=rebuild)
+    current = is_current(directory, transcripts, prices=prices)
+    document = describe(
+        find_index_status(directory), _show_text_status(directory, transcripts), current, read
+    )
     if as_json:
         click.echo(format_document(document))
     else:
-        from recollect.cli.index.text import iter_text  # noqa: PLC0415 - for people only
-
-        click.echo("\n".join(iter_text(document, count_columns(), is_look=status)))
+        click.echo("\n".join(iter_text(document, count_columns(), status_only=status)))
     return choose_code(document)
 
 
 def _sync(
-    directory: Path, transcripts: Sequence[Transcript], prices: Path | None, *, anew: bool
+    directory: Path, transcripts: Sequence[Transcript], prices: Path | None, *, rebuild: bool
 ) -> tuple[int, int]:
-    """How many files, and bytes of them, had to be read."""
-    from recollect.sync.engine import Progress, sync  # noqa: PLC0415 - a look needs no reader
+    """Update the index; return the number of files and bytes read."""
+    from recollect.sync.sync_engine import SyncProgress, sync  # not needed for --status
 
     with progress_line("files") as line:
 
-        def watch(progress: Progress) -> None:
+        def watch(progress: SyncProgress) -> None:
             line.show(progress.files_done, progress.files)
 
-        report = sync(directory, transcripts, prices=prices, anew=anew, watch=watch)
+        report = sync(directory, transcripts, prices=prices, rebuild=rebuild, watch=watch)
     return report.files_read, report.bytes_read
 
 
-def _index_texts(directory: Path, transcripts: Sequence[Transcript], *, anew: bool) -> None:
-    from recollect.search.engine import RECIPE  # noqa: PLC0415 - a look needs no reader
-    from recollect.store.text_database import delete_texts  # noqa: PLC0415
-    from recollect.sync.texts import index_texts  # noqa: PLC0415
+def _index_texts(directory: Path, transcripts: Sequence[Transcript], *, rebuild: bool) -> None:
+    from recollect.search.engine import ANALYZER  # not needed for --status
+    from recollect.store.text_database import delete_texts
+    from recollect.sync.text_indexer import index_texts
 
-    if anew:
+    if rebuild:
         delete_texts(directory)
     with watch_texts() as watch:
-        index_texts(directory, RECIPE, transcripts, watch=watch)
+        index_texts(directory, ANALYZER, transcripts, watch=watch)
 
 
-def _look_at_texts(directory: Path, transcripts: Sequence[Transcript]) -> TextStatus:
-    from recollect.search.engine import RECIPE  # noqa: PLC0415 - as above
+def _show_text_status(directory: Path, transcripts: Sequence[Transcript]) -> TextStatus:
+    from recollect.search.engine import ANALYZER
 
-    return find_text_status(directory, RECIPE.version, transcripts)
+    return find_text_status(directory, ANALYZER.version, transcripts)
 
 
 def describe(
     status: IndexStatus, text: TextStatus, is_level: bool, read: tuple[int, int] = (0, 0)
 ) -> IndexDocument:
-    """What is to be told about an index."""
+    """Return the document for the status of an index."""
     files_read, bytes_read = read
     return IndexDocument(
         path=status.path,
@@ -119,7 +194,7 @@ def describe(
 
 
 def choose_code(document: IndexDocument) -> int:
-    """The exit code that tells what is wrong."""
+    """Return the exit code for the status of an index."""
     if document.bytes and not document.is_sound:
         return IndexFailure.exit_code
     return UnreadableInput.exit_code if document.problems else 0

@@ -1,27 +1,33 @@
-"""`recollect list`: the sessions there are, the most recently active first."""
+"""`recollect list`: sessions, most recently active first."""
 
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 import click
 
 from recollect.cli.clock import read_clock
-from recollect.cli.list.document import Entry, ListDocument, look_around, make_entry
-from recollect.cli.list.text import iter_lines, list_marks, list_rows
+from recollect.cli.list_text import (
+    ListDocument,
+    ListedSession,
+    find_present_state,
+    iter_lines,
+    list_marks,
+    list_rows,
+    make_entry,
+)
 from recollect.cli.options import claude_dir_option, json_option, since_option, until_option
 from recollect.cli.paging import pager_option, show_lines
-from recollect.cli.periods import parse_period
 from recollect.cli.progress import progress_line
-from recollect.cli.roots import find_roots, require_transcripts
+from recollect.cli.session_labels import find_roots, require_transcripts
 from recollect.cli.tables import count_columns
 from recollect.errors import NothingFound, UsageError
-from recollect.lineage.trees import Tree, build_trees
-from recollect.store.place import find_data_directory
-from recollect.sync.level import find_transcripts
-from recollect.sync.listings import list_level
-from recollect.sync.selection import Conditions, select
+from recollect.lineage.trees import SessionTree, build_trees
+from recollect.store.data_directory import find_data_directory
+from recollect.sync.freshness import find_transcripts
+from recollect.sync.session_lists import Conditions, list_current, select
 
 DEFAULT_LIMIT = 20
 
@@ -44,31 +50,39 @@ class _Options(TypedDict):
 
 @click.command("list")
 @click.argument("text", required=False)
-@click.option("--project", metavar="TEXT", help="Only work directories that hold this text.")
+@click.option("--project", metavar="TEXT", help="Only projects whose path contains TEXT.")
 @click.option("--branch", metavar="NAME", help="Only sessions that ended on this git branch.")
-@click.option("--model", metavar="TEXT", help="Only sessions with this in the name of a model.")
+@click.option(
+    "--model", metavar="TEXT", help="Only sessions with a model whose name contains TEXT."
+)
 @since_option
 @until_option
 @click.option("--errors", is_flag=True, help="Only sessions with failed tool or API calls.")
-@click.option("--subagents", is_flag=True, help="Show subagents too.")
+@click.option("--subagents", is_flag=True, help="Include subagents.")
 @click.option(
-    "--tree", is_flag=True, help="Show forks, continuations and subagents under their session."
+    "--tree", is_flag=True, help="Show forks, continuations and subagents below their session."
 )
 @click.option(
-    "-n", "--limit", default=DEFAULT_LIMIT, show_default=True, help="Most rows; 0 for all."
+    "-n",
+    "--limit",
+    default=DEFAULT_LIMIT,
+    show_default=True,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Maximum number of rows; 0 for all.",
 )
 @pager_option
 @claude_dir_option
 @json_option
-@click.option("--json-lines", is_flag=True, help="Print one session a line, as JSON.")
+@click.option("--json-lines", is_flag=True, help="Output JSON Lines, one session per line.")
 def command(text: str | None, **options: Unpack[_Options]) -> int:
-    """List sessions, the most recently active first.
+    """List sessions, most recently active first.
 
-    TEXT is looked for in titles, first prompts and ids. An id, its first characters, or words of a
-    title are what every other command takes to name a session.
+    TEXT is matched against titles, first prompts and ids. Other commands accept an id, the start of
+    one, or words from a title as SESSION.
 
-    A file is read whole only for --errors and --model, and once; after that the list tells turns,
-    messages and errors of it too.
+    --errors and --model read each transcript in full, once; after that the list also shows its
+    turns, messages and errors.
 
     \b
       recollect list
@@ -77,11 +91,11 @@ def command(text: str | None, **options: Unpack[_Options]) -> int:
       recollect list --tree -n 5
       recollect list -n 0 --json-lines | jq -r .title
 
-    Exits with 3 if no session fits.
+    Exits with 3 if no session matches.
     """
     if options["as_json"] and options["json_lines"]:
-        raise UsageError("Give --json or --json-lines: each says what to print.")
-    since, until = parse_period(options["since"], options["until"], read_clock())
+        raise UsageError("Use only one of --json and --json-lines.")
+    since, until = _find_range(options["since"], options["until"])
     conditions = Conditions(
         text=text,
         project=options["project"],
@@ -95,9 +109,9 @@ def command(text: str | None, **options: Unpack[_Options]) -> int:
     trees = find_trees(roots, conditions, options)
     if not trees:
         require_transcripts(roots)
-        raise NothingFound("No session fits. Try fewer conditions, or `recollect list -n 0`.")
+        raise NothingFound("No matching sessions. Try fewer filters, or `recollect list -n 0`.")
     page = trees[: options["limit"] or None]
-    present = look_around(roots, [each.path for tree in page for each in tree])
+    present = find_present_state(roots)
     entries = tuple(make_entry(tree, present) for tree in page)
     if options["json_lines"] or options["as_json"]:
         _print_json(entries, None if options["json_lines"] else len(trees))
@@ -106,9 +120,17 @@ def command(text: str | None, **options: Unpack[_Options]) -> int:
     return 0
 
 
-def _print_json(entries: tuple[Entry, ...], total: int | None) -> None:
-    """Print one document, or without a total a line for each session."""
-    from recollect.cli.documents import format_document, format_line  # noqa: PLC0415 - not for people
+def _find_range(since: str | None, until: str | None) -> tuple[datetime | None, datetime | None]:
+    if not since and not until:
+        return None, None
+    from recollect.session.calendar import parse_range  # rarely needed
+
+    return parse_range(since, until, read_clock())
+
+
+def _print_json(entries: tuple[ListedSession, ...], total: int | None) -> None:
+    """Print one document, or one line per session if there is no total."""
+    from recollect.cli.json_output import format_document, format_line  # only for JSON
 
     if total is not None:
         click.echo(format_document(ListDocument(total=total, sessions=entries)))
@@ -117,12 +139,14 @@ def _print_json(entries: tuple[Entry, ...], total: int | None) -> None:
         click.echo(format_line(entry))
 
 
-def find_trees(roots: Sequence[Path], conditions: Conditions, options: "_Options") -> list[Tree]:
-    """The sessions that meet the conditions, each with what hangs under it if that is wanted."""
+def find_trees(
+    roots: Sequence[Path], conditions: Conditions, options: "_Options"
+) -> list[SessionTree]:
+    """Return the matching sessions, with their descendants if --tree is given."""
     has_agents = options["subagents"] or options["tree"]
     transcripts = find_transcripts(roots, include_subagents=has_agents)
     with progress_line("files") as line:
-        listings = list_level(
+        listings = list_current(
             find_data_directory(),
             transcripts,
             line.show,
@@ -131,17 +155,17 @@ def find_trees(roots: Sequence[Path], conditions: Conditions, options: "_Options
     shown = [each for each in listings if has_agents or not each.is_subagent]
     wanted = select(shown, conditions)
     if not options["tree"]:
-        return [Tree(each) for each in wanted]
+        return [SessionTree(each) for each in wanted]
     paths = {each.path for each in wanted}
     return [tree for tree in build_trees(shown) if any(each.path in paths for each in tree)]
 
 
-def print_table(entries: Sequence[Entry], total: int, *, is_paged: bool) -> None:
-    """Print what a person reads: the table to stdout, what there is to say about it to stderr."""
+def print_table(entries: Sequence[ListedSession], total: int, *, is_paged: bool) -> None:
+    """Print the table to stdout, and the legend to stderr."""
     now, rows = read_clock(), list_rows(entries)
     lines = iter_lines(rows, count_columns(), now, is_terminal=sys.stdout.isatty())
     show_lines(lines, is_paged=is_paged)
     if len(entries) < total:
-        click.echo(f"… and {total - len(entries):,} more: -n 0 shows all.", err=True)
+        click.echo(f"… and {total - len(entries):,} more; use -n 0 to show all.", err=True)
     for meaning in list_marks(rows, now):
         click.echo(meaning, err=True)

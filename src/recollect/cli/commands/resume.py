@@ -1,4 +1,4 @@
-"""`recollect resume`: take a session up again in Claude Code."""
+"""`recollect resume`: resume a session in Claude Code."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,23 +6,22 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from recollect.cli.naming import find_named
+from recollect.cli.commands.run import PassthroughCommand, get_client_arguments
 from recollect.cli.options import claude_dir_option, json_option, session_argument
-from recollect.cli.run.words import PassingCommand, list_passed_on
+from recollect.cli.session_names import find_named
 from recollect.errors import AmbiguousSession, NothingFound
-from recollect.launch.resume import Resumption, check_resume, check_shown, plan_resume, resume
+from recollect.launch.resuming import Resumption, check_resume, check_shown, plan_resume, resume
 from recollect.library.processes import find_live_processes
 from recollect.locations import Transcript, find_root_of
 from recollect.render.terminal import safe_text
-from recollect.store.place import find_data_directory
-from recollect.sync.listings import list_level
-from recollect.sync.naming import find_gone
+from recollect.store.data_directory import find_data_directory
+from recollect.sync.session_lists import find_gone, list_current
 
 SCHEMA = "recollect.resume/1"
 
 
 class ResumeDocument(Struct, frozen=True, kw_only=True):
-    """What `--json` prints: the command, and why it would not work if it would not."""
+    """The document of `--json`: the command, and the problem if it would fail."""
 
     schema: str = SCHEMA
     session_id: str
@@ -33,21 +32,22 @@ class ResumeDocument(Struct, frozen=True, kw_only=True):
     problem: str | None = None
 
 
-@click.command("resume", cls=PassingCommand)
+@click.command("resume", cls=PassthroughCommand)
 @session_argument()
-@click.option("--fork", is_flag=True, help="Go on in a copy, and leave the session as it is.")
-@click.option("--print", "only_print", is_flag=True, help="Print the command and run nothing.")
+@click.option("--fork", is_flag=True, help="Continue in a copy and leave the session unchanged.")
+@click.option(
+    "--print", "only_print", is_flag=True, help="Print the command instead of running it."
+)
 @claude_dir_option
 @json_option
 def command(
     session: str, *, fork: bool, only_print: bool, claude_dirs: tuple[Path, ...], as_json: bool
 ) -> int:
-    """Take a session up again in Claude Code.
+    """Resume a session in Claude Code.
 
-    Goes to the directory in which SESSION was held and starts your own `claude --resume` there.
-    SESSION is an id or its first characters, words of a title, a path, `latest`, or -1, -2 and so
-    on for the newest, the one before it. With --json the command is printed and nothing is run.
-    What stands behind `--` is passed on to `claude` as it is.
+    Changes to the directory of SESSION and starts your `claude --resume` there. SESSION is given as
+    for `recollect show`. With --json the command is printed, not run. Everything after `--` is
+    passed to claude unchanged.
 
     \b
       recollect resume latest
@@ -55,12 +55,14 @@ def command(
       recollect resume 8facb961 --print
       recollect resume -2 -- --model opus
 
-    Exits with 3, and says why, if the transcript or the directory is gone or `claude` is not found.
+    Exits with 3 if the transcript or the directory no longer exists, or `claude` is not found.
     """
     transcript = _find(session, claude_dirs)
-    plan = plan_resume(transcript, _find_cwd(transcript), fork=fork, passed_on=list_passed_on())
+    plan = plan_resume(
+        transcript, _find_cwd(transcript), fork=fork, extra_arguments=get_client_arguments()
+    )
     if as_json:
-        from recollect.cli.documents import format_document  # noqa: PLC0415 - not for people
+        from recollect.cli.json_output import format_document  # only for JSON
 
         click.echo(format_document(_describe(plan)))
     elif only_print:
@@ -68,13 +70,13 @@ def command(
         click.echo(plan.shell_command)
     else:
         check_resume(plan)
-        _warn_of_others(transcript, plan.session_id)
+        _warn_if_open(transcript, plan.session_id)
         resume(plan)
     return 0
 
 
 def plan_named(session: str, claude_dirs: Sequence[Path]) -> Resumption:
-    """How to go on with the session that `session` names."""
+    """Plan how to resume the session that `session` names."""
     transcript = _find(session, claude_dirs)
     return plan_resume(transcript, _find_cwd(transcript))
 
@@ -89,14 +91,13 @@ def _find(session: str, claude_dirs: Sequence[Path]) -> Transcript:
         if gone is None:
             raise
         raise NothingFound(
-            f"The transcript of {gone.id} is gone, and with it what Claude Code could resume: "
-            f"{gone.path}\nClaude Code deletes transcripts after a time; `recollect doctor` tells "
-            "which are next."
+            f"Cannot resume {gone.id}: its transcript no longer exists: {gone.path}\n"
+            "Claude Code deletes old transcripts; `recollect doctor` shows which are next."
         ) from error
 
 
 def _find_cwd(transcript: Transcript) -> str | None:
-    listings = list_level(find_data_directory(), [transcript])
+    listings = list_current(find_data_directory(), [transcript])
     return listings[0].cwd if listings else None
 
 
@@ -116,13 +117,13 @@ def _describe(plan: Resumption) -> ResumeDocument:
     )
 
 
-def _warn_of_others(transcript: Transcript, session_id: str) -> None:
+def _warn_if_open(transcript: Transcript, session_id: str) -> None:
     root = find_root_of(transcript)
     process = find_live_processes(root).get(session_id) if root else None
     if process is not None:
         name = safe_text(process.name or session_id, single_line=True)
         click.echo(
-            f"recollect: {name} is open already, in process {process.pid}. What both write is "
-            "mixed in one transcript.",
+            f"recollect: {name} is already open in process {process.pid}. Both will write to the "
+            "same transcript.",
             err=True,
         )

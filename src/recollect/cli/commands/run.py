@@ -1,10 +1,14 @@
-"""`recollect run`: ask Claude Code for something and watch it work."""
+"""`recollect run`: run a prompt in Claude Code and watch it work.
+
+Arguments after `--` are for the client. They are removed before click parses the rest, so that none
+can be mistaken for one of ours.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
@@ -12,23 +16,46 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 import click
 
 from recollect.cli.clock import read_clock
-from recollect.cli.colours import colour_option, wants_colour
 from recollect.cli.options import SessionName, claude_dir_option
-from recollect.cli.run.words import PassingCommand, list_passed_on
-from recollect.cli.tables import count_columns
+from recollect.cli.tables import colour_option, count_columns, wants_colour
 
 if TYPE_CHECKING:
-    from recollect.cli.run.printing import Printer
+    from recollect.cli.run_text import Printer
     from recollect.launch.client_process import ClientProcess
-    from recollect.launch.resume import Resumption
-    from recollect.launch.run import Run
+    from recollect.launch.resuming import Resumption
+    from recollect.launch.running import Run
+
+
+SEPARATOR: Final = "--"
+_KEY: Final = "recollect.client_arguments"
+
+
+class PassthroughCommand(click.Command):
+    """A command that passes everything after `--` to the client."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the arguments after `--` for `get_client_arguments`, and parse the others."""
+        end = args.index(SEPARATOR) if SEPARATOR in args else len(args)
+        ctx.meta[_KEY] = tuple(args[end + 1 :])
+        return super().parse_args(ctx, args[:end])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Return the pieces of the usage line."""
+        return [*super().collect_usage_pieces(ctx), "[-- CLAUDE OPTIONS]"]
+
+
+def get_client_arguments() -> Sequence[str]:
+    """Return the arguments after `--` of the running command."""
+    arguments: tuple[str, ...] = click.get_current_context().meta.get(_KEY, ())
+    return arguments
+
 
 DRAW_SECONDS: Final = 0.1
-"""How long the client may be silent before what it said is drawn."""
+"""How long the client may be silent before its output is rendered."""
 
 _ENDING: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 _SIGNALLED: Final = 128
-"""Shells tell an end by a signal as this and the signal's number."""
+"""Added to the signal number in exit codes, as shells do."""
 
 
 class _Options(TypedDict):
@@ -44,35 +71,40 @@ class _Options(TypedDict):
     claude_dirs: tuple[Path, ...]
 
 
-@click.command("run", cls=PassingCommand)
+@click.command("run", cls=PassthroughCommand)
 @click.argument("prompt", metavar="PROMPT")
-@click.option("--continue", "continue_", is_flag=True, help="Go on with the last session here.")
 @click.option(
-    "--resume", type=SessionName(), metavar="SESSION", help="Go on with this session, where it was."
+    "--continue", "continue_", is_flag=True, help="Continue the latest session of this directory."
 )
-@click.option("--fork", is_flag=True, help="Go on in a copy, and leave the session as it is.")
+@click.option(
+    "--resume",
+    type=SessionName(),
+    metavar="SESSION",
+    help="Resume this session in its own directory.",
+)
+@click.option("--fork", is_flag=True, help="Continue in a copy and leave the session unchanged.")
 @click.option("--model", metavar="NAME", help="Use this model.")
-@click.option("--permission-mode", metavar="MODE", help="Start in this permission mode.")
+@click.option("--permission-mode", metavar="MODE", help="Use this permission mode.")
 @click.option(
     "--keep", type=click.Path(path_type=Path), metavar="FILE",
-    help="Keep the stream in this new file, which only you can read.",
+    help="Save the stream to this new file, readable only by you.",
 )  # fmt: skip
-@click.option("--thinking", is_flag=True, help="Show thoughts whole.")
+@click.option("--thinking", is_flag=True, help="Show thinking in full.")
 @click.option(
     "--tools", type=click.Choice(["brief", "full"]), default="brief", show_default=True,
-    help="How much of tool calls; full leaves nothing out.",
+    help="How much of each tool call to show; full omits nothing.",
 )  # fmt: skip
 @click.option(
-    "--json-lines", is_flag=True, help="Print what the client says as JSON, line by line."
+    "--json-lines", is_flag=True, help="Output JSON Lines: the messages of claude as they arrive."
 )
 @colour_option
 @claude_dir_option
 def command(prompt: str, **options: Unpack[_Options]) -> int:
-    """Ask Claude Code for something and watch it work.
+    """Run a prompt in Claude Code and watch it work.
 
-    Starts your own `claude` with PROMPT, not interactively, and shows what it says and does as it
-    happens; at the end comes what it took. What stands behind `--` is passed on to it as it is.
-    Ctrl-C interrupts it; a second one ends it at once.
+    Starts your `claude` non-interactively with PROMPT and shows its output as it arrives, then a
+    summary. Everything after `--` is passed to claude unchanged. Ctrl-C interrupts claude; a second
+    Ctrl-C stops it immediately.
 
     \b
       recollect run "why does the tide test fail?"
@@ -81,9 +113,9 @@ def command(prompt: str, **options: Unpack[_Options]) -> int:
       recollect run "list the todos" --json-lines | jq -c 'select(.event == "message")'
       git diff | recollect run "review this" -- --allowedTools Read,Grep
 
-    Exits with the code of `claude`, and with 3 if there is none.
+    Exits with the exit code of `claude`, or with 3 if it is not found.
     """
-    from recollect.launch.run import check_run  # noqa: PLC0415 - not for the help
+    from recollect.launch.running import check_run  # not needed for --help
 
     run = _plan(prompt, options)
     client = check_run(run)
@@ -93,17 +125,17 @@ def command(prompt: str, **options: Unpack[_Options]) -> int:
 
 
 def _plan(prompt: str, options: _Options) -> Run:
-    from recollect.launch.run import RunRequest, plan_run  # noqa: PLC0415 - not for the help
+    from recollect.launch.running import RunRequest, plan_run  # not needed for --help
 
     return plan_run(
         RunRequest(
             prompt=prompt,
             resumption=_find_resumption(options),
-            goes_on=options["continue_"],
+            continue_last=options["continue_"],
             fork=options["fork"],
             model=options["model"],
             permission_mode=options["permission_mode"],
-            passed_on=tuple(list_passed_on()),
+            extra_arguments=tuple(get_client_arguments()),
         )
     )
 
@@ -111,7 +143,7 @@ def _plan(prompt: str, options: _Options) -> Run:
 def _find_resumption(options: _Options) -> Resumption | None:
     if options["resume"] is None:
         return None
-    from recollect.cli.commands.resume import plan_named  # noqa: PLC0415 - the index
+    from recollect.cli.commands.resume import plan_named  # the index
 
     return plan_named(options["resume"], options["claude_dirs"])
 
@@ -121,9 +153,9 @@ def _open_kept(path: Path | None) -> Iterator[int | None]:
     if path is None:
         yield None
         return
-    from recollect.launch.run import open_kept  # noqa: PLC0415 - hardly ever
+    from recollect.launch.running import create_private_file  # rarely needed
 
-    descriptor = open_kept(path)
+    descriptor = create_private_file(path)
     try:
         yield descriptor
     finally:
@@ -131,12 +163,12 @@ def _open_kept(path: Path | None) -> Iterator[int | None]:
 
 
 def _watch(client: str, run: Run, kept: int | None, printer: Printer) -> int:
-    from recollect.launch.client_process import start_client  # noqa: PLC0415 - not for the help
+    from recollect.launch.client_process import start_client  # not needed for --help
 
     with start_client(client, run, kept) as process, _passing_signals(process) as ended_by:
         printer.start(process.pid)
-        for told in process.iter_items(DRAW_SECONDS):
-            printer.hear(told)
+        for message in process.iter_items(DRAW_SECONDS):
+            printer.on_message(message)
         code = _SIGNALLED + ended_by[0] if ended_by else process.code or 0
         printer.finish(code)
     return code
@@ -144,34 +176,34 @@ def _watch(client: str, run: Run, kept: int | None, printer: Printer) -> int:
 
 @contextmanager
 def _passing_signals(process: ClientProcess) -> Iterator[list[int]]:
-    """Let a signal that would end us end the client first; a second one ends both at once."""
-    heard: list[int] = []
+    """Forward the first signal to the client; a second one interrupts both immediately."""
+    received: list[int] = []
 
-    def tell(number: int, frame: object) -> None:  # noqa: ARG001 - the signature of a handler
-        heard.append(number)
-        if len(heard) > 1:
+    def forward(number: int, frame: object) -> None:  # noqa: ARG001 - signal handler
+        received.append(number)
+        if len(received) > 1:
             raise KeyboardInterrupt
         process.interrupt()
 
     numbers = [getattr(signal, name) for name in _ENDING if hasattr(signal, name)]
-    before = {number: signal.signal(number, tell) for number in numbers}
+    before = {number: signal.signal(number, forward) for number in numbers}
     try:
-        yield heard
+        yield received
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
 def _make_printer(run: Run, options: _Options) -> Printer:
-    # Drawing loads rich, and all of it the whole model of a session.
-    from recollect.cli.run.printing import JsonPrinter, TextPrinter  # noqa: PLC0415
-    from recollect.launch.stream_session import StreamSession  # noqa: PLC0415
-    from recollect.render.terminal.look import Look, ToolDetail  # noqa: PLC0415
+    # These import rich and the session model.
+    from recollect.cli.run_text import JsonPrinter, TextPrinter
+    from recollect.launch.stream_session import StreamSession
+    from recollect.render.terminal.canvas import RenderOptions, ToolDetail
 
     session = StreamSession(lambda: read_clock().isoformat())
     if options["json_lines"]:
         return JsonPrinter(session, run.arguments)
-    look = Look(
+    look = RenderOptions(
         columns=count_columns(),
         is_coloured=wants_colour(),
         tools=ToolDetail(options["tools"]),

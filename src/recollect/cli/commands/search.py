@@ -1,53 +1,172 @@
-"""`recollect search`: find what was said, run and answered in every session."""
+"""`recollect search`: full-text search in all sessions.
+
+Matches are highlighted, or put in «guillemets» without colours. Text from transcripts is made safe
+piece by piece, because the marks are offsets in the original text.
+"""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 
 import click
 import msgspec
 from msgspec import Struct
 
-from recollect.cli.colours import wants_colour
-from recollect.cli.documents import format_document
+from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.paging import pager_option, show_text
 from recollect.cli.progress import watch_texts
-from recollect.cli.roots import find_roots, require_transcripts
-from recollect.cli.search_text import iter_result
-from recollect.cli.tables import count_columns
+from recollect.cli.session_labels import (
+    find_roots,
+    label_id,
+    label_project,
+    label_title,
+    require_transcripts,
+)
+from recollect.cli.tables import INDENT, count_columns, faint, plural, strong, wants_colour, wrap
+from recollect.cli.times import show_moment
 from recollect.errors import NothingFound
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.transcript_files import name_of
+from recollect.render.terminal import clip, measure, safe_text, shorten
 from recollect.search import parse_query
-from recollect.search.engine import RECIPE, Hit, SearchOptions, SearchResult, search
+from recollect.search.engine import ANALYZER, Hit, SearchOptions, SearchResult, search
+from recollect.search.query_tree import quote
 from recollect.search.regexes import check_regexes
-from recollect.search.tree import quote
+from recollect.search.snippets import Snippet
+from recollect.session.times import parse_time
+from recollect.store.data_directory import find_data_directory
 from recollect.store.database import refuse_newer
-from recollect.store.listings import Listing
-from recollect.store.place import find_data_directory
-from recollect.sync.level import find_transcripts
-from recollect.sync.texts import index_texts
+from recollect.store.integrity import DamagedIndex
+from recollect.store.session_table import Listing
+from recollect.sync.freshness import find_transcripts
+from recollect.sync.text_indexer import index_texts
+
+_ID_LENGTH = 8
+_MAX_PROJECT_WIDTH = 20
+_OPEN, _CLOSE = "«»"
+_DOTS = "…"
+_PARTS = {"tool_input": "call", "tool_result": "result", "other": "record"}
+
+
+def iter_result(
+    result: SearchResult, listings: Mapping[str, Listing], columns: int, *, is_coloured: bool
+) -> Iterator[str]:
+    """Yield each session with its results, and the total number of results.
+
+    `listings` provide the titles of sessions by id.
+    """
+    sessions = 0
+    for _, group in groupby(result.hits, key=lambda hit: hit.session_id or hit.path):
+        sessions += 1
+        hits = list(group)
+        yield strong(clip(_head(hits[0], listings.get(hits[0].session_id)), columns))
+        yield from _iter_hits(hits, columns, is_coloured=is_coloured)
+        yield ""
+    at_least = "" if result.is_total_exact else "At least "
+    yield from wrap(
+        f"{at_least}{plural(result.total, 'result')}, showing {plural(sessions, 'session')}.",
+        columns,
+        "",
+    )
+
+
+def _head(hit: Hit, listing: Listing | None) -> str:
+    """Return the heading of a session."""
+    name = label_id(hit.session_id) or _safe(hit.path)
+    if listing is None:
+        return f"{name}  {label_project(hit.project)}"
+    title = label_title(listing.title, listing.first_prompt)
+    project = clip(label_project(listing.cwd or listing.project), _MAX_PROJECT_WIDTH)
+    return f"{name}  {project}  {title}"
+
+
+def _iter_hits(hits: list[Hit], columns: int, *, is_coloured: bool) -> Iterator[str]:
+    for hit in hits:
+        yield faint(shorten(f"{INDENT}{_describe_hit(hit, columns - len(INDENT))}", columns))
+        room = columns - len(INDENT) * 2
+        yield f"{INDENT * 2}{_render(hit.snippet, room, is_coloured=is_coloured)}"
+    if hits[0].further:
+        yield faint(f"{INDENT}… and {plural(hits[0].further, 'more result')}")
+
+
+def _describe_hit(hit: Hit, columns: int) -> str:
+    """Return time, kind and id of a result; the id is shortened if there is no room."""
+    what = _PARTS.get(hit.part, hit.part)
+    if hit.tool:
+        what = f"{_safe(hit.tool)} {what}"
+    labels = [
+        what,
+        *(["failed"] if hit.is_error else []),
+        *(["subagent"] if hit.is_subagent else []),
+    ]
+    moment = parse_time(hit.time)
+    when = show_moment(moment.timestamp()) if moment else ""
+    link, about = _safe(hit.uuid or ""), f"{when}  {', '.join(labels)}".lstrip()
+    has_room = measure(f"{about}  {link}") <= columns
+    return f"{about}  {link if has_room else link[:_ID_LENGTH]}".rstrip()
+
+
+def _render(snippet: Snippet, columns: int, *, is_coloured: bool) -> str:
+    """Render a snippet with its matches, cut at the end if it is too long."""
+    frame = 0 if is_coloured else len(_OPEN + _CLOSE)
+    pieces = [
+        (text, is_match, measure(text) + frame * is_match) for text, is_match in _split(snippet)
+    ]
+    needed = sum(width for _, _, width in pieces)
+    rendered: list[str] = []
+    for text, is_match, width in pieces:
+        if needed > columns and width >= columns:
+            room = columns - frame * is_match
+            is_worth_it = room > len(_DOTS)
+            rendered.append(
+                _mark(clip(f"{text}{_DOTS}", room), is_match, is_coloured) if is_worth_it else _DOTS
+            )
+            break
+        rendered.append(_mark(text, is_match, is_coloured))
+        needed, columns = needed - width, columns - width
+    return "".join(rendered)
+
+
+def _split(snippet: Snippet) -> Iterator[tuple[str, bool]]:
+    """Yield the safe form of each part of the snippet, and whether it is a match."""
+    end = 0
+    for start, stop in snippet.marks:
+        yield _safe(snippet.text[end:start]), False
+        yield _safe(snippet.text[start:stop]), True
+        end = stop
+    yield _safe(snippet.text[end:]), False
+
+
+def _mark(text: str, is_match: bool, is_coloured: bool) -> str:
+    if not is_match:
+        return text
+    return click.style(text, fg="yellow", bold=True) if is_coloured else f"{_OPEN}{text}{_CLOSE}"
+
+
+def _safe(text: str) -> str:
+    return safe_text(text, single_line=True)
+
 
 SCHEMA = "recollect.search/1"
 DEFAULT_LIMIT = 10
-PATIENCE_SECONDS = 2.0
-"""How long somebody at a terminal waits for new texts to be indexed."""
+INDEXING_SECONDS = 2.0
+"""How long a search in a terminal waits for new texts to be indexed."""
 
 _NOT_COMPLETE = (
-    "recollect: Not all texts are in the index yet, so there may be more. "
-    "Search again, or with --wait."
+    "recollect: Indexing is not finished, so results may be missing. Search again, or use --wait."
 )
-_NOTHING = "Nothing fits. Try fewer words, the beginning of a word*, or OR."
+_NOTHING = "No matches. Try fewer words, a prefix*, or OR."
 _NOTHING_IN_TIME = (
-    "Nothing fits among the newest texts, and there was no time to look at all of them. "
+    "No matches in the newest texts; the search timed out before it reached the rest. "
     "Add a word or a field to the regular expression."
 )
 
 
 class SearchDocument(Struct, frozen=True, kw_only=True):
-    """What `--json` prints; `total` counts hits, of which some sessions show only the best."""
+    """The document of `--json`; `total` counts all results, `hits` are the best per session."""
 
     schema: str = SCHEMA
     query: str
@@ -59,17 +178,17 @@ class SearchDocument(Struct, frozen=True, kw_only=True):
 
 @click.command("search")
 @click.argument("words", nargs=-1, required=True, metavar="QUERY...")
-@click.option("--recent", is_flag=True, help="Show the newest first instead of the best.")
+@click.option("--recent", is_flag=True, help="Sort by date, newest first, instead of by relevance.")
 @click.option(
     "-n", "--limit", default=DEFAULT_LIMIT, show_default=True, type=click.IntRange(1, 1000),
-    help="Most sessions to show.",
+    help="Maximum number of sessions.",
 )  # fmt: skip
-@click.option("--project", metavar="TEXT", help="Only in projects whose path contains this.")
-@click.option("--wait", is_flag=True, help="Finish the index first, however long it takes.")
+@click.option("--project", metavar="TEXT", help="Only projects whose path contains TEXT.")
+@click.option("--wait", is_flag=True, help="Finish indexing first, however long it takes.")
 @pager_option
 @claude_dir_option
 @json_option
-def command(  # noqa: PLR0913 - one argument for each option
+def command(  # noqa: PLR0913 - one parameter per option
     words: tuple[str, ...],
     *,
     recent: bool,
@@ -80,16 +199,16 @@ def command(  # noqa: PLR0913 - one argument for each option
     claude_dirs: tuple[Path, ...],
     as_json: bool,
 ) -> int:
-    """Find what was said, run and answered in every session.
+    """Search prompts, replies, commands and output in all sessions.
 
     QUERY is words, "phrases", prefix*, -not, OR, /regex/ and fields such as project: tool:
-    is:error since:7d. Write -- before a query that begins with a minus.
+    is:error since:7d. Put -- before a query that starts with a minus sign.
 
     \b
       recollect search connection reset
       recollect search 'tool:Bash is:error since:7d'
 
-    Exits with 3 if nothing is found.
+    Exits with 3 if there are no matches.
     """
     text = " ".join(words if project is None else (*words, f"project:{quote(project)}"))
     timezone = datetime.now().astimezone().tzinfo
@@ -98,13 +217,17 @@ def command(  # noqa: PLR0913 - one argument for each option
         options = msgspec.structs.replace(options, timezone=timezone)
     query = parse_query(text, timezone=options.timezone)
     check_regexes(query)
-    # The texts would be indexed anew, and the newer program would have to do it once more.
+    # Otherwise the texts would be reindexed now, and again by the newer program.
     refuse_newer(find_data_directory())
     roots = find_roots(claude_dirs)
     transcripts = find_transcripts(roots)
-    is_level = _bring_level(transcripts, is_hurried=sys.stderr.isatty() and not wait)
-    result = search(find_data_directory(), text, transcripts, options, index_complete=is_level)
-    if not is_level:
+    has_deadline = sys.stderr.isatty() and not wait
+    try:
+        result = _index_and_search(text, transcripts, options, has_deadline=has_deadline)
+    except DamagedIndex:
+        # It has been deleted, so the second attempt rebuilds it.
+        result = _index_and_search(text, transcripts, options, has_deadline=has_deadline)
+    if not result.index_complete:
         click.echo(_NOT_COMPLETE, err=True)
     if as_json:
         click.echo(format_document(_describe(result, str(query))))
@@ -119,10 +242,14 @@ def command(  # noqa: PLR0913 - one argument for each option
     return 0
 
 
-def _bring_level(transcripts: list[Transcript], *, is_hurried: bool) -> bool:
-    seconds = PATIENCE_SECONDS if is_hurried else None
+def _index_and_search(
+    text: str, transcripts: Sequence[Transcript], options: SearchOptions, *, has_deadline: bool
+) -> SearchResult:
+    directory = find_data_directory()
+    seconds = INDEXING_SECONDS if has_deadline else None
     with watch_texts() as watch:
-        return index_texts(find_data_directory(), RECIPE, transcripts, seconds=seconds, watch=watch)
+        is_complete = index_texts(directory, ANALYZER, transcripts, seconds=seconds, watch=watch)
+    return search(directory, text, transcripts, options, index_complete=is_complete)
 
 
 def _describe(result: SearchResult, query: str) -> SearchDocument:
@@ -136,11 +263,11 @@ def _describe(result: SearchResult, query: str) -> SearchDocument:
 
 
 def _load_listings(result: SearchResult, transcripts: Sequence[Transcript]) -> dict[str, Listing]:
-    """What lists tell of the sessions that were found."""
-    from recollect.sync.listings import list_level  # noqa: PLC0415 - the index, for people only
+    """Load the titles of the sessions that were found."""
+    from recollect.sync.session_lists import list_current  # only for text output
 
     ids = {hit.session_id for hit in result.hits}
     found = [
         each for each in transcripts if each.kind is TranscriptKind.SESSION and name_of(each) in ids
     ]
-    return {each.id: each for each in list_level(find_data_directory(), found)}
+    return {each.id: each for each in list_current(find_data_directory(), found)}

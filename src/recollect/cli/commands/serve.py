@@ -1,4 +1,4 @@
-"""`recollect serve`: the web app on this machine, for one person."""
+"""`recollect serve`: the web app, for one user on this machine."""
 
 import contextlib
 import logging
@@ -17,32 +17,35 @@ from recollect.cli.outcome import DEBUG_VARIABLE
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.errors import NothingFound, UsageError
 from recollect.locations import resolve_roots
-from recollect.store.place import find_data_directory
+from recollect.store.data_directory import find_data_directory
 
 if TYPE_CHECKING:
     from recollect.web.server import Running
 
-MOST_PORT = 65535
+MAX_PORT = 65535
 
 
 @click.command("serve")
 @click.option(
-    "--port", default=0, type=click.IntRange(0, MOST_PORT), help="Listen here; any free one if 0."
+    "--port",
+    default=0,
+    type=click.IntRange(0, MAX_PORT),
+    help="Port to listen on; 0 picks a free one.",
 )
-@click.option("--no-open", is_flag=True, help="Do not open the browser.")
+@click.option("--no-open", is_flag=True, help="Don't open a browser.")
 @click.option(
-    "--print-url", is_flag=True, help="Print the address that lets one browser in, for a tunnel."
+    "--print-url",
+    is_flag=True,
+    help="Print the one-time sign-in link, for example for an SSH tunnel.",
 )
-@click.option("--demo", is_flag=True, help="Show the sessions that come with Recollect.")
+@click.option("--demo", is_flag=True, help="Use the sample sessions that come with Recollect.")
 @click.option(
-    "--demo-if-empty", is_flag=True, help="Show them if there are no sessions of your own."
+    "--demo-if-empty", is_flag=True, help="Use the sample sessions if you have none of your own."
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option(
-    "--allow-remote", is_flag=True, help="Let --host be one that other machines can reach."
-)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--allow-remote", is_flag=True, help="Allow a --host that other machines can reach.")
 @claude_dir_option
-def command(  # noqa: PLR0913 - one argument for each option
+def command(  # noqa: PLR0913 - one parameter per option
     *,
     port: int,
     no_open: bool,
@@ -53,21 +56,21 @@ def command(  # noqa: PLR0913 - one argument for each option
     allow_remote: bool,
     claude_dirs: tuple[Path, ...],
 ) -> int:
-    """Read, search and watch sessions in the browser.
+    """Browse, search and follow sessions in the browser.
 
-    The server runs on this machine only and lets in nobody without the key in the address that it
-    opens, which works once. It ends with Ctrl+C.
+    The server listens on this machine only and opens a one-time sign-in link in your browser; no
+    one else gets in. Press Ctrl+C to stop it.
 
     \b
       recollect serve
       recollect serve --port 8765 --print-url    # for ssh -L 8765:127.0.0.1:8765
       recollect serve --demo
     """
-    from recollect.web.server import check_host, serve  # noqa: PLC0415 - a framework
-    from recollect.web.settings import Settings  # noqa: PLC0415
+    from recollect.web.server import check_host, serve  # slow to import
+    from recollect.web.settings import Settings
 
     if demo and claude_dirs:
-        raise UsageError("Give --claude-dir or --demo: each says what to show.")
+        raise UsageError("Use only one of --claude-dir and --demo.")
     check_host(host, allow_remote=allow_remote)
     roots = () if demo else _find_roots(claude_dirs)
     is_demo = demo or (demo_if_empty and not _has_sessions(roots))
@@ -87,7 +90,7 @@ def command(  # noqa: PLR0913 - one argument for each option
 
 
 def _find_roots(claude_dirs: tuple[Path, ...]) -> tuple[Path, ...]:
-    """The Claude directories; none is no error here, since the page says what to do."""
+    """Return the Claude directories; having none is not an error, since the page explains it."""
     try:
         return resolve_roots(claude_dirs)
     except NothingFound:
@@ -97,14 +100,14 @@ def _find_roots(claude_dirs: tuple[Path, ...]) -> tuple[Path, ...]:
 
 
 def _has_sessions(roots: tuple[Path, ...]) -> bool:
-    from recollect.sync.level import find_transcripts  # noqa: PLC0415 - hardly ever
+    from recollect.sync.freshness import find_transcripts  # rarely needed
 
     return bool(find_transcripts(roots))
 
 
 @contextlib.contextmanager
 def _choose_data(*, is_demo: bool) -> Iterator[Path]:
-    """Our own directory; for made-up sessions one that is thrown away."""
+    """Yield the data directory, or a temporary one for sample sessions."""
     if not is_demo:
         yield find_data_directory()
         return
@@ -113,7 +116,7 @@ def _choose_data(*, is_demo: bool) -> Iterator[Path]:
 
 
 def _set_up_log() -> None:
-    """Show where a bug is only to those who ask for it: a log may hold somebody's words."""
+    """Log errors only if RECOLLECT_DEBUG is set: a log may contain private data."""
     level = logging.DEBUG if os.environ.get(DEBUG_VARIABLE) else logging.CRITICAL
     logging.getLogger("recollect.web").setLevel(level)
     if level == logging.DEBUG:
@@ -124,6 +127,6 @@ def _announce(running: "Running", *, print_url: bool, opens: bool) -> None:
     if print_url:
         click.echo(running.launch_address)
     else:
-        click.echo(f"Recollect is at {running.address} - end it with Ctrl+C.", err=True)
+        click.echo(f"Serving on {running.address} (press Ctrl+C to stop)", err=True)
     if opens and not print_url and not webbrowser.open(running.launch_address):
-        click.echo(f"No browser could be opened. Open this once: {running.launch_address}")
+        click.echo(f"Could not open a browser. Use this one-time link: {running.launch_address}")

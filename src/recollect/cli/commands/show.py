@@ -1,23 +1,107 @@
-"""`recollect show`: a session as a person reads it, or any part of it."""
+"""`recollect show`: a session or any part of it, as text, JSON or raw lines."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import click
 
-from recollect.cli.colours import colour_option, wants_colour
 from recollect.cli.options import claude_dir_option, json_option, session_argument
 from recollect.cli.paging import pager_option, show_lines
-from recollect.cli.show.ranges import Number, Range, Selection, TurnRange
-from recollect.cli.tables import count_columns
+from recollect.cli.tables import colour_option, count_columns, wants_colour
+from recollect.cli.turn_selection import (
+    Number,
+    Range,
+    SegmentNumber,
+    TurnRange,
+    TurnSelection,
+    list_alternatives,
+)
 from recollect.errors import UsageError
+from recollect.library.sidecar_files import load_session_lists
+from recollect.render.terminal.canvas import Canvas, RenderOptions
+from recollect.render.terminal.terminal_turns import (
+    draw_head,
+    draw_notice,
+    draw_prompt,
+    draw_subagent,
+    draw_turn,
+    draw_turn_rule,
+)
+from recollect.render.views.parts import TurnView
+from recollect.render.views.sidecar_notices import list_sidecar_notices
+from recollect.render.views.turn_views import build_turn_views
+from recollect.render.views.whole_calls import show_whole_calls
+from recollect.session.session import Session
 
-if TYPE_CHECKING:
-    from recollect.session.session import Session
+
+def iter_session(
+    session: Session,
+    turns: Sequence[int],
+    look: RenderOptions,
+    *,
+    is_whole: bool,
+    prompts_only: bool,
+) -> Iterator[str]:
+    """Yield the lines of `turns`, with a header if the whole session is shown."""
+    canvas = Canvas(look)
+    for line in _iter_all(session, turns, canvas, is_whole=is_whole, prompts_only=prompts_only):
+        yield line.rstrip()
+
+
+def _iter_all(
+    session: Session,
+    turns: Sequence[int],
+    canvas: Canvas,
+    *,
+    is_whole: bool,
+    prompts_only: bool,
+) -> Iterator[str]:
+    columns = canvas.look.columns
+    if is_whole:
+        yield from draw_head(session, canvas, columns)
+        yield ""
+    for view in _iter_views(session, turns, is_full=canvas.look.is_full):
+        yield from _render_fork(session, view, canvas)
+        if prompts_only:
+            yield from draw_turn_rule(view, canvas, columns)
+            yield from draw_prompt(view, canvas, columns)
+        else:
+            yield from draw_turn(view, canvas, columns)
+        yield ""
+    if is_whole and not prompts_only:
+        yield from _render_strays(session, canvas)
+        for notice in list_sidecar_notices(load_session_lists(session), session.id):
+            yield from draw_notice(notice, canvas, columns)
+            yield ""
+
+
+def _iter_views(session: Session, turns: Sequence[int], *, is_full: bool) -> Iterator[TurnView]:
+    for index in turns:
+        for view in build_turn_views(session, start=index, stop=index + 1):
+            yield show_whole_calls(view, session) if is_full else view
+
+
+def _render_fork(session: Session, view: TurnView, canvas: Canvas) -> Iterator[str]:
+    """Yield a line about each branch that was abandoned before this turn."""
+    own = set(view.uuids)
+    numbers = {uuid: number for number, uuid in enumerate(list_alternatives(session), start=1)}
+    for branch in session.branches:
+        if branch.chosen in own:
+            ways = [f"--branch {numbers[each]}" for each in branch.options if each in numbers]
+            yield canvas.styled(f"├─ Rewound to here. Abandoned: {', '.join(ways)}", "yellow")
+
+
+def _render_strays(session: Session, canvas: Canvas) -> Iterator[str]:
+    """Yield the subagents that no known call started."""
+    strays = [each for each in session.subagents if each.call is None and not each.is_warmup]
+    if strays:
+        yield canvas.styled("Subagents not started by a call in this session", "bold")
+    for each in strays:
+        yield from draw_subagent(each, canvas, canvas.look.columns)
 
 
 class _Options(TypedDict):
@@ -38,36 +122,45 @@ class _Options(TypedDict):
 
 @click.command("show")
 @session_argument()
-@click.option("--turn", type=Number(), metavar="N", help="Only this turn; -1 is the last.")
-@click.option("--turns", type=TurnRange(), metavar="A-B", help="Only these: 2-5, 4-, -3..-1.")
-@click.option("--branch", metavar="N|all", help="Also what was left behind by going back.")
+@click.option("--turn", type=Number(), metavar="N", help="Show only turn N; -1 is the last.")
 @click.option(
-    "--segment", type=Number(), metavar="N", help="Only what lies between two compactions."
+    "--turns", type=TurnRange(), metavar="A-B", help="Show only these turns: 2-5, 4-, -3..-1."
 )
-@click.option("--prompts", is_flag=True, help="Only what was asked, not what was answered.")
-@click.option("--thinking", is_flag=True, help="Show thoughts whole.")
+@click.option("--branch", metavar="N|all", help="Show abandoned branch N, or all branches.")
+@click.option(
+    "--segment",
+    type=SegmentNumber(),
+    metavar="N",
+    help="Show only segment N: 0 is before the first compaction, -1 is the last.",
+)
+@click.option("--prompts", is_flag=True, help="Show only prompts, without replies.")
+@click.option("--thinking", is_flag=True, help="Show thinking in full.")
 @click.option(
     "--tools",
     type=click.Choice(["none", "brief", "full"]),
     default="brief",
     show_default=True,
-    help="How much of tool calls; full leaves nothing out.",
+    help="How much of each tool call to show; full omits nothing.",
 )
-@click.option("--subagents", is_flag=True, help="Unfold subagents where they were started.")
-@click.option("--raw", is_flag=True, help="Print the lines of the file. Not safe for a terminal.")
+@click.option("--subagents", is_flag=True, help="Expand subagents where they were started.")
+@click.option(
+    "--raw", is_flag=True, help="Print the raw lines of the file. Not safe for a terminal."
+)
 @pager_option
 @colour_option
 @claude_dir_option
 @json_option
-@click.option("--json-lines", is_flag=True, help="Print the session and then one turn a line.")
+@click.option(
+    "--json-lines", is_flag=True, help="Output JSON Lines: the session, then one turn per line."
+)
 def command(session: str, **options: Unpack[_Options]) -> int:
-    """Show a session as a person reads it, or any part of it.
+    """Show a session, or any part of it.
 
-    SESSION is an id or its beginning, a title or part of one, the path of a transcript, `latest`,
-    or -1, -2 ... for the newest and those before it.
+    SESSION is an id or the start of one, words from a title, the path of a transcript, `latest`, or
+    -1, -2 ... for the newest session, the one before it, and so on.
 
-    What a transcript holds can do nothing to your terminal: escape sequences are shown instead of
-    sent, in pipes too. Only --raw gives the bytes as they are.
+    Output is safe for your terminal, even through a pipe: escape sequences in a transcript are
+    shown, not executed. Only --raw prints the original bytes.
 
     \b
       recollect show latest
@@ -78,12 +171,13 @@ def command(session: str, **options: Unpack[_Options]) -> int:
 
     Exits with 3 if there is no such session or turn.
     """
-    from recollect.cli.naming import open_named  # noqa: PLC0415 - the index, not for the help
-    from recollect.cli.show.selection import select_turns  # noqa: PLC0415 - the model of a session
+    from recollect.cli.session_names import open_named  # opens the index
+    from recollect.cli.turn_selection import select_turns  # the model of a session
 
     selection = _check(options)
+    _reject_stream(session)
     opened = open_named(session, options["claude_dirs"])
-    if options["raw"] and selection == Selection():
+    if options["raw"] and selection == TurnSelection():
         _print_raw(opened, None)
         return 0
     turns = select_turns(opened, selection)
@@ -96,14 +190,28 @@ def command(session: str, **options: Unpack[_Options]) -> int:
     return 0
 
 
-def _check(options: _Options) -> Selection:
-    """What is asked for; raises UsageError when the options contradict each other."""
+def _reject_stream(name: str) -> None:
+    """Raise UsageError if `name` is a saved stream."""
+    from recollect.locations.references import looks_like_file  # not needed for --help
+
+    if not looks_like_file(name):
+        return
+    from recollect.launch.replaying import is_stream_file  # only for files
+
+    if is_stream_file(Path(name)):
+        raise UsageError(
+            f"{name} is a saved stream, not a transcript. Use `recollect replay --instant` instead."
+        )
+
+
+def _check(options: _Options) -> TurnSelection:
+    """Return the selection; raise UsageError for conflicting options."""
     if sum((options["raw"], options["as_json"], options["json_lines"])) > 1:
-        raise UsageError("Give one of --raw, --json and --json-lines: each says what to print.")
+        raise UsageError("Use only one of --raw, --json and --json-lines.")
     if options["turn"] is not None and options["turns"] is not None:
-        raise UsageError("Give --turn or --turns: each says which to show.")
+        raise UsageError("Use only one of --turn and --turns.")
     only = options["turn"]
-    return Selection(
+    return TurnSelection(
         turns=options["turns"] if only is None else Range(only, only),
         branch=options["branch"],
         segment=options["segment"],
@@ -111,12 +219,11 @@ def _check(options: _Options) -> Selection:
 
 
 def _iter_lines(
-    session: Session, turns: Sequence[int], selection: Selection, options: _Options
+    session: Session, turns: Sequence[int], selection: TurnSelection, options: _Options
 ) -> Iterator[str]:
-    from recollect.cli.show.text import iter_session  # noqa: PLC0415 - loads rich
-    from recollect.render.terminal.look import Look, ToolDetail  # noqa: PLC0415
+    from recollect.render.terminal.canvas import RenderOptions, ToolDetail
 
-    look = Look(
+    look = RenderOptions(
         columns=count_columns(),
         is_coloured=wants_colour(),
         tools=ToolDetail(options["tools"]),
@@ -125,17 +232,22 @@ def _iter_lines(
         directory=session.metadata.cwd,
     )
     return iter_session(
-        session, turns, look, is_whole=selection == Selection(), prompts_only=options["prompts"]
+        session, turns, look, is_whole=selection == TurnSelection(), prompts_only=options["prompts"]
     )
 
 
 def _print_json(session: Session, turns: Sequence[int], options: _Options) -> None:
-    from recollect.cli.documents import format_document, format_line  # noqa: PLC0415
-    from recollect.cli.show.document import ShowDocument, ShowHead, describe_turn  # noqa: PLC0415
-    from recollect.render.views.turns import build_turn_views  # noqa: PLC0415
+    from recollect.cli.json_output import format_document, format_line
+    from recollect.cli.show_document import ShowDocument, ShowHead, describe_turn
+    from recollect.render.views.turn_views import build_turn_views
+    from recollect.render.views.whole_calls import show_whole_calls
 
     entries = (
-        describe_turn(view, subagents=options["subagents"], prompts=options["prompts"])
+        describe_turn(
+            show_whole_calls(view, session),
+            subagents=options["subagents"],
+            prompts=options["prompts"],
+        )
         for turn in turns
         for view in build_turn_views(session, start=turn, stop=turn + 1)
     )
@@ -148,9 +260,9 @@ def _print_json(session: Session, turns: Sequence[int], options: _Options) -> No
 
 
 def _print_raw(session: Session, turns: Sequence[int] | None) -> None:
-    """Write the lines of the file that belong to `turns`, or all of them, byte for byte."""
-    from recollect.locations import open_regular  # noqa: PLC0415
-    from recollect.reader import read_transcript  # noqa: PLC0415
+    """Write the lines of `turns`, or of the whole file, byte for byte."""
+    from recollect.locations import open_regular
+    from recollect.reader import read_transcript
 
     path = Path(session.metadata.path or "")
     wanted = None if turns is None else _list_uuids(session, turns)
@@ -163,7 +275,7 @@ def _print_raw(session: Session, turns: Sequence[int] | None) -> None:
 
 
 def _list_uuids(session: Session, turns: Sequence[int]) -> set[str]:
-    from recollect.render.views.turns import build_turn_views  # noqa: PLC0415
+    from recollect.render.views.turn_views import build_turn_views
 
     views = (view for i in turns for view in build_turn_views(session, start=i, stop=i + 1))
     return {uuid for view in views for uuid in view.uuids}

@@ -1,35 +1,108 @@
-"""`recollect tools`: how tools were used, by tool and by MCP server."""
+"""`recollect tools`: tool calls by tool and by MCP server."""
 
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Final, NamedTuple, TypedDict, Unpack
 
 import click
 from msgspec import Struct
 
 from recollect.cli.clock import read_clock
-from recollect.cli.naming import find_named
-from recollect.cli.options import (
-    SessionName,
-    claude_dir_option,
-    json_option,
-)
+from recollect.cli.options import SessionName, claude_dir_option, json_option
 from recollect.cli.paging import pager_option, show_text
-from recollect.cli.periods import parse_period
 from recollect.cli.progress import progress_line
-from recollect.cli.roots import find_roots, require_transcripts
-from recollect.cli.tables import count_columns
+from recollect.cli.session_labels import find_roots, require_transcripts
+from recollect.cli.session_names import find_named
+from recollect.cli.tables import GAP, count_columns, faint, pad, plural, strong
 from recollect.errors import NothingFound, UnreadableInput
 from recollect.locations.transcript_files import name_of
-from recollect.render.terminal import safe_text
-from recollect.store.place import find_data_directory
-from recollect.sync.level import find_transcripts
-from recollect.usage.tool_calls import ToolQuestion, ToolReport, ToolUse, report_tools
+from recollect.render.terminal import clip, measure, safe_text
+from recollect.session.calendar import parse_range
+from recollect.store.data_directory import find_data_directory
+from recollect.sync.freshness import find_transcripts
+from recollect.usage.tool_usage import ToolQuestion, ToolReport, ToolUsageRow, report_tools
+
+_MIN_NAME_WIDTH: Final = 24
+"""Columns reserved for names before another column is added."""
+_SECOND: Final = 1000
+_MINUTE: Final = 60 * _SECOND
+_HOUR: Final = 60 * _MINUTE
+
+
+class _Column(NamedTuple):
+    name: str
+    show: Callable[[ToolUsageRow], str]
+
+
+_ALWAYS: Final = (
+    _Column("CALLS", lambda use: f"{use.calls:,}"),
+    _Column("FAILED", lambda use: _count(use.failed)),
+    _Column("MEDIAN", lambda use: show_duration(use.median_ms)),
+)
+_WITH_ROOM: Final = (
+    _Column("P95", lambda use: show_duration(use.p95_ms)),
+    _Column("REJECTED", lambda use: _count(use.rejected)),
+    _Column("TOTAL", lambda use: show_duration(use.total_ms or None)),
+    _Column("INTERRUPTED", lambda use: _count(use.interrupted)),
+    _Column("PENDING", lambda use: _count(use.pending)),
+)
+
+
+def iter_report(report: ToolReport, columns: int) -> Iterator[str]:
+    """Yield the lines of the report, none longer than `columns`."""
+    yield strong(f"{plural(report.total.calls, 'call')} in {plural(report.sessions, 'transcript')}")
+    yield ""
+    yield from _iter_table("TOOL", [*report.tools, report.total], columns)
+    if report.mcp_servers:
+        yield ""
+        yield from _iter_table("MCP SERVER", report.mcp_servers, columns)
+
+
+def _iter_table(heading: str, uses: Sequence[ToolUsageRow], columns: int) -> Iterator[str]:
+    names = [safe_text(use.name, single_line=True) or "all" for use in uses]
+    cells = [_fill(column, uses) for column in _ALWAYS]
+    left = columns - _MIN_NAME_WIDTH - sum(map(_width, cells))
+    for column in _WITH_ROOM:
+        filled = _fill(column, uses)
+        if any(filled[1:]) and _width(filled) <= left:
+            left -= _width(filled)
+            cells.append(filled)
+    room = min(_MIN_NAME_WIDTH + left, max(map(measure, [heading, *names])))
+    for number, name in enumerate([heading, *names]):
+        figures = [GAP + pad(column[number], _width(column) - len(GAP), ">") for column in cells]
+        line = pad(clip(name, room), room, "<") + "".join(figures)
+        yield faint(line) if number == 0 else line.rstrip()
+
+
+def _fill(column: _Column, uses: Sequence[ToolUsageRow]) -> list[str]:
+    return [column.name, *map(column.show, uses)]
+
+
+def _width(cells: Sequence[str]) -> int:
+    return len(GAP) + max(map(len, cells))
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number else ""
+
+
+def show_duration(milliseconds: float | None) -> str:
+    """Return a duration in a suitable unit, such as `1.4 s`."""
+    if milliseconds is None:
+        return ""
+    if milliseconds < _SECOND:
+        return f"{milliseconds:.0f} ms"
+    for unit, length, limit in (("s", _SECOND, _MINUTE), ("min", _MINUTE, _HOUR)):
+        if milliseconds < limit:
+            return f"{milliseconds / length:.1f} {unit}"
+    return f"{milliseconds / _HOUR:,.1f} h"
+
 
 SCHEMA = "recollect.tools/1"
 
 
 class ToolsDocument(Struct, frozen=True, kw_only=True):
-    """What `--json` prints."""
+    """The document of `--json`."""
 
     schema: str = SCHEMA
     session_id: str | None
@@ -37,9 +110,9 @@ class ToolsDocument(Struct, frozen=True, kw_only=True):
     since: str | None
     until: str | None
     sessions: int
-    total: ToolUse
-    tools: tuple[ToolUse, ...]
-    mcp_servers: tuple[ToolUse, ...]
+    total: ToolUsageRow
+    tools: tuple[ToolUsageRow, ...]
+    mcp_servers: tuple[ToolUsageRow, ...]
     unread: tuple[str, ...]
 
 
@@ -55,27 +128,27 @@ class _Options(TypedDict):
 
 @click.command("tools")
 @click.option("--session", type=SessionName(), metavar="SESSION", help="Only this session.")
-@click.option("--project", metavar="TEXT", help="Only work directories that hold this text.")
-@click.option("--since", metavar="DATE", help="Calls from this day on: 2026-11-15, 2026-11, 7d.")
-@click.option("--until", metavar="DATE", help="Calls up to and including this day.")
+@click.option("--project", metavar="TEXT", help="Only projects whose path contains TEXT.")
+@click.option("--since", metavar="DATE", help="Count calls from DATE on: 2026-11-15, 2026-11, 7d.")
+@click.option("--until", metavar="DATE", help="Count calls up to and including DATE.")
 @pager_option
 @claude_dir_option
 @json_option
 def command(**options: Unpack[_Options]) -> int:
-    """Count calls of tools, how they ended and how long they took.
+    """Report tool calls, their outcomes and durations.
 
-    By tool, and by MCP server. Each call counts once, however many transcripts hold a copy of it;
-    subagents' calls count too. A time is that from the call to its answer, waiting for a
-    permission included: half of the calls took no longer than MEDIAN, 95 of 100 no longer than P95.
+    Grouped by tool and by MCP server. Each call is counted once, however many transcripts contain a
+    copy; calls by subagents are included. Durations run from the call to its result, including the
+    wait for permission; MEDIAN and P95 are the 50th and 95th percentiles.
 
-    Reads every transcript once, and after that only what has changed.
+    The first run reads every transcript, later runs only what has changed.
 
     \b
       recollect tools
       recollect tools --session latest
       recollect tools --project tidepool --since 30d
 
-    Exits with 3 if there is no call, and with 4 if a transcript could not be read.
+    Exits with 3 if there are no calls and with 4 if a transcript could not be read.
     """
     question = _make_question(options)
     roots = find_roots(options["claude_dirs"])
@@ -83,22 +156,20 @@ def command(**options: Unpack[_Options]) -> int:
     with progress_line("files") as line:
         report = report_tools(find_data_directory(), transcripts, question, line.show)
     for path in report.unread:
-        click.echo(f"recollect: Not read: {safe_text(path)}", err=True)
+        click.echo(f"recollect: Could not read {safe_text(path)}", err=True)
     if options["as_json"]:
         _print_json(report, question)
     elif report.total.calls:
-        from recollect.cli.tools_text import iter_report  # noqa: PLC0415 - not for JSON
-
         lines = iter_report(report, count_columns())
         show_text("\n".join(lines), is_paged=options["paged"])
     if not report.total.calls:
         require_transcripts(roots)
-        raise NothingFound("No tool was called there. Try fewer conditions.")
+        raise NothingFound("No tool calls. Try fewer filters.")
     return UnreadableInput.exit_code if report.unread else 0
 
 
 def _make_question(options: _Options) -> ToolQuestion:
-    since, until = parse_period(options["since"], options["until"], read_clock())
+    since, until = parse_range(options["since"], options["until"], read_clock())
     session = options["session"]
     found = find_named(session, options["claude_dirs"]) if session else None
     return ToolQuestion(
@@ -110,7 +181,7 @@ def _make_question(options: _Options) -> ToolQuestion:
 
 
 def _print_json(report: ToolReport, question: ToolQuestion) -> None:
-    from recollect.cli.documents import format_document  # noqa: PLC0415 - not for people
+    from recollect.cli.json_output import format_document  # only for JSON
 
     document = ToolsDocument(
         session_id=question.session_id,

@@ -1,5 +1,5 @@
-"""The picker: what `recollect` alone shows on a terminal.
+"""The interactive picker that `recollect` without a command shows in a terminal.
 
-`state` decides, `sources` looks things up, `screen` draws and listens. Only `screen` knows the
-library that draws.
+`picker_state` is pure: data, state changes and their rendering. `picker_screen` is the only module
+that knows prompt_toolkit.
 """

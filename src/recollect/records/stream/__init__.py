@@ -1,5 +1,5 @@
-"""The stream-json messages that `claude -p --output-format stream-json` prints, as data.
+"""The stream-json messages that `claude -p --output-format stream-json` prints.
 
-A union of their own, and the way from them to the records that a transcript has: one model and
-one renderer serve what was written and what is being said right now.
+They have their own union and are converted to transcript records, so that the same session model
+and renderers work for files and for running sessions.
 """

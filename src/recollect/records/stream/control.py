@@ -1,27 +1,27 @@
-"""Control frames: what the client and the program around it ask each other.
+"""Control messages between the client and its host program.
 
-Requests that concern the conversation have types; the many others stay as they are, in
-`OtherRequest`. An answer is opaque, because only its request says what it is an answer to.
+Requests that concern the conversation have classes; others are kept in `OtherRequest`. Responses
+are opaque, because their meaning depends on the request.
 """
 
 from msgspec import Raw, Struct, field
 
-from recollect.records.stream.envelope import Message
+from recollect.records.stream.messages import Message
 
 
 class Request(Struct, frozen=True, kw_only=True, tag_field="subtype", gc=False):
-    """What is asked for."""
+    """A control request."""
 
 
 class OtherRequest(Request, frozen=True, tag="<other>"):
-    """A request without a class here."""
+    """A request without its own class."""
 
     kind: str | None = None
     raw: Raw = Raw()
 
 
 class CanUseTool(Request, frozen=True, tag="can_use_tool"):
-    """May a tool run? Questions of the model to the person come this way too."""
+    """The client asks whether a tool may run; also used for the model's questions to the user."""
 
     tool_name: str | None = None
     input: Raw = Raw()
@@ -44,7 +44,7 @@ class CanUseTool(Request, frozen=True, tag="can_use_tool"):
 
 
 class HookCallback(Request, frozen=True, tag="hook_callback"):
-    """The client runs a hook that the program around it registered."""
+    """The client calls a hook that the host program registered."""
 
     callback_id: str | None = None
     input: Raw = Raw()
@@ -52,14 +52,14 @@ class HookCallback(Request, frozen=True, tag="hook_callback"):
 
 
 class McpMessage(Request, frozen=True, tag="mcp_message"):
-    """A message to or from an MCP server that lives in the program around the client."""
+    """A message to or from an MCP server that runs in the host program."""
 
     server_name: str | None = None
     message: Raw = Raw()
 
 
 class Elicitation(Request, frozen=True, tag="elicitation"):
-    """An MCP server wants to ask the person something."""
+    """An MCP server asks the user for input."""
 
     mcp_server_name: str | None = None
     message: str | None = None
@@ -73,7 +73,7 @@ class Elicitation(Request, frozen=True, tag="elicitation"):
 
 
 class RequestUserDialog(Request, frozen=True, tag="request_user_dialog"):
-    """The client wants a dialog to be shown."""
+    """The client asks for a dialog to be shown."""
 
     dialog_kind: str | None = None
     payload: Raw = Raw()
@@ -81,7 +81,7 @@ class RequestUserDialog(Request, frozen=True, tag="request_user_dialog"):
 
 
 class Initialize(Request, frozen=True, tag="initialize"):
-    """The program around the client says what it offers."""
+    """The host program describes its capabilities."""
 
     hooks: Raw = Raw()
     agents: Raw = Raw()
@@ -95,39 +95,39 @@ class Initialize(Request, frozen=True, tag="initialize"):
 
 
 class Interrupt(Request, frozen=True, tag="interrupt"):
-    """Stop the turn."""
+    """Interrupt the turn."""
 
     cancel_queued: bool | None = None
 
 
 class SetPermissionMode(Request, frozen=True, tag="set_permission_mode"):
-    """From now on this may be done without asking."""
+    """Set the permission mode."""
 
     mode: str | None = None
 
 
 class SetModel(Request, frozen=True, tag="set_model"):
-    """From now on this model answers; null means the default one."""
+    """Set the model; null means the default one."""
 
     model: str | None = None
 
 
 class SetMaxThinkingTokens(Request, frozen=True, tag="set_max_thinking_tokens"):
-    """From now on this much may be thought."""
+    """Set the thinking budget."""
 
     max_thinking_tokens: int | None = None
     thinking_display: str | None = None
 
 
 class RewindFiles(Request, frozen=True, tag="rewind_files"):
-    """Bring the files back to where they were at a prompt."""
+    """Restore files to their state at a prompt."""
 
     user_message_id: str | None = None
     dry_run: bool | None = None
 
 
 class RenameSession(Request, frozen=True, tag="rename_session"):
-    """Give the session a title."""
+    """Set the title of the session."""
 
     title: str | None = None
     source: str | None = None
@@ -135,7 +135,7 @@ class RenameSession(Request, frozen=True, tag="rename_session"):
 
 
 class StopTask(Request, frozen=True, tag="stop_task"):
-    """Stop a task in the background."""
+    """Stop a background task."""
 
     task_id: str | None = None
 
@@ -156,18 +156,18 @@ AnyRequest = (
     | StopTask
     | OtherRequest
 )
-"""Every request that a control frame can carry."""
+"""All requests that have a class."""
 
 
 class ControlRequest(Message, frozen=True, tag="control_request"):
-    """A question, to be answered under its `request_id`."""
+    """A request, to be answered with the same `request_id`."""
 
     request_id: str | None = None
     request: AnyRequest | None = None
 
 
 class Answer(Struct, frozen=True, kw_only=True, gc=False):
-    """The answer to a request: `response` on success, else `error`."""
+    """The response to a request: `response` on success, otherwise `error`."""
 
     subtype: str | None = None
     request_id: str | None = None
@@ -178,12 +178,12 @@ class Answer(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ControlResponse(Message, frozen=True, tag="control_response"):
-    """The answer to a `ControlRequest`."""
+    """The response to a `ControlRequest`."""
 
     response: Answer | None = None
 
 
 class ControlCancelRequest(Message, frozen=True, tag="control_cancel_request"):
-    """A question that needs no answer any more."""
+    """A request was cancelled."""
 
     request_id: str | None = None

@@ -1,30 +1,32 @@
-"""A stream message → the record that the transcript has for it, as far as the stream tells.
+"""Convert stream messages to transcript records, and merge both sources.
 
-The stream knows nothing of the tree (`parent_uuid`), the directory, the branch and the client's
-version, and its usage is a placeholder: `joining` brings in the transcript's word. A synthetic
-assistant message of 2.1.112 that stands for a local command cannot be told from an error text,
-so only those that name their source become a `LocalCommand`.
+The stream does not have the tree (`parent_uuid`), the directory, the branch or the client version,
+and its usage is a placeholder. Records of both sources have the same `uuid`; the transcript takes
+precedence, because it was written when the response was complete. Booleans are never filled in: a
+missing one is False. A synthetic assistant message of 2.1.112 for a local command looks like an
+error text, so only those that name their source become a `LocalCommand`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from recollect.records import conversation, system
 from recollect.records.blocks import Text
 from recollect.records.conversation import SYNTHETIC_MODEL, Assistant, McpMeta, User
 from recollect.records.decoding import decode_record, decode_value
-from recollect.records.envelope import Record, is_absent
-from recollect.records.stream.conversation import (
+from recollect.records.envelope import Chain, Record, is_absent
+from recollect.records.stream.message_decoding import StreamMessage
+from recollect.records.stream.messages import (
     AssistantMessage,
     ConversationMessage,
+    Message,
+    TranscriptMirror,
     UserMessage,
 )
-from recollect.records.stream.decoding import StreamMessage
-from recollect.records.stream.envelope import Message
-from recollect.records.stream.signals import TranscriptMirror
-from recollect.records.stream.system import (
+from recollect.records.stream.system_messages import (
     CompactBoundaryMessage,
     Compaction,
     InformationalMessage,
@@ -34,7 +36,7 @@ from recollect.records.stream.system import (
 )
 
 SUMMARY_OPENING = "This session is being continued from a previous conversation"
-"""How every summary of a compaction starts; the stream does not mark it otherwise."""
+"""How every compaction summary starts; the stream has no other mark."""
 
 _MCP_RESULTS = (
     {"content", "structuredContent"},
@@ -47,20 +49,20 @@ S = TypeVar("S", bound=Struct)
 
 
 def to_record(message: StreamMessage) -> Record | None:
-    """The record that a transcript holds for `message`; None for what never is in a file."""
+    """Return the transcript record of a message; None if it is never written to a transcript."""
     convert = _CONVERSIONS.get(type(message))
     return None if convert is None else convert(message)
 
 
 def decode_mirrored(message: TranscriptMirror) -> tuple[Record, ...]:
-    """The records of the transcript lines that `message` carries."""
+    """Return the records of the transcript lines in `message`."""
     return tuple(filter(None, (decode_record(bytes(entry)) for entry in message.entries)))
 
 
 def _convert_assistant(message: AssistantMessage) -> Record:
     if message.local_command_source is not None:
         return system.LocalCommand(
-            **_envelope(message),
+            **_envelope_fields(message),
             timestamp=message.timestamp,
             subtype="local_command",
             content=message.local_command_source,
@@ -70,7 +72,7 @@ def _convert_assistant(message: AssistantMessage) -> Record:
         )
     is_call = message.message is not None and message.message.model != SYNTHETIC_MODEL
     return Assistant(
-        **_thread(message),
+        **_thread_fields(message),
         message=message.message,
         request_id=message.request_id,
         is_api_error_message=message.is_api_error_message or not is_absent(message.error),
@@ -81,6 +83,7 @@ def _convert_assistant(message: AssistantMessage) -> Record:
         thinking_duration_ms=message.thinking_duration_ms,
         thinking_display=message.thinking_display,
         attribution_agent=message.subagent_type if is_call else None,
+        is_meta=message.is_meta,
     )
 
 
@@ -90,7 +93,7 @@ def _convert_user(message: UserMessage) -> User:
     decision = meta.permission_decision if meta else None
     is_summary = not message.is_replay and _opening(message).startswith(SUMMARY_OPENING)
     return User(
-        **_thread(message),
+        **_thread_fields(message),
         message=message.message,
         tool_use_result=result,
         mcp_meta=mcp_meta,
@@ -98,7 +101,7 @@ def _convert_user(message: UserMessage) -> User:
         permission_decision=_copy(decision, conversation.PermissionDecision),
         origin=_copy(message.origin, conversation.Origin),
         refused_message_id=message.refused_message_id,
-        is_meta=message.is_synthetic and not is_summary,
+        is_meta=(message.is_synthetic or message.is_meta) and not is_summary,
         is_compact_summary=is_summary,
         is_visible_in_transcript_only=is_summary,
     )
@@ -106,30 +109,30 @@ def _convert_user(message: UserMessage) -> User:
 
 def _convert_boundary(message: CompactBoundaryMessage) -> system.CompactBoundary:
     return system.CompactBoundary(
-        **_envelope(message),
+        **_envelope_fields(message),
         subtype=message.subtype,
         logical_parent_uuid=message.logical_parent_uuid,
         compact_metadata=_convert_compaction(message.compact_metadata),
     )
 
 
-def _convert_compaction(done: Compaction | None) -> system.CompactMetadata | None:
-    if done is None:
+def _convert_compaction(compaction: Compaction | None) -> system.CompactMetadata | None:
+    if compaction is None:
         return None
     return system.CompactMetadata(
-        trigger=done.trigger,
-        pre_tokens=done.pre_tokens,
-        post_tokens=done.post_tokens,
-        duration_ms=done.duration_ms,
-        cumulative_dropped_tokens=done.cumulative_dropped_tokens,
-        preserved_segment=_copy(done.preserved_segment, system.PreservedSegment),
-        preserved_messages=_copy(done.preserved_messages, system.PreservedMessages),
+        trigger=compaction.trigger,
+        pre_tokens=compaction.pre_tokens,
+        post_tokens=compaction.post_tokens,
+        duration_ms=compaction.duration_ms,
+        cumulative_dropped_tokens=compaction.cumulative_dropped_tokens,
+        preserved_segment=_copy(compaction.preserved_segment, system.PreservedSegment),
+        preserved_messages=_copy(compaction.preserved_messages, system.PreservedMessages),
     )
 
 
 def _convert_informational(message: InformationalMessage) -> system.Informational:
     return system.Informational(
-        **_envelope(message),
+        **_envelope_fields(message),
         subtype=message.subtype,
         content=message.content,
         level=message.level,
@@ -141,17 +144,19 @@ def _convert_output(message: LocalCommandOutput) -> system.LocalCommand:
     content = message.content
     if content is not None and not content.startswith(_OUTPUT_OPENING):
         content = f"{_OUTPUT_OPENING}{content}{_OUTPUT_END}"
-    return system.LocalCommand(**_envelope(message), subtype="local_command", content=content)
+    return system.LocalCommand(
+        **_envelope_fields(message), subtype="local_command", content=content
+    )
 
 
 def _convert_fallback(message: ModelFallbackMessage) -> system.ModelFallback:
-    return system.ModelFallback(**_envelope(message), **_fallback(message))
+    return system.ModelFallback(**_envelope_fields(message), **_fallback_fields(message))
 
 
 def _convert_refusal(message: ModelRefusalMessage) -> system.ModelRefusal:
     return system.ModelRefusal(
-        **_envelope(message),
-        **_fallback(message),
+        **_envelope_fields(message),
+        **_fallback_fields(message),
         request_id=message.request_id,
         category=message.api_refusal_category,
         retracted_message_uuids=message.retracted_message_uuids,
@@ -169,19 +174,19 @@ _CONVERSIONS: dict[type[Message], Callable[[Any], Record]] = {
 }
 
 
-def _envelope(message: Message) -> dict[str, Any]:
+def _envelope_fields(message: Message) -> dict[str, Any]:
     return {"span": message.span, "uuid": message.uuid, "session_id": message.session_id}
 
 
-def _thread(message: ConversationMessage) -> dict[str, Any]:
-    return _envelope(message) | {
+def _thread_fields(message: ConversationMessage) -> dict[str, Any]:
+    return _envelope_fields(message) | {
         "timestamp": message.timestamp,
         "agent_id": message.agent_id,
         "is_sidechain": message.parent_tool_use_id is not None or message.agent_id is not None,
     }
 
 
-def _fallback(message: ModelFallbackMessage) -> dict[str, Any]:
+def _fallback_fields(message: ModelFallbackMessage) -> dict[str, Any]:
     return {
         "subtype": message.subtype,
         "content": message.content,
@@ -192,14 +197,14 @@ def _fallback(message: ModelFallbackMessage) -> dict[str, Any]:
 
 
 def _copy(value: Struct | None, wanted: type[S]) -> S | None:
-    """`value` as the record's type, which has the same field names and other names on the wire."""
+    """Convert to the type of the record, which has the same fields with other JSON names."""
     if value is None:
         return None
     return wanted(**{name: getattr(value, name) for name in wanted.__struct_fields__})
 
 
 def _unwrap_mcp(result: Raw) -> tuple[Raw, McpMeta | None]:
-    """The transcript keeps apart what the stream wraps together for an MCP tool."""
+    """Split an MCP result as in transcripts: the stream wraps content and metadata together."""
     parts = decode_value(result, dict[str, Raw]) if bytes(result) else None
     if parts is None or parts.keys() not in _MCP_RESULTS:
         return result, None
@@ -218,3 +223,49 @@ def _opening(message: UserMessage) -> str:
     if isinstance(first, Text):
         return first.words
     return first if isinstance(first, str) else ""
+
+
+R = TypeVar("R", bound=Struct)
+
+
+def merge(file_record: R, stream_record: Record) -> R:
+    """Return `file_record`, completed from `stream_record`; unchanged if their types differ."""
+    if type(file_record) is not type(stream_record):
+        return file_record
+    return _fill(file_record, stream_record)
+
+
+def join(records: Iterable[Record], messages: Iterable[StreamMessage]) -> tuple[Record, ...]:
+    """Return `records` merged with the stream, followed by what only the stream has so far.
+
+    Messages without a `uuid` (1.0.x) are omitted, because they cannot be matched with `records`.
+    """
+    pending = _index_by_uuid(messages)
+    streamed = dict(pending)
+    joined: list[Record] = []
+    for record in records:
+        uuid = record.uuid if isinstance(record, Chain) else None
+        joined.append(merge(record, streamed[uuid]) if uuid in streamed else record)
+        pending.pop(uuid, None)
+    return (*joined, *pending.values())
+
+
+def _index_by_uuid(messages: Iterable[StreamMessage]) -> dict[str | None, Record]:
+    found = filter(None, map(to_record, messages))
+    return {record.uuid: record for record in found if isinstance(record, Chain) and record.uuid}
+
+
+def _fill(first: R, second: Struct) -> R:
+    changes: dict[str, Any] = {}
+    for name in first.__struct_fields__:
+        mine, other = getattr(first, name), getattr(second, name)
+        if _is_missing(mine):
+            changes[name] = other
+        elif name == "message" and type(mine) is type(other):
+            # One level only: mixing two usages would make a third that was never reported.
+            changes[name] = _fill(mine, other)
+    return replace(first, **changes)
+
+
+def _is_missing(value: Any) -> bool:
+    return is_absent(value) if isinstance(value, Raw) else value is None or value == ()

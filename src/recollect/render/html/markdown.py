@@ -14,14 +14,14 @@ import comrak
 import nh3
 from markupsafe import Markup
 
-from recollect.render.html.code import render_code
-from recollect.render.html.text import show_block
+from recollect.render.html.html_code import render_code, show_block
 from recollect.render.terminal import safe_text
 
 if TYPE_CHECKING:
     from comrak import ExtensionOptions, RenderOptions
 
-DEEPEST = 60
+
+MAX_DEPTH = 60
 """Levels of tags. nh3 takes time by the square of the depth: a minute at 100,000."""
 
 _TAGS = frozenset(
@@ -51,9 +51,12 @@ def render_markdown(text: str) -> Markup:
     """`text` as a page may show it; as it stands when it is nested beyond reason."""
     extensions, output = _options()
     written = comrak.render_markdown(safe_text(text), extensions, None, output)
-    if _measure_depth(written) > DEEPEST:
+    if _measure_depth(written) > MAX_DEPTH:
         return show_block(text, "plain")
     cleaned = _cleaner().clean(_IMAGE.sub(_link_image, written))
+    if "&" in text:
+        # Written as `&#x202e;` a character gets past the first look.
+        cleaned = safe_text(cleaned)
     return Markup(_CODE_BLOCK.sub(_colour, cleaned))  # noqa: S704 - nh3 has just cleaned it
 
 

@@ -4,6 +4,13 @@ Making text safe costs nothing to import; what draws loads rich, and only comman
 import it.
 """
 
-from recollect.render.terminal.text import ESCAPE_SIGN, clip, measure, safe_text, shorten
+from recollect.render.terminal.safe_text import (
+    ESCAPE_SIGN,
+    clip,
+    measure,
+    restore_text,
+    safe_text,
+    shorten,
+)
 
-__all__ = ["ESCAPE_SIGN", "clip", "measure", "safe_text", "shorten"]
+__all__ = ["ESCAPE_SIGN", "clip", "measure", "restore_text", "safe_text", "shorten"]

@@ -1,4 +1,6 @@
-"""The one place where drawings become characters for a terminal.
+"""How much of a session is drawn, and for what terminal.
+
+The one place where drawings become characters for a terminal.
 
 Whatever was drawn, each line leaves as safe text and colours of our own: rich is used for layout
 and emphasis only, links and controls that it might add are dropped, and text is made safe once
@@ -7,8 +9,11 @@ more, because entities in Markdown can put back what was taken out before it was
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import tzinfo
+from enum import StrEnum
 from itertools import islice
 
+from msgspec import Struct
 from rich.cells import cell_len, chop_cells
 from rich.color import ColorSystem
 from rich.console import Console, RenderableType
@@ -17,15 +22,55 @@ from rich.style import Style
 from rich.text import Text
 from rich.theme import Theme
 
-from recollect.render.terminal.look import Look
-from recollect.render.terminal.text import safe_text
-from recollect.render.views.words import count_of
+from recollect.render.terminal.safe_text import safe_text
+from recollect.render.views.quantities import count_of
+
+
+class ToolDetail(StrEnum):
+    """How much is shown of tool calls."""
+
+    NONE = "none"
+    """How many there were."""
+    BRIEF = "brief"
+    """A line each, and the beginning of what they changed or why they failed."""
+    FULL = "full"
+    """All that went in and came out."""
+
+
+class RenderOptions(Struct, frozen=True, kw_only=True):
+    """What to draw, and how."""
+
+    columns: int = 80
+    is_coloured: bool = False
+    tools: ToolDetail = ToolDetail.BRIEF
+    thinking: bool = False
+    """Whether thoughts are shown whole, instead of their first line."""
+    subagents: bool = False
+    """Whether subagents are unfolded where they were started."""
+    zone: tzinfo | None = None
+    """Whose clock; None for the local one."""
+
+    directory: str | None = None
+    """Where the session took place: paths below it are shown from there, unless all is wanted."""
+
+    def show_path(self, path: str) -> str:
+        """`path`, without the directory that most paths of a session begin with."""
+        if self.directory is None or self.is_full:
+            return path
+        shorter = path.removeprefix(self.directory)
+        return shorter[1:] if shorter != path and shorter[:1] in ("/", "\\") else path
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing may be left out."""
+        return self.tools is ToolDetail.FULL
+
 
 TAB = 4
-LEAST_COLUMNS = 16
+MIN_COLUMNS = 16
 """However deep subagents are nested, their text is not squeezed below this."""
 
-MOST_BRIEF = 10
+MAX_BRIEF = 10
 """Lines of a change or a failure that are shown where not all is wanted."""
 
 _STYLES = {
@@ -51,7 +96,7 @@ _STYLES = {
 class Canvas:
     """Draws for one look."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: RenderOptions) -> None:
         self.look = look
         self._console = Console(
             file=io.StringIO(),
@@ -138,7 +183,7 @@ def indent(lines: Iterable[str], first: str, rest: str | None = None) -> Iterato
 def cut_lines(lines: Iterable[str], canvas: Canvas) -> Iterator[str]:
     """Yield the first of `lines`, and how many more there are."""
     remaining = iter(lines)
-    yield from islice(remaining, MOST_BRIEF)
+    yield from islice(remaining, MAX_BRIEF)
     more = sum(1 for _ in remaining)
     if more:
         yield canvas.styled(f"… {count_of(more, 'more line')}", "dim")

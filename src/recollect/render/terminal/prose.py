@@ -20,10 +20,10 @@ from rich.table import Table
 from rich.text import Text
 
 from recollect.render.terminal.canvas import TAB, Canvas
-from recollect.render.terminal.code import highlight
-from recollect.render.terminal.text import safe_text
+from recollect.render.terminal.safe_text import safe_text
+from recollect.render.terminal.source_code import highlight
 
-LONGEST = 100_000
+MAX_LENGTH = 100_000
 """Characters of Markdown that are laid out; longer text is shown as it is, which takes no time."""
 
 _OUR_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -33,7 +33,7 @@ _CODE_MARGIN = "  "
 def draw_prose(text: str, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the lines of `text` as Markdown, or as it is where that would hide something."""
     text = safe_text(text.replace("\r\n", "\n")).strip("\n")
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_LENGTH:
         lines = _trim(list(canvas.draw(_Prose(text), columns)))
         if not _count_letters(text) - _count_letters(_OUR_COLOURS.sub("", "".join(lines))):
             yield from lines
@@ -66,7 +66,7 @@ class _Code(CodeBlock):
     """A block of code on the terminal's own ground, with the language that it claims to be in."""
 
     @classmethod
-    def create(cls, markdown: Markdown, token: Token) -> "_Code":  # noqa: ARG003 - rich's signature
+    def create(cls, markdown: Markdown, token: Token) -> "_Code":
         return cls(token.info.strip(), "")
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

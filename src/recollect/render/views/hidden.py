@@ -1,12 +1,17 @@
-"""What is not shown, and why: the one list that a reader of a view can check it against.
+"""Which records are no part of the conversation, and why: the list to check a view against.
 
-Everything here is still in the records, and `raw` shows any of them. A kind of record that is
-neither shown nor listed is a mistake, and a test looks for it. State records are not shown at all:
-the title, the mode or the cost of a session is known of it, and is nothing that happened in it.
+What such a record says in words is a routine notice all the same, unless `session.record_texts`
+has a reason to leave it out; everything is in the records, and `raw` shows any of them. A kind of
+record that is neither shown nor listed is a mistake, and a test looks for it. State records, such
+as titles and links, are routine notices where they change.
 """
 
-from recollect.records.attachments.context import (
+from recollect.records.attachment_kinds import (
     AgentListingDelta,
+    AttachmentKind,
+    AutoMode,
+    BudgetUsd,
+    CommandPermissions,
     Date,
     DateChange,
     DeferredToolsDelta,
@@ -17,18 +22,12 @@ from recollect.records.attachments.context import (
     McpInstructionsDelta,
     ModelKind,
     OutputStyle,
-    PromptSnapshot,
-    SessionContext,
-    SkillListing,
-)
-from recollect.records.attachments.kinds import AttachmentKind
-from recollect.records.attachments.notices import (
-    AutoMode,
-    BudgetUsd,
-    CommandPermissions,
     PlanKind,
+    PromptSnapshot,
     RemoteSessionChange,
+    SessionContext,
     SilentTurnReminder,
+    SkillListing,
     TaskReminder,
     TodoReminder,
     TotalTokensReminder,

@@ -3,24 +3,49 @@
 Knows what to say of each kind of record that nobody said; where it stands is known elsewhere.
 """
 
+from recollect.records.attachment_kinds import (
+    EditedImageFile,
+    EditedTextFile,
+    MaxTurnsReached,
+    OtherAttachment,
+    StructuredOutput,
+)
 from recollect.records.attachments import Attachment
-from recollect.records.attachments.files import EditedImageFile, EditedTextFile
-from recollect.records.attachments.kinds import OtherAttachment
-from recollect.records.attachments.notices import MaxTurnsReached, StructuredOutput
-from recollect.records.envelope import Record
-from recollect.records.irregular import Damaged, Oversized, Torn, Unknown
+from recollect.records.envelope import (
+    Chain,
+    Damaged,
+    Oversized,
+    Record,
+    StreamLine,
+    Torn,
+    Unknown,
+)
 from recollect.records.progress import OtherProgress, Progress
 from recollect.records.system import MicrocompactBoundary, MicrocompactMetadata
-from recollect.render.views.conversation import Noted, NoticeKind
 from recollect.render.views.hidden import HIDDEN_ATTACHMENT_NAMES
-from recollect.render.views.parts import Code, Output, Part
-from recollect.render.views.places import Irregular, ModelSwitch, Report
-from recollect.render.views.tags import find_inside
-from recollect.render.views.values import show_fields, show_json, show_plain, show_prose
-from recollect.render.views.words import count_of, join_facts, take_line, time_of
-from recollect.session.hooks import HookOutcome, HookRun
+from recollect.render.views.part_builders import (
+    find_inside,
+    join_facts,
+    show_fields,
+    show_json,
+    show_plain,
+    show_prose,
+    take_line,
+)
+from recollect.render.views.parts import Code, Json, NoticeKind, NoticeStep, Output, Part
+from recollect.render.views.quantities import count_of, time_of
+from recollect.render.views.timeline import Irregular, ModelSwitch, ReportEntry
+from recollect.session.hook_runs import HookOutcome, HookRun
 from recollect.session.reports import FailedRequest, ModelChange, Notice, Recap
-from recollect.session.segments import Segment
+from recollect.session.turns import Segment
+
+_LINE_EDGES = b"\xef\xbb\xbf\x00 \t\r\n"
+
+
+def show_raw(data: bytes) -> Json:
+    """The bytes of one line, indented if they are JSON."""
+    return show_json(data.strip(_LINE_EDGES))
+
 
 _OUTCOMES = {
     HookOutcome.RUNNING: "is running",
@@ -39,7 +64,7 @@ _LOCAL_COMMAND = "local_command"
 _HOOK_NAMES = frozenset({"async_hook_response_batch", "hook_deferred_tool"})
 
 
-def note_report(report: Report) -> Noted:
+def note_report(report: ReportEntry) -> NoticeStep:
     """What the client or a hook reported."""
     match report:
         case HookRun():
@@ -55,14 +80,14 @@ def note_report(report: Report) -> Noted:
 
 
 def _note(
-    source: Report,
+    source: ReportEntry,
     kind: NoticeKind,
     title: str,
     parts: tuple[Part, ...],
     *,
     is_routine: bool = False,
-) -> Noted:
-    return Noted(
+) -> NoticeStep:
+    return NoticeStep(
         uuid=source.uuid,
         kind=kind,
         title=title,
@@ -72,7 +97,14 @@ def _note(
     )
 
 
-def _note_hook(run: HookRun) -> Noted:
+def note_gap(link: Chain) -> NoticeStep:
+    """No link says what `link` follows: it stands where the order of the file puts it."""
+    return NoticeStep(
+        uuid=None, kind=NoticeKind.GAP, title="A link is missing here", timestamp=link.timestamp
+    )
+
+
+def _note_hook(run: HookRun) -> NoticeStep:
     said = run.text if run.text.strip() != run.stdout.strip() else ""
     streams = (Output(run.stdout), Output(run.stderr, is_error=True))
     spoken = (*show_plain(said), *(stream for stream in streams if stream.text.strip()))
@@ -90,7 +122,7 @@ def _note_hook(run: HookRun) -> Noted:
     )
 
 
-def _note_retry(failed: FailedRequest) -> Noted:
+def _note_retry(failed: FailedRequest) -> NoticeStep:
     status = "" if failed.status is None else f" with status {failed.status}"
     attempt = None if failed.retry_attempt is None else f"attempt {failed.retry_attempt}"
     if attempt and failed.max_retries is not None:
@@ -100,7 +132,7 @@ def _note_retry(failed: FailedRequest) -> Noted:
     return _note(failed, NoticeKind.RETRY, title, show_plain(failed.message))
 
 
-def _note_fallback(change: ModelChange) -> Noted:
+def _note_fallback(change: ModelChange) -> NoticeStep:
     if change.fallback:
         title = name_switch(change.original, change.fallback)
     else:
@@ -114,13 +146,13 @@ def name_switch(before: str | None, after: str) -> str:
     return f"{before} → {after}" if before else f"Now {after}"
 
 
-def note_switch(switch: ModelSwitch, timestamp: str | None) -> Noted:
+def note_switch(switch: ModelSwitch, timestamp: str | None) -> NoticeStep:
     """A change of the model that nothing but the next answer tells of."""
     title = name_switch(switch.before, switch.after)
-    return Noted(uuid=None, kind=NoticeKind.MODEL, title=title, timestamp=timestamp)
+    return NoticeStep(uuid=None, kind=NoticeKind.MODEL, title=title, timestamp=timestamp)
 
 
-def _note_notice(notice: Notice) -> Noted:
+def _note_notice(notice: Notice) -> NoticeStep:
     if notice.subtype == _LOCAL_COMMAND:
         return _note_local_command(notice)
     is_named = notice.subtype not in (None, "informational")
@@ -139,7 +171,7 @@ def _show_more(text: str, title: str) -> tuple[Part, ...]:
     return () if text.strip() == title else show_plain(text)
 
 
-def _note_local_command(notice: Notice) -> Noted:
+def _note_local_command(notice: Notice) -> NoticeStep:
     """A command that the client ran itself, or what came of it."""
     name = find_inside(notice.text, "command-name")
     if name:
@@ -149,7 +181,7 @@ def _note_local_command(notice: Notice) -> Noted:
     return note_output(notice.uuid, notice.text, notice.timestamp)
 
 
-def note_output(uuid: str | None, text: str, timestamp: str | None) -> Noted:
+def note_output(uuid: str | None, text: str, timestamp: str | None) -> NoticeStep:
     """What a command of the client or of the person printed."""
     streams = (
         Output(find_inside(text, f"{source}-{stream}"), is_error=stream == "stderr")
@@ -160,20 +192,20 @@ def note_output(uuid: str | None, text: str, timestamp: str | None) -> Noted:
     if not parts and not text.lstrip().startswith(("<local-command-", "<bash-")):
         parts = (Output(text),) if text.strip() else ()
     title = "Output" if parts else "No output"
-    return Noted(
+    return NoticeStep(
         uuid=uuid, kind=NoticeKind.COMMAND_OUTPUT, title=title, parts=parts, timestamp=timestamp
     )
 
 
 def note_compaction(
     uuid: str | None, segment: Segment | None, summary: str, timestamp: str | None
-) -> Noted:
+) -> NoticeStep:
     """A compaction, with the summary that took the place of what was before."""
     opened = segment or Segment(index=0, first_uuid=None, last_uuid=None, record_count=0)
     how = {"auto": "by itself", "manual": "by command"}.get(opened.trigger or "")
     before, after = opened.tokens_before, opened.tokens_after
     tokens = None if before is None else count_of(before, "token")
-    return Noted(
+    return NoticeStep(
         uuid=uuid,
         kind=NoticeKind.COMPACTION,
         title=join_facts(
@@ -187,8 +219,11 @@ def note_compaction(
     )
 
 
-def note_irregular(record: Irregular) -> Noted:
+def note_irregular(record: Irregular) -> NoticeStep:
     """Something in the file that is no record, or none that is known."""
+    if isinstance(record, StreamLine):
+        title = " ".join(filter(None, ("Stream message", record.record_type, record.subtype)))
+        return _note_record(record, NoticeKind.UNKNOWN, title, (show_json(record.raw),))
     if isinstance(record, Unknown):
         title = f"Unknown record {record.record_type or ''}".rstrip()
         return _note_record(record, NoticeKind.UNKNOWN, title, (show_json(record.raw),))
@@ -210,8 +245,10 @@ def _show_span(record: Record) -> tuple[Part, ...]:
     return show_fields(("offset", record.span.offset), ("bytes", record.span.length))
 
 
-def _note_record(record: Record, kind: NoticeKind, title: str, parts: tuple[Part, ...]) -> Noted:
-    return Noted(
+def _note_record(
+    record: Record, kind: NoticeKind, title: str, parts: tuple[Part, ...]
+) -> NoticeStep:
+    return NoticeStep(
         uuid=getattr(record, "uuid", None),
         kind=kind,
         title=title,
@@ -220,7 +257,7 @@ def _note_record(record: Record, kind: NoticeKind, title: str, parts: tuple[Part
     )
 
 
-def note_record(record: Record) -> Noted | None:
+def note_record(record: Record) -> NoticeStep | None:
     """A record that no report tells of; None when there is nothing to show of it."""
     match record:
         case Unknown():
@@ -246,7 +283,7 @@ def _name_microcompaction(facts: MicrocompactMetadata) -> str:
     )
 
 
-def _note_attachment(record: Attachment) -> Noted | None:
+def _note_attachment(record: Attachment) -> NoticeStep | None:
     kind = NoticeKind.INFORMATION
     match record.attachment:
         case EditedTextFile(filename=path, snippet=snippet):
@@ -265,7 +302,7 @@ def _note_attachment(record: Attachment) -> Noted | None:
     return _note_record(record, kind, title, parts)
 
 
-def _note_other(record: Attachment, other: OtherAttachment) -> Noted | None:
+def _note_other(record: Attachment, other: OtherAttachment) -> NoticeStep | None:
     """An attachment of which at most the name is known."""
     if other.kind in HIDDEN_ATTACHMENT_NAMES:
         return None

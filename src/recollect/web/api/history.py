@@ -1,23 +1,31 @@
 """`/api/history`: lists of sessions in the spelling that other programs for these files use."""
 
-from datetime import date
+from datetime import datetime
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from recollect.library.selection import find_beginning
-from recollect.store.listings import Listing
-from recollect.web.api.rows import SessionRow, make_row
-from recollect.web.api.selection import Selection, SessionOrder, select_sessions
+from recollect.library.session_filters import find_beginning
+from recollect.session.calendar import EXAMPLES
+from recollect.store.session_table import Listing
+from recollect.web.api.session_rows import (
+    SessionOrder,
+    SessionRow,
+    SessionSelection,
+    make_row,
+    read_range,
+    select_sessions,
+)
 from recollect.web.services import Services
-from recollect.web.shelf import Known
+from recollect.web.session_catalog import Snapshot
 
 FIRST_WAIT = 3.0
 """Seconds that a first request waits for the first list."""
 
-Page = Annotated[int, Meta(ge=1, le=1_000_000, description="Counted from 1.")]
+PageNumber = Annotated[int, Meta(ge=1, le=1_000_000, description="Counted from 1.")]
 PageSize = Annotated[int, Meta(ge=1, le=200)]
 Text = Annotated[str, Meta(max_length=500)]
+Date = Annotated[str, Meta(max_length=20)]
 
 
 class HistoryParameters(
@@ -28,14 +36,14 @@ class HistoryParameters(
     project_path: Annotated[
         str, Meta(max_length=4096, description="A work directory, or a project's directory name.")
     ] = ""
-    page: Page = 1
+    page: PageNumber = 1
     page_size: PageSize = 20
     include_subagents: bool = False
     text: Annotated[str, Meta(max_length=500, description="In titles and first prompts.")] = ""
     branch: Text = ""
     model: Text = ""
-    since: Annotated[date, Meta(description="Active on this day or later.")] | None = None
-    until: Annotated[date, Meta(description="Begun on this day or before.")] | None = None
+    since: Annotated[Date, Meta(description=f"Active then or later: {EXAMPLES}.")] = ""
+    until: Annotated[Date, Meta(description="Begun then or before.")] = ""
     live: Annotated[bool, Meta(description="Only those that a client has open.")] = False
     errors: Annotated[bool, Meta(description="Only those with errors.")] = False
     order: SessionOrder = SessionOrder.ACTIVITY
@@ -70,6 +78,9 @@ class HistorySession(Struct, frozen=True, kw_only=True, rename="camel"):
     git_branch: str | None
     is_live: bool
     total_tokens: int | None
+    """Its own, with those of its subagents."""
+    copied_tokens: int | None
+    """Those of replies that were copied from another session, where they count."""
     cost_usd: float | None
     """At list prices, with its subagents; null when no price is known."""
     models: tuple[str, ...]
@@ -90,9 +101,9 @@ class HistoryPage(Struct, frozen=True, kw_only=True, rename="camel"):
 
 def list_history(services: Services, wanted: HistoryParameters) -> HistoryPage:
     """One page of the sessions that are wanted."""
-    services.shelf.wait_for_list(FIRST_WAIT)
-    known = services.shelf.known
-    found = select_sessions(known, _make_selection(wanted))
+    services.catalog.wait_for_list(FIRST_WAIT)
+    known = services.catalog.snapshot
+    found = select_sessions(known, _make_selection(wanted, services.settings.now()))
     start = (wanted.page - 1) * wanted.page_size
     end = start + wanted.page_size
     return HistoryPage(
@@ -105,14 +116,15 @@ def list_history(services: Services, wanted: HistoryParameters) -> HistoryPage:
     )
 
 
-def _make_selection(wanted: HistoryParameters) -> Selection:
-    return Selection(
+def _make_selection(wanted: HistoryParameters, now: datetime) -> SessionSelection:
+    since, until = read_range(wanted.since, wanted.until, now)
+    return SessionSelection(
         project=wanted.project_path,
         text=wanted.text,
         branch=wanted.branch,
         model=wanted.model,
-        since=wanted.since,
-        until=wanted.until,
+        since=since,
+        until=until,
         subagents=wanted.include_subagents,
         is_live=wanted.live,
         has_errors=wanted.errors,
@@ -120,7 +132,7 @@ def _make_selection(wanted: HistoryParameters) -> Selection:
     )
 
 
-def _describe(known: Known, listing: Listing) -> HistorySession:
+def _describe(known: Snapshot, listing: Listing) -> HistorySession:
     row: SessionRow = make_row(known, listing)
     return HistorySession(
         id=row.id,
@@ -143,6 +155,7 @@ def _describe(known: Known, listing: Listing) -> HistorySession:
         git_branch=row.git_branch,
         is_live=row.live is not None,
         total_tokens=row.tokens,
+        copied_tokens=row.copied_tokens,
         cost_usd=row.cost_usd,
         models=row.models,
     )

@@ -12,30 +12,30 @@ from typing import Final
 from markupsafe import Markup
 from msgspec import Struct
 
-from recollect.usage.documents import Figures
 from recollect.usage.groups import Group
-from recollect.web.api.usage import UsageAnswer
+from recollect.usage.usage_documents import Figures
+from recollect.web.api.usage_endpoints import UsageAnswer
 from recollect.web.charts import SERIES, Bar, Slice, draw_columns, draw_rows
 from recollect.web.formats import show_money, show_number, show_rate, show_short
-from recollect.web.languages import Translator
-from recollect.web.pages.usage_rows import (
+from recollect.web.pages.usage_table import (
     Measure,
     TableRow,
     count_tokens,
     find_monday,
     measure_figures,
 )
+from recollect.web.templating import Translator
 
-MOST_SLOTS: Final = 400
-MOST_BARS: Final = 120
+MAX_SLOTS: Final = 400
+MAX_BARS: Final = 120
 """Columns without gaps."""
-MOST_ROWS: Final = 12
-_MOST_NAME: Final = 46
+MAX_ROWS: Final = 12
+_MAX_NAME_WIDTH: Final = 46
 
 _CLASSES: Final = ("output", "input", "cache_write", "cache_read")
 
 
-class Entry(Struct, frozen=True):
+class ChartEntry(Struct, frozen=True):
     """A colour, and what it stands for."""
 
     series: int
@@ -47,7 +47,7 @@ class Chart(Struct, frozen=True, kw_only=True):
 
     caption: str
     drawing: Markup
-    legend: tuple[Entry, ...]
+    legend: tuple[ChartEntry, ...]
     has_unknown: bool
 
 
@@ -69,10 +69,10 @@ def make_chart(
         drawing = draw_columns(axis, bars, show_rate if measure == "cost" else _show_count, caption)
     else:
         named.sort(key=lambda row: -(measure_figures(row.figures, measure) or 0))
-        bars = [kinds.make_bar(row) for row in named[:MOST_ROWS]]
+        bars = [kinds.make_bar(row) for row in named[:MAX_ROWS]]
         drawing = draw_rows(bars, caption)
-        if len(named) > MOST_ROWS:
-            caption = f"{caption} · {translator('usage.largest', count=MOST_ROWS)}"
+        if len(named) > MAX_ROWS:
+            caption = f"{caption} · {translator('usage.largest', count=MAX_ROWS)}"
     return Chart(
         caption=caption,
         drawing=drawing,
@@ -93,12 +93,12 @@ def lay_out(keys: Sequence[str], group: Group) -> tuple[list[str], dict[str | No
     """
     keys = sorted(keys)
     numbers = [_number(key, group) for key in keys]
-    if group is not Group.BLOCK and numbers and numbers[-1] - numbers[0] < MOST_SLOTS:
+    if group is not Group.BLOCK and numbers and numbers[-1] - numbers[0] < MAX_SLOTS:
         axis = [_label(number, group) for number in range(numbers[0], numbers[-1] + 1)]
         return _shorten(axis), {
             key: number - numbers[0] for key, number in zip(keys, numbers, strict=True)
         }
-    shown = keys[-MOST_BARS:]
+    shown = keys[-MAX_BARS:]
     axis = [key[:16].replace("T", " ") for key in shown]
     return _shorten(axis), {key: slot for slot, key in enumerate(shown)}
 
@@ -145,7 +145,11 @@ class _Kinds:
         slices = tuple(sorted(self._iter_slices(row), key=lambda each: each.series))
         is_open = self._measure == "cost" and figures.unpriced_messages > 0
         shown = self._show(figures)
-        label = row.label if len(row.label) <= _MOST_NAME else f"{row.label[: _MOST_NAME - 1]}…"
+        label = (
+            row.label
+            if len(row.label) <= _MAX_NAME_WIDTH
+            else f"{row.label[: _MAX_NAME_WIDTH - 1]}…"
+        )
         return Bar(
             label=label,
             title="\n".join(self._describe(row, shown)),
@@ -155,15 +159,15 @@ class _Kinds:
             slot=slot,
         )
 
-    def _make_legend(self) -> Iterator[Entry]:
+    def _make_legend(self) -> Iterator[ChartEntry]:
         if self._models:
             shown = list(self._models)[: SERIES - 1]
-            yield from (Entry(at, name or "—") for at, name in enumerate(shown))
+            yield from (ChartEntry(at, name or "—") for at, name in enumerate(shown))
             if len(self._models) > len(shown):
-                yield Entry(SERIES - 1, self._translator("usage.other_models"))
+                yield ChartEntry(SERIES - 1, self._translator("usage.other_models"))
         elif self._measure == "tokens":
             for at, name in enumerate(_CLASSES):
-                yield Entry(at, self._translator(f"usage.{name}"))
+                yield ChartEntry(at, self._translator(f"usage.{name}"))
 
     def _iter_slices(self, row: TableRow) -> Iterator[Slice]:
         figures = row.figures

@@ -2,7 +2,7 @@
 // token stands in no log. Without one, the cookie may be there all the same: browsers withhold it
 // when a link leads here from another site, and send it when our own page asks.
 
-const message = document.getElementById("message");
+const message = /** @type {HTMLElement} */ (document.getElementById("message"));
 const token = new URLSearchParams(location.hash.slice(1)).get("t");
 
 function enter() {
@@ -19,7 +19,7 @@ async function exchange() {
     body: JSON.stringify({ token }),
   });
   if (answer.ok) enter();
-  else message.textContent = message.dataset.used;
+  else message.textContent = message.dataset.used ?? "";
 }
 
 async function tryCookie() {

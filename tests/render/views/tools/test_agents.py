@@ -49,7 +49,10 @@ def test_message_to_a_teammate() -> None:
     wanted = {"to": "ann", "message": "Please *wait*."}
     view = describe_call(make_call("SendMessage", wanted, {"success": True, "message": "sent"}))
     assert view == ToolView(
-        title="to ann · Please *wait*.", summary="sent", input=(Prose("Please *wait*."),)
+        title="to ann · Please *wait*.",
+        summary="sent",
+        input=(Prose("Please *wait*."),),
+        output=(Plain("done"),),
     )
 
 

@@ -5,25 +5,27 @@ import re
 from collections.abc import Iterator
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
+from msgspec.structs import replace
 
-from recollect.records.blocks import ToolResult
-from recollect.records.tools.known import INPUTS, RESULTS
-from recollect.render.views.parts import Code, Fields, Output, Plain
+from recollect.records.blocks import Image, Source, ToolResult
+from recollect.records.tools.tool_parsing import INPUTS, RESULTS
+from recollect.render.views.parts import Code, Fields, Output, Picture, Plain
 from recollect.render.views.tools import ToolView, describe_call
-from recollect.render.views.tools.table import VIEWS
-from recollect.session.outcomes import (
+from recollect.render.views.tools.tool_views import VIEWS
+from recollect.session.tool_calls import (
     FAILED,
     INTERRUPTED,
     PENDING,
     SUCCESS,
     Outcome,
     RejectedBy,
+    ToolCall,
     ToolStatus,
 )
-from recollect.session.tool_calls import ToolCall
 from tests.session.recordings import make_call
 
 OUR_WORDS = frozenset(
@@ -204,5 +206,43 @@ def test_spilled_output_is_named() -> None:
     view = describe_call(make_call("Bash", {"command": "x"}, result, text=text))
     assert view.output == (
         Output("head"),
-        Fields((("whole output in", path), ("size", "106.3 kB"))),
+        Fields((("whole output in", path), ("size", "108.9 KB"))),
     )
+
+
+PICTURE = Image(source=Source(type="base64", media_type="image/png", data="AAAA"))
+CALLS: dict[str, dict[str, object]] = {
+    "Agent": {"prompt": "look"},
+    "Bash": {"command": "plot"},
+    "Edit": {"file_path": "x", "old_string": "a", "new_string": "b"},
+    "Glob": {"pattern": "*"},
+    "Grep": {"pattern": "x"},
+    "Read": {"file_path": "x.png"},
+    "Skill": {"skill": "draw"},
+    "TodoWrite": {"todos": []},
+    "WebFetch": {"url": "https://example.org"},
+    "WebSearch": {"query": "ponds"},
+    "Write": {"file_path": "x", "content": "a"},
+    "mcp__maps__draw": {"place": "Brest"},
+    "Nothing": {"a": "b"},
+}
+
+
+@pytest.mark.parametrize("outcome", [SUCCESS, FAILED, INTERRUPTED])
+@pytest.mark.parametrize("name", CALLS)
+def test_pictures_of_any_answer_are_shown_once(name: str, outcome: Outcome) -> None:
+    """Whatever the tool and however the call ended, its picture is there, beside its words."""
+    call = make_call(name, CALLS[name], outcome=outcome)
+    call = replace(call, block=ToolResult(tool_use_id="t1", content=("looked at it", PICTURE)))
+    view = describe_call(call)
+    assert [part for part in view.output if isinstance(part, Picture)] == [
+        Picture("image/png", "AAAA")
+    ]
+    assert "looked at it" in msgspec.json.encode((view.summary, view.output)).decode()
+
+
+def test_command_that_gave_nothing_but_a_picture() -> None:
+    """A picture is output: the summary counts it."""
+    call = make_call("Bash", {"command": "plot"}, {"stdout": "", "stderr": ""})
+    view = describe_call(replace(call, block=ToolResult(tool_use_id="t1", content=(PICTURE,))))
+    assert (view.summary, view.output) == ("1 picture", (Picture("image/png", "AAAA"),))

@@ -1,9 +1,9 @@
 """Edits as they are shown: as diffs, by the client's patch or by comparison."""
 
 from recollect.records.tools import PatchHunk
-from recollect.render.views.parts import Code, Diff, Fields
+from recollect.render.views.parts import Code, Diff, Fields, Plain
 from recollect.render.views.tools import ToolView, describe_call
-from recollect.session.outcomes import PENDING
+from recollect.session.tool_calls import PENDING
 from tests.session.recordings import make_call
 
 HUNK = {"oldStart": 7, "oldLines": 1, "newStart": 7, "newLines": 1, "lines": ["-a", "+b"]}
@@ -19,6 +19,7 @@ def test_edit_shows_the_patch_of_the_client() -> None:
         title="/p/x.py",
         summary="+1 -1 · changed by the person",
         input=(Diff("/p/x.py", (PATCH,)),),
+        output=(Plain("done"),),
     )
 
 
@@ -27,7 +28,7 @@ def test_edit_without_a_patch_is_compared() -> None:
     done, waiting = make_call("Edit", EDIT), make_call("Edit", EDIT, outcome=PENDING)
     change = (Diff("/p/x.py", (COMPARED,), is_fragment=True),)
     assert [describe_call(call) for call in (done, waiting)] == [
-        ToolView(title="/p/x.py", summary="+1 -1", input=change),
+        ToolView(title="/p/x.py", summary="+1 -1", input=change, output=(Plain("done"),)),
         ToolView(title="/p/x.py", summary="no answer yet", input=change),
     ]
 
@@ -56,6 +57,7 @@ def test_new_file_is_all_additions() -> None:
         title="x.md",
         summary="new file · +2 -0",
         input=(Diff("x.md", (hunk,), is_new_file=True),),
+        output=(Plain("done"),),
     )
 
 
@@ -81,6 +83,7 @@ def test_cell_of_a_notebook() -> None:
             Diff("n.ipynb", (COMPARED,), is_fragment=True),
             Fields((("cell type", "code"),)),
         ),
+        output=(Plain("done"),),
     )
 
 

@@ -8,6 +8,7 @@ from recollect.render.views.parts import (
     Entries,
     Entry,
     Fields,
+    Plain,
     Prose,
     Question,
 )
@@ -35,6 +36,7 @@ def test_todo_list() -> None:
                 )
             ),
         ),
+        output=(Plain("done"),),
     )
 
 
@@ -53,11 +55,13 @@ def test_tasks() -> None:
             title="Build",
             summary="task 1",
             input=(Checklist((CheckItem("Build", CheckState.PENDING),)),),
+            output=(Plain("done"),),
         ),
         ToolView(
             title="task 1 · completed",
             summary="pending → completed",
             input=(Fields((("status", "completed"),)),),
+            output=(Plain("done"),),
         ),
         ToolView(
             summary="1 of 1 done",
@@ -83,6 +87,7 @@ def test_question_with_the_chosen_answer() -> None:
         title="Which?",
         summary="Red, Blue",
         input=(Question("Which?", "Colour", choices),),
+        output=(Plain("done"),),
     )
 
 
@@ -105,6 +110,7 @@ def test_plan_and_its_verdict() -> None:
         title="Do it …",
         summary="approved · changed by the person",
         input=(Prose("# Do it\n\nnow"),),
+        output=(Plain("done"),),
     )
 
 

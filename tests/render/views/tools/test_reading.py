@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.render.views.parts import Code, Fields, Json, Picture
+from recollect.render.views.parts import Code, Fields, Json, Picture, Plain
 from recollect.render.views.tools import ToolView, describe_call
-from recollect.render.views.tools.reading import strip_numbers
+from recollect.render.views.tools.file_views import strip_numbers
 from tests.session.recordings import make_call
 
 
@@ -55,7 +55,7 @@ def test_pictures_and_documents() -> None:
         describe_call(make_call("Read", {"file_path": "x"}, found)) for found in (image, pdf, parts)
     ]
     assert [(view.summary, view.output) for view in views] == [
-        ("a picture · 2.0 kB", (Picture("image/gif", "AA", "x"),)),
+        ("a picture · 2.0 KB", (Picture("image/gif", "AA", "x"),)),
         ("a PDF", (Picture("application/pdf", "BB", "x"),)),
         ("1 page", (Picture("image/jpeg", "CC"),)),
     ]
@@ -73,7 +73,9 @@ def test_notebook_by_its_cells() -> None:
 
 
 def test_unchanged_file() -> None:
-    """A file that the model knows already has nothing to show."""
+    """Of a file that the model knows already there is only what the client said."""
     found = {"type": "file_unchanged", "file": {"filePath": "x"}}
     view = describe_call(make_call("Read", {"file_path": "x"}, found))
-    assert view == ToolView(title="x", summary="unchanged since it was last read")
+    assert view == ToolView(
+        title="x", summary="unchanged since it was last read", output=(Plain("done"),)
+    )

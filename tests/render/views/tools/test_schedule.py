@@ -1,6 +1,6 @@
 """Tools that make the model come back later as they are shown."""
 
-from recollect.render.views.parts import Entries, Entry, Prose
+from recollect.render.views.parts import Entries, Entry, Plain, Prose
 from recollect.render.views.tools import ToolView, describe_call
 from tests.session.recordings import make_call
 
@@ -15,9 +15,14 @@ def test_jobs() -> None:
     listed = make_call("CronList", {}, {"jobs": [{"id": "j1", "cron": "0 9 * * *", "prompt": "r"}]})
     ended = make_call("CronDelete", {"id": "j1"}, {"id": "j1"})
     assert [describe_call(call) for call in (made, listed, ended)] == [
-        ToolView(title="0 9 * * *", summary="Every day · job j1", input=(Prose("report"),)),
+        ToolView(
+            title="0 9 * * *",
+            summary="Every day · job j1",
+            input=(Prose("report"),),
+            output=(Plain("done"),),
+        ),
         ToolView(summary="1 job", output=(Entries((Entry("r", note="j1 · 0 9 * * *"),)),)),
-        ToolView(title="j1", summary="ended"),
+        ToolView(title="j1", summary="ended", output=(Plain("done"),)),
     ]
 
 
@@ -26,5 +31,8 @@ def test_wakeup() -> None:
     wanted = {"delaySeconds": 5, "reason": "wait", "prompt": "go on"}
     result = {"wasClamped": True, "clampedDelaySeconds": 60}
     assert describe_call(make_call("ScheduleWakeup", wanted, result)) == ToolView(
-        title="in 5.0 s · wait", summary="set to 1 min 0 s", input=(Prose("go on"),)
+        title="in 5.0 s · wait",
+        summary="set to 1 min 0 s",
+        input=(Prose("go on"),),
+        output=(Plain("done"),),
     )

@@ -1,6 +1,6 @@
 """What searches in files found as it is shown."""
 
-from recollect.render.views.parts import Entries, Entry, Fields
+from recollect.render.views.parts import Entries, Entry, Fields, Plain
 from recollect.render.views.tools import ToolView, describe_call
 from tests.session.recordings import make_call
 
@@ -53,7 +53,7 @@ def test_files_by_name() -> None:
     views = [describe_call(make_call("Glob", {"pattern": "*"}, found)) for found in (cut, none)]
     assert [(view.summary, view.output) for view in views] == [
         ("1 file · cut", (Entries((Entry("a", path="a"),)),)),
-        ("0 files", ()),
+        ("0 files", (Plain("done"),)),
     ]
 
 

@@ -1,6 +1,6 @@
 """Commands and background tasks as they are shown."""
 
-from recollect.render.views.parts import Code, Fields, Output, Picture
+from recollect.render.views.parts import Code, Fields, Output, Picture, Plain
 from recollect.render.views.tools import ToolView, describe_call
 from tests.session.recordings import make_call
 
@@ -33,6 +33,7 @@ def test_command_in_the_background() -> None:
         title="x",
         summary="runs in the background as b1 · committed abc · pushed main",
         input=(Code("x", language="powershell"),),
+        output=(Plain("done"),),
     )
 
 
@@ -70,4 +71,4 @@ def test_looks_at_background_tasks_of_all_eras() -> None:
 def test_end_of_a_background_task() -> None:
     """The end of a task names it."""
     call = make_call("KillShell", {"shell_id": "b1"}, {"message": "killed b1", "shell_id": "b1"})
-    assert describe_call(call) == ToolView(title="b1", summary="killed b1")
+    assert describe_call(call) == ToolView(title="b1", summary="killed b1", output=(Plain("done"),))

@@ -1,8 +1,8 @@
 """Which tools have a view."""
 
 from recollect.records.tools import canonical_name
-from recollect.records.tools.known import INPUTS
-from recollect.render.views.tools.table import VIEWS
+from recollect.records.tools.tool_parsing import INPUTS
+from recollect.render.views.tools.tool_views import VIEWS
 
 
 def test_every_tool_with_a_type_has_a_view() -> None:

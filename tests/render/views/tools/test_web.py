@@ -5,8 +5,7 @@ from msgspec import Raw
 from recollect.records.blocks import WebSearchToolResult
 from recollect.render.views.parts import Entries, Entry, Prose
 from recollect.render.views.tools import ToolView, describe_call
-from recollect.session.outcomes import SUCCESS
-from recollect.session.tool_calls import ToolCall
+from recollect.session.tool_calls import SUCCESS, ToolCall
 from tests.session.recordings import make_call
 
 

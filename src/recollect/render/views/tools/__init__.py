@@ -1,6 +1,6 @@
 """Calls of tools → what there is to show of them, one module per family of tools."""
 
-from recollect.render.views.tools.describing import describe_call
-from recollect.render.views.tools.view import ToolView
+from recollect.render.views.tools.tool_view import ToolView
+from recollect.render.views.tools.tool_views import describe_call
 
 __all__ = ["ToolView", "describe_call"]

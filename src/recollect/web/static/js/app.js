@@ -12,6 +12,7 @@ startKeys();
 startPalette();
 startTimes();
 
+/** @param {string} selector */
 const isThere = (selector) => document.querySelector(selector) !== null;
 
 if (isThere("article.session")) (await import("./session.js")).startSession();

@@ -1,12 +1,19 @@
 // Copying: code, messages, links to a message, the resume command. Nothing is ever run.
 
+import { findAround, getElement, listElements } from "./elements.js";
 import { say, tell } from "./words.js";
 
+/** @param {string} text */
 export async function copyText(text) {
   await navigator.clipboard.writeText(text);
   tell(say("copied"));
 }
 
+/**
+ * @param {Element} place
+ * @param {string} label
+ * @param {() => string} getText
+ */
 function addButton(place, label, getText) {
   const button = document.createElement("button");
   button.type = "button";
@@ -16,20 +23,23 @@ function addButton(place, label, getText) {
   place.append(button);
 }
 
-// Code keeps its own text; line numbers and signs are drawn by the style sheet and never copied.
+/**
+ * Code keeps its own text; line numbers and signs are drawn by the style sheet and never copied.
+ * @param {ParentNode} within
+ */
 export function addCopyButtons(within) {
   // What is wider than its box has to be in reach of the keyboard too.
-  for (const box of within.querySelectorAll("pre, .diff")) box.tabIndex = 0;
-  for (const block of within.querySelectorAll("pre.code, pre.output, pre.plain, pre.raw")) {
-    if (block.parentElement.classList.contains("copyable")) continue;
+  for (const box of listElements(within, "pre, .diff")) box.tabIndex = 0;
+  for (const block of listElements(within, "pre.code, pre.output, pre.plain, pre.raw")) {
+    if (block.parentElement?.classList.contains("copyable")) continue;
     const frame = document.createElement("div");
     frame.className = "copyable";
     block.replaceWith(frame);
     frame.append(block);
-    const text = block.textContent;
+    const text = block.textContent ?? "";
     addButton(frame, say("copy"), () => text);
   }
-  for (const section of within.querySelectorAll(".said[id], .prompt[id]")) {
+  for (const section of listElements(within, ".said[id], .prompt[id]")) {
     const place = section.querySelector(":scope > .actions") ?? addActions(section);
     if (place.querySelector(".copy")) continue;
     addButton(place, say("copy"), () => readText(section));
@@ -37,6 +47,7 @@ export function addCopyButtons(within) {
   }
 }
 
+/** @param {Element} section */
 function addActions(section) {
   const place = document.createElement("span");
   place.className = "actions";
@@ -44,21 +55,26 @@ function addActions(section) {
   return place;
 }
 
+/** @param {HTMLElement} section */
 function readText(section) {
-  const parts = section.querySelectorAll(":scope > .prose, :scope > .words, :scope > div > .prose");
-  return [...parts].map((part) => part.innerText).join("\n\n") || section.innerText;
+  const selector = ":scope > .prose, :scope > .words, :scope > div > .prose";
+  const parts = listElements(section, selector);
+  return parts.map((part) => part.innerText).join("\n\n") || section.innerText;
 }
 
-// A link that leads to the message however the page is divided: the server finds it by its uuid.
+/**
+ * A link that leads to the message however the page is divided: the server finds it by its uuid.
+ * @param {string} uuid
+ */
 export function linkTo(uuid) {
-  const { address } = document.querySelector("article.session").dataset;
+  const { address } = getElement(document, "article.session", HTMLElement).dataset;
   return `${location.origin}${address}?at=${encodeURIComponent(uuid)}#${encodeURIComponent(uuid)}`;
 }
 
 export function startCopying() {
   addCopyButtons(document);
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-copy-text]");
-    if (button) copyText(button.dataset.copyText);
+    const button = findAround(event, "[data-copy-text]");
+    if (button) copyText(button.dataset.copyText ?? "");
   });
 }

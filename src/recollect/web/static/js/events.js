@@ -4,30 +4,37 @@
 
 const PAUSE = 2000;
 
+/**
+ * @param {string} address
+ * @param {Record<string, (data: any) => void>} handlers by the name of the event
+ * @param {{ onLost?: (isLost: boolean) => void, lastId?: string }} options
+ */
 export function listen(address, handlers, { onLost, lastId = "" } = {}) {
+  /** @type {EventSource | null} */
   let source = null;
   let timer = 0;
 
   function connect() {
     clearTimeout(timer);
     source?.close();
-    source = new EventSource(lastId ? addQuery(address, { last_id: lastId }) : address);
+    const opened = new EventSource(lastId ? addQuery(address, { last_id: lastId }) : address);
+    source = opened;
     for (const [name, handle] of Object.entries(handlers)) {
-      source.addEventListener(name, (event) => {
+      opened.addEventListener(name, (event) => {
         lastId = event.lastEventId || lastId;
         handle(JSON.parse(event.data));
       });
     }
-    source.addEventListener("open", () => onLost?.(false));
-    source.addEventListener("error", (event) => {
+    opened.addEventListener("open", () => onLost?.(false));
+    opened.addEventListener("error", () => {
       onLost?.(true);
-      if (event.target.readyState === EventSource.CLOSED) timer = setTimeout(connect, PAUSE);
+      if (opened.readyState === EventSource.CLOSED) timer = setTimeout(connect, PAUSE);
     });
   }
 
   function disconnect() {
     clearTimeout(timer);
-    source.close();
+    source?.close();
   }
 
   // Browsers open six connections to a server and no more, for all tabs together.
@@ -39,6 +46,10 @@ export function listen(address, handlers, { onLost, lastId = "" } = {}) {
   connect();
 }
 
+/**
+ * @param {string} address
+ * @param {Record<string, string>} values
+ */
 function addQuery(address, values) {
   return `${address}${address.includes("?") ? "&" : "?"}${new URLSearchParams(values)}`;
 }

@@ -1,14 +1,20 @@
 // Find in session: asks the server, so that it also finds what is not in the page.
 
+import { getElement } from "./elements.js";
 import { fetchJson } from "./fragments.js";
 import { say } from "./words.js";
 
 const PAUSE = 200;
 
+/**
+ * @param {HTMLElement} article
+ * @param {import("./turns.js").Turns} turns
+ */
 export function startFinding(article, turns) {
-  const form = article.querySelector("[data-find-in-session]");
-  const field = form.querySelector("input");
-  const count = form.querySelector(".find-count");
+  const form = getElement(article, "[data-find-in-session]", HTMLElement);
+  const field = getElement(form, "input", HTMLInputElement);
+  const count = getElement(form, ".find-count", HTMLElement);
+  /** @type {{ uuid: string }[]} */
   let hits = [];
   let place = -1;
   let sought = "";
@@ -25,9 +31,15 @@ export function startFinding(article, turns) {
     tellCount();
   }
 
+  /**
+   * @param {string} text
+   * @param {AbortSignal} signal
+   */
   async function ask(text, signal) {
     const query = new URLSearchParams({ q: text });
-    const address = `/api/sessions/${encodeURIComponent(article.dataset.session)}/find?${query}`;
+    if (article.dataset.project) query.set("project", article.dataset.project);
+    const session = encodeURIComponent(article.dataset.session ?? "");
+    const address = `/api/sessions/${session}/find?${query}`;
     try {
       return (await fetchJson(address, signal)).hits;
     } catch {
@@ -41,6 +53,7 @@ export function startFinding(article, turns) {
     else count.textContent = say("hits", { at: place + 1, count: hits.length });
   }
 
+  /** @param {number} step */
   async function go(step) {
     await find();
     if (hits.length === 0) return;
@@ -67,14 +80,18 @@ export function startFinding(article, turns) {
   document.addEventListener("recollect:hit", (event) => go(event.detail.step));
 }
 
-// Marks by ranges: the text itself is left alone, so that copying and links stay what they are.
+/**
+ * Marks by ranges: the text itself is left alone, so that copying and links stay what they are.
+ * @param {Element} target
+ * @param {string} text
+ */
 function markWords(target, text) {
   if (!CSS.highlights) return;
   const wanted = text.toLowerCase();
   const walker = document.createTreeWalker(target, NodeFilter.SHOW_TEXT);
   const ranges = [];
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const words = node.data.toLowerCase();
+    const words = (node.nodeValue ?? "").toLowerCase();
     for (let at = words.indexOf(wanted); at >= 0; at = words.indexOf(wanted, at + wanted.length)) {
       const range = new Range();
       range.setStart(node, at);

@@ -1,15 +1,20 @@
 // A session that grows while its page is open: new records are drawn where they belong. The reader
 // is never moved; a pill says how much is new below.
 
+import { getElement } from "./elements.js";
 import { listen } from "./events.js";
-import { say, tell } from "./words.js";
+import { say, showText, tell } from "./words.js";
 
 const PAUSE = 150;
 const NEAR_END = 400;
 
+/**
+ * @param {HTMLElement} article
+ * @param {import("./turns.js").Turns} turns
+ */
 export function startFollowing(article, turns) {
-  const pill = article.querySelector(".new-turns");
-  const standing = article.querySelector(".standing");
+  const pill = getElement(article, ".new-turns", HTMLElement);
+  const standing = getElement(article, ".standing", HTMLElement);
   let added = 0;
   let timer = 0;
   let isWhole = false;
@@ -24,10 +29,11 @@ export function startFollowing(article, turns) {
     scrollTo({ top: document.body.scrollHeight });
   });
 
+  /** @param {number} records how many came at the end; 0 when anything may have changed */
   function grow(records) {
     added += records;
     isWhole ||= records === 0;
-    // Not begun anew by each record: somebody who writes without a pause is followed too.
+    // Not restarted by each record: somebody who writes without a pause is followed too.
     timer ||= setTimeout(draw, PAUSE);
   }
 
@@ -56,7 +62,7 @@ export function startFollowing(article, turns) {
 
   let wasLost = false;
   listen(
-    `/api/events?${new URLSearchParams({ session: article.dataset.session })}`,
+    `/api/events?${new URLSearchParams({ session: article.dataset.session ?? "" })}`,
     {
       appended: () => grow(1),
       found: () => grow(0),
@@ -74,10 +80,15 @@ export function startFollowing(article, turns) {
   );
 }
 
+/**
+ * @param {HTMLElement} place
+ * @param {{ status: string, reason: string }} event
+ */
 function showStanding(place, { status, reason }) {
   if (status === "level") return;
   place.hidden = status === "ended" || status === "unknown";
-  place.querySelector("[data-live]").dataset.status = status;
-  place.querySelector("[data-standing]").textContent = status.replaceAll("_", " ");
-  place.title = reason;
+  getElement(place, "[data-live]", HTMLElement).dataset.status = status;
+  const words = showText(status.replaceAll("_", " "));
+  getElement(place, "[data-standing]", HTMLElement).textContent = words;
+  place.title = showText(reason);
 }

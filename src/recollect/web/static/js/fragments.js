@@ -2,6 +2,10 @@
 
 const policy = window.trustedTypes?.createPolicy("recollect", { createHTML: (text) => text });
 
+/**
+ * @param {string} address
+ * @param {AbortSignal} [signal]
+ */
 export async function fetchFragment(address, signal) {
   const answer = await fetch(address, { signal, headers: { accept: "text/html" } });
   if (!answer.ok) throw new Error(`${answer.status} for ${address}`);
@@ -11,6 +15,10 @@ export async function fetchFragment(address, signal) {
   return template.content;
 }
 
+/**
+ * @param {string} address
+ * @param {AbortSignal} [signal]
+ */
 export async function fetchJson(address, signal) {
   const answer = await fetch(address, { signal });
   if (!answer.ok) throw new Error(`${answer.status} for ${address}`);

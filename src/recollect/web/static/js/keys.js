@@ -3,52 +3,68 @@
 import { switchTheme } from "./preferences.js";
 import { openPalette } from "./palette.js";
 import { copyText, linkTo } from "./copying.js";
+import { findAround, getElement, listElements } from "./elements.js";
 
 const TEXT_FIELDS = "input:not([type=checkbox]), select, textarea";
 
+/** @type {HTMLElement | null} */
 let chosen = null;
 
 function listItems() {
   const session = document.querySelector("article.session");
-  if (session) return [...session.querySelectorAll(".prompt, .said, .call, .noted, .thought")];
-  return [...document.querySelectorAll("[data-item]")];
+  if (session) return listElements(session, ".prompt, .said, .call, .noted, .thought");
+  return listElements(document, "[data-item]");
 }
 
 function listPrompts() {
-  return [...document.querySelectorAll(".turn.by-person > .prompt")];
+  return listElements(document, ".turn.by-person > .prompt");
 }
 
+/** @param {HTMLElement} item */
 export function choose(item) {
   chosen?.classList.remove("chosen");
   chosen = item;
   chosen.classList.add("chosen");
-  const target = item.querySelector("a, summary") ?? item;
+  const [target = item] = listElements(item, "a, summary");
   if (!target.hasAttribute("tabindex") && target === item) item.tabIndex = -1;
   target.focus({ preventScroll: true });
   item.scrollIntoView({ block: item.offsetHeight > innerHeight ? "start" : "nearest" });
 }
 
-// The items that one can see decide where to go on, wherever one has scrolled to since. Halves are
-// between two items.
+/**
+ * The items that one can see decide where to go on, wherever one has scrolled to since. Halves are
+ * between two items.
+ * @param {HTMLElement[]} items
+ */
 function findPlace(items) {
-  if (!chosen?.isConnected || !isOnScreen(chosen)) {
+  const last = chosen;
+  if (!last?.isConnected || !isOnScreen(last)) {
     return items.findIndex((item) => item.getBoundingClientRect().bottom > 80) - 0.5;
   }
-  const place = items.indexOf(chosen);
+  const place = items.indexOf(last);
   if (place >= 0) return place;
-  const next = items.findIndex((item) => isBefore(chosen, item));
+  const next = items.findIndex((item) => isBefore(last, item));
   return (next >= 0 ? next : items.length) - 0.5;
 }
 
+/**
+ * @param {Element} one
+ * @param {Element} other
+ */
 function isBefore(one, other) {
   return (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
 }
 
+/** @param {Element} item */
 function isOnScreen(item) {
   const { top, bottom } = item.getBoundingClientRect();
   return bottom > 0 && top < innerHeight;
 }
 
+/**
+ * @param {HTMLElement[]} items
+ * @param {number} step
+ */
 function move(items, step) {
   if (items.length === 0) return;
   const place = findPlace(items);
@@ -56,6 +72,7 @@ function move(items, step) {
   choose(items[Math.min(Math.max(next, 0), items.length - 1)]);
 }
 
+/** @param {boolean} isLast */
 function goToEnd(isLast) {
   document.dispatchEvent(new CustomEvent("recollect:end", { detail: { isLast } }));
   scrollTo({ top: isLast ? document.body.scrollHeight : 0 });
@@ -63,12 +80,13 @@ function goToEnd(isLast) {
 
 function findText() {
   const field = document.querySelector("[data-find]");
-  if (field) {
+  if (field instanceof HTMLInputElement) {
     field.focus();
     field.select();
   } else location.href = "/search";
 }
 
+/** @param {number} step */
 function nextHit(step) {
   document.dispatchEvent(new CustomEvent("recollect:hit", { detail: { step } }));
   if (!document.querySelector("article.session")) move(listItems(), step);
@@ -84,6 +102,11 @@ function copyChosen() {
   if (message && document.querySelector("article.session")) copyText(linkTo(message.id));
 }
 
+function showKeys() {
+  getElement(document, "#keys", HTMLDialogElement).showModal();
+}
+
+/** @type {Record<string, () => void>} */
 const KEYS = {
   j: () => move(listItems(), 1),
   k: () => move(listItems(), -1),
@@ -97,9 +120,10 @@ const KEYS = {
   o: openChosen,
   c: copyChosen,
   t: switchTheme,
-  "?": () => document.getElementById("keys").showModal(),
+  "?": showKeys,
 };
 
+/** @param {KeyboardEvent} event */
 function press(event) {
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
     event.preventDefault();
@@ -107,11 +131,12 @@ function press(event) {
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  if (event.target.closest(TEXT_FIELDS)) {
+  const field = findAround(event, TEXT_FIELDS);
+  if (field) {
     if (event.key === "Escape") {
       // A browser would empty the field, and there would be no hits left to go through.
       event.preventDefault();
-      event.target.blur();
+      field.blur();
     }
     return;
   }
@@ -125,7 +150,7 @@ function press(event) {
 export function startKeys() {
   document.addEventListener("keydown", press);
   for (const button of document.querySelectorAll("[data-open=keys]")) {
-    button.addEventListener("click", () => document.getElementById("keys").showModal());
+    button.addEventListener("click", showKeys);
   }
   for (const dialog of document.querySelectorAll("dialog")) {
     dialog.addEventListener("click", (event) => {

@@ -1,8 +1,10 @@
 // Pages that come at once and are filled when the server has found out: asked for, then reloaded.
 
+import { listElements } from "./elements.js";
+
 export function startLoading() {
-  for (const place of document.querySelectorAll("[data-load]")) {
-    fetch(place.dataset.load).then((answer) => {
+  for (const place of listElements(document, "[data-load]")) {
+    fetch(place.dataset.load ?? "").then((answer) => {
       if (answer.ok) location.reload();
     });
   }

@@ -1,30 +1,52 @@
 // The outline: every prompt, one line each, the one that is on the screen marked.
 
+import { getElement, listElements } from "./elements.js";
 import { fetchJson } from "./fragments.js";
+import { showText } from "./words.js";
 
+/**
+ * A turn in one line, as the server describes it.
+ * @typedef {object} Entry
+ * @property {number} number counted from 1
+ * @property {string} line
+ * @property {string | null} uuid
+ * @property {number} errors
+ * @property {boolean} is_by_person
+ * @property {boolean} is_branch
+ * @property {boolean} is_on_main_path
+ */
+
+/**
+ * @param {HTMLElement} article
+ * @param {import("./turns.js").Turns} turns
+ */
 export function startOutline(article, turns) {
-  const list = article.querySelector("[data-outline]");
-  let entries = [];
+  const list = getElement(article, "[data-outline]", HTMLElement);
+  const box = /** @type {HTMLElement} */ (list.parentElement);
 
   async function load() {
-    const address = `/api/sessions/${encodeURIComponent(article.dataset.session)}/outline`;
+    const session = encodeURIComponent(article.dataset.session ?? "");
+    const address = `/api/sessions/${session}/outline`;
     const query = article.dataset.project
       ? `?${new URLSearchParams({ project: article.dataset.project })}`
       : "";
     const answer = await fetchJson(address + query);
-    entries = answer.turns.filter((entry) => entry.line && (entry.is_by_person || entry.is_branch));
+    /** @type {Entry[]} */
+    const all = answer.turns;
+    const entries = all.filter((entry) => entry.line && (entry.is_by_person || entry.is_branch));
     list.replaceChildren(...entries.map(draw));
     mark();
   }
 
+  /** @param {Entry} entry */
   function draw(entry) {
     const item = document.createElement("li");
-    item.dataset.turn = entry.index;
+    item.dataset.turn = String(entry.number - 1);
     if (!entry.is_on_main_path) item.className = "off-path";
     const link = document.createElement("a");
-    link.href = entry.uuid ? `#${entry.uuid}` : `#turn-${entry.index}`;
-    link.textContent = entry.line;
-    link.title = entry.line;
+    link.href = entry.uuid ? `#${entry.uuid}` : `#turn-${entry.number}`;
+    link.textContent = showText(entry.line);
+    link.title = link.textContent;
     if (entry.errors > 0) {
       const errors = document.createElement("span");
       errors.className = "errors";
@@ -34,7 +56,7 @@ export function startOutline(article, turns) {
     link.addEventListener("click", (event) => {
       event.preventDefault();
       history.replaceState(null, "", link.href);
-      turns.showTurn(entry.index);
+      turns.showTurn(entry.number - 1);
     });
     item.append(link);
     return item;
@@ -43,12 +65,12 @@ export function startOutline(article, turns) {
   function mark() {
     const isAtEnd = scrollY > 0 && innerHeight + scrollY >= document.body.scrollHeight - 2;
     const limit = isAtEnd ? innerHeight : innerHeight / 3;
-    const shown = [...article.querySelectorAll("#turns > .turn")].filter(
+    const shown = listElements(article, "#turns > .turn").filter(
       (turn) => turn.getBoundingClientRect().top < limit,
     );
     const here = Number(shown.at(-1)?.dataset.turn ?? 0);
     let current = null;
-    for (const item of list.children) {
+    for (const item of listElements(list, ":scope > li")) {
       item.classList.remove("here");
       if (Number(item.dataset.turn) <= here) current = item;
     }
@@ -56,12 +78,15 @@ export function startOutline(article, turns) {
     if (current) reveal(current);
   }
 
-  // Within its box only: the page stays where the reader has it.
+  /**
+   * Within its box only: the page stays where the reader has it.
+   * @param {Element} item
+   */
   function reveal(item) {
-    const box = list.parentElement.getBoundingClientRect();
+    const { top, bottom } = box.getBoundingClientRect();
     const line = item.getBoundingClientRect();
-    if (line.top < box.top) list.parentElement.scrollTop -= box.top - line.top;
-    else if (line.bottom > box.bottom) list.parentElement.scrollTop += line.bottom - box.bottom;
+    if (line.top < top) box.scrollTop -= top - line.top;
+    else if (line.bottom > bottom) box.scrollTop += line.bottom - bottom;
   }
 
   let isWaiting = false;

@@ -1,10 +1,14 @@
 // Ctrl-K: go to any session or page by a few letters of its name.
 
+import { getElement } from "./elements.js";
 import { fetchJson } from "./fragments.js";
+import { showText } from "./words.js";
 
-const dialog = document.getElementById("palette");
-const field = dialog.querySelector("input");
-const list = dialog.querySelector("ul");
+/** @typedef {{ name: string, note: string, address: string }} Choice */
+
+const dialog = getElement(document, "#palette", HTMLDialogElement);
+const field = getElement(dialog, "input", HTMLInputElement);
+const list = getElement(dialog, "ul", HTMLUListElement);
 const MOST = 30;
 const PAUSE = 90;
 
@@ -18,21 +22,33 @@ export function openPalette() {
   fill();
 }
 
+/**
+ * @param {string[]} words
+ * @returns {Choice[]}
+ */
 function listPages(words) {
   return [...document.querySelectorAll(".top nav a")]
-    .map((link) => ({ name: link.textContent, note: "", address: link.getAttribute("href") }))
+    .map((link) => ({
+      name: link.textContent ?? "",
+      note: "",
+      address: link.getAttribute("href") ?? "",
+    }))
     .filter((page) => words.every((word) => page.name.toLowerCase().includes(word)));
 }
 
+/**
+ * @param {string} text
+ * @returns {Promise<Choice[]>}
+ */
 async function listSessions(text) {
   asked.abort();
   asked = new AbortController();
   const query = new URLSearchParams({ pageSize: String(MOST), text });
   const answer = await fetchJson(`/api/history/sessions?${query}`, asked.signal);
-  return answer.sessions.map((each) => ({
-    name: each.title ?? each.firstMessage ?? each.id,
-    note: (each.projectPath ?? "").split(/[\\/]/).pop(),
-    address: `/s/${encodeURIComponent(each.id)}`,
+  return answer.sessions.map((/** @type {Record<string, string | null>} */ each) => ({
+    name: showText(each.title ?? each.firstMessage ?? each.id ?? ""),
+    note: showText((each.projectPath ?? "").split(/[\\/]/).pop() ?? ""),
+    address: `/s/${encodeURIComponent(each.id ?? "")}`,
   }));
 }
 
@@ -43,11 +59,16 @@ async function fill() {
   show([...sessions, ...pages]);
 }
 
+/** @param {Choice[]} choices */
 function show(choices) {
   list.replaceChildren(...choices.map(draw));
   select(0);
 }
 
+/**
+ * @param {Choice} choice
+ * @param {number} number
+ */
 function draw(choice, number) {
   const item = document.createElement("li");
   item.role = "none";
@@ -65,6 +86,7 @@ function draw(choice, number) {
   return item;
 }
 
+/** @param {number} number */
 function select(number) {
   const items = [...list.querySelectorAll("a")];
   selected = Math.min(Math.max(number, 0), items.length - 1);
@@ -85,7 +107,7 @@ export function startPalette() {
     timer = setTimeout(fill, PAUSE);
   });
   field.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step) {
       event.preventDefault();
       select(selected + step);

@@ -1,7 +1,13 @@
 // The theme and the language: kept in cookies, so that the server draws the page right at once.
 
+import { listElements } from "./elements.js";
+
 const YEAR = 31536000;
 
+/**
+ * @param {string} name
+ * @param {string} value
+ */
 function keep(name, value) {
   const age = value === "" ? 0 : YEAR;
   document.cookie = `recollect-${name}=${value}; Path=/; SameSite=Strict; Max-Age=${age}`;
@@ -21,9 +27,9 @@ export function startPreferences() {
   for (const button of document.querySelectorAll("[data-theme-switch]")) {
     button.addEventListener("click", switchTheme);
   }
-  for (const button of document.querySelectorAll("button[data-language]")) {
+  for (const button of listElements(document, "button[data-language]")) {
     button.addEventListener("click", () => {
-      keep("language", button.dataset.language);
+      keep("language", button.dataset.language ?? "");
       location.reload();
     });
   }

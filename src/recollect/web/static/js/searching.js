@@ -1,25 +1,27 @@
 // Results as you type; the address follows, so that a reload or a link shows the same.
 
+import { getElement } from "./elements.js";
 import { fetchFragment } from "./fragments.js";
 
 const PAUSE = 120;
 
 export function startSearching() {
-  const form = document.querySelector("form.search");
-  const results = document.getElementById("results");
+  const form = getElement(document, "form.search", HTMLFormElement);
+  const results = getElement(document, "#results", HTMLElement);
   let asked = new AbortController();
   let timer = 0;
 
   async function search() {
     asked.abort();
     asked = new AbortController();
-    const query = new URLSearchParams(new FormData(form));
+    const query = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) query.append(name, String(value));
     history.replaceState(null, "", `/search?${query}`);
     query.set("part", "true");
     try {
       results.replaceChildren(await fetchFragment(`/search?${query}`, asked.signal));
     } catch (error) {
-      if (error.name !== "AbortError") throw error;
+      if (!(error instanceof DOMException && error.name === "AbortError")) throw error;
     }
   }
 

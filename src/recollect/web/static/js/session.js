@@ -1,6 +1,7 @@
 // A session: its parts put together.
 
 import { addCopyButtons } from "./copying.js";
+import { getElement } from "./elements.js";
 import { startFinding } from "./finding.js";
 import { startFollowing } from "./following.js";
 import { startOutline } from "./outline.js";
@@ -8,16 +9,18 @@ import { startUnfolding, unfoldAll } from "./unfolding.js";
 import { Turns } from "./turns.js";
 
 export function startSession() {
-  const article = document.querySelector("article.session");
+  const article = getElement(document, "article.session", HTMLElement);
   const turns = new Turns(article);
   startUnfolding(article);
   startOutline(article, turns);
   startFinding(article, turns);
   startFollowing(article, turns);
   turns.onChange((part) => addCopyButtons(part));
-  article.querySelector("[data-expand]").addEventListener("click", (event) => {
-    unfoldAll(article, event.currentTarget);
-  });
-  const wanted = decodeURIComponent(location.hash.slice(1)) || article.dataset.at;
+  const expand = getElement(article, "[data-expand]", HTMLElement);
+  expand.addEventListener("click", () => unfoldAll(article, expand));
+  const named = decodeURIComponent(location.hash.slice(1));
+  const asked = new URLSearchParams(location.search).get("at") ?? "";
+  // Several records may have one uuid: the server knows which of them is meant.
+  const wanted = !named || named === asked ? article.dataset.at : named;
   if (wanted) turns.show(wanted);
 }

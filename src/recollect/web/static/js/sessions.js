@@ -1,17 +1,20 @@
 // The list while it is open: live dots follow, and what is new waits until it is asked for, so
 // that nothing moves under the reader's eyes.
 
+import { getElement, listElements } from "./elements.js";
 import { listen } from "./events.js";
 
 export function startSessions() {
-  const pill = document.querySelector("[data-changed]");
+  const pill = getElement(document, "[data-changed]", HTMLElement);
   pill.addEventListener("click", () => location.reload());
 
+  /** @param {Record<string, string>} live what each running session does, by its id */
   function showLive(live) {
-    for (const row of document.querySelectorAll("tr[data-session]")) {
-      const dot = row.querySelector("[data-live]");
-      dot.hidden = !(row.dataset.session in live);
-      dot.dataset.status = live[row.dataset.session] ?? "";
+    for (const row of listElements(document, "tr[data-session]")) {
+      const dot = getElement(row, "[data-live]", HTMLElement);
+      const session = row.dataset.session ?? "";
+      dot.hidden = !(session in live);
+      dot.dataset.status = live[session] ?? "";
     }
   }
 

@@ -1,5 +1,6 @@
 // Moments as "2 hours ago", with the exact one on hover; renewed while the page is open.
 
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
 const UNITS = [
   ["year", 31536000],
   ["month", 2592000],
@@ -10,6 +11,7 @@ const UNITS = [
 ];
 const format = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" });
 
+/** @param {number} seconds */
 function describe(seconds) {
   for (const [unit, size] of UNITS) {
     if (Math.abs(seconds) >= size) return format.format(-Math.floor(seconds / size), unit);
@@ -17,9 +19,12 @@ function describe(seconds) {
   return format.format(0, "minute");
 }
 
+/** @param {ParentNode} within */
 export function showTimes(within = document) {
-  for (const time of within.querySelectorAll("time[data-relative]")) {
-    if (!time.title) time.title = time.textContent;
+  /** @type {NodeListOf<HTMLTimeElement>} */
+  const times = within.querySelectorAll("time[data-relative]");
+  for (const time of times) {
+    if (!time.title) time.title = time.textContent ?? "";
     const moment = Date.parse(time.dateTime);
     if (!Number.isNaN(moment)) time.textContent = describe((Date.now() - moment) / 1000);
   }
@@ -27,5 +32,5 @@ export function showTimes(within = document) {
 
 export function startTimes() {
   showTimes();
-  setInterval(showTimes, 30000);
+  setInterval(() => showTimes(), 30000);
 }

@@ -1,6 +1,7 @@
-// The turns that are in the page, and how others come in: as one scrolls, by a jump, or anew when
+// The turns that are in the page, and how others come in: as one scrolls, by a jump, or again when
 // the session has grown. Turns are drawn by the server; here they are only put in their place.
 
+import { getElement, listElements } from "./elements.js";
 import { fetchFragment } from "./fragments.js";
 import { showTimes } from "./times.js";
 import { say, tell } from "./words.js";
@@ -9,22 +10,33 @@ const COUNT = 20;
 const MOST = 200;
 const AHEAD = "1200px";
 
+/**
+ * Turns from the server: from `start` to before `next`, of `total` where that is known.
+ * @typedef {{ part: HTMLElement, start: number, next: number, total: number | null,
+ *   at: string }} Got
+ */
+
 export class Turns {
+  /** @param {HTMLElement} article */
   constructor(article) {
     this.article = article;
-    this.list = article.querySelector("#turns");
+    this.list = getElement(article, "#turns", HTMLElement);
     this.start = Number(article.dataset.start);
     this.next = Number(article.dataset.next);
-    this.total = article.dataset.total === "" ? null : Number(article.dataset.total);
+    this.total = readTotal(article);
+    /** @type {((node: HTMLElement) => void)[]} */
     this.listeners = [];
-    this.waiting = null;
+    /** @type {Promise<unknown>} */
+    this.waiting = Promise.resolve();
     // What the server drew, before anything was opened or added: the measure of what has changed.
+    /** @type {WeakMap<Element, string>} */
     this.drawn = new WeakMap();
     for (const turn of this.list.children) this.drawn.set(turn, turn.innerHTML);
-    this.watchEnds();
+    this.observer = this.watchEnds();
     if (article.dataset.partial === "true") this.refresh(true);
   }
 
+  /** @param {(node: HTMLElement) => void} listener is given each turn that comes in */
   onChange(listener) {
     this.listeners.push(listener);
   }
@@ -33,6 +45,10 @@ export class Turns {
     return this.total !== null && this.next >= this.total;
   }
 
+  /**
+   * @param {number} start
+   * @param {number} count
+   */
   address(start, count, at = "") {
     const query = new URLSearchParams({ start: String(start), count: String(count) });
     if (at) query.set("at", at);
@@ -40,29 +56,42 @@ export class Turns {
     return `${this.article.dataset.address}/turns?${query}`;
   }
 
-  // One thing at a time: two answers that cross would put turns in twice.
+  /**
+   * One thing at a time: two answers that cross would put turns in twice.
+   * @template T
+   * @param {() => Promise<T>} work
+   * @returns {Promise<T>}
+   */
   async queue(work) {
     const before = this.waiting;
-    this.waiting = (async () => {
-      await before?.catch(() => {});
+    const result = (async () => {
+      await before.catch(() => {});
       return work();
     })();
+    this.waiting = result;
     try {
-      return await this.waiting;
+      return await result;
     } catch (error) {
       tell(say("failed"));
       throw error;
     }
   }
 
+  /**
+   * @param {number} start
+   * @param {number} count
+   * @param {string} [at] the uuid of a message: the turns around it instead
+   * @returns {Promise<Got>}
+   */
   async fetch(start, count, at) {
     const fragment = await fetchFragment(this.address(start, count, at));
-    const part = fragment.querySelector(".turns-part");
+    const part = getElement(fragment, ".turns-part", HTMLElement);
     return {
       part,
       start: Number(part.dataset.start),
       next: Number(part.dataset.next),
-      total: part.dataset.total === "" ? null : Number(part.dataset.total),
+      total: readTotal(part),
+      at: part.dataset.at ?? "",
     };
   }
 
@@ -89,14 +118,19 @@ export class Turns {
     });
   }
 
-  // The message with this uuid, brought into the page if it is not there.
+  /**
+   * The message with this uuid, brought into the page if it is not there.
+   * @param {string} uuid
+   */
   show(uuid) {
     return this.queue(async () => {
-      if (!document.getElementById(uuid)) await this.jump(uuid);
-      const target = document.getElementById(uuid);
+      const shown = document.getElementById(uuid) ? uuid : await this.jump(uuid);
+      const target = document.getElementById(shown);
       if (!target) return null;
-      for (let place = target; place; place = place.parentElement) {
-        if (place.localName === "details") place.open = true;
+      /** @type {HTMLElement | null} */
+      let place = target;
+      for (; place; place = place.parentElement) {
+        if (place instanceof HTMLDetailsElement) place.open = true;
       }
       target.scrollIntoView({ block: "start", behavior: "instant" });
       target.classList.add("flash");
@@ -105,6 +139,7 @@ export class Turns {
     });
   }
 
+  /** @param {number} index */
   showTurn(index) {
     const turn = this.find(index);
     if (turn) {
@@ -117,10 +152,17 @@ export class Turns {
     });
   }
 
+  /**
+   * The turns around a record; its anchor is another one's if it repeats that, or is a subagent's.
+   * @param {string} uuid
+   */
   async jump(uuid) {
-    this.replace(await this.fetch(0, COUNT, uuid));
+    const got = await this.fetch(0, COUNT, uuid);
+    this.replace(got);
+    return got.at || uuid;
   }
 
+  /** @param {Got} got */
   replace(got) {
     this.start = got.start;
     this.next = got.next;
@@ -128,9 +170,12 @@ export class Turns {
     this.place(got.part, (nodes) => this.list.replaceChildren(...nodes));
   }
 
-  // The turns that are shown, drawn anew where the session has changed: all of them, or those that
-  // a record at the end can have changed. What one has opened stays open, and what one reads stays
-  // where it is.
+  /**
+   * The turns that are shown, redrawn where the session has changed: all of them, or those that
+   * a record at the end can have changed. What one has opened stays open, and what one reads stays
+   * where it is.
+   * @param {boolean} isWhole
+   */
   refresh(isWhole) {
     return this.queue(async () => {
       const end = this.next;
@@ -139,15 +184,16 @@ export class Turns {
         const got = await this.fetch(from, Math.min(Math.max(end - from, 1), MOST));
         this.total = got.total ?? this.total;
         this.next = Math.max(got.next, this.next);
-        for (const fresh of [...got.part.children]) this.swap(fresh);
+        for (const fresh of listTurns(got.part)) this.swap(fresh);
         from += MOST;
       } while (from < end);
       this.updateLinks();
     });
   }
 
+  /** @param {HTMLElement} fresh */
   swap(fresh) {
-    const old = this.find(fresh.dataset.turn);
+    const old = this.find(Number(fresh.dataset.turn));
     if (old && this.drawn.get(old) === fresh.innerHTML) return;
     this.drawn.set(fresh, fresh.innerHTML);
     if (!old) this.list.append(fresh);
@@ -158,28 +204,36 @@ export class Turns {
     this.tell(fresh);
   }
 
-  // Turns of subagents, which stand inside of others, have numbers of their own.
+  /**
+   * Turns of subagents, which stand inside of others, have numbers of their own.
+   * @param {number} index
+   */
   find(index) {
     return this.list.querySelector(`:scope > [data-turn="${index}"]`);
   }
 
+  /**
+   * @param {HTMLElement} part
+   * @param {(nodes: HTMLElement[]) => void} put
+   */
   place(part, put) {
-    const nodes = [...part.children];
+    const nodes = listTurns(part);
     for (const node of nodes) this.drawn.set(node, node.innerHTML);
     put(nodes);
     for (const node of nodes) this.tell(node);
     this.updateLinks();
   }
 
+  /** @param {HTMLElement} node */
   tell(node) {
     showTimes(node);
     for (const listener of this.listeners) listener(node);
   }
 
   updateLinks() {
-    for (const link of this.article.querySelectorAll("[data-more]")) {
+    for (const link of listElements(this.article, "[data-more]")) {
       const isNeeded = link.dataset.more === "later" ? !this.isComplete : this.start > 0;
-      link.parentElement.hidden = !isNeeded;
+      if (link.parentElement) link.parentElement.hidden = !isNeeded;
     }
   }
 
@@ -187,26 +241,28 @@ export class Turns {
     const observer = new IntersectionObserver(
       (entries) => {
         for (const entry of entries) {
-          if (entry.isIntersecting && !entry.target.parentElement.hidden) this.more(entry.target);
+          const link = /** @type {HTMLElement} */ (entry.target);
+          if (entry.isIntersecting && !link.parentElement?.hidden) this.more(link);
         }
       },
       { rootMargin: AHEAD },
     );
-    for (const link of this.article.querySelectorAll("[data-more]")) {
+    for (const link of listElements(this.article, "[data-more]")) {
       observer.observe(link);
       link.addEventListener("click", (event) => {
         event.preventDefault();
         this.more(link);
       });
     }
-    this.observer = observer;
     document.addEventListener("recollect:end", (event) => {
       const { isLast } = event.detail;
       if (isLast && !this.isComplete) this.showTurn(Math.max((this.total ?? this.next) - 1, 0));
       if (!isLast && this.start > 0) this.showTurn(0);
     });
+    return observer;
   }
 
+  /** @param {HTMLElement} link */
   async more(link) {
     await (link.dataset.more === "later" ? this.later() : this.earlier());
     // Still on the screen after that: the observer tells only of changes.
@@ -215,13 +271,33 @@ export class Turns {
   }
 }
 
+/**
+ * How many turns there are, as the server says: nothing while it does not know yet.
+ * @param {HTMLElement} place
+ */
+function readTotal(place) {
+  return place.dataset.total === "" ? null : Number(place.dataset.total);
+}
+
+/**
+ * @param {HTMLElement} part
+ * @returns {HTMLElement[]}
+ */
+function listTurns(part) {
+  return listElements(part, ":scope > *");
+}
+
+/**
+ * @param {Element} old
+ * @param {Element} fresh
+ */
 function keepOpen(old, fresh) {
-  for (const details of old.querySelectorAll("details[open]")) {
+  for (const details of listElements(old, "details[open]")) {
     const selector = details.dataset.source
       ? `details[data-source="${CSS.escape(details.dataset.source)}"]`
       : details.id && `details#${CSS.escape(details.id)}`;
     const twin = selector && fresh.querySelector(selector);
-    if (!twin) continue;
+    if (!(twin instanceof HTMLDetailsElement)) continue;
     const body = details.querySelector(":scope > .call-body, :scope > .child-body");
     const place = twin.querySelector(":scope > .call-body, :scope > .child-body");
     if (body && place && !place.hasChildNodes() && twin.dataset.status === details.dataset.status) {

@@ -1,14 +1,16 @@
 // What opens behind a tool call or a subagent is fetched when it is opened for the first time.
 
 import { addCopyButtons } from "./copying.js";
+import { findAround } from "./elements.js";
 import { fetchFragment } from "./fragments.js";
 import { say } from "./words.js";
 
 const MOST_AT_ONCE = 40;
 
+/** @param {HTMLDetailsElement} details */
 async function fill(details) {
   const body = details.querySelector(":scope > .call-body, :scope > .child-body");
-  if (!details.open || !details.dataset.source || body.hasChildNodes()) return;
+  if (!details.open || !details.dataset.source || !body || body.hasChildNodes()) return;
   const note = document.createElement("p");
   note.className = "loading";
   note.textContent = say("loading");
@@ -25,30 +27,46 @@ async function fill(details) {
   }
 }
 
-// A branch that was left is one line until somebody wants to see where it went.
+/**
+ * A branch that was left is one line until somebody wants to see where it went.
+ * @param {HTMLElement} button
+ */
 function switchBranch(button) {
   const isOpen = button.getAttribute("aria-expanded") !== "true";
   button.setAttribute("aria-expanded", String(isOpen));
 }
 
+/** @param {HTMLElement} article */
 export function startUnfolding(article) {
   article.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-branch]");
+    const button = findAround(event, "[data-branch]");
     if (button) switchBranch(button);
   });
-  article.addEventListener("toggle", (event) => fill(event.target), true);
-  for (const details of article.querySelectorAll("details[data-source][open]")) fill(details);
+  const onToggle = (/** @type {Event} */ event) => {
+    if (event.target instanceof HTMLDetailsElement) fill(event.target);
+  };
+  article.addEventListener("toggle", onToggle, true);
+  /** @type {NodeListOf<HTMLDetailsElement>} */
+  const open = article.querySelectorAll("details[data-source][open]");
+  for (const details of open) fill(details);
 }
 
-// All that is near the screen; a session of ten thousand calls would never end.
+/**
+ * All that is near the screen; a session of ten thousand calls would never end.
+ * @param {HTMLElement} article
+ * @param {HTMLElement} button
+ */
 export function unfoldAll(article, button) {
   const isOpen = button.getAttribute("aria-pressed") !== "true";
   button.setAttribute("aria-pressed", String(isOpen));
-  const calls = [...article.querySelectorAll("details.call, details.thought")];
+  /** @type {NodeListOf<HTMLDetailsElement>} */
+  const found = article.querySelectorAll("details.call, details.thought");
+  const calls = [...found];
   const near = isOpen ? calls.filter(isNear).slice(0, MOST_AT_ONCE) : calls;
   for (const details of near) details.open = isOpen;
 }
 
+/** @param {Element} element */
 function isNear(element) {
   const { top, bottom } = element.getBoundingClientRect();
   return bottom > -innerHeight && top < innerHeight * 2;

@@ -1,0 +1,90 @@
+"""Effective settings and their origin.
+
+Precedence: options, environment, config file, built-in defaults. Commands get their values through
+click; this module reports the same values to `recollect config`.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from recollect.cli.config_file import SETTINGS, Value, load_stated
+from recollect.errors import NothingFound
+from recollect.locations import resolve_roots
+from recollect.locations.roots import CONFIG_VARIABLE
+from recollect.usage.zones import load_zone
+
+PRICES_VARIABLE: Final = "RECOLLECT_PRICES"
+
+
+class Origin(StrEnum):
+    """Where a value comes from, in order of increasing precedence."""
+
+    DEFAULT = "default"
+    FILE = "file"
+    ENVIRONMENT = "environment"
+    OPTION = "option"
+
+
+class Effective(Struct, frozen=True, kw_only=True):
+    """An effective setting."""
+
+    name: str
+    value: str | tuple[str, ...] | None
+    origin: Origin
+    place: str | None
+    """The option, the variable, or the line of the file."""
+    meaning: str
+
+
+def find_effective(
+    options: Mapping[str, Value | None], environment: Mapping[str, str] = os.environ
+) -> list[Effective]:
+    """Return all settings, given the `options` on the command line."""
+    stated = load_stated(environment)
+    found = []
+    for name, setting in SETTINGS.items():
+        value, origin, place = _DEFAULTS[name](environment), Origin.DEFAULT, None
+        if name in stated:
+            value, origin, place = stated[name].value, Origin.FILE, f"line {stated[name].line}"
+        variable = _VARIABLES.get(name)
+        if variable and environment.get(variable):
+            value, origin, place = _FROM_VARIABLE[name](environment), Origin.ENVIRONMENT, variable
+        if options.get(name):
+            value, origin, place = options[name], Origin.OPTION, _OPTIONS[name]
+        found.append(
+            Effective(name=name, value=value, origin=origin, place=place, meaning=setting.meaning)
+        )
+    return found
+
+
+def find_prices(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the price file that commands use by default."""
+    effective = {each.name: each.value for each in find_effective({}, environment)}
+    prices = effective["prices"]
+    return Path(prices) if isinstance(prices, str) else None
+
+
+def _find_roots(environment: Mapping[str, str]) -> tuple[str, ...]:
+    try:
+        return tuple(map(str, resolve_roots(environment=environment)))
+    except NothingFound:
+        return ()
+
+
+_Find = Callable[[Mapping[str, str]], Value | None]
+_OPTIONS: Final = {"roots": "--claude-dir", "timezone": "--timezone", "prices": "--prices"}
+_VARIABLES: Final = {"roots": CONFIG_VARIABLE, "prices": PRICES_VARIABLE}
+_FROM_VARIABLE: Final[Mapping[str, _Find]] = {
+    "roots": _find_roots,
+    "prices": lambda environment: environment[PRICES_VARIABLE],
+}
+_DEFAULTS: Final[Mapping[str, _Find]] = {
+    "roots": _find_roots,
+    "timezone": lambda _: load_zone().name,
+    "prices": lambda _: None,
+}

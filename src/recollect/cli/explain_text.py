@@ -1,0 +1,162 @@
+"""The text output of `recollect usage explain`."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from recollect.cli.tables import Row, iter_table, plural, strong, wrap
+from recollect.cli.usage_text import (
+    choose_places,
+    describe_client_priced,
+    describe_relayed,
+    show_cost,
+    show_dollars,
+    show_short,
+)
+from recollect.render.terminal import safe_text, shorten
+from recollect.usage.explain import Explanation, Line, PriceUsed, Status
+from recollect.usage.scopes import ScopeKind
+from recollect.usage.totals import ClientCost
+from recollect.usage.zones import Zone
+
+WIDE: Final = 100
+"""Minimum number of columns for showing the time and each class of tokens."""
+
+_TITLES = ("offset", "", "tokens", "cost", "")
+_WIDE_TITLES = ("offset", "time", "", "model", "input", "output", "write", "read", "cost", "")
+_NOUNS = {
+    Status.REPEAT: "repeated line",
+    Status.COPY: "copied message",
+    Status.PROGRESS: "message in progress records",
+    Status.SYNTHETIC: "synthetic line",
+}
+
+
+def iter_explanation(explanation: Explanation, zone: Zone, columns: int) -> Iterator[str]:
+    """Yield the lines of the explanation, none longer than `columns`."""
+    about = (
+        f"Usage of {explanation.kind.value} {explanation.name}. Costs are a list-price estimate, "
+        f"not a bill. Times are in {explanation.timezone}."
+    )
+    yield from _wrap(about, columns)
+    for file, group in groupby(explanation.lines, key=lambda line: line.file):
+        yield ""
+        yield strong(shorten(safe_text(file, single_line=True), columns))
+        yield from _iter_file(list(group), explanation.kind, zone, columns)
+    yield ""
+    yield from _iter_sums(explanation, columns)
+    yield from _iter_prices(explanation.prices, columns)
+    for file, reason in explanation.unread:
+        yield from _wrap(f"Could not show the lines of {file}: {reason}", columns)
+
+
+def _iter_file(lines: Sequence[Line], kind: ScopeKind, zone: Zone, columns: int) -> Iterator[str]:
+    places = choose_places([line.measures.cost or 0 for line in lines])
+    if columns < WIDE:
+        rows = [_TITLES, *(_narrow_row(line, places) for line in lines)]
+        yield from iter_table(rows, "><>><", columns)
+        return
+    form = "%H:%M:%S" if kind is ScopeKind.DAY else "%Y-%m-%d %H:%M:%S"
+    rows = [_WIDE_TITLES, *(_wide_row(line, places, zone, form) for line in lines)]
+    yield from iter_table(rows, "><<<>>>>><", columns)
+
+
+def _narrow_row(line: Line, places: int) -> Row:
+    total = line.measures.total
+    return (
+        str(line.offset),
+        line.status.value,
+        show_short(total),
+        _show_line_cost(line, places),
+        safe_text(line.note, single_line=True),
+    )
+
+
+def _wide_row(line: Line, places: int, zone: Zone, form: str) -> Row:
+    measures = line.measures
+    local = None if measures.time is None else zone.find_local(measures.time // 1000)
+    return (
+        str(line.offset),
+        "" if local is None else local.strftime(form),
+        line.status.value,
+        shorten(safe_text(line.model or "", single_line=True), 28),
+        f"{measures.input:,}",
+        f"{measures.output:,}",
+        f"{measures.cache_write_5m + measures.cache_write_1h:,}",
+        f"{measures.cache_read:,}",
+        _show_line_cost(line, places),
+        safe_text(line.note, single_line=True),
+    )
+
+
+def _show_line_cost(line: Line, places: int) -> str:
+    if line.status is not Status.COUNTED:
+        return "-"
+    cost = line.measures.cost
+    return "unknown" if cost is None else show_dollars(cost, places)
+
+
+def _iter_sums(explanation: Explanation, columns: int) -> Iterator[str]:
+    totals = explanation.totals
+    places = choose_places([totals.cost])
+    yield from _wrap(
+        f"Counted: {plural(totals.messages, 'message')}, {totals.input:,} input, "
+        f"{totals.output:,} output, {totals.cache_write:,} cache write and "
+        f"{totals.cache_read:,} cache read tokens, {show_cost(totals, places)}.",
+        columns,
+    )
+    omitted = [plural(count, _NOUNS[status]) for status, count in explanation.not_counted.items()]
+    yield from _wrap(f"Not counted: {', '.join(omitted) or 'nothing'}.", columns)
+    if totals.relayed:
+        yield from _wrap(describe_relayed(totals.relayed), columns)
+    if totals.client_priced:
+        yield from _wrap(describe_client_priced(totals.client_priced), columns)
+    if explanation.client is not None:
+        yield from _wrap(_describe_client(explanation.client, totals.cost, places), columns)
+
+
+def _describe_client(client: ClientCost, cost: int, places: int) -> str:
+    if client.messages is not None:
+        difference = show_dollars(client.find_difference(cost), places)
+        return (
+            f"Claude Code recorded {show_dollars(client.cost, places)} for "
+            f"{plural(client.messages, 'message')} (costUSD), a difference of {difference} from "
+            "our figure for the same messages."
+        )
+    guess = ", partly at a fallback price" if client.is_guess else ""
+    own = f"Claude Code's own total: {show_dollars(client.cost, places)}{guess}"
+    if client.cost == cost:
+        return f"{own}, the same."
+    return (
+        f"{own}, a difference of {show_dollars(client.cost - cost, places)}. It includes calls "
+        "that leave no message in a transcript, such as compactions and web searches, and those "
+        "of the session this one was forked from."
+    )
+
+
+def _iter_prices(prices: Sequence[PriceUsed], columns: int) -> Iterator[str]:
+    if not prices:
+        return
+    yield ""
+    yield from _wrap("List prices in dollars per million tokens:", columns)
+    titles = ("input", "output", "write 5m", "write 1h", "read", "", "")
+    rows = [titles, *(_price_row(used) for used in prices)]
+    yield from iter_table(rows, ">>>>><<", columns)
+
+
+def _price_row(used: PriceUsed) -> Row:
+    price = used.price
+    classes = (
+        price.input,
+        price.output,
+        price.cache_write_5m,
+        price.cache_write_1h,
+        price.cache_read,
+    )
+    amounts = ("-" if each is None else f"{each:f}" for each in classes)
+    first = f"from {price.first_day}" if price.first_day else ""
+    return (*amounts, first, safe_text(used.model, single_line=True))
+
+
+def _wrap(sentence: str, columns: int) -> list[str]:
+    return wrap(safe_text(sentence, single_line=True), columns, indent="")

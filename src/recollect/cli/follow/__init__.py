@@ -1,1 +1,0 @@
-"""Parts of `recollect follow`, which other commands that show events use too."""

@@ -1,0 +1,222 @@
+"""Events of `recollect follow`: their JSON documents, and the actions that triggers start.
+
+Programs are started from an argument vector, never through a shell. No text from a transcript
+becomes an argument of the user's program; it is passed in the environment, shortened and made safe.
+Programs run one at a time, in the background.
+"""
+
+import asyncio
+import html
+import os
+import shutil
+import sys
+from asyncio.subprocess import DEVNULL
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import click
+from msgspec import Struct
+
+from recollect.errors import UsageError
+from recollect.live.live_events import (
+    AnyEvent,
+    Appended,
+    CaughtUp,
+    Continued,
+    Ended,
+    Found,
+    Reset,
+    StatusChanged,
+    Watching,
+)
+from recollect.live.session_status import StatusKind
+from recollect.live.triggers import FiredTrigger
+from recollect.records.decoding import decode_value
+from recollect.records.envelope import Damaged
+from recollect.render.terminal import clip, safe_text
+
+SCHEMA = "recollect.event/1"
+
+EventName = Literal[
+    "found", "appended", "reset", "level", "status", "continued", "ended", "watching"
+]
+_NAMES: Final[Mapping[type, EventName]] = {
+    Found: "found",
+    Appended: "appended",
+    Reset: "reset",
+    CaughtUp: "level",
+    StatusChanged: "status",
+    Continued: "continued",
+    Ended: "ended",
+    Watching: "watching",
+}
+_PLAIN: Final = ("session_id", "next_id", "reason")
+_FLAGS: Final = ("is_new", "is_polling")
+
+
+class EventDocument(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One line of `--json-lines`; fields that do not apply to an event are omitted."""
+
+    schema: str
+    event: EventName
+    id: str
+    session_id: str | None = None
+    agent_id: str | None = None
+    path: str | None = None
+    project: str | None = None
+    offset: int | None = None
+    length: int | None = None
+    record: Any = None
+    damage: str | None = None
+    is_new: bool | None = None
+    status: StatusKind | None = None
+    pid: int | None = None
+    next_id: str | None = None
+    is_polling: bool | None = None
+    reason: str | None = None
+
+
+def describe_event(event: AnyEvent) -> EventDocument:
+    """Convert an event to its document."""
+    plain = {name: getattr(event, name) or None for name in _PLAIN if hasattr(event, name)}
+    flags = {name: getattr(event, name) for name in _FLAGS if hasattr(event, name)}
+    return EventDocument(
+        schema=SCHEMA, event=_NAMES[type(event)], id=event.id, **plain, **flags, **_unfold(event)
+    )
+
+
+def _unfold(event: AnyEvent) -> dict[str, Any]:
+    """Return the fields that come from nested values."""
+    if isinstance(event, StatusChanged):
+        status = event.status
+        return {"status": status.kind, "reason": status.reason, "pid": status.pid}
+    if not isinstance(event, Found | Appended | Reset):
+        return {}
+    source = event.source
+    return {
+        "session_id": source.session_id or None,
+        "agent_id": source.agent_id,
+        "path": source.path,
+        "project": source.project,
+        **(_describe_record(event) if isinstance(event, Appended) else {}),
+    }
+
+
+def _describe_record(event: Appended) -> dict[str, Any]:
+    record = event.record
+    if record.span is None:
+        return {}
+    damage = record.reason if isinstance(record, Damaged) else record.span.damage
+    return {
+        "offset": record.span.offset,
+        "length": record.span.length,
+        "record": decode_value(event.raw, object) if event.raw.strip() else None,
+        "damage": damage or None,
+    }
+
+
+MAX_WAITING: Final = 100
+MAX_TEXT: Final = 200
+
+_SCRIPT: Final = (
+    "on run argv",
+    "display notification (item 2 of argv) with title (item 1 of argv)",
+    "end run",
+)
+
+
+def find_notifier() -> str:
+    """Return the program that shows desktop notifications; raise UsageError if there is none."""
+    for name in ("notify-send", "osascript"):
+        if path := shutil.which(name):
+            return path
+    raise UsageError(
+        "--notify needs notify-send or osascript, and neither was found. "
+        "Install libnotify, or use --run with a program of your own."
+    )
+
+
+def find_program(command: Sequence[str]) -> tuple[str, ...]:
+    """Return `command` with the full path of its program; raise UsageError if not found."""
+    path = shutil.which(command[0])
+    if path is None:
+        raise UsageError(f"Program not found: {command[0]!r}. Try its full path.")
+    return (path, *command[1:])
+
+
+def make_notification(notifier: str, fired: FiredTrigger) -> tuple[str, ...]:
+    """Return the command that shows a notification."""
+    title = f"Recollect: {fired.trigger} in session {fired.session_id[:8]}"
+    title, text = _make_safe(title), _make_safe(fired.text) or "(no text)"
+    if Path(notifier).name == "osascript":
+        lines = [part for line in _SCRIPT for part in ("-e", line)]
+        return (notifier, *lines, title, text)
+    # The body may contain markup, the title may not.
+    return (notifier, "--app-name=Recollect", "--", title, html.escape(text))
+
+
+def make_environment(fired: FiredTrigger) -> dict[str, str]:
+    """Return the environment for the user's program."""
+    return {
+        **os.environ,
+        "RECOLLECT_TRIGGER": _make_safe(fired.trigger),
+        "RECOLLECT_SESSION": _make_safe(fired.session_id),
+        "RECOLLECT_AGENT": _make_safe(fired.agent_id or ""),
+        "RECOLLECT_TRANSCRIPT": (fired.path or "").replace("\0", ""),
+        "RECOLLECT_TEXT": _make_safe(fired.text),
+    }
+
+
+def _make_safe(text: str) -> str:
+    """Return a short single line without control characters."""
+    return clip(safe_text(" ".join(text[: 4 * MAX_TEXT].split()), single_line=True), MAX_TEXT)
+
+
+class Actions:
+    """Runs programs and shows notifications in the background, in the order of events."""
+
+    def __init__(self, command: Sequence[str], *, notify: bool) -> None:
+        self._command = find_program(command) if command else ()
+        self._notifier = find_notifier() if notify else ""
+        self._waiting: asyncio.Queue[FiredTrigger] = asyncio.Queue(MAX_WAITING)
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, fired: FiredTrigger) -> None:
+        """Have something done about what happened."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._run())
+        try:
+            self._waiting.put_nowait(fired)
+        except asyncio.QueueFull:
+            click.echo("recollect: Too many triggers at once; some were dropped.", err=True)
+
+    async def finish(self) -> None:
+        """Wait until all actions are done."""
+        if self._task is not None:
+            await self._waiting.join()
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            fired = await self._waiting.get()
+            if self._notifier:
+                await _call(make_notification(self._notifier, fired), fired)
+            if self._command:
+                await _call(self._command, fired)
+            self._waiting.task_done()
+
+
+async def _call(arguments: Sequence[str], fired: FiredTrigger) -> None:
+    """Run a program to completion; its output goes to stderr."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *arguments, stdin=DEVNULL, stdout=sys.stderr, env=make_environment(fired)
+        )
+    except OSError as error:
+        click.echo(f"recollect: {safe_text(arguments[0])}: {error.strerror}", err=True)
+        return
+    code = await process.wait()
+    if code:
+        click.echo(f"recollect: {safe_text(arguments[0])} exited with {code}", err=True)

@@ -1,0 +1,53 @@
+"""JSON output: formatting, and the registry of all document types.
+
+Non-ASCII characters are escaped, so that text from a transcript cannot control the terminal at the
+end of a pipe. The registry names classes without importing them, since a command needs only its
+own.
+"""
+
+import json
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Final
+
+import msgspec
+
+DOCUMENTS: Final[Mapping[str, str]] = {
+    "recollect.list/1": "recollect.cli.list_text:ListDocument",
+    "recollect.show/1": "recollect.cli.show_document:ShowDocument",
+    "recollect.event/1": "recollect.cli.follow_events:EventDocument",
+    "recollect.files/1": "recollect.cli.commands.files:FilesDocument",
+    "recollect.tools/1": "recollect.cli.commands.tools:ToolsDocument",
+    "recollect.run/1": "recollect.cli.run_text:RunDocument",
+    "recollect.resume/1": "recollect.cli.commands.resume:ResumeDocument",
+    "recollect.open/1": "recollect.cli.commands.open:OpenDocument",
+    "recollect.search/1": "recollect.cli.commands.search:SearchDocument",
+    "recollect.usage/1": "recollect.usage.usage_documents:UsageDocument",
+    "recollect.usage-explain/1": "recollect.usage.usage_documents:ExplainDocument",
+    "recollect.doctor/1": "recollect.health.health_report:HealthReport",
+    "recollect.index/1": "recollect.cli.commands.index:IndexDocument",
+    "recollect.statusline/1": "recollect.cli.statusline_document:StatuslineDocument",
+    "recollect.config/1": "recollect.cli.commands.config:ConfigDocument",
+}
+"""The class of each document by the value of its `schema` field."""
+
+
+def format_document(document: object) -> str:
+    """Return a document as indented JSON."""
+    return _format(document, indent=2)
+
+
+def format_line(document: object) -> str:
+    """Return a document as JSON on one line."""
+    return _format(document, indent=None)
+
+
+def _format(document: object, indent: int | None) -> str:
+    # DEL is ASCII, so JSON does not escape it, but terminals may interpret it.
+    return json.dumps(msgspec.to_builtins(document), indent=indent).replace("\x7f", "\\u007f")
+
+
+def load_document_type(schema: str) -> Any:
+    """Import the class of documents with this `schema`."""
+    module, _, name = DOCUMENTS[schema].partition(":")
+    return getattr(import_module(module), name)

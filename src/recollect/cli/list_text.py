@@ -1,0 +1,228 @@
+"""The output of `recollect list`: its JSON document, and a table that fits the terminal.
+
+Adds to the index what is only known at run time: open clients and pending deletion. Columns are
+added in order of importance as long as the title keeps enough room. Times are relative in a
+terminal and sortable elsewhere.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from msgspec import Struct, structs
+
+from recollect.cli.session_labels import join_lines, label_id, label_project, label_title
+from recollect.cli.tables import GAP, faint, pad, strong
+from recollect.cli.times import show_age, show_moment
+from recollect.health.retention import SOON, Retention, find_expiry, read_retentions
+from recollect.library.processes import find_live_processes
+from recollect.lineage.trees import SessionTree
+from recollect.render.terminal import clip, measure
+from recollect.render.views.quantities import size_of
+from recollect.session.live_process import LiveProcess
+from recollect.store.session_table import Listing
+
+SCHEMA = "recollect.list/1"
+
+
+class ListedSession(Listing, frozen=True, kw_only=True):
+    """A session in the list."""
+
+    is_running: bool = False
+    """Whether a client has it open right now."""
+    status: str | None = None
+    """The status reported by that client, such as `busy`."""
+    expires: str | None = None
+    """When Claude Code may delete its transcript."""
+    relation: str | None = None
+    """With `--tree`, its relation to the parent: subagent, fork or continuation."""
+    children: "tuple[ListedSession, ...]" = ()
+    """With `--tree`, its descendants."""
+
+
+class ListDocument(Struct, frozen=True, kw_only=True):
+    """The document of `--json`: one page of sessions and the total number."""
+
+    schema: str = SCHEMA
+    total: int
+    sessions: tuple[ListedSession, ...]
+
+
+class PresentState(Struct, frozen=True):
+    """Running clients and retention settings, which are not in the index."""
+
+    live: dict[str, LiveProcess]
+    retentions: dict[str, Retention]
+    """By the path of the Claude directory."""
+
+
+def find_present_state(roots: Sequence[Path]) -> PresentState:
+    """Read the running clients and the retention settings of all Claude directories."""
+    live: dict[str, LiveProcess] = {}
+    for root in roots:
+        live.update(find_live_processes(root))
+    return PresentState(live, read_retentions(roots))
+
+
+def make_entry(tree: SessionTree, present: PresentState) -> ListedSession:
+    """Convert a session and its descendants to list entries."""
+    listing = tree.listing
+    process = None if listing.is_subagent else present.live.get(listing.id)
+    expires = (
+        None
+        if listing.is_subagent
+        else find_expiry(listing.path, listing.modified, present.retentions)
+    )
+    return ListedSession(
+        **structs.asdict(listing),
+        is_running=process is not None,
+        status=process.status if process else None,
+        expires=None if expires is None else expires.isoformat(timespec="seconds"),
+        relation=tree.relation.value if tree.relation else None,
+        children=tuple(make_entry(each, present) for each in tree.children),
+    )
+
+
+RUNNING: Final = "●"
+EXPIRING: Final = "!"
+LEGEND: Final = {
+    RUNNING: "open in Claude Code",
+    EXPIRING: f"will be deleted by Claude Code within {SOON.days} days",
+}
+
+_MIN_TITLE_WIDTH: Final = 36
+"""Columns that the title keeps before another column is added."""
+_MAX_WIDTH: Final = {"project": 20, "model": 20, "branch": 24}
+_NARROW: Final = 72
+_NARROW_PROJECT: Final = 12
+
+
+class SessionLine(NamedTuple):
+    """A row of the table; `lead` is the branch of the tree before the title."""
+
+    entry: ListedSession
+    lead: str = ""
+
+
+class _Column(NamedTuple):
+    name: str
+    side: str
+    cells: list[str]
+
+    @property
+    def width(self) -> int:
+        """The width of the widest cell; 0 if all cells are empty or zero."""
+        if not any(cell not in ("", "0") for cell in self.cells):
+            return 0
+        return max(len(self.name), *map(measure, self.cells))
+
+
+def list_rows(entries: Sequence[ListedSession]) -> list[SessionLine]:
+    """Flatten the tree of sessions into rows."""
+    return [row for entry in entries for row in (SessionLine(entry), *_iter_below(entry, ""))]
+
+
+def _iter_below(entry: ListedSession, indent: str) -> Iterator[SessionLine]:
+    for number, child in enumerate(entry.children, 1):
+        is_last = number == len(entry.children)
+        yield SessionLine(child, f"{indent}{'└' if is_last else '├'} {child.relation}: ")
+        yield from _iter_below(child, indent + ("  " if is_last else "│ "))
+
+
+def iter_lines(
+    rows: Sequence[SessionLine], columns: int, now: datetime, *, is_terminal: bool
+) -> Iterator[str]:
+    """Yield the styled lines of the table, starting with a heading."""
+    entries = [row.entry for row in rows]
+    titles = [row.lead + label_title(row.entry.title, row.entry.first_prompt) for row in rows]
+    chosen = _choose_columns(entries, columns, now, is_terminal=is_terminal)
+    used = sum(column.width + len(GAP) for column in chosen)
+    room = max(columns - used, 1)
+    names = [pad(column.name.upper(), column.width, column.side) for column in chosen]
+    yield faint(GAP.join([*names, "TITLE"]))
+    for number, title in enumerate(titles):
+        cells = [pad(column.cells[number], column.width, column.side) for column in chosen]
+        line = GAP.join([*map(_style, chosen, cells), clip(title, room)])
+        yield line.rstrip()
+
+
+def list_marks(rows: Sequence[SessionLine], now: datetime) -> list[str]:
+    """Return the legend of the marks that occur in `rows`."""
+    used = {_mark(row.entry, now) for row in rows}
+    return [f"{mark} {meaning}" for mark, meaning in LEGEND.items() if mark in used]
+
+
+def _choose_columns(
+    entries: Sequence[ListedSession], columns: int, now: datetime, *, is_terminal: bool
+) -> list[_Column]:
+    """Choose the columns before the title: the first three always, the others if they fit."""
+    show_time = (lambda moment: show_age(moment, now)) if is_terminal else show_moment
+    project = _NARROW_PROJECT if columns < _NARROW else _MAX_WIDTH["project"]
+    chosen = [
+        _make("when", "<", entries, lambda each: show_time(each.activity)),
+        _make("id", "<", entries, lambda each: label_id(each.id)),
+        _make(
+            "project",
+            "<",
+            entries,
+            lambda each: clip(label_project(each.cwd or each.project), project),
+        ),
+    ]
+    marks = _make("", "<", entries, lambda each: _mark(each, now))
+    if marks.width:
+        chosen.insert(0, marks)
+    left = columns - sum(column.width + len(GAP) for column in chosen) - _MIN_TITLE_WIDTH
+    for column in _list_optional(entries):
+        if column.width and column.width + len(GAP) <= left:
+            left -= column.width + len(GAP)
+            chosen.append(column)
+    return chosen
+
+
+def _list_optional(entries: Sequence[ListedSession]) -> Iterator[_Column]:
+    yield _make("size", ">", entries, lambda each: size_of(each.size))
+    yield _make("turns", ">", entries, lambda each: _count(each.turn_count))
+    yield _make("msgs", ">", entries, lambda each: _count(each.message_count))
+    yield _make("errors", ">", entries, lambda each: _count(each.error_count))
+    yield _make("model", "<", entries, lambda each: clip(_show_model(each), _MAX_WIDTH["model"]))
+    yield _make(
+        "branch",
+        "<",
+        entries,
+        lambda each: clip(join_lines(each.git_branch or ""), _MAX_WIDTH["branch"]),
+    )
+
+
+def _make(
+    name: str, side: str, entries: Sequence[ListedSession], value: Callable[[ListedSession], str]
+) -> _Column:
+    cells = [value(each) for each in entries]
+    return _Column(name, side, cells)
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+def _mark(entry: ListedSession, now: datetime) -> str:
+    if entry.is_running:
+        return RUNNING
+    return EXPIRING if entry.expires and _is_soon(entry.expires, now) else ""
+
+
+def _is_soon(moment: str, now: datetime) -> bool:
+    return datetime.fromisoformat(moment) - now <= timedelta(days=SOON.days)
+
+
+def _show_model(entry: ListedSession) -> str:
+    """Return the last model, without the prefix that all names share."""
+    names = [name.removeprefix("claude-") for name in entry.models]
+    more = f" +{len(names) - 1}" if len(names) > 1 else ""
+    return join_lines(f"{names[-1]}{more}") if names else ""
+
+
+def _style(column: _Column, cell: str) -> str:
+    if column.name == "id":
+        return strong(cell)
+    return cell if column.name == "project" else faint(cell)

@@ -1,0 +1,359 @@
+"""The picker in a terminal: key bindings, layout, clipboard, and what follows a pick.
+
+The only module that imports prompt_toolkit, which takes a tenth of a second. Slow work runs in
+threads, and results that arrive too late are dropped, so that keys always respond immediately. Only
+our own commands with quoted arguments are copied to the clipboard, never text of a session.
+"""
+
+import asyncio
+import base64
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import datetime
+from importlib import import_module
+from pathlib import Path
+
+import click
+from msgspec.structs import replace
+from prompt_toolkit.application import Application, get_app
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.filters import Condition, FilterOrBool
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.layout import (
+    BufferControl,
+    ConditionalContainer,
+    FormattedTextControl,
+    HSplit,
+    Layout,
+    VSplit,
+    Window,
+)
+from prompt_toolkit.layout.processors import BeforeInput
+from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.styles import Style
+
+from recollect.cli.clock import read_clock
+from recollect.cli.picker.picker_state import (
+    HINTS,
+    Pick,
+    PickAction,
+    PickerState,
+    Preview,
+    Sources,
+    add_found,
+    move,
+    open_state,
+    render_preview,
+    render_rows,
+    render_status,
+    switch_scope,
+    type_query,
+)
+from recollect.cli.tables import wants_colour
+from recollect.errors import RecollectError
+from recollect.launch.resuming import check_shown, plan_resume
+from recollect.locations import Transcript, TranscriptKind
+from recollect.render.terminal import clip
+from recollect.store.data_directory import find_data_directory
+from recollect.store.session_table import Listing
+from recollect.sync.session_lists import list_current
+
+_PROGRAMS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
+    (None, ("pbcopy",)),
+    ("WAYLAND_DISPLAY", ("wl-copy",)),
+    ("DISPLAY", ("xclip", "-selection", "clipboard")),
+    ("DISPLAY", ("xsel", "--clipboard", "--input")),
+    (None, ("clip.exe",)),
+)
+"""Clipboard programs, and the variable that must be set for each."""
+_SECONDS = 2.0
+
+
+def copy_text(text: str, write: Callable[[str], object]) -> None:
+    """Copy `text` to the clipboard with a program, or else through the terminal with `write`."""
+    for variable, command in _PROGRAMS:
+        is_possible = variable is None or os.environ.get(variable)
+        if is_possible and shutil.which(command[0]) and _run(command, text):
+            return
+    # OSC 52: supported by most terminals, also through SSH.
+    write(f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07")
+
+
+def _run(command: tuple[str, ...], text: str) -> bool:
+    try:
+        done = subprocess.run(
+            command, input=text.encode(), capture_output=True, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+TYPING_PAUSE = 0.12
+"""Seconds without a key press before the full text is searched."""
+PREVIEW_PAUSE = 0.06
+INDEXING_PAUSE = 0.3
+"""Seconds before indexing starts, so that its imports do not delay the first screen."""
+INDEXING_STEP = 1.0
+ESCAPE_PAUSE = 0.1
+MIN_COLUMNS_FOR_TWO_PANES = 100
+MIN_ROWS_FOR_PREVIEW = 16
+LIST_SHARE = 55
+"""Percentage of a wide screen for the list; the rest is the preview."""
+PREVIEW_LINES = 8
+
+_STYLE = Style.from_dict(
+    {
+        "selected": "reverse",
+        "faint": "ansibrightblack",
+        "found": "italic",
+        "title": "bold",
+        "key": "bold",
+        "message": "bold",
+        "line": "ansibrightblack",
+    }
+)
+
+CopyCommand = Callable[[Listing], str]
+"""Copies the resume command of a session to the clipboard and returns a message."""
+
+
+class Picker:
+    """One run of the picker."""
+
+    def __init__(
+        self,
+        state: PickerState,
+        sources: Sources,
+        copy_command: CopyCommand,
+        read_clock: Callable[[], datetime],
+        *,
+        has_colour: bool = True,
+    ) -> None:
+        self._state = state
+        self._sources = sources
+        self._copy_command = copy_command
+        self._read_clock = read_clock
+        self._preview: Preview | None = None
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._query = Buffer(multiline=False, on_text_changed=lambda _: self._type())
+        self._application: Application[Pick | None] = Application(
+            layout=self._lay_out(),
+            key_bindings=self._bind_keys(),
+            style=_STYLE,
+            full_screen=True,
+            color_depth=ColorDepth.DEPTH_4_BIT if has_colour else ColorDepth.DEPTH_1_BIT,
+        )
+
+        # How long Esc may still be the start of Alt-…; the default of a second feels slow.
+        self._application.timeoutlen = self._application.ttimeoutlen = ESCAPE_PAUSE
+
+    def run(self) -> Pick | None:
+        """Run the picker; return None if it was quit without a pick."""
+        return self._application.run(pre_run=self._start)
+
+    def _start(self) -> None:
+        self._load_preview()
+        self._begin("index", self._index())
+
+    def _lay_out(self) -> Layout:
+        query = Window(
+            BufferControl(self._query, input_processors=[BeforeInput("> ", "class:key")]), height=1
+        )
+        rows = Window(
+            FormattedTextControl(self._render_rows),
+            width=lambda: self._pane[0],
+            always_hide_cursor=True,
+        )
+        wide = Condition(lambda: get_app().output.get_size().columns >= MIN_COLUMNS_FOR_TWO_PANES)
+        tall = Condition(lambda: get_app().output.get_size().rows >= MIN_ROWS_FOR_PREVIEW)
+        beside = ConditionalContainer(
+            VSplit([Window(width=1, char="│", style="class:line"), self._preview_pane()]), wide
+        )
+        below = ConditionalContainer(
+            HSplit(
+                [
+                    Window(height=1, char="─", style="class:line"),
+                    self._preview_pane(height=PREVIEW_LINES),
+                ]
+            ),
+            ~wide & tall,
+        )
+        bottom = Window(FormattedTextControl(self._render_bottom), height=2)
+        return Layout(HSplit([query, VSplit([rows, beside]), below, bottom]), query)
+
+    def _preview_pane(self, height: int | None = None) -> Window:
+        return Window(FormattedTextControl(self._render_preview), height=height)
+
+    @property
+    def _size(self) -> tuple[int, int]:
+        size = get_app().output.get_size()
+        return size.columns, size.rows
+
+    @property
+    def _pane(self) -> tuple[int, int]:
+        """Width and height of the list."""
+        columns, rows = self._size
+        if columns >= MIN_COLUMNS_FOR_TWO_PANES:
+            return columns * LIST_SHARE // 100, rows - 3
+        return columns, rows - 3 - (PREVIEW_LINES + 1 if rows >= MIN_ROWS_FOR_PREVIEW else 0)
+
+    def _render_rows(self) -> StyleAndTextTuples:
+        columns, lines = self._pane
+        return [*render_rows(self._state, columns, max(lines, 1), self._read_clock())]
+
+    def _render_preview(self) -> StyleAndTextTuples:
+        (columns, _), (taken, lines) = self._size, self._pane
+        if columns >= MIN_COLUMNS_FOR_TWO_PANES:
+            return [*render_preview(self._state, self._preview, columns - taken - 2, lines)]
+        return [*render_preview(self._state, self._preview, columns, PREVIEW_LINES)]
+
+    def _render_bottom(self) -> StyleAndTextTuples:
+        columns, _ = self._size
+        return [
+            *render_status(self._state, columns),
+            ("", "\n"),
+            ("class:faint", clip(HINTS, columns)),
+        ]
+
+    def _bind_keys(self) -> KeyBindings:
+        keys = KeyBindings()
+        choosing = Condition(lambda: self._state.is_choosing)
+        can_ask_for_help = choosing | Condition(lambda: not self._state.query)
+        bindings: tuple[tuple[tuple[str, ...], FilterOrBool, Callable[[], None]], ...] = (
+            (("down",), True, lambda: self._move(1)),
+            (("c-n",), True, lambda: self._move(1)),
+            (("up",), True, lambda: self._move(-1)),
+            (("c-p",), True, lambda: self._move(-1)),
+            (("pagedown",), True, lambda: self._move(self._pane[1])),
+            (("pageup",), True, lambda: self._move(-self._pane[1])),
+            (("end",), True, lambda: self._move(len(self._state.listings))),
+            (("home",), True, lambda: self._move(-len(self._state.listings))),
+            (("enter",), True, lambda: self._pick(PickAction.SHOW)),
+            (("r",), choosing, lambda: self._pick(PickAction.RESUME)),
+            (("escape", "r"), True, lambda: self._pick(PickAction.RESUME)),
+            (("c",), choosing, self._copy),
+            (("escape", "c"), True, self._copy),
+            (("c-r",), True, lambda: self._change(switch_scope(self._state))),
+            (("/",), choosing, lambda: self._set(is_choosing=False)),
+            (("?",), can_ask_for_help, self._switch_help),
+            (("escape",), True, self._quit),
+            (("c-c",), True, self._quit),
+            (("c-d",), True, self._quit),
+        )
+        for names, condition, action in bindings:
+            keys.add(*names, filter=condition)(_ignore_event(action))
+        return keys
+
+    def _move(self, steps: int) -> None:
+        self._change(move(self._state, steps))
+
+    def _switch_help(self) -> None:
+        self._set(is_help_shown=not self._state.is_help_shown)
+
+    def _quit(self) -> None:
+        self._application.exit(result=None)
+
+    def _pick(self, action: PickAction) -> None:
+        row = self._state.current
+        if row is not None:
+            self._application.exit(result=Pick(action, row.listing))
+
+    def _copy(self) -> None:
+        row = self._state.current
+        if row is not None:
+            self._set(message=self._copy_command(row.listing))
+
+    def _type(self) -> None:
+        self._change(type_query(self._state, self._query.text))
+        if self._state.query.strip():
+            self._begin("find", self._find(self._state.query))
+
+    def _set(self, **values: object) -> None:
+        self._state = replace(self._state, **values)
+
+    def _change(self, state: PickerState) -> None:
+        before, self._state = self._state.current, state
+        if state.current != before:
+            self._load_preview()
+
+    def _begin(self, name: str, work: Coroutine[None, None, None]) -> None:
+        """Start `work` and cancel the previous task of that name."""
+        if name in self._tasks:
+            self._tasks[name].cancel()
+        self._tasks[name] = self._application.create_background_task(work)
+
+    def _load_preview(self) -> None:
+        self._preview = None
+        row = self._state.current
+        if row is not None:
+            self._begin("preview", self._fetch_preview(row.listing))
+
+    async def _fetch_preview(self, listing: Listing) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(PREVIEW_PAUSE)
+            self._preview = await asyncio.to_thread(self._sources.preview, listing)
+            self._application.invalidate()
+
+    async def _find(self, query: str) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(TYPING_PAUSE)
+            found = await asyncio.to_thread(self._sources.find, query)
+            self._change(add_found(self._state, query, found))
+            self._application.invalidate()
+
+    async def _index(self) -> None:
+        """Index texts in small steps, so that quitting never has to wait."""
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(INDEXING_PAUSE)
+            while not await asyncio.to_thread(self._sources.index_some, INDEXING_STEP):
+                if self._state.query.strip():
+                    self._begin("find", self._find(self._state.query))
+
+
+def _ignore_event(action: Callable[[], None]) -> Callable[[KeyPressEvent], None]:
+    return lambda _: action()
+
+
+def pick_session(transcripts: Sequence[Transcript]) -> Pick | None:
+    """Let the user pick a session; None if they quit."""
+    directory = find_data_directory()
+    sessions = [each for each in transcripts if each.kind is TranscriptKind.SESSION]
+    listings = [each for each in list_current(directory, sessions) if not each.is_subagent]
+    by_path = {each.file: each for each in transcripts}
+    picker = Picker(
+        open_state(listings, str(Path.cwd())),
+        Sources(directory, transcripts),
+        lambda listing: _copy_command(by_path[listing.path], listing),
+        read_clock,
+        has_colour=wants_colour(),
+    )
+    return picker.run()
+
+
+def do_pick(ctx: click.Context, pick: Pick) -> int:
+    """Run `show` or `resume` on the picked session."""
+    command = import_module(f"recollect.cli.commands.{pick.action.value}").command
+    with command.make_context(pick.action.value, [pick.listing.path], parent=ctx) as inner:
+        code = command.invoke(inner)
+    return code if isinstance(code, int) else 0
+
+
+def _copy_command(transcript: Transcript, listing: Listing) -> str:
+    try:
+        plan = plan_resume(transcript, listing.cwd)
+        check_shown(plan)
+    except RecollectError as error:
+        return str(error)
+    copy_text(plan.shell_command, _write_to_terminal)
+    return f"Copied: {plan.shell_command}"
+
+
+def _write_to_terminal(sequence: str) -> None:
+    sys.stdout.write(sequence)
+    sys.stdout.flush()

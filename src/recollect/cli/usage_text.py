@@ -1,0 +1,321 @@
+"""The text output of `recollect usage`: a table that fits the terminal, and remarks.
+
+If the table is too wide, numbers are abbreviated first, then columns are dropped; spare room is
+used for bars. The key of a row is cut last.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from recollect.cli.session_labels import join_lines
+from recollect.cli.tables import GAP, INDENT, faint, pad, plural, strong, wrap
+from recollect.render.terminal import clip, measure, safe_text, shorten
+from recollect.usage.blocks import Pace, UsageBlock
+from recollect.usage.groups import Group
+from recollect.usage.reports import ReportOrder, ReportRow, UsageQuestion, UsageReport
+from recollect.usage.totals import MICRO, Totals
+from recollect.usage.zones import Zone
+
+MIN_LABEL_WIDTH = 24
+MIN_BAR, MAX_BAR = 10, 24
+UNKNOWN = "unknown"
+AT_LEAST = "≥"
+
+_STEP = 1000
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+Show = Callable[[int], str]
+
+
+class TableLine(NamedTuple):
+    """A row; without totals it is a remark between rows."""
+
+    label: str
+    totals: Totals | None = None
+    client_cost: int | None = None
+    is_strong: bool = False
+
+
+class Column(NamedTuple):
+    """A column of numbers, with a short title for narrow terminals."""
+
+    title: str
+    short: str
+    value: Callable[[Totals], int]
+
+
+_MESSAGES = Column("Messages", "Msgs", lambda totals: totals.messages)
+_INPUT = Column("Input", "Input", lambda totals: totals.input)
+_OUTPUT = Column("Output", "Output", lambda totals: totals.output)
+_WRITE = Column("Cache write", "Write", lambda totals: totals.cache_write)
+_READ = Column("Cache read", "Read", lambda totals: totals.cache_read)
+_TOKENS = Column("Tokens", "Tokens", lambda totals: totals.tokens)
+_ALL = (_MESSAGES, _INPUT, _OUTPUT, _WRITE, _READ)
+LayoutStep = tuple[tuple[Column, ...], bool]
+_STEPS: tuple[LayoutStep, ...] = (
+    (_ALL, False),
+    (_ALL, True),
+    (_ALL[1:], True),
+    ((_TOKENS,), True),
+)
+"""Columns and whether numbers are abbreviated, widest first."""
+
+
+class _Grid(NamedTuple):
+    """The cells of all lines, starting with the titles, without the labels."""
+
+    cells: list[list[str]]
+    widths: list[int]
+
+    @property
+    def width(self) -> int:
+        return sum(self.widths) + len(GAP) * len(self.widths)
+
+
+def iter_usage_table(
+    title: str, lines: Sequence[TableLine], columns: int, *, is_compact: bool = False
+) -> Iterator[str]:
+    """Yield the lines of the table, none longer than `columns`."""
+    labels = [title, *(line.label for line in lines)]
+    natural = max(measure(label) for label in [title, *_row_labels(lines)])
+    steps = _STEPS[1:] if is_compact else _STEPS
+    grid = _choose_grid(lines, steps, columns - min(natural, MIN_LABEL_WIDTH))
+    width = min(natural, max(columns - grid.width, 1))
+    room = columns - width - grid.width - len(GAP)
+    bars = _make_bars(lines, min(room, MAX_BAR))
+    for label, cells, bar, line in zip(labels, grid.cells, bars, [None, *lines], strict=True):
+        if line is not None and line.totals is None:
+            yield faint(shorten(label, columns))
+            continue
+        padded = [pad(shorten(label, width), width, "<")]
+        padded += [pad(cell, each, ">") for cell, each in zip(cells, grid.widths, strict=True)]
+        text = GAP.join([*padded, bar]).rstrip()
+        yield strong(text) if line is None or line.is_strong else text
+
+
+def _row_labels(lines: Sequence[TableLine]) -> Iterator[str]:
+    return (line.label for line in lines if line.totals is not None)
+
+
+def _choose_grid(lines: Sequence[TableLine], steps: Sequence[LayoutStep], room: int) -> _Grid:
+    grids = (_make_grid(lines, columns, is_short) for columns, is_short in steps)
+    last = next(grids)
+    for grid in grids:
+        if last.width <= room:
+            break
+        last = grid
+    return last
+
+
+def _make_grid(lines: Sequence[TableLine], columns: Sequence[Column], is_short: bool) -> _Grid:
+    show: Show = show_short if is_short else "{:,}".format
+    places = choose_places([line.totals.cost for line in lines if line.totals])
+    has_client = any(line.client_cost is not None for line in lines)
+    titles = [column.short if is_short else column.title for column in columns]
+    cells = [[*titles, "Cost", *(["Claude Code's"] if has_client else [])]]
+    for line in lines:
+        totals = line.totals
+        if totals is None:
+            cells.append([""] * len(cells[0]))
+            continue
+        numbers = [show(column.value(totals)) for column in columns]
+        client = [show_client_cost(line.client_cost, places)] if has_client else []
+        cells.append([*numbers, show_cost(totals, places), *client])
+    widths = [max(map(measure, column)) for column in zip(*cells, strict=True)]
+    return _Grid(cells, widths)
+
+
+def _make_bars(lines: Sequence[TableLine], width: int) -> list[str]:
+    """Return a bar for the cost of each row except totals; empty if there is no room."""
+    costs = [line.totals.cost if line.totals and not line.is_strong else 0 for line in lines]
+    most = max(costs, default=0)
+    if width < MIN_BAR or not most:
+        return [""] * (len(lines) + 1)
+    return ["", *(_draw_bar(cost * width * 8 // most) for cost in costs)]
+
+
+def _draw_bar(eighths: int) -> str:
+    whole, part = divmod(eighths, 8)
+    return _EIGHTHS[8] * whole + _EIGHTHS[part].strip()
+
+
+def show_short(number: int) -> str:
+    """Abbreviate a number to at most four digits, such as `987`, `12.3K` or `4.5M`."""
+    if number < _STEP:
+        return str(number)
+    size, unit = number / _STEP, "K"
+    for larger in "MB":
+        # Compare the rounded value, so that 999,950 is not shown as `1000.0K`.
+        if round(size, 1) < _STEP:
+            break
+        size, unit = size / _STEP, larger
+    return f"{size:,.1f}{unit}"
+
+
+def choose_places(costs: Sequence[int]) -> int:
+    """Return the number of decimal places for a list of costs."""
+    return 2 if max(costs, default=0) >= MICRO else 4
+
+
+def show_cost(totals: Totals, places: int) -> str:
+    """Return a cost as a total, a lower bound, or `unknown`."""
+    cost = totals.known_cost
+    if cost is None:
+        return UNKNOWN
+    return f"{f'{AT_LEAST} ' if totals.unpriced else ''}{show_dollars(cost, places)}"
+
+
+def show_client_cost(cost: int | None, places: int) -> str:
+    """Return Claude Code's own figure, if there is one."""
+    return "-" if cost is None else show_dollars(cost, places)
+
+
+def show_dollars(micro: int, places: int) -> str:
+    """Convert micro-dollars to dollars."""
+    return f"{'-' if micro < 0 else ''}${abs(micro) / MICRO:,.{places}f}"
+
+
+NOUNS: Final = {
+    Group.BRANCH: "git branch",
+    Group.MCP_SERVER: "MCP server",
+    Group.BLOCK: "5-hour block",
+}
+NAMELESS: Final = {
+    Group.DAY: "(no date)",
+    Group.WEEK: "(no date)",
+    Group.MONTH: "(no date)",
+    Group.BLOCK: "(no date)",
+    Group.BRANCH: "(no git branch)",
+    Group.TOOL: "(no tool)",
+    Group.MCP_SERVER: "(no MCP server)",
+}
+NO_NAME: Final = "(unknown)"
+NOW: Final = " (now)"
+
+_ID_LENGTH = 8
+_UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_HOUR = 3600
+_MINUTES = 60
+
+
+def iter_usage(
+    report: UsageReport, columns: int, pace: Pace | None = None, *, is_compact: bool = False
+) -> Iterator[str]:
+    """Yield the lines of the report, none longer than `columns`.
+
+    `pace` is that of the current block.
+    """
+    question = report.question
+    noun = NOUNS.get(question.group, question.group.value)
+    about = (
+        f"Usage by {noun}. Costs are a list-price estimate, not a bill. "
+        f"Times are in {question.zone.name}."
+    )
+    yield from wrap(safe_text(about, single_line=True), columns, indent="")
+    yield ""
+    if not report.rows:
+        yield "No usage in this range."
+        return
+    lines = [*_iter_lines(report, columns, pace), TableLine("Total", report.totals, is_strong=True)]
+    yield from iter_usage_table(noun[0].upper() + noun[1:], lines, columns, is_compact=is_compact)
+    for remark in _iter_remarks(report, pace):
+        yield ""
+        yield from wrap(safe_text(remark, single_line=True), columns, indent="")
+
+
+def _iter_lines(report: UsageReport, columns: int, pace: Pace | None) -> Iterator[TableLine]:
+    order = report.question.order or ReportOrder.ASC
+    for row in report.rows:
+        gap = TableLine(_describe_gap(row.block)) if row.block and row.block.idle_before else None
+        if gap and order is ReportOrder.ASC:
+            yield gap
+        is_now = pace is not None and row.block == pace.block
+        label = _name_row(row, report.question)
+        yield TableLine(f"{label}{NOW if is_now else ''}", row.totals, row.client_cost)
+        if row.title:
+            yield TableLine(clip(f"{INDENT}{join_lines(row.title)}", columns))
+        for model in row.models:
+            yield TableLine(f"{INDENT}{_safe(model.key, NO_NAME)}", model.totals)
+        if gap and order is ReportOrder.DESC:
+            yield gap
+
+
+def _name_row(row: ReportRow, question: UsageQuestion) -> str:
+    if row.block is not None:
+        return _name_block(row.block, question.zone)
+    name = _safe(row.key, NAMELESS.get(question.group, NO_NAME))
+    if question.group is not Group.SESSION:
+        return name
+    # The start of an id is enough to identify it, and leaves room for the project.
+    short = name[:_ID_LENGTH] if _UUID.fullmatch(name) else name
+    return f"{short}{GAP}{_safe(row.project, NO_NAME)}"
+
+
+def _name_block(block: UsageBlock, zone: Zone) -> str:
+    start = zone.find_local(block.start)
+    return f"{start:%Y-%m-%d %H:%M}" if start else block.key
+
+
+def _describe_gap(block: UsageBlock) -> str:
+    return f"{INDENT}(idle for {plural(block.idle_before // _HOUR, 'hour')})"
+
+
+def _safe(name: str | None, otherwise: str) -> str:
+    return safe_text(name, single_line=True) if name else otherwise
+
+
+def _iter_remarks(report: UsageReport, pace: Pace | None) -> Iterator[str]:
+    if pace is not None:
+        yield _describe_pace(pace)
+    if report.unpriced:
+        models = ", ".join(
+            f"{name or NO_NAME} {count:,}" for name, count in report.unpriced.items()
+        )
+        yield (
+            f"{plural(report.totals.unpriced, 'message')} without a known price: {models}. Costs "
+            f"with {AT_LEAST} leave them out; see docs/pricing.md to add a price."
+        )
+    if report.totals.relayed:
+        yield describe_relayed(report.totals.relayed)
+    if report.totals.client_priced:
+        yield describe_client_priced(report.totals.client_priced)
+    clients = [row.client for row in report.rows if row.client is not None]
+    if any(client.messages is None for client in clients):
+        yield (
+            "Claude Code's own total includes calls that leave no message in a transcript, such "
+            "as compactions and web searches, and after a fork those of the original session."
+        )
+    if any(client.messages is not None for client in clients):
+        yield (
+            "Clients up to 1.0.2x recorded a cost per message but no total: Claude Code's figure "
+            "is then the sum of those."
+        )
+
+
+def describe_relayed(count: int) -> str:
+    """Explain messages that are only known from progress records."""
+    return (
+        f"{plural(count, 'message')} of subagents whose transcripts no longer exist, known only "
+        "from the parent's progress records, where output tokens are placeholders unless the "
+        "message was complete."
+    )
+
+
+def describe_client_priced(count: int) -> str:
+    """Explain why messages without tokens have a cost."""
+    return f"{plural(count, 'message')} without tokens: cost as recorded by Claude Code (costUSD)."
+
+
+def _describe_pace(pace: Pace) -> str:
+    places = choose_places([pace.projected_cost or 0])
+    hours, minutes = divmod(round(pace.remaining_minutes), _MINUTES)
+    rate, projected = (
+        UNKNOWN if cost is None else show_dollars(cost, places)
+        for cost in (pace.cost_per_hour, pace.projected_cost)
+    )
+    return (
+        f"The current block ends in {hours} h {minutes:02} min. "
+        f"So far {show_short(round(pace.tokens_per_minute))} tokens per minute and {rate} per "
+        f"hour; projected total: {show_short(pace.projected_tokens)} tokens and {projected}."
+    )

@@ -1,0 +1,165 @@
+"""Check Claude directories (permissions, expiring sessions, orphaned files) and the index.
+
+Orphaned files are those that Claude Code leaves behind when it deletes a transcript. They are
+recognised by names that are session ids, and nothing is opened. Other names are ignored: tasks of a
+team are in a directory named after the team, and notes of a project are next to its sessions.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from recollect.errors import IndexFailure
+from recollect.health.health_report import Expiring, IndexReport, Orphan, RootReport
+from recollect.health.retention import SOON, Expiry, list_expiries, read_retention, select_until
+from recollect.health.survey import Naming, display_path, make_naming
+from recollect.locations import Refused, Transcript, discover_root
+from recollect.locations.project_names import PROJECTS_DIRECTORY
+from recollect.locations.roots import find_home
+from recollect.locations.safe_files import find_status, is_directory, iter_tree, list_directory
+from recollect.store.data_directory import INDEX_NAME, LOCK_NAME, hold_lock
+from recollect.store.index_status import IndexStatus, find_index_status
+from recollect.store.versions import find_schema_version
+from recollect.sync.freshness import is_current
+
+_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_TODO: Final = re.compile(rf"({_ID.pattern})-agent-.*\.json")
+_BY_SESSION: Final = ("tasks", "file-history")
+
+
+def find_orphans(root: Path, session_ids: Container[str], naming: Naming) -> tuple[Orphan, ...]:
+    """Return the files below `root` that belong to none of these sessions."""
+    found = [
+        *_iter_session_directories(root),
+        *(entry for name in _BY_SESSION for entry in _iter_named(root / name, name, _ID)),
+        *_iter_named(root / "todos", "todo", _TODO),
+    ]
+    orphans = (
+        _describe(path, kind, naming) for path, kind, owner in found if owner not in session_ids
+    )
+    return tuple(sorted(orphans, key=lambda orphan: orphan.file))
+
+
+def _iter_session_directories(root: Path) -> Iterator[tuple[Path, str, str]]:
+    for project in _list_names(root / PROJECTS_DIRECTORY):
+        for path, kind, owner in _iter_named(project, "session", _ID):
+            if path.is_dir() and not path.is_symlink():
+                yield path, kind, owner
+
+
+def _iter_named(
+    directory: Path, kind: str, pattern: re.Pattern[str]
+) -> Iterator[tuple[Path, str, str]]:
+    """Iterate over entries named after a session, with the id of that session."""
+    for path in _list_names(directory):
+        if match := pattern.fullmatch(path.name):
+            yield path, kind, match[match.lastindex or 0]
+
+
+def _list_names(directory: Path) -> list[Path]:
+    try:
+        return [directory / entry.name for entry in list_directory(directory)]
+    except OSError:
+        # The survey reports unreadable directories; they just have no orphans here.
+        return []
+
+
+def _describe(path: Path, kind: str, naming: Naming) -> Orphan:
+    files = [path.joinpath(*parts) for parts in iter_tree(path) if not isinstance(parts, Refused)]
+    sizes = [getattr(find_status(file), "st_size", 0) for file in files or [path]]
+    return Orphan(file=naming.name(path), kind=kind, files=len(sizes), byte_count=sum(sizes))
+
+
+def examine_index(
+    directory: Path,
+    transcripts: Sequence[Transcript],
+    prices: Path | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> IndexReport:
+    """Check the whole index in `directory`, without changing it."""
+    status, is_up_to_date = _read_status(directory, transcripts, prices)
+    return IndexReport(
+        path=display_path(Path(status.path), environment),
+        byte_count=status.bytes,
+        is_sound=status.is_sound,
+        is_level=is_up_to_date,
+        is_locked=_is_locked(directory),
+        schema_version=find_schema_version(directory),
+        files=status.files,
+        files_gone=status.files_gone,
+        messages=status.messages,
+        problems=len(status.problems),
+    )
+
+
+def _read_status(
+    directory: Path, transcripts: Sequence[Transcript], prices: Path | None
+) -> tuple[IndexStatus, bool]:
+    try:
+        status = find_index_status(directory)
+        return status, status.is_sound and is_current(directory, transcripts, prices=prices)
+    except IndexFailure:
+        # Written by a newer version, or not accessible now: a finding, not a reason to stop.
+        path = directory / INDEX_NAME
+        return IndexStatus(path=str(path), bytes=path.stat().st_size), False
+
+
+def _is_locked(directory: Path) -> bool:
+    """Whether another process is writing the index; False if we may not write it ourselves."""
+    if not os.access(directory / LOCK_NAME, os.W_OK):
+        return False
+    try:
+        with hold_lock(directory, patience=0):
+            return False
+    except IndexFailure:
+        return True
+
+
+_OTHERS_MASK = 0o077
+
+
+def examine_roots(
+    paths: Sequence[Path], now: datetime, environment: Mapping[str, str] = os.environ
+) -> tuple[RootReport, ...]:
+    """Check those of `paths` that are Claude directories."""
+    home = find_home(environment)
+    roots = [path for path in paths if is_directory(path / PROJECTS_DIRECTORY)]
+    return tuple(
+        _examine(root, make_naming(root, home, is_one_of_many=len(paths) > 1), now)
+        for root in roots
+    )
+
+
+def _examine(root: Path, naming: Naming, now: datetime) -> RootReport:
+    transcripts = discover_root(root).transcripts
+    retention = read_retention(root)
+    expiries = list_expiries(transcripts, retention)
+    mode = stat.S_IMODE(root.stat().st_mode) if os.name == "posix" else None
+    owners = {each.session_id for each in transcripts if each.session_id}
+    return RootReport(
+        path=display_path(root),
+        sessions=len(expiries),
+        permissions=None if mode is None else f"{mode:04o}",
+        is_private=not (mode or 0) & _OTHERS_MASK,
+        retention_days=retention.days,
+        retention_is_set=retention.is_set,
+        retention_problem=retention.problem,
+        expiring=tuple(_iter_expiring(select_until(expiries, now + SOON), naming)),
+        overdue=len(select_until(expiries, now)),
+        next_expiry=format_time(expiries[0].at) if expiries else None,
+        orphans=find_orphans(root, owners, naming),
+    )
+
+
+def _iter_expiring(expiries: Iterable[Expiry], naming: Naming) -> Iterable[Expiring]:
+    for expiry in expiries:
+        yield Expiring(file=naming.name(expiry.transcript.path), after=format_time(expiry.at))
+
+
+def format_time(moment: datetime) -> str:
+    """Format a time in UTC, to the second."""
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"

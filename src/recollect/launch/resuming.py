@@ -1,0 +1,157 @@
+"""Resume a session in the user's own Claude Code, in the directory of the session.
+
+Knows the command and why it may not work. No shell is involved: the id is checked and passed as an
+argument of its own, so that nothing in a transcript can become a command. A command that is printed
+for copying is quoted, and refused if it would not be run as it looks.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, NoReturn
+
+from msgspec import Struct
+
+from recollect.errors import NothingFound, UsageError
+from recollect.locations import Transcript, TranscriptKind, encode_project_path, find_root_of
+from recollect.locations.project_names import encode_without_limit
+from recollect.locations.roots import CONFIG_VARIABLE, find_home
+from recollect.locations.transcript_files import name_of
+from recollect.render.terminal import safe_text
+
+CLIENT: Final = "claude"
+FORK: Final = "--fork-session"
+_ID: Final = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+
+
+class Resumption(Struct, frozen=True, kw_only=True):
+    """How to resume a session: directory, arguments and environment."""
+
+    session_id: str
+    directory: str
+    arguments: tuple[str, ...]
+    environment: dict[str, str]
+    """Variables to add to the current environment."""
+
+    @property
+    def shell_command(self) -> str:
+        """The same as a command line for a POSIX shell, quoted."""
+        words = [*(f"{name}={value}" for name, value in self.environment.items()), *self.arguments]
+        return f"cd {shlex.quote(self.directory)} && {_join(words)}"
+
+
+def plan_resume(
+    transcript: Transcript,
+    cwd: str | None,
+    environment: Mapping[str, str] = os.environ,
+    *,
+    fork: bool = False,
+    extra_arguments: Sequence[str] = (),
+) -> Resumption:
+    """Return how to resume the session of `transcript`, whose last known directory is `cwd`.
+
+    With `fork` the client continues in a copy; `extra_arguments` are passed to it unchanged. Raises
+    UsageError if it is not a session, and NothingFound if its directory is not known.
+    """
+    session_id = _require_id(transcript)
+    if not cwd:
+        raise NothingFound(
+            f"The directory of the session is not known. Run "
+            f"`{CLIENT} --resume {session_id}` in the right one."
+        )
+    return Resumption(
+        session_id=session_id,
+        directory=_find_directory(cwd, transcript.project_dir.name),
+        arguments=(CLIENT, "--resume", session_id, *([FORK] if fork else []), *extra_arguments),
+        environment=_root_environment(transcript, environment),
+    )
+
+
+def check_resume(plan: Resumption, environment: Mapping[str, str] = os.environ) -> str:
+    """Return the path of the client; raises NothingFound with the reason if `plan` cannot run."""
+    if not os.path.isdir(plan.directory):
+        raise NothingFound(
+            f"The directory of the session no longer exists: {plan.directory}\n"
+            f"Restore it, or run `{' '.join(plan.arguments)}` in another one: recent versions of "
+            "Claude Code find the session by its id."
+        )
+    return find_client(environment, "Install Claude Code, or use --print to see the command.")
+
+
+def find_client(environment: Mapping[str, str], remedy: str) -> str:
+    """Return the path of the user's own client; raises NothingFound with `remedy` if missing."""
+    client = shutil.which(CLIENT, path=environment.get("PATH"))
+    if client is None:
+        raise NothingFound(f"`{CLIENT}` is not on the PATH. {remedy}")
+    # The PATH may contain relative directories, and we are about to change directory.
+    return str(Path(client).absolute())
+
+
+def check_shown(plan: Resumption) -> None:
+    """Raise UsageError if the printed command would not be run as it looks."""
+    if safe_text(plan.shell_command, single_line=True) != plan.shell_command:
+        raise UsageError(
+            f"The name of the directory contains control or invisible characters: "
+            f"{plan.directory}\nChange to it yourself and run `{' '.join(plan.arguments)}`."
+        )
+
+
+def resume(plan: Resumption) -> NoReturn:
+    """Replace this process by the client, in the session's directory.
+
+    Raises NothingFound if the client or the directory does not exist.
+    """
+    client = check_resume(plan)
+    environment = {**os.environ, **plan.environment, "PWD": plan.directory}
+    os.chdir(plan.directory)
+    if sys.platform == "win32":
+        # `exec` on Windows starts a new process, and the shell would return at once.
+        code = subprocess.call([client, *plan.arguments[1:]], env=environment)
+        sys.exit(code)
+    os.execve(client, plan.arguments, environment)  # noqa: S606 - the user's own program, no shell
+
+
+def _require_id(transcript: Transcript) -> str:
+    name = name_of(transcript)
+    if transcript.kind is not TranscriptKind.SESSION:
+        parent = transcript.session_id
+        tip = f" Resume its session instead: {parent}." if parent else ""
+        raise UsageError(f"{name} is a subagent, and only sessions can be resumed.{tip}")
+    if not _ID.fullmatch(name):
+        raise UsageError(f"{name!r} cannot be resumed: Claude Code only accepts a UUID.")
+    return name
+
+
+def _find_directory(cwd: str, project: str) -> str:
+    """Return the project's own directory: the session may have moved into a subdirectory since."""
+    path = Path(cwd)
+    for directory in (path, *path.parents):
+        names = encode_project_path(str(directory)), encode_without_limit(str(directory))
+        if project in names:
+            return str(directory)
+    return cwd
+
+
+def _root_environment(transcript: Transcript, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variable for the session's root, empty if it is the client's default."""
+    root = find_root_of(transcript)
+    home = find_home(environment)
+    usual = environment.get(CONFIG_VARIABLE) or (home and home / ".claude")
+    if root is None or (usual and os.path.realpath(usual) == os.path.realpath(root)):
+        return {}
+    return {CONFIG_VARIABLE: str(root)}
+
+
+def _join(words: list[str]) -> str:
+    """Join words for a shell; an assignment keeps its name and `=` outside the quotes."""
+    quoted = []
+    for word in words:
+        name, sign, value = word.partition("=")
+        is_setting = sign and name == CONFIG_VARIABLE
+        quoted.append(f"{name}={shlex.quote(value)}" if is_setting else shlex.quote(word))
+    return " ".join(quoted)

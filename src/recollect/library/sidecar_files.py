@@ -1,0 +1,191 @@
+"""What lies beside a session: plan, tasks, to-do lists, workflows, typed prompts, large outputs.
+
+Knows how to read what `recollect.locations` finds, each file up to a limit. What is missing,
+damaged or too large is left out: a session is complete without any of it.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final, TypeVar
+
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from recollect.errors import NothingFound, UnreadableInput
+from recollect.library.processes import read_head, read_small
+from recollect.locations import (
+    Sidecar,
+    SidecarKind,
+    Transcript,
+    discover,
+    find_root_of,
+    list_root_sidecars,
+    list_session_sidecars,
+    open_regular,
+    resolve_tool_result,
+)
+from recollect.locations.project_names import decode_id
+from recollect.reader.line_blocks import BlockSplitter, LineBlock
+from recollect.records.decoding import decode_value
+from recollect.records.tools.planning_tools import Task, Todo
+from recollect.session.session import Session
+from recollect.session.tool_calls import ToolCall
+
+MAX_OUTPUT: Final = 64 * 1024 * 1024
+"""Bytes of a large output that are read unless the caller wants more."""
+
+_MAX_SIDECAR: Final = 16 * 1024 * 1024
+_CHUNK: Final = 256 * 1024
+
+T = TypeVar("T")
+
+
+class TodoFile(Struct, frozen=True):
+    """The last to-do list of the session, or of one of its agents."""
+
+    agent_id: str
+    todos: tuple[Todo, ...]
+
+
+class WorkflowFile(Struct, frozen=True):
+    """The state of a workflow run, as the client wrote it."""
+
+    run_id: str
+    snapshot: Raw
+
+
+class TypedPrompt(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A line of the prompt history: what a person typed, before anything was put beside it."""
+
+    display: str = ""
+    timestamp: float | None = None
+    """Milliseconds since 1970, unlike the times in transcripts."""
+    project: str | None = None
+    session_id: str | None = None
+    pasted_contents: Raw = Raw()
+
+
+class SessionSidecars(Struct, frozen=True, kw_only=True):
+    """What other files say about a session."""
+
+    plan: str | None = None
+    tasks: tuple[Task, ...] = ()
+    todos: tuple[TodoFile, ...] = ()
+    workflows: tuple[WorkflowFile, ...] = ()
+    prompts: tuple[TypedPrompt, ...] = ()
+
+
+def load_sidecars(session: Session) -> SessionSidecars:
+    """What lies beside an opened session; empty for one that comes from no file."""
+    transcript = _locate(session)
+    if transcript is None:
+        return SessionSidecars()
+    lists = load_lists(transcript, slug=session.facts.slug)
+    return replace(lists, prompts=tuple(_iter_prompts(transcript)))
+
+
+def load_lists(transcript: Transcript, *, slug: str | None = None) -> SessionSidecars:
+    """Return the sidecars without typed prompts: their file is shared by all sessions, and large.
+
+    The plan is found only if the session's `slug` is known.
+    """
+    found = list_session_sidecars(transcript, slug=slug).found
+    plans = [_text(data) for _, data in _iter_files(found, SidecarKind.PLAN)]
+    return SessionSidecars(
+        plan=plans[0] if plans else None,
+        tasks=tuple(sorted(_iter_values(found, SidecarKind.TASK, Task), key=_number_of)),
+        todos=tuple(_iter_todos(found)),
+        workflows=tuple(
+            WorkflowFile(path.stem, snapshot)
+            for path, data in _iter_files(found, SidecarKind.WORKFLOW_SNAPSHOT)
+            if (snapshot := decode_value(data, Raw)) is not None
+        ),
+    )
+
+
+def load_session_lists(session: Session) -> SessionSidecars:
+    """Return the todo lists, tasks and plan beside an opened session."""
+    transcript = _locate(session)
+    if transcript is None:
+        return SessionSidecars()
+    return load_lists(transcript, slug=session.facts.slug)
+
+
+def read_spilled_output(session: Session, call: ToolCall, *, limit: int = MAX_OUTPUT) -> str | None:
+    """The whole output of a call that was too large for the transcript, up to `limit` bytes.
+
+    None when nothing was spilled or the file is gone; `call.spilled.preview` is left then.
+    """
+    spilled, transcript = call.spilled, _locate(session)
+    if spilled is None or transcript is None:
+        return None
+    path = resolve_tool_result(transcript, spilled.recorded_path)
+    data = read_head(path, limit) if path else None
+    return None if data is None else _text(data)
+
+
+def _locate(session: Session) -> Transcript | None:
+    path = session.metadata.path
+    try:
+        return discover(Path(path)).transcripts[0] if path else None
+    except (NothingFound, UnreadableInput):
+        # Cleaned up since it was opened.
+        return None
+
+
+def _iter_files(found: Iterable[Sidecar], kind: SidecarKind) -> Iterator[tuple[Path, bytes]]:
+    for sidecar in found:
+        data = read_small(sidecar.path, _MAX_SIDECAR) if sidecar.kind is kind else None
+        if data is not None:
+            yield sidecar.path, data
+
+
+def _iter_values(found: Iterable[Sidecar], kind: SidecarKind, wanted: type[T]) -> Iterator[T]:
+    for _, data in _iter_files(found, kind):
+        value = decode_value(data, wanted)
+        if value is not None:
+            yield value
+
+
+def _iter_todos(found: Iterable[Sidecar]) -> Iterator[TodoFile]:
+    for path, data in _iter_files(found, SidecarKind.TODO):
+        todos = decode_value(data, tuple[Todo, ...])
+        if todos:
+            yield TodoFile(path.stem.partition("-agent-")[2], todos)
+
+
+def _number_of(task: Task) -> tuple[int, str]:
+    return (int(task.id), "") if task.id.isdecimal() else (0, task.id)
+
+
+def _iter_prompts(transcript: Transcript) -> Iterator[TypedPrompt]:
+    root = find_root_of(transcript)
+    if root is None or transcript.session_id is None:
+        return
+    session_id = decode_id(transcript.session_id)
+    wanted = session_id.encode("utf-8", "replace")
+    for sidecar in list_root_sidecars(root).found:
+        if sidecar.kind is SidecarKind.HISTORY:
+            for line in _iter_lines(sidecar.path):
+                # One line in thousands is this session's, and decoding costs more than looking.
+                typed = decode_value(line, TypedPrompt) if wanted in line else None
+                if typed is not None and typed.session_id == session_id:
+                    yield typed
+
+
+def _iter_lines(path: Path) -> Iterator[bytes]:
+    splitter = BlockSplitter()
+    try:
+        with open_regular(path) as file:
+            while chunk := file.read(_CHUNK):
+                for piece in splitter.feed(chunk):
+                    yield from piece.data.split(b"\n") if isinstance(piece, LineBlock) else ()
+    except UnreadableInput:
+        return
+    rest = splitter.finish()
+    if isinstance(rest, LineBlock):
+        yield rest.data
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

@@ -1,0 +1,333 @@
+"""The first records of a transcript, as they are asked for, and two answers that they give.
+
+Knows how far to look: some files never say where they were written, and a listing asks them all.
+
+What a listing needs of a transcript: both ends, and the few lines between that name it.
+
+Knows how much to read, and leaves to `recollect.session` what records mean. The first read is
+64 KB, as in the client's own lister, and half of that at the end; unlike there, a line that is
+longer makes the read grow, and what lies between is searched for the few lines that name the
+session. So a list gives a session the title that the opened session has, without decoding it.
+
+Titles that one session's file holds for the others of its project.
+
+Clients 1.0.x wrote `summary` records for other sessions into the file that they had just opened,
+by the uuid of a record. Knows the heads of a project's files only: that is where those records
+stand, and the question is asked of every project that is listed.
+"""
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from io import FileIO
+from itertools import chain
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from recollect.errors import UnreadableInput
+from recollect.library.processes import read_head
+from recollect.locations import Transcript, TranscriptKind
+from recollect.reader import TranscriptDecoder
+from recollect.reader.marked_lines import holds_mark, iter_marked_lines
+from recollect.records.attachments import Attachment
+from recollect.records.conversation import Assistant, User
+from recollect.records.decoding import decode_record
+from recollect.records.envelope import Chain, Damaged, Record, Torn, Unknown
+from recollect.records.state import AiTitle, CustomTitle, LastPrompt, State, Summary, Tag
+from recollect.session.conversation import Log, read_conversation
+from recollect.session.messages import Message, build_messages
+from recollect.session.metadata import find_first_prompt, is_request
+from recollect.session.prompts import InputKind, read_prompt
+from recollect.sources.source import DIRECTORY, Source
+
+_STEP: Final = 16 * 1024
+_MAX_COUNT: Final = 4 * 1024 * 1024
+
+
+def find_cwd(path: Path) -> str | None:
+    """The first work directory that the transcript at `path` records."""
+    return _find(path, lambda link: link.cwd)
+
+
+def find_session_id(path: Path, source: Source = DIRECTORY) -> str | None:
+    """The first session id that the transcript at `path` records: a subagent has its parent's."""
+    return _find(path, lambda link: link.session_id, source)
+
+
+def _find(
+    path: Path, pick: Callable[[Chain], str | None], source: Source = DIRECTORY
+) -> str | None:
+    try:
+        links = (record for record in _iter_head(path, source) if isinstance(record, Chain))
+        return next(filter(None, map(pick, links)), None)
+    except UnreadableInput:
+        # Whoever reads the whole file will say what is wrong with it.
+        return None
+
+
+def _iter_head(path: Path, source: Source) -> Iterator[Record]:
+    decoder = TranscriptDecoder(str(path))
+    with source.open(str(path)) as file:
+        for _ in range(_MAX_COUNT // _STEP):
+            chunk = file.read(_STEP)
+            if not chunk:
+                yield from decoder.finish()
+                return
+            yield from decoder.feed(chunk)
+
+
+FIRST_READ: Final = 64 * 1024
+"""Bytes that are read of the beginning at first."""
+
+TAIL_READ: Final = 32 * 1024
+"""Bytes that are read of the end at first: room for the last record that says where it was."""
+
+MAX_READ_BYTES: Final = 4 * 1024 * 1024
+"""Bytes of either end that are decoded at most."""
+
+_PROMPT_MARKS: Final = (b'"user"', b'"queued_command"')
+"""What the lines of prompts hold; in a string within a record these quotes would be escaped."""
+
+
+class HeadAndTail(NamedTuple):
+    """Records of both ends in one log, those between that name the session, and the first prompt.
+
+    `is_whole` tells that nothing lies between the ends, so that everything was read.
+    """
+
+    log: Log
+    first_prompt: Message | None
+    is_whole: bool
+
+    @property
+    def is_subagent(self) -> bool:
+        """Whether this is a subagent's own transcript."""
+        return bool(self.log.starts_in_sidechain)
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether nothing in the file was written by a client, as far as it was read."""
+        log = self.log
+        if log.chain or log.sidechain or log.states:
+            return False
+        # Between the ends of a large file that is damaged there may be records all the same.
+        kinds = (Damaged, Torn, Unknown) if self.is_whole else (Unknown,)
+        return all(isinstance(each, kinds) and _is_typeless(each) for each in log.irregular)
+
+    @property
+    def is_warmup(self) -> bool:
+        """Whether the client only warmed up its caches: nobody asked for anything."""
+        opening = next((link for link in self.log.chain if isinstance(link, User)), None)
+        return (
+            opening is not None
+            and self.is_subagent
+            and read_prompt(opening, is_subagent=True).kind is InputKind.WARMUP
+        )
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """All messages of a whole file, else the first prompt alone."""
+        if self.is_whole:
+            known = read_conversation(self.log)
+            return build_messages(known.chain, known.superseded, is_subagent=self.is_subagent)
+        return (self.first_prompt,) if self.first_prompt else ()
+
+
+class _Tail(NamedTuple):
+    """The records of the end of a file, and where the first of their lines begins."""
+
+    start: int
+    records: list[Record]
+
+
+def read_head_and_tail(
+    path: Path, named: Collection[str] = (), source: Source = DIRECTORY
+) -> HeadAndTail:
+    """The ends of the transcript at `path`; raises UnreadableInput if it cannot be read.
+
+    `named` are the uuids that titles elsewhere name: records between the ends that have one of
+    them are found, too.
+    """
+    with source.open(str(path)) as file:
+        size = os.fstat(file.fileno()).st_size
+        log, decoder = Log(), TranscriptDecoder(str(path))
+        position, first_prompt = _read_head(file, size, log, decoder)
+        tail = _read_tail(file, str(path), position, log)
+        if tail is None:
+            file.seek(position)
+            log.extend([*decoder.feed(file.read()), *decoder.finish()])
+            return HeadAndTail(log, first_prompt, is_whole=True)
+        if not _is_worded(first_prompt):
+            later = _Middle(file, str(path), position, size).find_prompt(log)
+            first_prompt = later if _is_worded(later) else first_prompt or later
+        middle = _Middle(file, str(path), position, tail.start)
+        log.extend(middle.read_names(named, log.states, tail.records))
+        log.extend(tail.records)
+        return HeadAndTail(log, first_prompt, is_whole=False)
+
+
+def _read_head(
+    file: FileIO, size: int, log: Log, decoder: TranscriptDecoder
+) -> tuple[int, Message | None]:
+    """Read on until the first prompt is known, and say up to where, and which it is."""
+    position, first = 0, None
+    wanted = FIRST_READ if size > 2 * FIRST_READ else size
+    while chunk := file.read(wanted):
+        log.extend(decoder.feed(chunk))
+        position += len(chunk)
+        if position < size:
+            links = read_conversation(log).chain
+            first = _find_prompt(links, is_subagent=bool(log.starts_in_sidechain))
+        if position >= min(size, MAX_READ_BYTES) or _is_worded(first):
+            break
+        wanted = position
+    return position, first
+
+
+def _find_prompt(links: Iterable[Chain], *, is_subagent: bool) -> Message | None:
+    """The first prompt of `links`, by the rule for all messages, but read one by one."""
+    aside = None
+    for link in links:
+        if not isinstance(link, Assistant):
+            message = build_messages((link,), (), is_subagent=is_subagent)
+            found = find_first_prompt(message, is_subagent=is_subagent)
+            if _is_worded(found):
+                return found
+            aside = aside or found
+    return aside
+
+
+def _is_worded(message: Message | None) -> bool:
+    """Whether a message is a request, so that none that follows it can be the first prompt."""
+    return message is not None and message.prompt is not None and is_request(message.prompt)
+
+
+def _read_tail(file: FileIO, name: str, start: int, log: Log) -> _Tail | None:
+    """Records of the end, back to one of the conversation; None if they reach back to `start`."""
+    size = os.fstat(file.fileno()).st_size
+    wanted = TAIL_READ
+    while size - wanted > start:
+        tail = _decode_from(file, name, size - wanted)
+        if wanted >= MAX_READ_BYTES or any(_is_own_link(record, log) for record in tail.records):
+            return tail
+        wanted *= 2
+    return None
+
+
+def _decode_from(file: FileIO, name: str, position: int) -> _Tail:
+    """The records whose lines begin behind `position`."""
+    file.seek(position)
+    data = file.read()
+    skipped = data.find(b"\n") + 1 or len(data)
+    decoder = TranscriptDecoder(name, position + skipped)
+    return _Tail(position + skipped, [*decoder.feed(data[skipped:]), *decoder.finish()])
+
+
+def _is_own_link(record: Record, log: Log) -> bool:
+    return isinstance(record, Chain) and record.is_sidechain == bool(log.starts_in_sidechain)
+
+
+class _Middle(NamedTuple):
+    """A part of a file that is searched for a few lines and otherwise not decoded."""
+
+    file: FileIO
+    name: str
+    start: int
+    stop: int
+
+    def read_names(
+        self, named: Collection[str], head: Iterable[Record], tail: Sequence[Record]
+    ) -> list[Record]:
+        """The records that name the session, and those that a title anywhere names by uuid."""
+        marks = _choose_marks(tail)
+        found = self._iter_records(marks)
+        states: list[Record] = [each for each in found if isinstance(each, State)]
+        summaries = (each for each in chain(head, states, tail) if isinstance(each, Summary))
+        uuids = {*named, *(each.leaf_uuid for each in summaries if each.leaf_uuid)}
+        if not uuids or b'"leafUuid"' not in marks:
+            return states
+        links = self._iter_records([uuid.encode(errors="replace") for uuid in uuids])
+        return [*states, *(each for each in links if getattr(each, "uuid", None) in uuids)]
+
+    def find_prompt(self, log: Log) -> Message | None:
+        """The first prompt here, in a session that begins with `log`."""
+        is_subagent = log.starts_in_sidechain
+        aside = None
+        for link in self._iter_records(_PROMPT_MARKS):
+            if not isinstance(link, User | Attachment):
+                continue
+            if is_subagent is None:
+                is_subagent = link.is_sidechain
+            if link.is_sidechain == is_subagent:
+                found = _find_prompt((link,), is_subagent=is_subagent)
+                if _is_worded(found):
+                    return found
+                aside = aside or found
+        return aside
+
+    def _iter_records(self, marks: Sequence[bytes]) -> Iterator[Record]:
+        """The records on the lines that hold one of these marks."""
+        for line in iter_marked_lines(self.file, marks, self.start, self.stop):
+            decoder = TranscriptDecoder(self.name, line.offset)
+            yield from decoder.feed(line.data)
+            yield from decoder.finish()
+
+
+def _choose_marks(tail: Iterable[Record]) -> list[bytes]:
+    """The marks of what the end of a file leaves open: a later record takes the place of others.
+
+    A title that somebody gave comes before all others, and one by a model before the rest.
+    """
+    known = {type(record): _read_name(record) for record in tail}
+    marks = [] if known.get(Tag) else [b'"tag"']
+    if known.get(CustomTitle):
+        return marks
+    marks.append(b'-title"')
+    if known.get(AiTitle):
+        return marks
+    marks.append(b'"leafUuid"')
+    return marks if known.get(LastPrompt) else [*marks, b'"last-prompt"']
+
+
+def _read_name(record: Record) -> str | None:
+    match record:
+        case CustomTitle():
+            return record.custom_title
+        case AiTitle():
+            return record.ai_title
+        case LastPrompt():
+            return record.last_prompt
+        case Tag():
+            return record.tag
+    return None
+
+
+def _is_typeless(record: Record) -> bool:
+    """Whether a line has no type, which every record of any client has."""
+    return not isinstance(record, Unknown) or record.record_type is None
+
+
+HEAD: Final = 64 * 1024
+"""Bytes of each file that are looked at: room for some two hundred titles."""
+
+
+def collect_summaries(directory: Path, source: Source = DIRECTORY) -> dict[str, dict[str, str]]:
+    """Return the titles in a project's files by the uuid that each names, the newest file last."""
+    listed = source.list_project(directory)
+    sessions = [each for each in listed if each.kind is TranscriptKind.SESSION]
+    found = {
+        transcript.file: _read_summaries(transcript, source)
+        for transcript in sorted(sessions, key=lambda session: session.mtime_ns)
+    }
+    return {file: titles for file, titles in found.items() if titles}
+
+
+def _read_summaries(transcript: Transcript, source: Source) -> dict[str, str]:
+    head = read_head(transcript.path, HEAD, source) or b""
+    if not holds_mark(head, b'"leafUuid"') or not holds_mark(head, b'"summary"'):
+        return {}
+    records = [decode_record(line) for line in head.split(b"\n") if b'"leafUuid"' in line]
+    return {
+        record.leaf_uuid: record.summary
+        for record in records
+        if isinstance(record, Summary) and record.leaf_uuid and record.summary
+    }

@@ -1,0 +1,196 @@
+"""Read a file in chunks and split chunks into blocks of whole lines with their offsets.
+
+Knows line ends and nothing of records. Lines end at `\\n` only, because JSON strings on disk may
+contain a raw U+2028. A block has many lines, so that it can be searched as one piece. A line over
+the limit is counted but not kept: memory does not depend on the content of the file.
+
+After a crash a file may have a hole, zeros that were never written. Reading gigabytes of them would
+take most of a minute, so a hole that is longer than any line is skipped; its line is then too long,
+as it would be if all of it had been read.
+"""
+
+import errno
+import os
+from collections.abc import Iterator
+from io import FileIO
+
+from msgspec import Struct
+
+MAX_LINE = 64 * 1024 * 1024
+"""The longest line, in bytes, that is read into memory."""
+
+
+class LineBlock(Struct, frozen=True, gc=False):
+    """Whole lines, each with its `\\n`, starting at `offset`."""
+
+    offset: int
+    data: bytes
+
+
+class TooLong(Struct, frozen=True, gc=False):
+    """A line that was counted but not kept."""
+
+    offset: int
+    length: int
+
+
+class Hole(Struct, frozen=True, gc=False):
+    """A run of unwritten zeros, longer than any line may be, that is not read."""
+
+    length: int
+
+    def __len__(self) -> int:
+        """Return the number of bytes skipped."""
+        return self.length
+
+
+_NOWHERE = range(0)
+
+
+class BlockSplitter:
+    """Splits chunks into blocks and holds back the last line until it ends."""
+
+    def __init__(self, offset: int = 0, max_line: int = MAX_LINE) -> None:
+        self._max_line = max_line
+        self._held: list[bytes] = []
+        self._held_length = 0
+        self.offset = offset
+        """Where the held-back line begins; reading can resume from here."""
+
+    def feed(self, chunk: bytes | Hole) -> list[LineBlock | TooLong]:
+        """Return the lines that `chunk` completes."""
+        first, lines = self.split(chunk)
+        found = [] if first is None else [first]
+        if isinstance(chunk, bytes) and lines.start < lines.stop:
+            offset = self.offset - len(lines)
+            found.append(LineBlock(offset, chunk[lines.start : lines.stop]))
+        return found
+
+    def split(self, chunk: bytes | Hole) -> tuple[LineBlock | TooLong | None, range]:
+        """Return the held-back line if `chunk` ends it, and the range of whole lines after it.
+
+        Nothing of that range is copied; it ends at `offset`.
+        """
+        if isinstance(chunk, Hole):
+            # No line ends in a hole, and the line around it is too long to keep.
+            self._held.clear()
+            self._held_length += chunk.length
+            return None, _NOWHERE
+        cut = chunk.rfind(b"\n") + 1
+        if not cut:
+            self._hold(chunk)
+            return None, _NOWHERE
+        first = None
+        start = 0
+        if self._held_length:
+            start = chunk.find(b"\n") + 1
+            first = self._release(chunk[:start])
+        self.offset += cut - start
+        self._hold(chunk[cut:])
+        return first, range(start, cut)
+
+    def finish(self) -> LineBlock | TooLong | None:
+        """Return the held-back line at the end of the input, if there is one."""
+        return self._release(b"") if self._held_length else None
+
+    def _hold(self, chunk: bytes) -> None:
+        if chunk:
+            self._held_length += len(chunk)
+            self._held.append(chunk)
+            if self._held_length > self._max_line:
+                self._held.clear()
+
+    def _release(self, rest: bytes) -> LineBlock | TooLong:
+        offset, length = self.offset, self._held_length + len(rest)
+        held, self._held = self._held, []
+        too_long = length - rest.endswith(b"\n") > self._max_line
+        self._held_length = 0
+        self.offset = offset + length
+        if too_long:
+            return TooLong(offset, length)
+        return LineBlock(offset, b"".join((*held, rest)))
+
+
+CHUNK = 256 * 1024
+"""Bytes per read. Chunks that fit the CPU cache are 1.5 times as fast as chunks of a megabyte."""
+
+_BLOCK = 512
+"""The unit of `st_blocks`, in bytes."""
+
+
+def iter_chunks(file: FileIO, stop: int | None = None) -> Iterator[bytes]:
+    """Yield the rest of `file`, up to byte `stop`, in chunks."""
+    left = None if stop is None else max(stop - file.tell(), 0)
+    while chunk := file.read(CHUNK if left is None else min(CHUNK, left)):
+        yield chunk
+        if left is not None:
+            left -= len(chunk)
+
+
+def iter_pieces(file: FileIO, stop: int | None = None) -> Iterator[bytes | Hole]:
+    """Yield the rest of `file`, up to byte `stop`, as chunks and holes."""
+    for start, end in find_holes(file):
+        first = max(start, file.tell())
+        behind = end if stop is None else min(end, stop)
+        if behind - first > MAX_LINE:
+            yield from iter_chunks(file, first)
+            yield Hole(behind - first)
+            file.seek(behind)
+    yield from iter_chunks(file, stop)
+
+
+def find_holes(file: FileIO) -> list[tuple[int, int]]:
+    """Return the start and end of each hole in `file` that is longer than any line, in order."""
+    try:
+        status = os.fstat(file.fileno())
+    except OSError:
+        # Bytes in memory, not a file of the operating system.
+        return []
+    # For nearly all files this check is enough. Windows reports neither blocks nor holes.
+    if status.st_size - getattr(status, "st_blocks", status.st_size) * _BLOCK <= MAX_LINE:
+        return []
+    position = file.tell()
+    try:
+        return [hole for hole in _iter_holes(file, status.st_size) if hole[1] - hole[0] > MAX_LINE]
+    except OSError:
+        # The file was truncated meanwhile, or a network drive does not support the question.
+        return []
+    finally:
+        file.seek(position)
+
+
+def _iter_holes(file: FileIO, size: int) -> Iterator[tuple[int, int]]:
+    start = file.seek(0, os.SEEK_HOLE)
+    while start < size:
+        try:
+            end = file.seek(start, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            # The hole reaches to the end of the file.
+            end = size
+        yield start, end
+        start = file.seek(end, os.SEEK_HOLE) if end < size else size
+
+
+def seek_line_start(file: FileIO, position: int) -> int:
+    """Move `file` to the start of the line that contains byte `position`, and return its offset.
+
+    Several records may share a line, and decoding the second one takes the whole line.
+    """
+    holes = find_holes(file) if position > 0 else []
+    while position > 0:
+        while holes and holes[-1][0] >= position:
+            holes.pop()
+        if holes and holes[-1][1] >= position:
+            # No line begins in a hole.
+            position = holes.pop()[0]
+            continue
+        step = min(CHUNK, position)
+        file.seek(position - step)
+        found = file.read(step).rfind(b"\n") + 1
+        position += found - step
+        if found:
+            break
+    file.seek(position)
+    return position

@@ -1,0 +1,84 @@
+"""Find the lines of a file that contain one of a few words, without decoding the others.
+
+Knows bytes only. The words are searched one after the other, in a window that stays in the CPU
+cache: a single word is found at more than 20 GB/s, while one automaton for several words takes
+eight times as long as all the single searches together.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from io import FileIO
+
+from ahocorasick_rs import BytesAhoCorasick
+from msgspec import Struct
+
+from recollect.reader.line_blocks import MAX_LINE, find_holes, iter_chunks, seek_line_start
+
+_WINDOW = 64 * 1024
+_OVERLAP = 128
+"""Bytes that two windows share: longer than any mark, so that none is cut in two."""
+
+
+class MarkedLine(Struct, frozen=True, gc=False):
+    """A line, with its `\\n` if it has one, and where it begins."""
+
+    offset: int
+    data: bytes
+
+
+def iter_marked_lines(
+    file: FileIO, marks: Sequence[bytes], start: int, stop: int
+) -> Iterator[MarkedLine]:
+    """Yield the lines that contain a mark between two offsets, in order.
+
+    The line around `start` counts as a whole. A mark must be shorter than `_OVERLAP`. Lines over
+    `MAX_LINE` are left out.
+    """
+    end = start = seek_line_start(file, start)
+    for hit in _iter_hits(file, [_make_automaton(mark) for mark in marks], start, stop):
+        if hit >= end:
+            line = _read_line(file, hit)
+            end = line.offset + max(len(line.data), 1)
+            if len(line.data) <= MAX_LINE:
+                yield line
+
+
+def holds_mark(data: bytes, mark: bytes) -> bool:
+    """Return whether `data` contains a mark; for long data this is far faster than `in`."""
+    return bool(_make_automaton(mark).find_matches_as_indexes(data))
+
+
+@cache
+def _make_automaton(mark: bytes) -> BytesAhoCorasick:
+    return BytesAhoCorasick([mark])
+
+
+def _iter_hits(
+    file: FileIO, automata: Sequence[BytesAhoCorasick], start: int, stop: int
+) -> Iterator[int]:
+    """Yield the offsets of the marks; each window begins a little before the end of the last."""
+    window = memoryview(bytearray(_WINDOW))
+    holes = find_holes(file)
+    while start < stop:
+        if holes:
+            start = next((end for hole, end in holes if hole <= start < end), start)
+        file.seek(start)
+        length = file.readinto(window[: max(stop - start, 0)])
+        if not length:
+            return
+        data = window[:length]
+        hits = [at for each in automata for _, at, _ in each.find_matches_as_indexes(data)]
+        yield from sorted(start + at for at in hits)
+        start += length if length < _WINDOW else length - _OVERLAP
+
+
+def _read_line(file: FileIO, position: int) -> MarkedLine:
+    """Return the line that contains the byte at `position`."""
+    offset = seek_line_start(file, position)
+    parts: list[bytes] = []
+    for chunk in iter_chunks(file):
+        end = chunk.find(b"\n") + 1
+        parts.append(chunk[: end or len(chunk)])
+        if end or offset + MAX_LINE < file.tell():
+            break
+    return MarkedLine(offset, b"".join(parts))

@@ -1,0 +1,70 @@
+"""Decode the standard output of a client into stream messages whose spans tile it.
+
+The counterpart of `transcript_reader` for what a running client prints. A stream is never salvaged:
+one process writes it from start to end, and a line that is not a message is text that something
+else printed in between. A module of its own, because loading the message types takes 10 ms and no
+transcript needs them.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from recollect.locations import open_regular
+from recollect.reader.line_blocks import CHUNK, MAX_LINE, BlockSplitter, LineBlock, TooLong
+from recollect.reader.salvage import NO_RECORD
+from recollect.records.envelope import Blank, Damaged, Oversized, Span, Torn
+from recollect.records.stream.message_decoding import StreamMessage, decode_message
+
+StreamItem = StreamMessage | Blank | Damaged | Oversized | Torn
+"""A message, or a value for a line that is not one."""
+
+
+class StreamDecoder:
+    """Decodes messages from chunks that may be split at any byte."""
+
+    def __init__(self, file: str = "", *, max_line: int = MAX_LINE) -> None:
+        self._file = file
+        self._max_line = max_line
+        self._splitter = BlockSplitter(0, max_line)
+
+    def feed(self, chunk: bytes) -> Iterator[StreamItem]:
+        """Yield the messages that `chunk` completes."""
+        for piece in self._splitter.feed(chunk):
+            if isinstance(piece, TooLong):
+                yield Oversized(span=Span(self._file, piece.offset, piece.length))
+            else:
+                yield from self._read_block(piece)
+
+    def finish(self) -> Iterator[StreamItem]:
+        """Yield the message of a last line without a line end, or `Torn` if it is incomplete."""
+        rest = self._splitter.finish()
+        if rest is None:
+            return
+        if isinstance(rest, TooLong):
+            yield Oversized(span=Span(self._file, rest.offset, rest.length))
+            return
+        item = self._read_line(rest.data, Span(self._file, rest.offset, len(rest.data)))
+        yield Torn(span=item.span) if isinstance(item, Damaged) else item
+
+    def _read_block(self, block: LineBlock) -> Iterator[StreamItem]:
+        start = 0
+        while end := block.data.find(b"\n", start) + 1:
+            span = Span(self._file, block.offset + start, end - start)
+            yield self._read_line(block.data[start : end - 1], span)
+            start = end
+
+    def _read_line(self, line: bytes, span: Span) -> StreamItem:
+        if len(line) > self._max_line:
+            return Oversized(span=span)
+        if not line.strip():
+            return Blank(span=span)
+        return decode_message(line, span) or Damaged(reason=NO_RECORD, span=span)
+
+
+def read_stream(path: Path | str) -> Iterator[StreamItem]:
+    """Yield the messages of the file at `path`, a saved `stream-json` output of a client."""
+    decoder = StreamDecoder(str(path))
+    with open_regular(path) as file:
+        while chunk := file.read(CHUNK):
+            yield from decoder.feed(chunk)
+    yield from decoder.finish()

@@ -1,0 +1,124 @@
+"""Text → HTML text: escaped, and with nothing hidden in it.
+
+Characters that reorder or hide text mislead a reader of a page just as they do on a terminal, so
+they are shown by name here too.
+
+Source text → lines of HTML, coloured by class.
+
+Pygments is asked for as few texts as possible: it is the slowest part of a page, so that long texts
+stay plain. Line numbers are attributes that the style sheet shows, and so are never copied along
+with the code.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup, escape
+
+from recollect.render.terminal import safe_text
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
+
+def show_text(text: str) -> Markup:
+    """`text` to stand between tags or in a quoted attribute."""
+    return escape(safe_text(text))
+
+
+def show_block(text: str, css_class: str) -> Markup:
+    """`text` with its own line ends, in a block of class `css_class`."""
+    return Markup('<pre class="{}">{}</pre>').format(css_class, show_text(text))
+
+
+MAX_COLOURED_LENGTH = 64_000
+"""Characters; Pygments takes about 100 ms for as much."""
+MAX_COLOURED_LINE_LENGTH = 2_000
+"""Minified files are not read line by line, and some lexers take very long for one line."""
+
+_PLAIN_NAMES = frozenset({"text", "txt", "plain", "plaintext", "output", "console"})
+
+
+def render_code(
+    text: str,
+    *,
+    path: str | None = None,
+    language: str | None = None,
+    first_line: int | None = None,
+) -> Markup:
+    """A block of code; numbered when `first_line` is known."""
+    lines = colour_lines(text, path=path, language=language)
+    if first_line is None:
+        return Markup('<pre class="code"><code>{}</code></pre>').format(Markup("\n").join(lines))
+    numbered = (
+        Markup('<span class="line" data-line="{}">{}</span>').format(number, line)
+        for number, line in enumerate(lines, first_line)
+    )
+    return Markup('<pre class="code numbered"><code>{}</code></pre>').format(
+        Markup("\n").join(numbered)
+    )
+
+
+def colour_lines(
+    text: str, *, path: str | None = None, language: str | None = None
+) -> Sequence[Markup]:
+    """Each line of `text` as HTML; plain where its language is unknown or it is too long."""
+    text = safe_text(text.removesuffix("\n"))
+    lines = text.split("\n")
+    is_long = len(text) > MAX_COLOURED_LENGTH or max(map(len, lines)) > MAX_COLOURED_LINE_LENGTH
+    lexer = None if is_long else _find_lexer(path, language)
+    return [show_text(line) for line in lines] if lexer is None else _colour(text, lexer)
+
+
+def _find_lexer(path: str | None, language: str | None) -> "Lexer | None":
+    if language is not None:
+        return _lexer_by_name(language.lower())
+    return _lexer_by_path(path.replace("\\", "/").rpartition("/")[2]) if path else None
+
+
+@lru_cache(maxsize=64)
+def _lexer_by_name(name: str) -> "Lexer | None":
+    from pygments.lexers import get_lexer_by_name  # most texts need no lexer
+    from pygments.util import ClassNotFound
+
+    if name in _PLAIN_NAMES:
+        return None
+    try:
+        return get_lexer_by_name(name, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+
+
+@lru_cache(maxsize=256)
+def _lexer_by_path(file_name: str) -> "Lexer | None":
+    from pygments.lexers import find_lexer_class_for_filename
+
+    found = find_lexer_class_for_filename(file_name)
+    return None if found is None else found(stripnl=False, ensurenl=False)
+
+
+def _colour(text: str, lexer: "Lexer") -> list[Markup]:
+    from pygments.token import STANDARD_TYPES
+
+    # Put together as texts: a file has thousands of pieces, and joining safe texts one by one takes
+    # as long as finding them.
+    lines: list[list[str]] = [[]]
+    for token, value in lexer.get_tokens(text):
+        css_class = STANDARD_TYPES.get(token) or STANDARD_TYPES.get(token.parent or token) or ""
+        for number, piece in enumerate(value.split("\n")):
+            if number:
+                lines.append([])
+            if piece:
+                lines[-1].append(_wrap(piece, css_class))
+    return [Markup("".join(pieces)) for pieces in lines]  # noqa: S704 - each piece was escaped
+
+
+def _wrap(piece: str, css_class: str) -> str:
+    """A piece, escaped; the class is one of Pygments' own."""
+    shown = show_text(piece)
+    return (
+        shown
+        if not css_class or piece.isspace()
+        else f'<span class="hl-{css_class}">{shown}</span>'
+    )

@@ -1,0 +1,218 @@
+"""Output of programs → HTML, its colours as classes: a page may hold no style of its own.
+
+A change of a file → a table: both line numbers, the sign, the line with its colours.
+
+The lines of a hunk are coloured together, without their signs: a lexer needs the lines around a
+line to understand it, and old and new lines are near enough to each other for that.
+
+One function per kind of part → HTML.
+
+Structure and class names only: how it looks is for the style sheet of the page.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from markupsafe import Markup, escape
+
+from recollect.records.tools.file_tools import PatchHunk
+from recollect.render.html.html_code import colour_lines, render_code, show_block, show_text
+from recollect.render.html.images import render_picture
+from recollect.render.html.markdown import render_markdown
+from recollect.render.terminal.ansi_output import Ink, iter_runs
+from recollect.render.views.parts import (
+    Checklist,
+    Code,
+    Diff,
+    Entries,
+    Entry,
+    Fields,
+    Json,
+    Output,
+    Part,
+    Picture,
+    Plain,
+    Prose,
+    Question,
+)
+
+_PLAIN = Ink()
+_EMPHASIS = ("bold", "dim", "italic", "underline", "strike", "reverse")
+
+
+def render_output(text: str, *, is_error: bool = False) -> Markup:
+    """A block of output; line ends of other systems count as our own."""
+    runs = Markup().join(
+        _render_run(run, ink) for run, ink in iter_runs(text.replace("\r\n", "\n"))
+    )
+    css_class = "output error" if is_error else "output"
+    return Markup('<pre class="{}">{}</pre>').format(css_class, runs)
+
+
+def _render_run(text: str, ink: Ink) -> Markup:
+    if ink == _PLAIN:
+        return escape(text)
+    return Markup('<span class="{}">{}</span>').format(" ".join(_iter_classes(ink)), text)
+
+
+def _iter_classes(ink: Ink) -> Iterator[str]:
+    if ink.hue:
+        yield f"ink-{ink.hue}"
+    for name in _EMPHASIS:
+        if getattr(ink, name):
+            yield f"ink-{name}"
+
+
+_ROW = Markup(
+    '<tr class="{}"><td class="number" data-line="{}"></td><td class="number" data-line="{}"></td>'
+    '<td class="sign" data-sign="{}"></td><td class="text"><code>{}</code></td></tr>'
+)
+_GAP = Markup('<tr class="gap"><td colspan="4">@@ -{},{} +{},{} @@</td></tr>')
+_CLASSES = {"+": "added", "-": "removed", " ": "kept"}
+
+
+def render_diff(diff: Diff) -> Markup:
+    """The change as a table under the name of its file."""
+    caption = (
+        Markup("<figcaption>{}</figcaption>").format(show_text(diff.path)) if diff.path else ""
+    )
+    rows = Markup().join(
+        row
+        for number, hunk in enumerate(diff.hunks)
+        for row in _iter_rows(hunk, diff.path, is_first=number == 0 and diff.is_new_file)
+    )
+    return Markup('<figure class="diff">{}<table><tbody>{}</tbody></table></figure>').format(
+        caption, rows
+    )
+
+
+def _iter_rows(hunk: PatchHunk, path: str | None, *, is_first: bool) -> Iterator[Markup]:
+    if not is_first:
+        yield _GAP.format(hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines)
+    coloured = colour_lines("\n".join(line[1:] for line in hunk.lines), path=path)
+    old, new = hunk.old_start, hunk.new_start
+    # A line that ends in a carriage return or is empty at the end may cost the colours a line.
+    for line, shown in zip(hunk.lines, coloured, strict=False):
+        sign = line[:1] or " "
+        if sign not in _CLASSES:
+            yield _ROW.format("remark", "", "", "", show_text(line.lstrip("\\ ")))
+            continue
+        yield _ROW.format(
+            _CLASSES[sign],
+            "" if sign == "+" else old,
+            "" if sign == "-" else new,
+            "" if sign == " " else sign,
+            shown,
+        )
+        old += sign != "+"
+        new += sign != "-"
+
+
+MAX_BLOCK_LENGTH = 200_000
+"""Characters of one block in a page; the raw record has the rest."""
+
+
+def render_parts(parts: Iterable[Part]) -> Markup:
+    """The parts one after the other."""
+    return Markup("\n").join(render_part(part) for part in parts)
+
+
+def render_part(part: Part) -> Markup:
+    """`part` as a block of a page."""
+    return _RENDERERS[type(part)](part)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MAX_BLOCK_LENGTH:
+        return text
+    return f"{text[:MAX_BLOCK_LENGTH]}\n… {len(text) - MAX_BLOCK_LENGTH:,} more characters"
+
+
+def _render_checklist(checklist: Checklist) -> Markup:
+    row = Markup('<li class="{}" data-state="{}">{}{}</li>')
+    rows = (
+        row.format(
+            item.state.value.replace("_", "-"), item.state, show_text(item.text), _note(item.note)
+        )
+        for item in checklist.items
+    )
+    return Markup('<ul class="checklist">{}</ul>').format(Markup().join(rows))
+
+
+def _note(note: str | None) -> Markup:
+    return Markup(' <small class="note">{}</small>').format(show_text(note)) if note else Markup()
+
+
+def _render_entries(entries: Entries) -> Markup:
+    rows = Markup().join(_render_entry(entry) for entry in entries.entries)
+    more = Markup('<li class="more">… {:,} more</li>').format(entries.omitted)
+    return Markup('<ul class="entries">{}{}</ul>').format(rows, more if entries.omitted else "")
+
+
+def _render_entry(entry: Entry) -> Markup:
+    place = ""
+    if entry.path and entry.path != entry.text:
+        line = "" if entry.line is None else f":{entry.line}"
+        place = Markup('<span class="path">{}{}</span> ').format(show_text(entry.path), line)
+    text = show_text(entry.text)
+    if entry.url and _is_web_address(entry.url):
+        link = Markup('<a href="{}" target="_blank" rel="noopener noreferrer nofollow">{}</a>')
+        text = link.format(show_text(entry.url), text)
+    return Markup("<li>{}<span>{}</span>{}</li>").format(place, text, _note(entry.note))
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        return urlsplit(url).scheme in {"http", "https"}
+    except ValueError:
+        return False
+
+
+def _render_fields(fields: Fields) -> Markup:
+    row = Markup("<dt>{}</dt><dd>{}</dd>")
+    rows = (row.format(show_text(name), show_text(_cut(value))) for name, value in fields.fields)
+    return Markup('<dl class="fields">{}</dl>').format(Markup().join(rows))
+
+
+def _render_question(question: Question) -> Markup:
+    row = Markup('<li class="{}"><strong>{}</strong> {}</li>')
+    choices = (
+        row.format(
+            "chosen" if choice.is_chosen else "offered",
+            show_text(choice.label),
+            show_text(choice.description),
+        )
+        for choice in question.choices
+    )
+    answer = (
+        Markup('<p class="answer">{}</p>').format(show_text(question.answer))
+        if question.answer
+        else Markup()
+    )
+    return Markup(
+        '<div class="question"><p><small>{}</small> {}</p><ul class="choices">{}</ul>{}</div>'
+    ).format(show_text(question.header), show_text(question.text), Markup().join(choices), answer)
+
+
+def _render_code(code: Code) -> Markup:
+    return render_code(
+        _cut(code.text), path=code.path, language=code.language, first_line=code.first_line
+    )
+
+
+_RENDERERS: dict[type[Part], Callable[[Any], Markup]] = {
+    Prose: lambda prose: Markup('<div class="prose">{}</div>').format(
+        render_markdown(_cut(prose.text))
+    ),
+    Plain: lambda plain: show_block(_cut(plain.text), "plain"),
+    Code: _render_code,
+    Output: lambda output: render_output(_cut(output.text), is_error=output.is_error),
+    Diff: render_diff,
+    Checklist: _render_checklist,
+    Entries: _render_entries,
+    Fields: _render_fields,
+    Question: _render_question,
+    Picture: render_picture,
+    Json: lambda value: render_code(_cut(value.text), language="json"),
+}

@@ -1,0 +1,112 @@
+"""Images and documents → HTML, if they are what they say.
+
+Only bytes that begin like a raster image are shown, and only as the type that they begin like: a
+picture that claims to be one and is a page or a drawing with script stays a line of text. The
+browser decodes them; a header that promises more than it may hold in memory is refused.
+"""
+
+import base64
+import binascii
+
+from markupsafe import Markup
+
+from recollect.render.html.html_code import show_text
+from recollect.render.views.parts import Picture
+
+MAX_BYTES = 8_000_000
+MAX_PIXELS = 20_000_000
+
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+_PDF = "application/pdf"
+_MARKER = 0xFF
+_FRAME_HEADERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+
+
+def render_picture(picture: Picture) -> Markup:
+    """The image, a link that saves the document, or a line that says what there is."""
+    data = _decode(picture.data)
+    kind = _recognise(data)
+    name = picture.name or picture.media_type
+    encoded = base64.b64encode(data).decode()
+    if kind == _PDF:
+        return Markup('<a class="document" download="{}" href="data:{};base64,{}">{}</a>').format(
+            _file_name(picture.name), kind, encoded, show_text(name)
+        )
+    if kind is None or _count_pixels(data, kind) > MAX_PIXELS:
+        return Markup('<span class="picture absent">[{}, {:,} bytes]</span>').format(
+            show_text(name), len(data)
+        )
+    return Markup('<img class="picture" loading="lazy" alt="{}" src="data:{};base64,{}">').format(
+        show_text(name), kind, encoded
+    )
+
+
+def _decode(data: str) -> bytes:
+    if len(data) * 3 // 4 > MAX_BYTES:
+        return b""
+    try:
+        return base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _recognise(data: bytes) -> str | None:
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    if data.startswith(b"%PDF-"):
+        return _PDF
+    return next((kind for signature, kind in _SIGNATURES if data.startswith(signature)), None)
+
+
+def _count_pixels(data: bytes, kind: str) -> int:
+    """Width times height by the header; 0 where it stands deeper in the file."""
+    match kind:
+        case "image/png":
+            return int.from_bytes(data[16:20]) * int.from_bytes(data[20:24])
+        case "image/gif":
+            return int.from_bytes(data[6:8], "little") * int.from_bytes(data[8:10], "little")
+        case "image/jpeg":
+            return _count_jpeg_pixels(data)
+        case "image/webp":
+            return _count_webp_pixels(data)
+    return 0
+
+
+def _count_jpeg_pixels(data: bytes) -> int:
+    """By the first frame header: markers follow each other, each with the length of its part."""
+    place = 2
+    while place + 9 < len(data) and data[place] == _MARKER:
+        if data[place + 1] in _FRAME_HEADERS:
+            height, width = data[place + 5 : place + 7], data[place + 7 : place + 9]
+            return int.from_bytes(height) * int.from_bytes(width)
+        place += 2 + int.from_bytes(data[place + 2 : place + 4])
+    return 0
+
+
+def _count_webp_pixels(data: bytes) -> int:
+    """By the header of its first chunk, which has three forms."""
+    match data[12:16]:
+        case b"VP8X":
+            return (int.from_bytes(data[24:27], "little") + 1) * (
+                int.from_bytes(data[27:30], "little") + 1
+            )
+        case b"VP8L":
+            bits = int.from_bytes(data[21:25], "little")
+            return ((bits & 0x3FFF) + 1) * ((bits >> 14 & 0x3FFF) + 1)
+        case _:
+            width, height = data[26:28], data[28:30]
+            return (int.from_bytes(width, "little") & 0x3FFF) * (
+                int.from_bytes(height, "little") & 0x3FFF
+            )
+
+
+def _file_name(name: str | None) -> str:
+    """A name to save under: letters, digits and a few signs, whatever the transcript says."""
+    kept = "".join(c if c.isalnum() or c in "-_." else "_" for c in (name or "")[-80:])
+    stem = kept.strip("._").removesuffix(".pdf") or "document"
+    return f"{stem}.pdf"

@@ -1,0 +1,163 @@
+"""What a program printed → runs of safe text, each with the ink that it was printed in.
+
+Of all escape sequences only those for colours and emphasis (SGR) are understood; the rest is shown.
+Nothing is passed on: colours are reduced to the six hues of the terminal's own palette, which are
+made to be read, and a background becomes that hue reversed. So no text can be printed in the
+colour of its background, and none can be concealed.
+"""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from recollect.render.terminal.safe_text import safe_text
+
+_SGR = re.compile(r"\x1b\[([0-9;:]{0,200})m")
+
+_HUES = (None, "red", "green", "yellow", "blue", "magenta", "cyan", None)
+_FOREGROUND, _BACKGROUND = 38, 48
+_DEFAULT_FOREGROUND, _DEFAULT_BACKGROUND = 39, 49
+_BY_NUMBER, _BY_RGB = 5, 2
+_FIRST_OF_CUBE, _FIRST_GREY, _LAST_COLOUR = 16, 232, 255
+_CUBE_LEVELS = (0, 95, 135, 175, 215, 255)
+_MIN_COLOUR = 48
+"""How far red, green and blue are apart in what is no grey."""
+_LIGHT = 160
+"""From here on a grey is white, for our purposes."""
+
+
+class Ink(Struct, frozen=True, kw_only=True):
+    """How a run of text looks; a hue with `reverse` is a background of that hue."""
+
+    hue: str | None = None
+    bold: bool = False
+    dim: bool = False
+    italic: bool = False
+    underline: bool = False
+    strike: bool = False
+    reverse: bool = False
+
+
+class _Colour(Struct, frozen=True):
+    """A colour as far as it is kept: a hue, or else a light or a dark grey."""
+
+    hue: str | None
+    is_light: bool
+
+
+class _State(Struct, frozen=True, kw_only=True):
+    """What the sequences so far have set."""
+
+    foreground: _Colour | None = None
+    background: _Colour | None = None
+    ink: Ink = Ink()
+
+
+_FLAGS = {
+    1: {"bold": True},
+    2: {"dim": True},
+    3: {"italic": True},
+    4: {"underline": True},
+    7: {"reverse": True},
+    9: {"strike": True},
+    21: {"underline": True},
+    22: {"bold": False, "dim": False},
+    23: {"italic": False},
+    24: {"underline": False},
+    27: {"reverse": False},
+    29: {"strike": False},
+}
+_PALETTE = {
+    **{30 + number: (False, number) for number in range(8)},
+    **{40 + number: (True, number) for number in range(8)},
+    **{90 + number: (False, 8 + number) for number in range(8)},
+    **{100 + number: (True, 8 + number) for number in range(8)},
+}
+"""Whether a code is for the background, and the number of its colour."""
+
+
+def iter_runs(text: str) -> Iterator[tuple[str, Ink]]:
+    """Yield stretches of safe text with their ink."""
+    state = _State()
+    pieces = _SGR.split(text)
+    for piece, parameters in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
+        if piece:
+            yield safe_text(piece), _settle(state)
+        state = _apply(state, parameters)
+
+
+def _settle(state: _State) -> Ink:
+    """The ink for a state, such that its text can be told from what is behind it."""
+    ink, front, back = state.ink, state.foreground, state.background
+    if back is not None and (back.hue or back.is_light):
+        return replace(ink, hue=back.hue, reverse=True)
+    if front is not None and front.hue is None and not front.is_light:
+        return replace(ink, dim=True)
+    return replace(ink, hue=front.hue if front else None)
+
+
+def _apply(state: _State, parameters: str) -> _State:
+    codes = iter(parameters.split(";"))
+    for code in codes:
+        number, *details = (int(part or 0) for part in code.split(":"))
+        if number in (_FOREGROUND, _BACKGROUND):
+            colour = _read_colour(details or _take_details(codes))
+            state = _set_colour(state, colour, is_background=number == _BACKGROUND)
+        else:
+            state = _apply_one(state, number)
+    return state
+
+
+def _take_details(codes: Iterator[str]) -> list[int]:
+    """The numbers behind 38 or 48 in the common spelling, where each stands as a code."""
+    numbers = (int(code) if code.isdecimal() else 0 for code in codes)
+    kind = next(numbers, 0)
+    wanted = {_BY_NUMBER: 1, _BY_RGB: 3}.get(kind, 0)
+    return [kind, *(next(numbers, 0) for _ in range(wanted))]
+
+
+def _read_colour(details: list[int]) -> _Colour | None:
+    match details:
+        case [5, number, *_]:
+            return _find_colour(number)
+        case [2, *_, red, green, blue]:
+            return _mix(red, green, blue)
+    return None
+
+
+def _apply_one(state: _State, code: int) -> _State:
+    if code in _FLAGS:
+        return replace(state, ink=replace(state.ink, **_FLAGS[code]))
+    if code in _PALETTE:
+        is_background, number = _PALETTE[code]
+        return _set_colour(state, _find_colour(number), is_background=is_background)
+    if code in (_DEFAULT_FOREGROUND, _DEFAULT_BACKGROUND):
+        return _set_colour(state, None, is_background=code == _DEFAULT_BACKGROUND)
+    return _State() if code == 0 else state
+
+
+def _set_colour(state: _State, colour: _Colour | None, *, is_background: bool) -> _State:
+    if is_background:
+        return replace(state, background=colour)
+    return replace(state, foreground=colour)
+
+
+def _find_colour(number: int) -> _Colour | None:
+    """The colour with this number among the 256."""
+    if number < _FIRST_OF_CUBE:
+        return _Colour(_HUES[number % 8], is_light=number in (7, 15)) if number else None
+    if number < _FIRST_GREY:
+        place = number - _FIRST_OF_CUBE
+        return _mix(*(_CUBE_LEVELS[place // step % 6] for step in (36, 6, 1)))
+    return _mix(*[8 + 10 * (min(number, _LAST_COLOUR) - _FIRST_GREY)] * 3)
+
+
+def _mix(red: int, green: int, blue: int) -> _Colour:
+    weakest, strongest = min(red, green, blue), max(red, green, blue)
+    if strongest - weakest < _MIN_COLOUR:
+        return _Colour(None, is_light=strongest >= _LIGHT)
+    middle = (strongest + weakest) / 2
+    number = (red > middle) + 2 * (green > middle) + 4 * (blue > middle)
+    return _Colour(_HUES[number], is_light=False)

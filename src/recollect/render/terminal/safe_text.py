@@ -1,0 +1,99 @@
+"""Text that nobody vouches for → text that a terminal may show.
+
+Knows which characters make a terminal act, reorder or hide text; refuses to know colours and
+layout. They are replaced by a visible name rather than dropped, because a hidden instruction is
+something a reader wants to see. Pipes get the same: their end is usually a terminal again.
+"""
+
+import re
+import unicodedata
+
+ESCAPE_SIGN = "␛"
+
+_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but for tab and line feed, DEL, C1
+_SELECTORS = "\ufe00-\ufe0f"
+_MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+_JOINERS = "\u200c\u200d"
+_EMOJI_SELECTOR = "\ufe0f"
+_IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+
+_ASCII_UNSAFE = re.compile(f"[{_CONTROLS}]")
+_UNSAFE = (
+    f"[{_CONTROLS}"
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # direction: text that reads as another
+    "\u00ad\u034f\u180b-\u180f\u200b\u2028\u2029\u2060-\u2065\ufeff\ufff0-\ufffb"  # invisible
+    "\u115f\u1160\u17b4\u17b5\u3164\uffa0\U0001d173-\U0001d17a"  # invisible letters and notes
+    "\ud800-\udfff"  # lone surrogates, which no output can encode
+    "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"  # tags: a whole hidden alphabet
+    "]"
+    # What joins or varies letters is needed by many scripts, but not behind nothing, ASCII or each
+    # other: in a row they are an alphabet of their own that nobody sees.
+    f"|(?:\\A|(?<=[\x00-\x7f{_JOINERS}]))[{_JOINERS}]"
+    f'|(?:\\A|(?<=[\x00-"$-)+-/:-\x7f{_SELECTORS}]))[{_SELECTORS}]'
+    f"|(?:\\A|(?<![{_IDEOGRAPHS}]))[\U000e0100-\U000e01ef]"
+    # No script stacks more accents than these; towers of them cover the lines above.
+    f"|(?<=[{_MARKS}]{{4}})[{_MARKS}]"
+)
+_LINE_BREAKS = re.compile("[\t\n]")
+_SHOWN = re.compile(f"{ESCAPE_SIGN}|\u2039U\\+(10[0-9A-F]{{4}}|[0-9A-F]{{4,5}})\u203a")
+_ELLIPSIS = "…"
+
+
+def safe_text(text: str, *, single_line: bool = False) -> str:
+    """`text` with a visible form in place of everything that could drive a terminal.
+
+    Line feeds and tabs stay, unless the text has to fit on a `single_line`.
+    """
+    # Compiling what most texts do not need takes milliseconds, and `re` remembers it once it has.
+    pattern = _ASCII_UNSAFE if text.isascii() else re.compile(_UNSAFE)
+    safe = pattern.sub(_show, text)
+    return _LINE_BREAKS.sub(_show, safe) if single_line else safe
+
+
+def _show(match: re.Match[str]) -> str:
+    character = match.group()
+    return ESCAPE_SIGN if character == "\x1b" else f"\u2039U+{ord(character):04X}\u203a"
+
+
+def restore_text(text: str) -> str:
+    """The text that `safe_text` shows like this, for what comes back from where it was shown."""
+    return _SHOWN.sub(lambda found: chr(int(found[1], 16)) if found[1] else "\x1b", text)
+
+
+def measure(text: str) -> int:
+    """How many columns safe, single-line `text` takes in a terminal."""
+    return len(text) if text.isascii() else sum(map(_columns_of, text))
+
+
+def shorten(text: str, columns: int) -> str:
+    """Safe, single-line `text` in at most `columns`, its middle left out: both ends tell most."""
+    if measure(text) <= columns:
+        return text
+    room = max(columns - 1, 0)
+    tail = _take(text[::-1], room * 2 // 3)[::-1]
+    return _take(text, room - measure(tail)) + _ELLIPSIS + tail
+
+
+def clip(text: str, columns: int) -> str:
+    """Safe, single-line `text` in at most `columns`, its end left out: titles say most first."""
+    return text if measure(text) <= columns else _take(text, max(columns - 1, 0)) + _ELLIPSIS
+
+
+def _take(text: str, columns: int) -> str:
+    used = 0
+    for position, character in enumerate(text):
+        used += _columns_of(character)
+        if used > columns:
+            return text[:position]
+    return text
+
+
+def _columns_of(character: str) -> int:
+    if character in _JOINERS or _is_mark(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _is_mark(character: str) -> bool:
+    # The emoji selector is the one mark that takes room: it makes a narrow sign a wide one.
+    return unicodedata.category(character) in {"Mn", "Me"} and character != _EMOJI_SELECTOR

@@ -1,0 +1,198 @@
+"""Source text → lines in the terminal's own colours.
+
+Knows how to find a language by name or path. Highlighting is a courtesy: long text, long lines and
+unknown languages are shown plain, because a lexer may take seconds for what nobody will read.
+
+A change of a file → its lines with numbers, signs and colours.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise, takewhile
+from pathlib import PurePosixPath
+
+from pygments.token import Comment, Error, Generic, Keyword, Name, Number, Operator, String, Token
+from rich.style import Style
+from rich.syntax import ANSISyntaxTheme, Syntax
+from rich.text import Text
+
+from recollect.records.tools.file_tools import PatchHunk, count_patch_lines
+from recollect.render.terminal.canvas import TAB, Canvas
+from recollect.render.terminal.safe_text import safe_text
+from recollect.render.views.parts import Code, Diff
+
+MAX_HIGHLIGHTED = 64_000
+MAX_LINE_LENGTH = 2_000
+
+# Only hues that can be read on a dark and on a light ground.
+_THEME = ANSISyntaxTheme(
+    {
+        Token: Style(),
+        Comment: Style(dim=True, italic=True),
+        Keyword: Style(color="magenta"),
+        Keyword.Constant: Style(color="blue"),
+        Operator.Word: Style(color="magenta"),
+        Name.Builtin: Style(color="cyan"),
+        Name.Function: Style(color="blue", bold=True),
+        Name.Class: Style(color="blue", bold=True),
+        Name.Decorator: Style(color="cyan"),
+        Name.Exception: Style(color="red"),
+        Name.Tag: Style(color="blue"),
+        Name.Attribute: Style(color="cyan"),
+        String: Style(color="green"),
+        String.Doc: Style(color="green", italic=True),
+        Number: Style(color="cyan"),
+        Generic.Deleted: Style(color="red"),
+        Generic.Inserted: Style(color="green"),
+        Generic.Heading: Style(bold=True),
+        Generic.Subheading: Style(color="cyan"),
+        Generic.Emph: Style(italic=True),
+        Generic.Strong: Style(bold=True),
+        Error: Style(),
+    }
+)
+
+
+def highlight(text: str, *, language: str | None = None, path: str | None = None) -> Text:
+    """Safe `text`, with colours if its language is known and it is not too long."""
+    # Lexers would do it too, and then nothing would be as long as before.
+    text = text.expandtabs(TAB)
+    name = language or _guess(path)
+    is_short = len(text) <= MAX_HIGHLIGHTED and max(map(len, text.split("\n"))) <= MAX_LINE_LENGTH
+    if not name or not is_short:
+        return Text(text)
+    shown = Syntax("", name, theme=_THEME, tab_size=TAB).highlight(text)
+    shown.rstrip()
+    # A lexer may drop what it does not understand, such as blank lines at an end.
+    return shown if shown.plain == text.rstrip() else Text(text)
+
+
+def draw_code(part: Code, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield the lines of a piece of source, numbered if the number of its first is known."""
+    text = safe_text(part.text.replace("\r\n", "\n")).rstrip("\n")
+    shown = highlight(text, language=part.language, path=part.path)
+    lines = shown.split("\n", allow_blank=True)
+    first = part.first_line
+    width = 0 if first is None else len(str(first + len(lines))) + 1
+    for number, line in enumerate(lines, first or 0):
+        margin = canvas.styled(f"{number:>{width - 1}} ", "dim") if width else ""
+        for piece in canvas.fold(line, max(columns - width, 1)):
+            yield margin + piece
+            margin = " " * width
+
+
+def _guess(path: str | None) -> str | None:
+    if path is None:
+        return None
+    from pygments.lexers import find_lexer_class_for_filename  # a table of hundreds
+
+    name = PurePosixPath(path.replace("\\", "/")).name
+    found = find_lexer_class_for_filename(name)
+    return found.aliases[0] if found and found.aliases else None
+
+
+MAX_DIGITS = 7
+"""Longer line numbers are nonsense and may stand out; they shall not take the room of the text."""
+
+MIN_SIMILARITY = 0.4
+"""How much of two lines must be the same for the rest to be pointed out."""
+
+_STYLES = {"+": "green", "-": "red"}
+_SIGNS = ("+", "-", " ")
+
+
+def draw_diff(part: Diff, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield the lines of a patch, each with its number in the file that it stands in."""
+    # A fragment is compared with another: where in the file it lies is not known.
+    last = 0 if part.is_fragment else max(map(_last_number, part.hunks), default=0)
+    width = min(len(str(last)), MAX_DIGITS) + 1 if last else 0
+    for place, hunk in enumerate(part.hunks):
+        if place:
+            yield canvas.styled(f"{'⋮':>{max(width - 1, 1)}}", "dim")
+        changed = _find_changed(hunk.lines)
+        for row, (number, line) in enumerate(_iter_numbered(hunk)):
+            label = f"{'' if number is None else number:>{width - 1}} " if width else ""
+            text = _mark(line, changed.get(row))
+            yield from _draw_line(label, line[:1], text, canvas, columns)
+
+
+def describe_change(part: Diff) -> str:
+    """How much a patch changes, such as `new file, +3 -0`."""
+    count = count_patch_lines(part.hunks)
+    change = show_change(count.added, count.removed)
+    return f"new file, {change}" if part.is_new_file else change
+
+
+def show_change(added: int, removed: int) -> str:
+    """Lines added and removed, such as `+3 -1`."""
+    return f"+{added:,} -{removed:,}"
+
+
+def _last_number(hunk: PatchHunk) -> int:
+    return max(hunk.old_start, hunk.new_start, 0) + len(hunk.lines)
+
+
+def _iter_numbered(hunk: PatchHunk) -> Iterator[tuple[int | None, str]]:
+    """Yield the lines of a hunk; removed ones are counted in the file as it was."""
+    old, new = hunk.old_start, hunk.new_start
+    for line in hunk.lines:
+        sign = line[:1]
+        if sign == "\\":
+            yield None, line
+            continue
+        yield (old if sign == "-" else new), line
+        old += sign != "+"
+        new += sign != "-"
+
+
+def _find_changed(lines: Sequence[str]) -> dict[int, slice]:
+    """For lines that only changed in part, by their row, the characters that did.
+
+    Only as many removed lines followed by as many added ones can be compared one by one.
+    """
+    found: dict[int, slice] = {}
+    rows = [
+        (sign, list(group))
+        for sign, group in groupby(range(len(lines)), lambda row: lines[row][:1])
+    ]
+    for (before, old), (after, new) in pairwise(rows):
+        if (before, after) == ("-", "+") and len(old) == len(new):
+            for first, second in zip(old, new, strict=True):
+                found.update(_compare(first, second, lines[first], lines[second]))
+    return found
+
+
+def _compare(first: int, second: int, old: str, new: str) -> dict[int, slice]:
+    start = _count_alike(old[1:], new[1:]) + 1
+    end = _count_alike(old[: start - 1 : -1], new[: start - 1 : -1])
+    if start - 1 + end < MIN_SIMILARITY * max(len(old), len(new)):
+        return {}
+    return {first: slice(start, len(old) - end), second: slice(start, len(new) - end)}
+
+
+def _count_alike(one: str, other: str) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _mark(line: str, changed: slice | None) -> Text:
+    """The words of a line in its colour, what changed in it reversed."""
+    sign, words = line[:1], line[1:] if line[:1] in _SIGNS else line
+    style = _STYLES.get(sign, "")
+    if changed is None:
+        return Text(_make_safe(words), style)
+    start, stop = changed.start - 1, changed.stop - 1
+    pieces = [words[:start], words[start:stop], words[stop:]]
+    styles = [style, f"{style} reverse", style]
+    return Text.assemble(*zip(map(_make_safe, pieces), styles, strict=True))
+
+
+def _make_safe(words: str) -> str:
+    return safe_text(words.removesuffix("\r").expandtabs(TAB), single_line=True)
+
+
+def _draw_line(label: str, sign: str, text: Text, canvas: Canvas, columns: int) -> Iterator[str]:
+    shown = f"{sign} " if sign in _SIGNS else "  "
+    margin = canvas.line(Text.assemble((label, "dim"), (shown, _STYLES.get(sign, ""))))
+    gap = len(label) + 2
+    for piece in canvas.fold(text, max(columns - gap, 1)):
+        yield margin + piece
+        margin = " " * gap

@@ -1,0 +1,450 @@
+"""The times of records as a clock on the wall shows them.
+
+What a session is, in a few lines above its turns.
+
+The steps of a turn that are no tool calls: what was said, thought and noted.
+
+A tool call → one line about it, and behind a margin as much of it as is wanted.
+
+What opened a turn → a rule with its facts, the words behind a bar, and what came with them.
+
+A session → the lines that a reader sees, turn by turn.
+
+Lines are made as they are asked for: of a session of ten thousand messages the first page is
+there as soon as its first turns are drawn.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, tzinfo
+from itertools import groupby
+
+from rich.text import Text
+
+from recollect.render.terminal.canvas import (
+    MIN_COLUMNS,
+    Canvas,
+    RenderOptions,
+    ToolDetail,
+    cut_lines,
+    indent,
+)
+from recollect.render.terminal.prose import draw_plain
+from recollect.render.terminal.safe_text import measure, safe_text, shorten
+from recollect.render.terminal.source_code import draw_diff
+from recollect.render.terminal.terminal_parts import draw_part
+from recollect.render.views.part_builders import join_facts, take_line
+from recollect.render.views.parts import (
+    Checklist,
+    Diff,
+    NoticeKind,
+    NoticeStep,
+    Part,
+    Question,
+    Step,
+    TextStep,
+    ThinkingStep,
+    ToolStep,
+    TurnView,
+)
+from recollect.render.views.quantities import count_of, time_of
+from recollect.render.views.turn_views import build_turn_views
+from recollect.render.views.whole_calls import show_whole_calls
+from recollect.session.metadata import Metrics
+from recollect.session.prompt_contexts import Context
+from recollect.session.prompts import InputKind
+from recollect.session.session import Session, Subagent
+from recollect.session.times import parse_time
+from recollect.session.tool_calls import ToolStatus
+
+_TO_THE_MINUTE = len("2026-11-13 12:00")
+
+
+def show_moment(timestamp: str | None, zone: tzinfo | None = None) -> str:
+    """A time to the minute, in `zone` or else in local time; empty if it is none."""
+    moment = parse_time(timestamp)
+    return _move(moment, zone).isoformat(" ", "minutes")[:_TO_THE_MINUTE] if moment else ""
+
+
+def show_span(start: str | None, end: str | None, zone: tzinfo | None = None) -> str:
+    """From when to when, with the day only once if it is the same."""
+    first, last = show_moment(start, zone), show_moment(end, zone)
+    if not first or not last or first == last:
+        return first or last
+    day, _, time = last.partition(" ")
+    return f"{first} to {time if first.startswith(day) else last}"
+
+
+def _move(moment: datetime, zone: tzinfo | None) -> datetime:
+    try:
+        return moment.astimezone(zone)
+    except (OverflowError, OSError, ValueError):
+        # A year that no clock shows: there the record's own zone has to do.
+        return moment
+
+
+def draw_head(session: Session, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield a session's title, where and when it took place, and its figures."""
+    about = session.metadata
+    title = take_line(about.title or about.first_prompt or "(no title)")
+    yield from canvas.wrap(Text(safe_text(title, single_line=True), "bold"), columns)
+    for facts in (_list_facts(session, canvas.look), _list_figures(session)):
+        known = [safe_text(fact, single_line=True) for fact in facts if fact]
+        for line in _fill(known, columns):
+            yield from canvas.wrap(Text(line, "dim"), columns)
+
+
+def _fill(facts: Sequence[str], columns: int) -> Iterator[str]:
+    """Yield lines of facts, broken between them as long as each fits a line."""
+    line = ""
+    for fact in facts:
+        longer = join_facts(line, fact)
+        if line and measure(longer) > columns:
+            yield line
+            longer = fact
+        line = longer
+    yield line
+
+
+def _list_facts(session: Session, look: RenderOptions) -> list[str | None]:
+    about = session.metadata
+    when = show_span(about.created, about.last_active, look.zone)
+    return [about.id, about.cwd, about.git_branch, when]
+
+
+def _list_figures(session: Session) -> list[str | None]:
+    metrics = session.metrics
+    changed = (metrics.lines_added, metrics.lines_removed)
+    return [
+        count_of(len(session.turns), "turn"),
+        count_of(metrics.tool_calls, "tool call"),
+        count_of(len(session.subagents), "subagent") if session.subagents else None,
+        f"+{changed[0]:,} -{changed[1]:,} lines" if any(changed) else None,
+        count_of(metrics.tokens.total, "token") if metrics.tokens.total else None,
+        f"{metrics.copied_tokens.total:,} copied" if metrics.copied_tokens.total else None,
+        *_list_costs(metrics),
+    ]
+
+
+def _list_costs(metrics: Metrics) -> list[str]:
+    """The cost that an old client noted, and ours beside it."""
+    if metrics.client_cost_usd is None:
+        return []
+    noted = f"${metrics.client_cost_usd:,.4f} noted by the client"
+    if metrics.client_priced:
+        return [f"{noted} ({count_of(metrics.client_priced, 'message')} without tokens)"]
+    ours = metrics.list_price_usd
+    return [f"${ours:,.4f} at list prices", noted] if ours is not None else [noted]
+
+
+INDENT = "  "
+BAR = "▌ "
+
+_NOTICES = {
+    NoticeKind.API_ERROR: ("!", "red"),
+    NoticeKind.RETRY: ("!", "yellow"),
+    NoticeKind.HOOK: ("◇", "dim"),
+    NoticeKind.COMPACTION: ("─", "magenta"),
+    NoticeKind.INTERRUPTION: ("■", "yellow"),
+    NoticeKind.MODEL: ("◇", "dim"),
+    NoticeKind.INFORMATION: ("◇", "dim"),
+    NoticeKind.COMMAND_OUTPUT: ("◇", ""),
+    NoticeKind.GAP: ("╌", "yellow"),
+    NoticeKind.DAMAGE: ("▲", "red"),
+    NoticeKind.UNKNOWN: ("?", "yellow"),
+}
+
+
+def draw_text(step: TextStep, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield what was said; what a person said in between has the bar of a prompt."""
+    margin = INDENT if step.role == "assistant" else canvas.styled(BAR, "cyan")
+    for number, part in enumerate(step.parts):
+        if number:
+            yield margin.rstrip()
+        yield from indent(draw_part(part, canvas, columns - 2), margin)
+
+
+def draw_thinking(step: ThinkingStep, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield a thought whole, or folded to its first line."""
+    sign = canvas.styled("∴ ", "dim")
+    room = columns - 2
+    if canvas.look.thinking:
+        text = step.text or "(a thought of which only the signature was kept)"
+        yield from indent(draw_plain(text, canvas, room, "dim italic"), sign, INDENT)
+        return
+    lines = safe_text(step.text).strip().splitlines()
+    if lines:
+        more = f"  {count_of(len(lines) - 1, 'more line')}" if len(lines) > 1 else ""
+        first = Text(safe_text(lines[0], single_line=True), "dim italic")
+        first.truncate(max(room - measure(more), 1), overflow="ellipsis")
+        yield sign + canvas.line(Text.assemble(first, (more, "dim")))
+
+
+def draw_notice(step: NoticeStep, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield a notice: a line across for a compaction, a sign and a title for others."""
+    title = safe_text(step.title, single_line=True)
+    sign, style = _NOTICES[step.kind]
+    if step.kind is NoticeKind.COMPACTION:
+        yield from draw_rule(title, canvas, columns, style)
+    else:
+        words = canvas.wrap(Text(title, style), columns - 2)
+        yield from indent(words, canvas.styled(f"{sign} ", style), INDENT)
+    for part in step.parts:
+        lines = draw_part(part, canvas, columns - 4)
+        shown = lines if canvas.look.is_full else cut_lines(lines, canvas)
+        yield from indent(shown, canvas.styled("  │ ", "dim"))
+
+
+def draw_rule(title: str, canvas: Canvas, columns: int, style: str) -> Iterator[str]:
+    """Yield a line across with a title in it, which is below it where there is no room."""
+    if measure(title) > columns - 8:
+        yield canvas.styled("╌" * columns, style)
+        yield from canvas.wrap(Text(title, style), columns)
+        return
+    left = (columns - measure(title) - 2) // 2
+    right = columns - measure(title) - 2 - left
+    yield canvas.styled(f"{'╌' * left} {title} {'╌' * right}", style)
+
+
+MARGIN = "  │ "
+MIN_TITLE_WIDTH = 12
+
+_SIGNS = {
+    ToolStatus.SUCCESS: ("✓", "green"),
+    ToolStatus.FAILED: ("✗", "red"),
+    ToolStatus.REJECTED: ("⊘", "yellow"),
+    ToolStatus.INTERRUPTED: ("■", "yellow"),
+    ToolStatus.PENDING: ("…", "dim"),
+}
+_BAD = (ToolStatus.FAILED, ToolStatus.REJECTED, ToolStatus.INTERRUPTED)
+
+
+def draw_call(call: ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield the line of a call, and its details as far as the look wants them."""
+    yield from _draw_headline(call, canvas, columns)
+    room = max(columns - measure(MARGIN), 1)
+    lines = (
+        _iter_full(call, canvas, room) if canvas.look.is_full else _iter_brief(call, canvas, room)
+    )
+    yield from indent(lines, canvas.styled(MARGIN, "dim"))
+
+
+def draw_call_count(calls: Sequence[ToolStep], canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield one line about several calls that are not shown."""
+    names = Counter(_name_of(call) for call in calls).most_common()
+    failed = sum(call.status in _BAD for call in calls)
+    words = join_facts(
+        count_of(len(calls), "tool call"),
+        ", ".join(f"{name} {number}" if number > 1 else name for name, number in names),
+        f"{failed:,} failed" if failed else None,
+    )
+    yield from indent(
+        canvas.wrap(Text(words, "dim"), columns - 2), canvas.styled("● ", "dim"), "  "
+    )
+
+
+def _draw_headline(call: ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
+    sign, style = _SIGNS[call.status]
+    name = _name_of(call)
+    tail = Text.assemble((sign, style), (_describe_end(call, canvas.look), "dim"))
+    title = safe_text(canvas.look.show_path(call.title), single_line=True)
+    if not canvas.look.is_full:
+        room = columns - measure(name) - measure(tail.plain) - 6
+        title = shorten(title, max(room, MIN_TITLE_WIDTH))
+    line = Text.assemble((name, "bold"), "  ", title, "  " if title else "", tail)
+    yield from indent(canvas.wrap(line, columns - 2), canvas.styled("● ", style), "  ")
+
+
+def _name_of(call: ToolStep) -> str:
+    name = f"{call.mcp_server}: {call.tool}" if call.mcp_server else call.tool
+    return safe_text(name, single_line=True)
+
+
+def _describe_end(call: ToolStep, look: RenderOptions) -> str:
+    took = time_of(call.duration_ms) if call.duration_ms is not None else None
+    summary = call.summary
+    if call.status is ToolStatus.FAILED and call.output and not look.is_full:
+        # Why it failed is told below, with more words.
+        summary = summary.partition(": ")[0]
+    words = join_facts(safe_text(summary, single_line=True), took)
+    return f" {words}" if words else ""
+
+
+def _iter_full(call: ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
+    yield from _draw_parts(call.input, call, canvas, columns)
+    if call.input and call.output:
+        yield canvas.styled("─" * min(columns, 20), "dim")
+    yield from _draw_parts(call.output, call, canvas, columns)
+
+
+def _iter_brief(call: ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield what most readers would open: lists and questions whole, changes and failures begun."""
+    for part in (*call.input, *call.output):
+        if isinstance(part, Checklist | Question):
+            yield from draw_part(part, canvas, columns)
+    if call.status in _BAD:
+        failure = _draw_parts(call.output, call, canvas, columns)
+        yield from cut_lines(failure, canvas)
+    elif any(isinstance(part, Diff) for part in call.input):
+        changes = [part for part in call.input if isinstance(part, Diff)]
+        yield from cut_lines(_draw_parts(changes, call, canvas, columns), canvas)
+
+
+def _draw_parts(
+    parts: Iterable[Part], call: ToolStep, canvas: Canvas, columns: int
+) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Diff) and part.path == call.title:
+            # The line above says already which file it is.
+            yield from draw_diff(part, canvas, columns)
+        else:
+            yield from draw_part(part, canvas, columns)
+
+
+_RULE = "─"
+_UNNAMED = (None, InputKind.TYPED, InputKind.COMMAND, InputKind.SHELL)
+_MIN_RULE_WIDTH = 4
+_USUAL_MODE = "default"
+
+
+def draw_turn_rule(view: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield the line that a turn begins with: its number, when it was, and what it took."""
+    label = join_facts(show_moment(view.start, canvas.look.zone), *_list_labels(view))
+    line = Text.assemble(
+        (f"{_RULE * 2} ", "dim"), (f"{view.index + 1}", "bold cyan"), (f"  {label}".rstrip(), "dim")
+    )
+    room = columns - measure(line.plain)
+    facts = _fit_facts(view, room - _MIN_RULE_WIDTH - 4)
+    end = f" {facts} {_RULE}" if facts else ""
+    fill = max(room - 1 - measure(end), _MIN_RULE_WIDTH)
+    line.append(f" {_RULE * fill}{end}", "dim")
+    yield from canvas.fold(line, columns)
+
+
+def _list_labels(view: TurnView) -> Iterator[str]:
+    if view.kind not in _UNNAMED:
+        yield str(view.kind).replace("_", " ")
+    if view.permission_mode not in (None, _USUAL_MODE):
+        yield f"{safe_text(view.permission_mode or '', single_line=True)} mode"
+    if not view.is_on_main_path:
+        yield "left behind"
+
+
+def _fit_facts(view: TurnView, room: int) -> str:
+    """As many facts about the turn as there is room for, the model being the first to go."""
+    took = time_of(view.active_ms) if view.active_ms else None
+    tokens = count_of(view.tokens.total, "token") if view.tokens.total else None
+    model = safe_text(view.model or "", single_line=True)
+    choices = (join_facts(model, took, tokens), join_facts(took, tokens), took or "")
+    return next((facts for facts in choices if measure(facts) <= room), "")
+
+
+def draw_prompt(view: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield the words that opened a turn, with the contexts and pictures that came along."""
+    words = _join_words(view)
+    if words:
+        style = "bold" if view.is_by_person else ""
+        lines = draw_plain(words, canvas, columns - 2, style)
+        shown = lines if view.is_by_person or canvas.look.is_full else cut_lines(lines, canvas)
+        yield from indent(shown, canvas.styled(BAR, "cyan" if view.is_by_person else "dim"))
+    for medium in view.media:
+        yield from indent(draw_part(medium, canvas, columns - 2), INDENT)
+    for context in view.contexts:
+        yield from draw_context(context, canvas, columns)
+
+
+def _join_words(view: TurnView) -> str:
+    if view.command:
+        return f"{view.command} {view.words}".rstrip()
+    return f"! {view.words}" if view.kind is InputKind.SHELL else view.words
+
+
+def draw_context(context: Context, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield one line about what came with a prompt, and all of it where that is wanted."""
+    chip = f"+ {str(context.kind).replace('_', ' ')}"
+    place = canvas.look.show_path(_show_place(context)) or take_line(context.text)
+    room = max(columns - measure(chip) - 4, 1)
+    shown = shorten(safe_text(place, single_line=True), room)
+    yield INDENT + canvas.line(Text.assemble((f"{chip}  ", "dim"), (shown, "blue")))
+    if canvas.look.is_full and context.text:
+        lines = draw_plain(context.text, canvas, columns - 4, "dim")
+        yield from indent(lines, canvas.styled("  │ ", "dim"))
+
+
+def _show_place(context: Context) -> str:
+    if context.path is None or context.first_line is None:
+        return context.path or ""
+    return f"{context.path}:{context.first_line}-{context.last_line}"
+
+
+_NESTED = "  ┃ "
+
+
+def draw_turn(view: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield the lines of one turn."""
+    yield from draw_turn_rule(view, canvas, columns)
+    yield from draw_prompt(view, canvas, columns)
+    for _, group in groupby(view.steps, key=type):
+        lines = list(_draw_group(list(group), canvas, columns))
+        if lines:
+            yield ""
+            yield from lines
+
+
+def _draw_group(steps: Sequence[Step], canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield steps of one kind that follow each other: calls close together, words apart."""
+    calls = [step for step in steps if isinstance(step, ToolStep)]
+    if calls and canvas.look.tools is ToolDetail.NONE:
+        yield from draw_call_count(calls, canvas, columns)
+        calls_with_children = [call for call in calls if call.subagents]
+        for call in calls_with_children:
+            yield from _draw_subagents(call.subagents, canvas, columns)
+        return
+    for number, step in enumerate(steps):
+        if number and isinstance(step, TextStep):
+            yield ""
+        yield from _draw_with_children(step, canvas, columns)
+
+
+def draw_step(step: Step, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield the lines of one step, without the subagents that a call started."""
+    match step:
+        case TextStep():
+            yield from draw_text(step, canvas, columns)
+        case ThinkingStep():
+            yield from draw_thinking(step, canvas, columns)
+        case ToolStep():
+            yield from draw_call(step, canvas, columns)
+        case NoticeStep() if canvas.look.is_full or not step.is_routine:
+            yield from draw_notice(step, canvas, columns)
+
+
+def _draw_with_children(step: Step, canvas: Canvas, columns: int) -> Iterator[str]:
+    yield from draw_step(step, canvas, columns)
+    if isinstance(step, ToolStep):
+        yield from _draw_subagents(step.subagents, canvas, columns)
+
+
+def _draw_subagents(subagents: Iterable[Subagent], canvas: Canvas, columns: int) -> Iterator[str]:
+    for subagent in subagents:
+        yield from draw_subagent(subagent, canvas, columns)
+
+
+def draw_subagent(subagent: Subagent, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield one line about a subagent, and below it all that it did where that is wanted."""
+    metrics = subagent.session.metrics
+    name = safe_text(subagent.agent_type or "subagent", single_line=True)
+    facts = join_facts(
+        safe_text(subagent.description or "", single_line=True),
+        count_of(metrics.tool_calls, "tool call"),
+        time_of(metrics.duration_ms) if metrics.duration_ms else None,
+    )
+    line = Text.assemble(("  ↳ ", "magenta"), (name, "bold magenta"), (f"  {facts}", "dim"))
+    yield from canvas.fold(line, columns)
+    if canvas.look.subagents:
+        room = max(columns - len(_NESTED), MIN_COLUMNS)
+        margin = canvas.styled(_NESTED, "magenta")
+        for view in build_turn_views(subagent.session):
+            shown = show_whole_calls(view, subagent.session) if canvas.look.is_full else view
+            yield from indent(draw_turn(shown, canvas, room), margin)
+            yield margin.rstrip()

@@ -1,0 +1,348 @@
+"""Attachments that carry files, selections and folders → the same contexts that prompts have.
+
+User records inside a turn → steps: what somebody said, and what is no speech at all.
+
+Results of tools are shown with their calls, never as something that a person said; only what
+stands beside them in the same record is shown here.
+
+Lines of the model's answers → steps: words, thoughts, calls of tools, failures.
+
+Each line is shown where it stands in the file: results and hooks may lie between two lines of one
+message.
+"""
+
+from collections.abc import Sequence
+
+from recollect.records.attachment_kinds import Directory, FileKind, OpenedFileInIde, SelectedLines
+from recollect.records.attachments import Attachment
+from recollect.records.blocks import (
+    ContentBlock,
+    McpToolUse,
+    RedactedThinking,
+    ServerToolResult,
+    ServerToolUseBlock,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+from recollect.records.conversation import Assistant
+from recollect.records.tools import split_mcp_name
+from recollect.render.views.hidden import HIDDEN_INPUTS
+from recollect.render.views.notices import note_output
+from recollect.render.views.part_builders import (
+    find_inside,
+    show_blocks,
+    show_fields,
+    show_plain,
+    show_prose,
+    show_value,
+    split_at,
+    take_line,
+)
+from recollect.render.views.parts import (
+    Code,
+    NoticeKind,
+    NoticeStep,
+    Output,
+    Part,
+    Step,
+    TextStep,
+    ThinkingStep,
+    ToolStep,
+)
+from recollect.render.views.tools import describe_call
+from recollect.session.content import list_blocks, result_text
+from recollect.session.messages import Message
+from recollect.session.prompt_contexts import Context, ContextKind, separate_words
+from recollect.session.prompts import INTERRUPTION_MARKS, InputKind, Prompt
+from recollect.session.session import Session, Subagent
+from recollect.session.tool_calls import ToolCall
+
+
+def read_context(record: Attachment) -> Context | None:
+    """What an attachment puts beside the person's words; None when it is about something else."""
+    match record.attachment:
+        case Directory() as folder:
+            return _make_context(ContextKind.FOLDER, folder)
+        case FileKind() as file:
+            return _make_context(ContextKind.FILE, file)
+        case OpenedFileInIde(filename=path):
+            return Context(ContextKind.IDE_OPENED_FILE, path or "", path)
+        case SelectedLines() as lines:
+            return Context(
+                ContextKind.IDE_SELECTION,
+                lines.content or "",
+                lines.filename or lines.display_path,
+                lines.line_start,
+                lines.line_end,
+            )
+    return None
+
+
+def _make_context(kind: ContextKind, file: FileKind) -> Context:
+    shown = file.display_path or file.filename or ""
+    return Context(kind, shown, file.filename or file.display_path)
+
+
+ORPHAN_TITLE = "The answer to a call that is not in this file"
+_OUTPUTS = frozenset({InputKind.COMMAND_OUTPUT, InputKind.SHELL_OUTPUT})
+_TASK = "task-notification"
+_TASK_FIELDS = ("task-id", "status", "tool-use-id", "output-file", "note", "usage")
+
+
+def show_input(message: Message, orphans: frozenset[str]) -> tuple[Step, ...]:
+    """The steps of a user record that did not open its turn.
+
+    `orphans` are the calls that are answered here and were made elsewhere.
+    """
+    prompt = message.prompt or Prompt(InputKind.TYPED, message.text)
+    if prompt.kind is InputKind.TOOL_RESULT:
+        return (*_show_orphans(message, orphans), *_show_beside(message))
+    if prompt.kind in _OUTPUTS:
+        return (note_output(_uuid_of(message), message.text, message.timestamp),)
+    if prompt.kind is InputKind.INTERRUPTION:
+        return (_note_input(message, NoticeKind.INTERRUPTION, message.text.strip().strip("[]")),)
+    if prompt.kind is InputKind.UNSENT:
+        parts = (*show_words(prompt), *show_media(message.content))
+        return (_note_input(message, NoticeKind.INFORMATION, "Queued prompt, not sent", parts),)
+    if prompt.kind in HIDDEN_INPUTS:
+        media = show_media(message.content)
+        return (
+            (_note_input(message, NoticeKind.INFORMATION, "For the model", media),) if media else ()
+        )
+    parts = (*show_words(prompt), *show_media(message.content))
+    return (make_text_step(message, parts),) if parts else ()
+
+
+def show_words(prompt: Prompt) -> tuple[Part, ...]:
+    """What was said in a prompt, as what it is."""
+    match prompt.kind:
+        case InputKind.COMMAND:
+            return show_plain(name_command(prompt))
+        case InputKind.SHELL:
+            return (Code(prompt.words, language="bash"),) if prompt.words else ()
+        case InputKind.TASK_NOTIFICATION:
+            return _show_notification(prompt.words)
+    return show_prose(prompt.words)
+
+
+def name_command(prompt: Prompt) -> str:
+    """The line by which a command was given."""
+    command = prompt.command
+    return f"{command.name} {command.arguments}".rstrip() if command else prompt.words
+
+
+def name_notification(text: str) -> str:
+    """The one line of a notification: its summary, else how it begins."""
+    return take_line(find_inside(text, "summary")) or take_line(text)
+
+
+def _show_notification(text: str) -> tuple[Part, ...]:
+    """What a background task reported: its result, and what is known of it.
+
+    Several notices may have been joined; text around them would be somebody's, and is kept.
+    """
+    notices = tuple(split_at(text, _TASK))
+    if not notices:
+        return show_prose(text)
+    parts: list[Part] = list(show_prose(text.partition(f"<{_TASK}>")[0]))
+    for notice in notices:
+        parts += show_plain(find_inside(notice, "summary"))
+        parts += show_prose(find_inside(notice, "result"))
+        parts += show_fields(*((name, find_inside(notice, name)) for name in _TASK_FIELDS))
+    return (*parts, *show_prose(text.rpartition(f"</{_TASK}>")[2] if f"</{_TASK}>" in text else ""))
+
+
+def show_media(blocks: tuple[ContentBlock, ...]) -> tuple[Part, ...]:
+    """The pictures, documents and unknown blocks among `blocks`."""
+    return show_blocks(block for block in blocks if not isinstance(block, Text | ToolResult))
+
+
+def _show_beside(message: Message) -> tuple[Step, ...]:
+    """What stands beside the results in one record: a person's words, an interruption, pictures."""
+    steps: list[Step] = []
+    for block in message.content:
+        words = separate_words(block.words)[0] if isinstance(block, Text) else ""
+        if words.startswith(INTERRUPTION_MARKS):
+            steps.append(_note_input(message, NoticeKind.INTERRUPTION, words.strip("[]")))
+        elif words:
+            steps.append(make_text_step(message, show_prose(words)))
+    media = show_media(message.content)
+    return (*steps, make_text_step(message, media)) if media else tuple(steps)
+
+
+def _show_orphans(message: Message, orphans: frozenset[str]) -> tuple[Step, ...]:
+    return tuple(
+        _note_input(message, NoticeKind.INFORMATION, ORPHAN_TITLE, _show_result(block))
+        for block in message.content
+        if isinstance(block, ToolResult) and block.tool_use_id in orphans
+    )
+
+
+def _show_result(block: ToolResult) -> tuple[Part, ...]:
+    if isinstance(block.content, tuple):
+        return show_blocks(block.content)
+    text = result_text(block)
+    return (Output(text, is_error=bool(block.is_error)),) if text.strip() else ()
+
+
+def make_text_step(
+    message: Message, parts: tuple[Part, ...], *, is_opener: bool = False
+) -> TextStep:
+    """What was said in a user record; when it opened its turn, links to it lead to the turn."""
+    return TextStep(
+        uuid=None if is_opener else _uuid_of(message),
+        message_id=message.id,
+        role="user",
+        parts=parts,
+        timestamp=message.timestamp,
+        contexts=message.prompt.contexts if message.prompt else (),
+    )
+
+
+def _note_input(
+    message: Message, kind: NoticeKind, title: str, parts: tuple[Part, ...] = ()
+) -> NoticeStep:
+    return NoticeStep(
+        uuid=_uuid_of(message), kind=kind, title=title, parts=parts, timestamp=message.timestamp
+    )
+
+
+def _uuid_of(message: Message) -> str | None:
+    return message.records[0].uuid
+
+
+_STOPS = {
+    "max_tokens": "The answer was cut at its length limit",
+    "model_context_window_exceeded": "The context window was full",
+    "refusal": "The model refused to go on",
+}
+
+
+class Replies:
+    """Shows the answers of one session."""
+
+    def __init__(
+        self, session: Session, subagents: dict[str, tuple[Subagent, ...]], orphans: frozenset[str]
+    ) -> None:
+        self._session = session
+        self._subagents = subagents
+        self._orphans = orphans
+        self._kept: dict[int, set[int]] = {}
+
+    def show(self, line: Assistant, message: Message) -> list[Step]:
+        """The steps of one line of `message`."""
+        if message.failure is not None:
+            return [_note_failure(line, message)] if line is message.records[0] else []
+        steps: list[Step] = []
+        if message.is_visible or not message.is_synthetic:
+            for block in self._own_blocks(line, message):
+                step = self._show_block(block, line, message)
+                if step is not None:
+                    steps.append(step)
+        if line is message.records[-1] and message.stop_reason in _STOPS:
+            title = _STOPS[message.stop_reason]
+            steps.append(_note_reply(line, NoticeKind.INFORMATION, title, ()))
+        return steps
+
+    def _own_blocks(self, line: Assistant, message: Message) -> Sequence[ContentBlock]:
+        """The blocks of `line` that its message took over: a line written again adds nothing."""
+        blocks = list_blocks(line.message.content if line.message else None)
+        if len(message.records) == 1 and len(blocks) == len(message.content):
+            return blocks
+        kept = self._kept.get(id(message))
+        if kept is None:
+            kept = self._kept[id(message)] = {id(block) for block in message.content}
+        # A bare string becomes another block each time it is listed, and is never a copy.
+        return [block for block in blocks if id(block) in kept or isinstance(block, Text)]
+
+    def _show_block(self, block: ContentBlock, line: Assistant, message: Message) -> Step | None:
+        match block:
+            case Thinking(thinking=text):
+                return _make_thinking_step(line, message, text)
+            case RedactedThinking():
+                return _make_thinking_step(line, message, "")
+            case ToolUse() | ServerToolUseBlock() | McpToolUse():
+                call = self._session.find_tool_call(block.id)
+                return None if call is None else self._make_called(call, line, message, block)
+            case ServerToolResult():
+                if block.tool_use_id not in self._orphans:
+                    return None
+                answer = show_value(block.content)
+                return _note_reply(line, NoticeKind.INFORMATION, ORPHAN_TITLE, answer)
+        parts = _show_text(block)
+        return _make_text_step(line, message, parts) if parts else None
+
+    def _make_called(
+        self,
+        call: ToolCall,
+        line: Assistant,
+        message: Message,
+        block: ToolUse | ServerToolUseBlock | McpToolUse,
+    ) -> ToolStep:
+        view = describe_call(call)
+        mcp_name = split_mcp_name(call.recorded_name)
+        server = block.server_name if isinstance(block, McpToolUse) else None
+        return ToolStep(
+            uuid=line.uuid,
+            message_id=message.id,
+            call_id=call.id,
+            tool=mcp_name[1] if mcp_name else call.name,
+            mcp_server=mcp_name[0] if mcp_name else server,
+            title=view.title,
+            summary=view.summary,
+            status=call.status,
+            rejected_by=call.rejected_by,
+            is_lost=call.is_lost,
+            duration_ms=call.duration_ms,
+            timestamp=line.timestamp,
+            input=view.input,
+            output=view.output,
+            subagents=self._subagents.get(call.id, ()),
+            result_uuid=call.result_uuid,
+        )
+
+
+def _show_text(block: ContentBlock) -> tuple[Part, ...]:
+    """What a block says; a result that somebody put into an answer is shown as it is."""
+    if isinstance(block, ToolResult):
+        return () if block.content is None else show_blocks(_list_result(block))
+    return show_blocks((block,), as_prose=True)
+
+
+def _list_result(block: ToolResult) -> tuple[str | ContentBlock, ...]:
+    return (block.content,) if isinstance(block.content, str) else block.content or ()
+
+
+def _make_text_step(line: Assistant, message: Message, parts: tuple[Part, ...]) -> TextStep:
+    return TextStep(
+        uuid=line.uuid,
+        message_id=message.id,
+        role=message.role,
+        parts=parts,
+        model=message.model,
+        timestamp=line.timestamp,
+    )
+
+
+def _make_thinking_step(line: Assistant, message: Message, text: str) -> ThinkingStep:
+    return ThinkingStep(uuid=line.uuid, message_id=message.id, text=text, timestamp=line.timestamp)
+
+
+def _note_failure(line: Assistant, message: Message) -> NoticeStep:
+    failure = message.failure
+    text = failure.text if failure else ""
+    title = take_line(text)
+    facts = show_fields(
+        ("error", failure.error if failure else None),
+        ("status", failure.status if failure else None),
+    )
+    more = () if title == text.strip() else show_plain(text)
+    return _note_reply(line, NoticeKind.API_ERROR, title or "The request failed", (*more, *facts))
+
+
+def _note_reply(
+    line: Assistant, kind: NoticeKind, title: str, parts: tuple[Part, ...]
+) -> NoticeStep:
+    return NoticeStep(uuid=line.uuid, kind=kind, title=title, parts=parts, timestamp=line.timestamp)

@@ -1,0 +1,166 @@
+"""A session at a glance: its prompts, one line each, with figures that need no price table.
+
+What sessions changed in files, in the order of time, with what there is to draw of it.
+
+Subagents count with the session that started them. A fork or a resumed session repeats what it was
+made from, so that a call is counted once, however many transcripts hold it.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct, structs
+
+from recollect.records.blocks import McpToolUse, ServerToolUseBlock, ToolUse
+from recollect.render.views.message_steps import name_command
+from recollect.render.views.part_builders import take_line
+from recollect.render.views.parts import Code, Diff
+from recollect.render.views.timeline import Timeline, build_timeline
+from recollect.render.views.tools import describe_call
+from recollect.render.views.turn_views import choose_words, find_opener, find_segment
+from recollect.session.file_events import FileAction
+from recollect.session.prompts import InputKind
+from recollect.session.session import Session
+from recollect.session.times import parse_time
+from recollect.session.tool_calls import ToolStatus
+from recollect.session.turns import Turn
+
+
+class OutlineEntry(Struct, frozen=True, kw_only=True):
+    """One turn as a line of the outline."""
+
+    number: int
+    """Counted from 1 through the whole session."""
+    uuid: str | None
+    """That of the prompt's record, as in the turn's view."""
+    kind: InputKind | None
+    line: str
+    """The first line of what opened it."""
+    is_by_person: bool
+    is_on_main_path: bool
+    is_branch: bool
+    """Whether it is one of several continuations of the same place."""
+    segment: int
+    """Which stretch between compactions it lies in, from 0."""
+    start: str | None
+    tool_calls: int
+    errors: int
+    """Failed tool calls and API failures."""
+
+
+def build_outline(session: Session) -> tuple[OutlineEntry, ...]:
+    """One entry per turn, in order."""
+    places = build_timeline(session)
+    options = {uuid for branch in session.branches for uuid in branch.options}
+    branched = {places.turn_of[uuid] for uuid in options if uuid in places.turn_of}
+    return tuple(
+        _make_entry(session, turn, places, is_branch=turn.index in branched)
+        for turn in session.turns
+    )
+
+
+def _make_entry(session: Session, turn: Turn, places: Timeline, *, is_branch: bool) -> OutlineEntry:
+    opener = find_opener(turn)
+    statuses = _list_statuses(session, turn)
+    failures = sum(said.failure is not None for said in turn.messages)
+    return OutlineEntry(
+        number=turn.number,
+        uuid=opener.records[0].uuid if opener else None,
+        kind=turn.kind,
+        line=_name_turn(turn),
+        is_by_person=turn.is_by_person,
+        is_on_main_path=turn.is_on_main_path,
+        is_branch=is_branch,
+        segment=find_segment(turn, places),
+        start=turn.start,
+        tool_calls=len(statuses),
+        errors=statuses.count(ToolStatus.FAILED) + failures,
+    )
+
+
+def _name_turn(turn: Turn) -> str:
+    """What opened a turn in one line; pictures and contexts alone have no words."""
+    prompt = turn.prompt
+    if prompt is None:
+        return ""
+    if prompt.kind is InputKind.COMPACTION_SUMMARY:
+        return "The conversation was compacted"
+    return take_line(name_command(prompt) if prompt.command else choose_words(prompt))
+
+
+def _list_statuses(session: Session, turn: Turn) -> list[ToolStatus]:
+    calls = (
+        session.find_tool_call(block.id)
+        for said in turn.messages
+        if said.role == "assistant"
+        for block in said.content
+        if isinstance(block, ToolUse | ServerToolUseBlock | McpToolUse)
+    )
+    return [call.status for call in calls if call is not None]
+
+
+class ChangeFacts(Struct, frozen=True, kw_only=True):
+    """One call that changed one file."""
+
+    path: str
+    action: FileAction
+    tool: str
+    timestamp: str | None
+    lines_added: int
+    lines_removed: int
+    session_id: str
+    cwd: str | None
+    """The work directory of the session."""
+    agent_id: str | None = None
+    """The subagent that made it."""
+    call_id: str
+
+
+class FileChange(ChangeFacts, frozen=True, kw_only=True):
+    """A change, and what there is to draw of it if that is wanted."""
+
+    parts: tuple[Diff | Code, ...] = ()
+
+
+def list_changes(sessions: Iterable[Session], *, with_diff: bool) -> tuple[FileChange, ...]:
+    """What `sessions` changed, in the order of time; what has no time keeps its place."""
+    found: dict[str, FileChange] = {}
+    for session in sessions:
+        for change in _iter_changes(session, session, None, with_diff=with_diff):
+            found.setdefault(change.call_id, change)
+    return tuple(_sort(found.values()))
+
+
+def _iter_changes(
+    session: Session, owner: Session, agent_id: str | None, *, with_diff: bool
+) -> Iterator[FileChange]:
+    for event in session.files:
+        call = session.find_tool_call(event.call_id)
+        if not event.is_change or call is None:
+            continue
+        change = FileChange(
+            path=event.path,
+            action=event.action,
+            tool=call.name,
+            timestamp=event.timestamp,
+            lines_added=event.lines_added,
+            lines_removed=event.lines_removed,
+            session_id=owner.id,
+            cwd=owner.metadata.cwd,
+            agent_id=agent_id,
+            call_id=event.call_id,
+        )
+        parts = describe_call(call).input if with_diff else ()
+        yield structs.replace(change, parts=tuple(p for p in parts if isinstance(p, Diff | Code)))
+    for child in session.subagents:
+        yield from _iter_changes(child.session, owner, child.agent_id, with_diff=with_diff)
+
+
+def _sort(changes: Iterable[FileChange]) -> list[FileChange]:
+    """By time; a change without one stands behind the one that it followed."""
+    placed: list[tuple[float, FileChange]] = []
+    latest = 0.0
+    for change in changes:
+        moment = parse_time(change.timestamp)
+        latest = moment.timestamp() if moment else latest
+        placed.append((latest, change))
+    return [change for _, change in sorted(placed, key=lambda pair: pair[0])]

@@ -1,0 +1,288 @@
+"""Text between the tags that clients wrap around what they write into a conversation.
+
+Small phrases that views are made of: one line of many, facts in a row.
+
+The words are plain English and few, because every way out shows them as they are.
+
+Texts, listings and JSON of any shape → parts; nothing to show is no part at all.
+
+JSON is named values where it is flat and indented text where it is not.
+
+Two texts → what differs between them, for edits of which the client kept no patch.
+
+Comparing takes quadratic time on hostile text, so that there is a limit; beyond it there is no
+diff, and whoever asked shows both texts.
+
+Content blocks → parts, for messages and for what tools returned.
+
+Calls of tools and their results are not described here: they are steps, not parts of one.
+"""
+
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
+
+import msgspec
+from msgspec import Raw
+
+from recollect.records.blocks import (
+    ContainerUpload,
+    ContentBlock,
+    Document,
+    Fallback,
+    Image,
+    McpToolUse,
+    NestedBlock,
+    Resource,
+    ResourceLink,
+    SearchResult,
+    ServerToolResult,
+    ServerToolUseBlock,
+    Source,
+    Text,
+    Thinking,
+    ToolReference,
+    ToolUse,
+    UnknownBlock,
+)
+from recollect.records.decoding import REFUSED, decode_value
+from recollect.records.envelope import is_absent
+from recollect.records.tools.file_tools import PatchHunk
+from recollect.render.views.parts import Entries, Entry, Fields, Json, Part, Picture, Plain, Prose
+
+
+def find_inside(text: str, tag: str) -> str:
+    """What stands between the first `tag` and its end, or the end of the text; "" without one."""
+    return text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0].strip("\n")
+
+
+def split_at(text: str, tag: str) -> Iterator[str]:
+    """The insides of all `tag`s of `text`."""
+    for piece in text.split(f"<{tag}>")[1:]:
+        yield piece.partition(f"</{tag}>")[0]
+
+
+LINE_LIMIT = 300
+"""Characters of a title or summary; what is longer is shown in full behind it."""
+
+FACT_SEPARATOR = " · "
+"""Stands between the facts of one line."""
+
+_ELLIPSIS = "…"
+
+
+def take_line(text: str) -> str:
+    """The first line of `text` that says something, with a mark when there is more."""
+    start = text.strip()
+    line, _, rest = start.partition("\n")
+    line = line.rstrip()
+    if len(line) > LINE_LIMIT:
+        return line[:LINE_LIMIT] + _ELLIPSIS
+    return f"{line} {_ELLIPSIS}" if rest else line
+
+
+def join_facts(*facts: str | None) -> str:
+    """Those of `facts` that say something, in one line."""
+    return FACT_SEPARATOR.join(fact for fact in facts if fact)
+
+
+_NESTED = (b"{", b"[")
+
+
+def show_json(raw: Raw | bytes) -> Json:
+    """`raw` indented; as it is where it is no JSON."""
+    data = bytes(raw)
+    try:
+        data = msgspec.json.format(data, indent=2)
+    except REFUSED:
+        return Json(data.decode(errors="replace"))
+    return Json(data.decode(errors="replace"))
+
+
+def show_value(raw: Raw | bytes) -> tuple[Part, ...]:
+    """An object without inner ones as named values, anything else as JSON, nothing as nothing."""
+    data = Raw(bytes(raw))
+    if is_absent(data):
+        return ()
+    values = decode_value(data, dict[str, Raw])
+    if values is None:
+        return (show_json(data),)
+    if any(bytes(value).lstrip().startswith(_NESTED) for value in values.values()):
+        return (show_json(data),)
+    return show_fields(*((name, show_scalar(value)) for name, value in values.items()))
+
+
+def show_scalar(raw: Raw) -> str:
+    """A string's own text; for other values what is written."""
+    text = decode_value(raw, str) if bytes(raw).lstrip().startswith(b'"') else None
+    return bytes(raw).decode(errors="replace").strip() if text is None else text
+
+
+def show_prose(text: str | None) -> tuple[Part, ...]:
+    """Words that somebody wrote."""
+    return (Prose(text),) if text and text.strip() else ()
+
+
+def show_plain(text: str | None) -> tuple[Part, ...]:
+    """Words without markup."""
+    return (Plain(text),) if text and text.strip() else ()
+
+
+def show_entries(entries: Iterable[Entry], omitted: int = 0) -> tuple[Part, ...]:
+    """A listing."""
+    listed = tuple(entries)
+    return (Entries(listed, omitted),) if listed else ()
+
+
+def show_fields(*fields: tuple[str, object]) -> tuple[Part, ...]:
+    """Those of `fields` that have a value, as one part, or none."""
+    known = tuple((name, _show(value)) for name, value in fields if value not in (None, "", ()))
+    return (Fields(known),) if known else ()
+
+
+def _show(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+MAX_COMPARISONS = 100_000
+"""Lines of the one text times lines of the other."""
+
+_CONTEXT = 3
+
+
+def compare(before: str, after: str) -> tuple[PatchHunk, ...] | None:
+    """The hunks that make `after` of `before`; None when there is too much to compare."""
+    removed, added = split_lines(before), split_lines(after)
+    if len(removed) * len(added) > MAX_COMPARISONS:
+        return None
+    groups = SequenceMatcher(None, removed, added, autojunk=False).get_grouped_opcodes(_CONTEXT)
+    return tuple(_make_hunk(group, removed, added) for group in groups)
+
+
+def show_addition(text: str) -> tuple[PatchHunk, ...]:
+    """The hunk of a file that was not there before."""
+    lines = tuple(f"+{line}" for line in split_lines(text))
+    return (PatchHunk(new_start=1, new_lines=len(lines), lines=lines),) if lines else ()
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of `text`; only a line feed ends one, as in the client's own patches."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _make_hunk(
+    group: list[tuple[str, int, int, int, int]], removed: list[str], added: list[str]
+) -> PatchHunk:
+    lines: list[str] = []
+    for tag, first, last, new_first, new_last in group:
+        if tag == "equal":
+            lines += [f" {line}" for line in removed[first:last]]
+        else:
+            lines += [f"-{line}" for line in removed[first:last]]
+            lines += [f"+{line}" for line in added[new_first:new_last]]
+    return PatchHunk(
+        old_start=group[0][1] + 1,
+        old_lines=group[-1][2] - group[0][1],
+        new_start=group[0][3] + 1,
+        new_lines=group[-1][4] - group[0][3],
+        lines=tuple(lines),
+    )
+
+
+AnyBlock = ContentBlock | NestedBlock | str
+
+_UNKNOWN_MEDIA = "application/octet-stream"
+
+
+def show_blocks(blocks: Iterable[AnyBlock], *, as_prose: bool = False) -> tuple[Part, ...]:
+    """The parts of `blocks`; texts are taken for Markdown only where somebody wrote them."""
+    words = Prose if as_prose else Plain
+    parts: list[Part] = []
+    for block in blocks:
+        text = block if isinstance(block, str) else block.words if isinstance(block, Text) else None
+        if text is None:
+            parts += _show_block(block)
+        elif text.strip():
+            parts.append(words(text))
+    return tuple(parts)
+
+
+def _show_block(block: AnyBlock) -> tuple[Part, ...]:
+    match block:
+        case Image():
+            return show_source(block.source, None)
+        case Document():
+            return _show_document(block)
+        case ContainerUpload(file_id=name):
+            return show_fields(("file", name))
+        case Fallback(origin=origin, target=target):
+            return show_fields(
+                ("from", origin.model if origin else None), ("to", target.model if target else None)
+            )
+    return _show_reference(block)
+
+
+def _show_document(block: Document) -> tuple[Part, ...]:
+    parts = show_source(block.source, block.title)
+    # A picture has its name; a document in words would lose its title.
+    is_named = any(isinstance(part, Picture) for part in parts)
+    title = None if is_named else block.title
+    return (*parts, *show_fields(("title", title), ("context", block.context)))
+
+
+def _show_reference(block: AnyBlock) -> tuple[Part, ...]:
+    match block:
+        case ToolReference(tool_name=name):
+            return show_entries((Entry(name),))
+        case ResourceLink():
+            link = show_entries((Entry(block.name or block.uri or "", note=block.uri),))
+            return (*link, *show_fields(("description", block.description)))
+        case SearchResult():
+            found = show_entries((Entry(block.title or block.source or "", note=block.source),))
+            return (*found, *show_value(block.content))
+    return _show_raw(block)
+
+
+def _show_raw(block: AnyBlock) -> tuple[Part, ...]:
+    match block:
+        case Resource():
+            return show_value(block.resource)
+        case UnknownBlock():
+            return (show_json(block.raw),)
+    return _show_foreign(block)
+
+
+def _show_foreign(block: AnyBlock) -> tuple[Part, ...]:
+    """A block that only the model writes, in a message that is not the model's."""
+    match block:
+        case Thinking():
+            return show_plain(block.thinking)
+        case ToolUse() | ServerToolUseBlock() | McpToolUse():
+            server = block.server_name if isinstance(block, McpToolUse) else None
+            return (
+                *show_fields(("tool", block.name), ("server", server)),
+                *show_value(block.input),
+            )
+        case ServerToolResult():
+            return show_value(block.content)
+    return ()
+
+
+def show_source(source: Source | None, name: str | None) -> tuple[Part, ...]:
+    """The picture or document in `source`; a document may be plain text, or lie elsewhere."""
+    if source is None:
+        return (Picture(_UNKNOWN_MEDIA, "", name),)
+    if source.type == "text" and source.data is not None:
+        return (Plain(source.data),)
+    if not is_absent(source.content):
+        return (show_json(source.content),)
+    return (
+        Picture(
+            source.media_type or _UNKNOWN_MEDIA,
+            source.data or "",
+            name or source.url or source.file_id,
+        ),
+    )

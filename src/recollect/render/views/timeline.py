@@ -1,0 +1,261 @@
+"""What a view of one turn needs to know of the whole session, found once per session.
+
+A session computes its views when they are asked for and forgets them when it grows; what is found
+here follows that: it is kept beside a session for as long as its tree and its subagents are the
+same.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import accumulate, pairwise
+from operator import itemgetter
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+from msgspec import Struct
+
+from recollect.records.envelope import Chain, Damaged, Oversized, Record, Torn, Unknown
+from recollect.records.state import QueueOperation, State
+from recollect.session.hook_runs import HookRun
+from recollect.session.messages import Message
+from recollect.session.record_texts import NamedText, list_texts
+from recollect.session.reports import FailedRequest, ModelChange, Notice, Recap, Reports
+from recollect.session.session import Session, Subagent
+from recollect.session.times import parse_time
+from recollect.session.tree import Tree
+from recollect.session.turns import Segment, Turn
+
+V = TypeVar("V")
+ReportEntry = Notice | Recap | FailedRequest | ModelChange | HookRun
+Irregular = Damaged | Torn | Oversized | Unknown
+
+
+class TimelineEntry(Struct, frozen=True):
+    """Something in a turn: a record, with the message that it is a line of, or a lone report."""
+
+    what: Chain | Irregular | ReportEntry | State
+    message: Message | None = None
+
+
+class ModelSwitch(Struct, frozen=True):
+    """Another model answers from here on."""
+
+    before: str
+    after: str
+
+
+class Timeline(Struct, frozen=True, kw_only=True):
+    """Where everything in a session stands."""
+
+    tree: Tree
+    children: tuple[Subagent, ...]
+    happenings: tuple[tuple[TimelineEntry, ...], ...]
+    """By the index of the turn, each in the order of the file."""
+    turn_of: dict[str, int]
+    """The index of the turn of each record, by uuid."""
+    segment_of: dict[str, Segment]
+    """The segment of each record, by uuid."""
+    reports: dict[str, tuple[ReportEntry, ...]]
+    """What was reported in each record, by uuid."""
+    switches: dict[str, ModelSwitch]
+    """Changes of the model, by the record that shows them first."""
+    subagents: dict[str, tuple[Subagent, ...]]
+    """By the id of the call that started them."""
+    orphans: frozenset[str]
+    """Calls that are answered here but were made elsewhere."""
+
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_FAR_AHEAD = datetime.max.replace(tzinfo=UTC)
+_known: WeakKeyDictionary[Session, Timeline] = WeakKeyDictionary()
+
+
+def build_timeline(session: Session) -> Timeline:
+    """Where everything in `session` stands."""
+    places = _known.get(session)
+    if places is None or not _is_current(places, session):
+        places = _known[session] = _build_timeline(session)
+    return places
+
+
+def _is_current(places: Timeline, session: Session) -> bool:
+    return places.tree is session.tree and places.children is session.subagents
+
+
+def find_turn_index(session: Session, uuid: str) -> int | None:
+    """The index of the turn that the record `uuid` stands in; None when there is no such record."""
+    return build_timeline(session).turn_of.get(uuid)
+
+
+def _build_timeline(session: Session) -> Timeline:
+    links = session.tree.links
+    turn_of = _assign_turns(session.turns, links)
+    turn_of |= {copy: turn_of[original] for copy, original in session.copies.items()}
+    reports = (*_iter_reports(session.facts.reports), *session.hooks)
+    by_uuid = _group((report.uuid, report) for report in reports if report.uuid in links)
+    lone = [report for report in reports if report.uuid not in links]
+    return Timeline(
+        tree=session.tree,
+        children=session.subagents,
+        happenings=_order(session, turn_of, lone),
+        turn_of=turn_of,
+        segment_of=_find_segments(session.segments, links),
+        reports=by_uuid,
+        switches=_find_switches(session),
+        subagents=_group(
+            (child.call.id if child.call else None, child) for child in session.subagents
+        ),
+        orphans=frozenset(session.orphan_results),
+    )
+
+
+def _iter_reports(reports: Reports) -> Iterator[ReportEntry]:
+    yield from reports.notices
+    yield from reports.away_summaries
+    yield from reports.api_errors
+    yield from reports.model_changes
+
+
+def _group(pairs: Iterable[tuple[str | None, V]]) -> dict[str, tuple[V, ...]]:
+    groups: defaultdict[str, list[V]] = defaultdict(list)
+    for key, value in pairs:
+        if key is not None:
+            groups[key].append(value)
+    return {key: tuple(values) for key, values in groups.items()}
+
+
+def _assign_turns(turns: Sequence[Turn], links: dict[str, Chain]) -> dict[str, int]:
+    """The turn of each record: that of its message, else of what it follows, else the last begun.
+
+    This is how a session itself assigns records to turns; what comes before all is in the first.
+    """
+    turn_of = {uuid: turn.index for turn in turns for said in turn.messages for uuid in said.uuids}
+    last = 0
+    for uuid, link in links.items():
+        if uuid in turn_of:
+            last = max(last, turn_of[uuid])
+        else:
+            turn_of[uuid] = turn_of.get(link.parent_uuid or "", last)
+    return turn_of
+
+
+class _Rows:
+    """The entries of each turn, each with the rank of the record that it follows."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self._rows: list[list[tuple[int, TimelineEntry]]] = [[] for _ in turns or (None,)]
+
+    def add(self, turn: int, rank: int, entry: TimelineEntry) -> None:
+        """Put `entry` after those of the same `rank`."""
+        self._rows[turn].append((rank, entry))
+
+    def order(self) -> tuple[tuple[TimelineEntry, ...], ...]:
+        """The entries of each turn in the order of the file."""
+        # The sort is stable: entries of one rank stay in the order in which they were added.
+        return tuple(
+            tuple([entry for _, entry in sorted(row, key=itemgetter(0))]) for row in self._rows
+        )
+
+
+def _order(
+    session: Session, turn_of: dict[str, int], lone: Iterable[ReportEntry]
+) -> tuple[tuple[TimelineEntry, ...], ...]:
+    links, turns = session.tree.links, session.turns
+    messages = {id(line): said for turn in turns for said in turn.messages for line in said.records}
+    rows = _Rows(turns)
+    ranks: dict[str, int] = {}
+    for rank, (uuid, link) in enumerate(links.items()):
+        ranks[uuid] = rank
+        rows.add(turn_of[uuid], rank, TimelineEntry(link, messages.get(id(link))))
+    for turn in turns:
+        _add_nameless(rows, turn, ranks)
+    _add_unlinked(rows, session, turn_of)
+    starts = [parse_time(turn.start) or _LONG_AGO for turn in turns]
+    begun = list(accumulate(starts, max))
+    for report in lone:
+        at = bisect_right(begun, parse_time(report.timestamp) or _FAR_AHEAD) - 1
+        rows.add(max(at, 0), len(links), TimelineEntry(report))
+    return rows.order()
+
+
+def _add_nameless(rows: _Rows, turn: Turn, ranks: dict[str, int]) -> None:
+    """Put lines without a uuid behind the line that was said before them."""
+    rank = -1
+    for message in turn.messages:
+        for line in message.records:
+            if line.uuid:
+                rank = ranks[line.uuid]
+            else:
+                rows.add(turn.index, rank, TimelineEntry(line, message))
+
+
+def _add_unlinked(rows: _Rows, session: Session, turn_of: dict[str, int]) -> None:
+    """Put records without a link, and damaged lines, after the record before them in the file."""
+    irregular = [
+        each for each in session.irregular if not isinstance(each, Unknown) or not each.uuid
+    ]
+    unlinked = [*irregular, *_list_stated(session.states)]
+    if not unlinked:
+        return
+    uuids = list(session.tree.links)
+    offsets = _order_offsets([_offset(link) for link in session.tree.links.values()])
+    for record in unlinked:
+        rank = bisect_right(offsets, _offset(record)) - 1 if record.span else len(uuids) - 1
+        rows.add(turn_of[uuids[rank]] if rank >= 0 else 0, rank, TimelineEntry(record))
+
+
+def _list_stated(states: Iterable[State]) -> list[State]:
+    """The state records whose texts differ from those of the last record of their kind.
+
+    Clients write the same state again at every resume and flush. Lines of the queue are prompts.
+    """
+    last: dict[type[State], list[NamedText]] = {}
+    found: list[State] = []
+    for state in states:
+        if isinstance(state, QueueOperation):
+            continue
+        texts = list_texts(state)
+        if texts and last.get(type(state)) != texts:
+            found.append(state)
+        last[type(state)] = texts
+    return found
+
+
+def _order_offsets(offsets: list[int]) -> list[int]:
+    """`offsets` without those that are out of order, which get the one before them.
+
+    A line that was written again keeps its first place and has a later offset than its followers.
+    """
+    lowest = list(accumulate(reversed(offsets), min))[::-1]
+    ordered: list[int] = []
+    for offset, low in zip(offsets, lowest, strict=True):
+        ordered.append(offset if offset == low else ordered[-1] if ordered else -1)
+    return ordered
+
+
+def _offset(record: Record) -> int:
+    return record.span.offset if record.span else -1
+
+
+def _find_segments(segments: Sequence[Segment], links: Iterable[str]) -> dict[str, Segment]:
+    firsts = {segment.first_uuid: segment for segment in segments}
+    found: dict[str, Segment] = {}
+    current = segments[0] if segments else None
+    for uuid in links:
+        current = firsts.get(uuid, current)
+        if current is not None:
+            found[uuid] = current
+    return found
+
+
+def _find_switches(session: Session) -> dict[str, ModelSwitch]:
+    """Where the model changes without a report that says so."""
+    models = session.facts.models
+    reported = {change.fallback for change in session.facts.reports.model_changes}
+    return {
+        later.uuid: ModelSwitch(earlier.value, later.value)
+        for earlier, later in pairwise(models)
+        if later.uuid and later.value not in reported
+    }

@@ -1,0 +1,273 @@
+"""What `Read` found: text with its line numbers, pictures, PDFs, notebooks.
+
+Where only the model's text was kept, the numbers that the client wrote before each line are
+taken off again.
+
+Tools that change files: what they changed, or would have changed, as a diff.
+
+The diff stands with the input: a call that was refused or failed shows it too, and the answer of
+one that went well only repeats it.
+"""
+
+import re
+from collections.abc import Iterable
+
+from recollect.records.blocks import ToolResult
+from recollect.records.tools import LineCount, ToolOutput, count_patch_lines
+from recollect.records.tools.file_tools import (
+    EditInput,
+    EditResult,
+    EditStep,
+    MultiEditInput,
+    MultiEditResult,
+    NotebookCell,
+    NotebookEditInput,
+    NotebookEditResult,
+    NotebookReadInput,
+    ReadImage,
+    ReadInput,
+    ReadNotebook,
+    ReadParts,
+    ReadPdf,
+    ReadText,
+    ReadUnchanged,
+    TextFile,
+    WriteInput,
+    WriteResult,
+    count_text_lines,
+)
+from recollect.render.views.part_builders import (
+    compare,
+    join_facts,
+    show_addition,
+    show_blocks,
+    show_fields,
+    show_plain,
+    show_value,
+)
+from recollect.render.views.parts import Code, Diff, Output, Part, Picture
+from recollect.render.views.quantities import count_of, size_of
+from recollect.render.views.tools.tool_view import Case, ToolView
+from recollect.session.file_events import FileAction, FileEvent, build_file_events
+from recollect.session.prompt_contexts import separate_words
+
+_NUMBERED = re.compile(r" {0,10}(\d{1,9})[→\t]")
+_PDF = "application/pdf"
+_IMAGE = "image/png"
+
+
+def describe_read(case: Case) -> ToolView | None:
+    """A file, or a part of it."""
+    match case.input:
+        case ReadInput(file_path=path) | NotebookReadInput(notebook_path=path) if path:
+            pass
+        case _:
+            return None
+    summary, output = _show_found(case, path)
+    return ToolView(title=path, summary=summary, input=_show_range(case), output=output)
+
+
+def _show_range(case: Case) -> tuple[Part, ...]:
+    match case.input:
+        case ReadInput() as wanted:
+            return show_fields(
+                ("offset", wanted.offset), ("limit", wanted.limit), ("pages", wanted.pages)
+            )
+        case NotebookReadInput(cell_id=cell):
+            return show_fields(("cell", cell))
+    return ()
+
+
+def _show_found(case: Case, path: str) -> tuple[str, tuple[Part, ...]]:
+    result = case.result
+    match result:
+        case ReadText(file=file):
+            return _describe_range(file), _show_text(file, path)
+        case ReadNotebook(file=notebook):
+            cells = notebook.cells
+            return count_of(len(cells), "cell"), _join(_show_cell(cell, path) for cell in cells)
+        case ReadUnchanged():
+            return "unchanged since it was last read", ()
+    return _show_media(result, path) or _show_seen(case, path)
+
+
+def _join(groups: Iterable[tuple[Part, ...]]) -> tuple[Part, ...]:
+    return tuple(part for group in groups for part in group)
+
+
+def _describe_range(file: TextFile) -> str:
+    lines = count_text_lines(file.content) if file.num_lines is None else file.num_lines
+    start, total = file.start_line or 1, file.total_lines
+    cut = "cut by the token limit" if file.truncated_by_token_cap else None
+    if not lines or total is None or (start == 1 and lines >= total):
+        return join_facts(count_of(lines, "line"), cut)
+    return join_facts(f"lines {start:,} to {start + lines - 1:,} of {total:,}", cut)
+
+
+def _show_text(file: TextFile, path: str) -> tuple[Part, ...]:
+    if not file.content:
+        return ()
+    return (Code(file.content, path=path, first_line=file.start_line or 1),)
+
+
+def _show_cell(cell: NotebookCell, path: str) -> tuple[Part, ...]:
+    source = cell.source if isinstance(cell.source, str) else "".join(cell.source)
+    return (Code(source, path=path, language=cell.language), *show_value(cell.outputs))
+
+
+def _show_media(result: ToolOutput | None, path: str) -> tuple[str, tuple[Part, ...]] | None:
+    match result:
+        case ReadImage(file=image):
+            picture = Picture(image.type or _IMAGE, image.base64, path)
+            return join_facts("a picture", _size(image.original_size)), (picture,)
+        case ReadPdf(file=pdf):
+            picture = Picture(_PDF, pdf.base64, path)
+            return join_facts("a PDF", _size(pdf.original_size)), (picture,)
+        case ReadParts(file=parts):
+            pages = len(result.pages) if parts.count is None else parts.count
+            return count_of(pages, "page"), tuple(
+                Picture(page.media_type or _IMAGE, page.base64) for page in result.pages
+            )
+    return None
+
+
+def _size(size: int | None) -> str | None:
+    return None if size is None else size_of(size)
+
+
+def _show_seen(case: Case, path: str) -> tuple[str, tuple[Part, ...]]:
+    """What the model saw, for results that were not kept otherwise."""
+    block = case.call.block
+    if isinstance(block, ToolResult) and isinstance(block.content, tuple):
+        parts = show_blocks(block.content)
+        if any(isinstance(part, Picture) for part in parts):
+            return "a picture or document", parts
+    text, _ = separate_words(case.text) if case.text.rstrip().endswith(">") else (case.text, ())
+    code, rest = strip_numbers(text, path)
+    said = show_plain(rest)
+    if code is None:
+        return "", said
+    return count_of(count_text_lines(code.text), "line"), (code, *said)
+
+
+def strip_numbers(text: str, path: str | None) -> tuple[Code | None, str]:
+    """The lines that `text` begins with and that are numbered, and what stands behind them."""
+    lines = text.split("\n")
+    kept: list[str] = []
+    first = 0
+    for line in lines:
+        found = _NUMBERED.match(line)
+        if found is None or (kept and int(found[1]) != first + len(kept)):
+            break
+        first = first if kept else int(found[1])
+        kept.append(line[found.end() :])
+    if not kept:
+        return None, text
+    rest = "\n".join(lines[len(kept) :])
+    return Code("\n".join(kept), path=path, first_line=first), rest
+
+
+def describe_edit(case: Case) -> ToolView | None:
+    """One replacement in a file, or several."""
+    match case.input:
+        case EditInput(file_path=path) as wanted if path:
+            step = EditStep(old_string=wanted.old_string, new_string=wanted.new_string)
+            steps: tuple[EditStep, ...] = (step,)
+        case MultiEditInput(file_path=path, edits=steps) if path:
+            pass
+        case _:
+            return None
+    match case.result:
+        case EditResult() | MultiEditResult() as result if result.structured_patch:
+            lines = count_patch_lines(result.structured_patch)
+            return ToolView(
+                title=path,
+                summary=_summarise(lines, is_modified=result.user_modified),
+                input=(Diff(path, result.structured_patch),),
+            )
+    return ToolView(
+        title=path,
+        summary=_summarise(_count_lines(_find_event(case))),
+        input=_show_steps(path, steps),
+    )
+
+
+def _summarise(lines: LineCount | None, *, is_new: bool = False, is_modified: bool = False) -> str:
+    return join_facts(
+        "new file" if is_new else None,
+        f"+{lines.added:,} -{lines.removed:,}" if lines else None,
+        "changed by the person" if is_modified else None,
+    )
+
+
+def _show_steps(path: str, steps: Iterable[EditStep]) -> tuple[Part, ...]:
+    parts: list[Part] = []
+    for step in steps:
+        parts += _show_change(path, step.old_string, step.new_string)
+    return tuple(parts)
+
+
+def _show_change(path: str, before: str, after: str) -> tuple[Part, ...]:
+    """What makes `after` of `before`; both texts, where that is too much to compare."""
+    hunks = compare(before, after)
+    if hunks is None:
+        return tuple(Code(text, path=path) for text in (before, after) if text)
+    return (Diff(path, hunks, is_fragment=True),)
+
+
+def describe_write(case: Case) -> ToolView | None:
+    """A whole file."""
+    wanted = case.input
+    if not isinstance(wanted, WriteInput) or not wanted.file_path:
+        return None
+    event = _find_event(case)
+    is_created = event is not None and event.action is FileAction.CREATE
+    result = case.result if isinstance(case.result, WriteResult) else WriteResult()
+    return ToolView(
+        title=wanted.file_path,
+        summary=_summarise(
+            _count_lines(event), is_new=is_created, is_modified=result.user_modified
+        ),
+        input=_show_file(wanted, result, is_created=is_created),
+    )
+
+
+def _show_file(wanted: WriteInput, result: WriteResult, *, is_created: bool) -> tuple[Part, ...]:
+    if is_created:
+        return (Diff(wanted.file_path, show_addition(wanted.content), is_new_file=True),)
+    if result.structured_patch:
+        return (Diff(wanted.file_path, result.structured_patch),)
+    return (Code(wanted.content, path=wanted.file_path, first_line=1),)
+
+
+def _find_event(case: Case) -> FileEvent | None:
+    return next(iter(build_file_events((case.call,))), None)
+
+
+def _count_lines(event: FileEvent | None) -> LineCount | None:
+    """Lines of a change that was made."""
+    if event is None or not event.is_change:
+        return None
+    return LineCount(event.lines_added, event.lines_removed)
+
+
+def describe_notebook_edit(case: Case) -> ToolView | None:
+    """A change of one cell."""
+    wanted = case.input
+    if not isinstance(wanted, NotebookEditInput) or not wanted.notebook_path:
+        return None
+    result = case.result if isinstance(case.result, NotebookEditResult) else NotebookEditResult()
+    mode = wanted.edit_mode or result.edit_mode or "replace"
+    before = result.old_source or ""
+    after = "" if mode == "delete" else wanted.new_source or result.new_source
+    cell = wanted.cell_id or result.cell_id
+    number = None if wanted.cell_number is None else str(wanted.cell_number)
+    return ToolView(
+        title=wanted.notebook_path,
+        summary=join_facts(mode, f"cell {cell or number}" if cell or number else None),
+        input=(
+            *_show_change(wanted.notebook_path, before, after),
+            *show_fields(("cell type", wanted.cell_type or result.cell_type)),
+        ),
+        output=(Output(result.error, is_error=True),) if result.error else (),
+    )

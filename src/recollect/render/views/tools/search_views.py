@@ -1,0 +1,263 @@
+"""Tools that look for files, for text in files and for symbols: what they found, one a line.
+
+Searches of the web and pages fetched from it, by the client or on the API's side.
+"""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Raw, Struct
+
+from recollect.records.blocks import ServerToolResult
+from recollect.records.decoding import decode_value
+from recollect.records.tools.lookup_tools import (
+    GlobInput,
+    GlobResult,
+    GrepInput,
+    GrepResult,
+    LsInput,
+    LspInput,
+    LspResult,
+    WebFetchInput,
+    WebFetchResult,
+    WebHit,
+    WebHits,
+    WebSearchInput,
+    WebSearchResult,
+)
+from recollect.render.views.part_builders import (
+    join_facts,
+    show_entries,
+    show_fields,
+    show_json,
+    show_plain,
+    show_prose,
+    take_line,
+)
+from recollect.render.views.parts import Entry, Part
+from recollect.render.views.quantities import count_of, size_of
+from recollect.render.views.tools.tool_view import Case, ToolView
+
+_MATCH = re.compile(r"(.+?):(\d{1,9}):")
+_MATCH_IN_FILE = re.compile(r"(\d{1,9})[:-]")
+_FOUND_NOTHING = ("No files found", "No matches found")
+_FOUND = re.compile(r"Found \d")
+
+
+def describe_glob(case: Case) -> ToolView | None:
+    """Files by name."""
+    wanted, result = case.input, case.result
+    if not isinstance(wanted, GlobInput) or not wanted.pattern:
+        return None
+    if isinstance(result, GlobResult):
+        names = result.filenames
+        total = max(result.total_matches or 0, len(names))
+        cut = "cut" if result.truncated and total == len(names) else None
+    else:
+        names = _read_names(case.text)
+        total, cut = len(names), None
+    return ToolView(
+        title=wanted.pattern,
+        summary=join_facts(count_of(total, "file"), cut),
+        input=show_fields(("path", wanted.path)),
+        output=_list_files(names, total - len(names)),
+    )
+
+
+def _read_names(text: str) -> tuple[str, ...]:
+    """The lines of an answer in words, without those that only count."""
+    if text.startswith(_FOUND_NOTHING):
+        return ()
+    return tuple(line for line in text.split("\n") if line.strip() and not _FOUND.match(line))
+
+
+def _list_files(names: tuple[str, ...], omitted: int) -> tuple[Part, ...]:
+    return show_entries((Entry(name, path=name) for name in names), omitted)
+
+
+def describe_grep(case: Case) -> ToolView | None:
+    """Text in files."""
+    wanted = case.input
+    if not isinstance(wanted, GrepInput) or not wanted.pattern:
+        return None
+    result = case.result if isinstance(case.result, GrepResult) else _read_answer(wanted, case.text)
+    summary, output = _show_matches(wanted, result)
+    return ToolView(
+        title=wanted.pattern,
+        summary=summary,
+        input=show_fields(
+            ("path", wanted.path),
+            ("glob", wanted.glob),
+            ("type", wanted.type),
+            ("ignore case", wanted.ignore_case),
+            ("multiline", wanted.multiline),
+        ),
+        output=output,
+    )
+
+
+def _read_answer(wanted: GrepInput, text: str) -> GrepResult:
+    """The result that an answer in words stands for."""
+    mode = wanted.output_mode or "files_with_matches"
+    names = _read_names(text)
+    if mode == "files_with_matches":
+        return GrepResult(mode=mode, filenames=names)
+    return GrepResult(mode=mode, content="\n".join(names))
+
+
+def _show_matches(wanted: GrepInput, result: GrepResult) -> tuple[str, tuple[Part, ...]]:
+    if result.content is None or result.mode == "files_with_matches":
+        names = result.filenames
+        omitted = max((result.total_files or 0) - len(names), 0)
+        return count_of(len(names) + omitted, "file"), _list_files(names, omitted)
+    lines = result.content.split("\n") if result.content.strip() else []
+    omitted = max((result.total_lines or 0) - len(lines), 0)
+    found = result.num_matches if result.mode == "count" else len(lines) + omitted
+    noun = "match" if result.mode == "count" else "line"
+    counted = count_of(found or 0, noun, f"{noun}es" if noun == "match" else None)
+    return counted, show_entries(_read_lines(lines, wanted.path), omitted)
+
+
+def _read_lines(lines: list[str], path: str | None) -> Iterator[Entry]:
+    """Lines of ripgrep: `path:12:text`, `path-12-text` around it, `12:text` in a single file."""
+    last = None
+    for line in lines:
+        if found := _MATCH.match(line):
+            last = found[1]
+            yield Entry(line[found.end() :], path=last, line=int(found[2]))
+        elif last and (around := re.match(r"-(\d{1,9})-", line.removeprefix(last))):
+            text = line.removeprefix(last)[around.end() :]
+            yield Entry(text, path=last, line=int(around[1]))
+        elif found := _MATCH_IN_FILE.match(line):
+            yield Entry(line[found.end() :], path=path, line=int(found[1]))
+        else:
+            yield Entry(line)
+
+
+def describe_ls(case: Case) -> ToolView | None:
+    """A directory."""
+    wanted = case.input
+    if not isinstance(wanted, LsInput) or not wanted.path:
+        return None
+    lines = tuple(line for line in case.text.split("\n") if line.strip())
+    return ToolView(
+        title=wanted.path,
+        summary=count_of(len(lines), "line"),
+        input=show_fields(("ignore", wanted.ignore)),
+        output=show_entries(map(Entry, lines)),
+    )
+
+
+def describe_lsp(case: Case) -> ToolView | None:
+    """A question to a language server."""
+    wanted, result = case.input, case.result
+    if not isinstance(wanted, LspInput) or not wanted.operation:
+        return None
+    place = wanted.file_path if wanted.line is None else f"{wanted.file_path}:{wanted.line}"
+    found = result if isinstance(result, LspResult) else LspResult()
+    text = found.result or case.text
+    return ToolView(
+        title=join_facts(wanted.operation, place),
+        summary=take_line(text)
+        if found.result_count is None
+        else count_of(found.result_count, "result"),
+        input=show_fields(("query", wanted.query), ("character", wanted.character)),
+        output=show_plain(text),
+    )
+
+
+class _Query(Struct, frozen=True):
+    """The input of a tool that runs on the API's side."""
+
+    query: str = ""
+    url: str = ""
+
+
+class _Hit(Struct, frozen=True):
+    """A page that a search on the API's side found."""
+
+    title: str | None = None
+    url: str | None = None
+    page_age: str | None = None
+
+
+def describe_search(case: Case) -> ToolView | None:
+    """A query and the pages that were found."""
+    wanted, result = case.input, case.result
+    if not isinstance(wanted, WebSearchInput) or not wanted.query:
+        return None
+    found = result.results if isinstance(result, WebSearchResult) else ()
+    hits = sum(len(group.content) for group in found if isinstance(group, WebHits))
+    said = show_prose(case.text) if not isinstance(result, WebSearchResult) else ()
+    return ToolView(
+        title=take_line(wanted.query),
+        summary=count_of(hits, "result") if found else take_line(case.text),
+        input=show_fields(("only", wanted.allowed_domains), ("without", wanted.blocked_domains)),
+        output=(*(part for group in found for part in _show_group(group)), *said),
+    )
+
+
+def _show_group(group: WebHits | str) -> tuple[Part, ...]:
+    if isinstance(group, str):
+        return show_prose(group)
+    return show_entries(map(_show_hit, group.content))
+
+
+def _show_hit(hit: WebHit) -> Entry:
+    return Entry(hit.title or hit.url or "", url=hit.url, note=hit.snippet)
+
+
+def describe_fetch(case: Case) -> ToolView | None:
+    """A page and the answer that was found in it."""
+    wanted, result = case.input, case.result
+    if not isinstance(wanted, WebFetchInput) or not wanted.url:
+        return None
+    page = result if isinstance(result, WebFetchResult) else WebFetchResult()
+    code = None if page.code is None else f"{page.code} {page.code_text or ''}".rstrip()
+    return ToolView(
+        title=wanted.url,
+        summary=join_facts(code, None if page.bytes is None else size_of(page.bytes)),
+        input=(
+            *show_entries((Entry(wanted.url, url=wanted.url),)),
+            *show_prose(wanted.prompt),
+        ),
+        output=show_prose(page.result or case.text),
+    )
+
+
+def describe_server_search(case: Case) -> ToolView | None:
+    """A search on the API's side."""
+    query, hits = _read_query(case), _read_hits(case)
+    if not query.query or hits is None:
+        return None
+    return ToolView(
+        title=take_line(query.query),
+        summary=count_of(len(hits), "result"),
+        output=show_entries(
+            Entry(hit.title or hit.url or "", url=hit.url, note=hit.page_age) for hit in hits
+        ),
+    )
+
+
+def describe_server_fetch(case: Case) -> ToolView | None:
+    """A page that the API fetched."""
+    query, block = _read_query(case), case.call.block
+    if not query.url:
+        return None
+    found = (show_json(block.content),) if isinstance(block, ServerToolResult) else ()
+    link = show_entries((Entry(query.url, url=query.url),))
+    return ToolView(title=query.url, input=link, output=found)
+
+
+def _read_query(case: Case) -> _Query:
+    raw: Raw | bytes = case.call.raw_input
+    if bytes(raw).startswith(b'"'):
+        # Clients up to 2.0.77 keep the input of a tool on the API's side as JSON within a string.
+        raw = (decode_value(raw, str) or "").encode(errors="replace")
+    return decode_value(raw, _Query) or _Query()
+
+
+def _read_hits(case: Case) -> tuple[_Hit, ...] | None:
+    block = case.call.block
+    raw = block.content if isinstance(block, ServerToolResult) else Raw(b"[]")
+    return decode_value(raw, tuple[_Hit, ...])

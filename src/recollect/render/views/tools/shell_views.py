@@ -1,0 +1,202 @@
+"""Commands, and the background tasks that they become."""
+
+import re
+
+from recollect.records.tools import TextResult, UnknownResult
+from recollect.records.tools.shell_tools import (
+    BackgroundTask,
+    BashOutputInput,
+    BashOutputResult,
+    GitOperation,
+    KillShellInput,
+    KillShellResult,
+    MonitorInput,
+    MonitorResult,
+    PowerShellInput,
+    ShellInput,
+    ShellResult,
+    TaskOutputInput,
+    TaskOutputResult,
+    TaskStopInput,
+    TaskStopResult,
+)
+from recollect.render.views.part_builders import (
+    join_facts,
+    show_fields,
+    show_plain,
+    show_value,
+    take_line,
+)
+from recollect.render.views.parts import Code, Output, Part, Picture
+from recollect.render.views.quantities import count_of, time_of
+from recollect.render.views.tools.tool_view import Case, ToolView, find_media
+
+_IMAGE_URL = re.compile(r"data:([\w.+/-]{1,80});base64,")
+
+
+def describe_command(case: Case) -> ToolView | None:
+    """A command and its output."""
+    wanted = case.input
+    if not isinstance(wanted, ShellInput) or not wanted.command:
+        return None
+    language = "powershell" if isinstance(wanted, PowerShellInput) else "bash"
+    return ToolView(
+        title=take_line(wanted.command),
+        summary=_summarise(case),
+        input=(Code(wanted.command, language=language), *_show_options(wanted)),
+        output=_show_result(case),
+    )
+
+
+def _show_options(wanted: ShellInput) -> tuple[Part, ...]:
+    return show_fields(
+        ("description", wanted.description),
+        ("timeout", time_of(wanted.timeout) if wanted.timeout else None),
+        ("in the background", wanted.run_in_background or None),
+        ("without sandbox", wanted.dangerously_disable_sandbox or None),
+    )
+
+
+def _summarise(case: Case) -> str:
+    result = case.result
+    if isinstance(result, ShellResult):
+        return join_facts(*_list_facts(result), _count_lines(result, case))
+    return _count_output(_lines_in(case.text), case)
+
+
+def _list_facts(result: ShellResult) -> tuple[str | None, ...]:
+    task, late = result.background_task_id, result.timed_out_after_ms
+    return (
+        "interrupted" if result.interrupted else None,
+        f"timed out after {time_of(late)}" if late else None,
+        f"runs in the background as {task}" if task else None,
+        result.return_code_interpretation,
+        *_list_git(result.git_operation or GitOperation()),
+    )
+
+
+def _list_git(git: GitOperation) -> tuple[str | None, ...]:
+    return (
+        f"committed {git.commit.sha}" if git.commit and git.commit.sha else None,
+        f"pushed {git.push.branch}" if git.push and git.push.branch else None,
+        f"{git.branch.action or 'changed'} {git.branch.ref}" if git.branch else None,
+        f"pull request {git.pr.number}" if git.pr and git.pr.number is not None else None,
+    )
+
+
+def _count_lines(result: ShellResult, case: Case) -> str | None:
+    if result.is_image:
+        return "a picture"
+    if result.background_task_id:
+        return None
+    return _count_output(_lines_in(result.stdout) + _lines_in(result.stderr), case)
+
+
+def _count_output(lines: int, case: Case) -> str:
+    pictures = len(find_media(case.call))
+    return (
+        join_facts(
+            count_of(lines, "line") if lines else None,
+            count_of(pictures, "picture") if pictures else None,
+        )
+        or "no output"
+    )
+
+
+def _lines_in(text: str) -> int:
+    return text.strip("\n").count("\n") + 1 if text.strip() else 0
+
+
+def _show_result(case: Case) -> tuple[Part, ...]:
+    result = case.result
+    if isinstance(result, ShellResult):
+        more = show_fields(("hint", result.stale_read_file_state_hint))
+        return (*_show_output(result), *more, *show_value(result.structured_content))
+    return show_streams(case.text, "")
+
+
+def _show_output(result: ShellResult) -> tuple[Part, ...]:
+    if result.is_image:
+        picture = _IMAGE_URL.match(result.stdout)
+        if picture:
+            return (Picture(picture[1], result.stdout[picture.end() :]),)
+    return show_streams(result.stdout, result.stderr)
+
+
+def show_streams(stdout: str, stderr: str) -> tuple[Part, ...]:
+    """What a program printed, without what is empty."""
+    outputs = (Output(stdout), Output(stderr, is_error=True))
+    return tuple(output for output in outputs if output.text.strip())
+
+
+def describe_task_output(case: Case) -> ToolView | None:
+    """A look at a task in the background."""
+    wanted, result = case.input, case.result
+    if isinstance(wanted, BashOutputInput):
+        title = join_facts(wanted.bash_id, wanted.filter)
+    elif isinstance(wanted, TaskOutputInput):
+        title = wanted.task_id or wanted.agent_id or ""
+    else:
+        return None
+    match result:
+        case BashOutputResult():
+            code = None if result.exit_code is None else f"exit code {result.exit_code}"
+            summary = join_facts(result.status, code, result.command)
+            return ToolView(
+                title=title, summary=summary, output=show_streams(result.stdout, result.stderr)
+            )
+        case TaskOutputResult(task=BackgroundTask() as task):
+            return ToolView(title=title, summary=_describe_task(task), output=_show_task(task))
+        case TaskOutputResult():
+            return ToolView(title=title, summary=result.retrieval_status or "")
+    return ToolView(title=title, output=show_streams(case.text, ""))
+
+
+def _describe_task(task: BackgroundTask) -> str:
+    code = None if task.exit_code is None else f"exit code {task.exit_code}"
+    return join_facts(task.status, code, task.description)
+
+
+def _show_task(task: BackgroundTask) -> tuple[Part, ...]:
+    answer = show_plain(task.result) if task.result != task.output else ()
+    return (*show_streams(task.output or "", task.error or ""), *answer)
+
+
+def describe_task_stop(case: Case) -> ToolView | None:
+    """The end of a task in the background."""
+    wanted, result = case.input, case.result
+    if isinstance(wanted, KillShellInput):
+        title = wanted.shell_id
+    elif isinstance(wanted, TaskStopInput):
+        title = wanted.task_id or wanted.shell_id or ""
+    else:
+        return None
+    match result:
+        case TaskStopResult():
+            said = join_facts(result.message, result.command)
+        case KillShellResult():
+            said = result.message or ("stopped" if result.success else "")
+        case _:
+            said = case.text
+    return ToolView(title=title, summary=take_line(said))
+
+
+def describe_monitor(case: Case) -> ToolView | None:
+    """A command whose output wakes the model up."""
+    wanted, result = case.input, case.result
+    if not isinstance(wanted, MonitorInput):
+        return None
+    task = result.task_id if isinstance(result, MonitorResult) else None
+    command = (Code(wanted.command, language="bash"),) if wanted.command else ()
+    return ToolView(
+        title=take_line(wanted.description or wanted.command or ""),
+        summary=f"watches as {task}" if task else "",
+        input=(*command, *show_value(wanted.ws), *show_fields(("persistent", wanted.persistent))),
+        output=show_streams(case.text, "") if isinstance(result, UnknownResult) else (),
+    )
+
+
+def read_exit_code(case: Case) -> int | None:
+    """The code that a failed command ended with."""
+    result = case.result if isinstance(case.result, TextResult) else TextResult(text=case.text)
+    return result.exit_code

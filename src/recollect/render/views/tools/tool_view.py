@@ -1,0 +1,81 @@
+"""What a tool's view is made of, and what it is made from.
+
+A view answers None for a call whose input is not what its tool expects: the default view then
+shows all of it, instead of an empty form.
+
+Any call of any tool: its input as it is, and what the model saw of the answer.
+"""
+
+from collections.abc import Callable
+
+from msgspec import Raw, Struct
+
+from recollect.records.blocks import Document, Image, ServerToolResult, ToolResult
+from recollect.records.decoding import decode_value
+from recollect.records.tools import ToolInput, ToolOutput
+from recollect.render.views.part_builders import show_blocks, show_value, take_line
+from recollect.render.views.parts import Part, Plain
+from recollect.session.tool_calls import ToolCall
+
+
+class Case(Struct, frozen=True):
+    """A call with its input and result, each parsed once; `text` is what the model saw."""
+
+    call: ToolCall
+    input: ToolInput
+    result: ToolOutput | None
+    text: str
+
+
+class ToolView(Struct, frozen=True, kw_only=True):
+    """A call to show: one line about its input, one about its answer, and what is behind each."""
+
+    title: str = ""
+    summary: str = ""
+    input: tuple[Part, ...] = ()
+    output: tuple[Part, ...] = ()
+
+
+Describe = Callable[[Case], ToolView | None]
+"""How the calls of one tool are described; the answer of a call that failed is not its concern."""
+
+
+def describe_any(case: Case) -> ToolView:
+    """A call of a tool that nothing is known about."""
+    return ToolView(
+        title=find_title(case.call.raw_input),
+        summary=take_line(case.text),
+        input=show_value(case.call.raw_input),
+        output=show_answer(case),
+    )
+
+
+def find_title(raw: Raw) -> str:
+    """The first text in an input: tools tend to name the most telling thing first."""
+    values = decode_value(raw, dict[str, Raw]) or {}
+    strings = (value for value in values.values() if bytes(value).lstrip().startswith(b'"'))
+    texts = (decode_value(value, str) for value in strings)
+    return take_line(next((text for text in texts if text and text.strip()), ""))
+
+
+def find_media(call: ToolCall) -> tuple[Part, ...]:
+    """The pictures and documents that the model saw in the answer."""
+    content = call.block.content if isinstance(call.block, ToolResult) else None
+    if not isinstance(content, tuple):
+        return ()
+    return show_blocks(block for block in content if isinstance(block, Image | Document))
+
+
+def show_answer(case: Case) -> tuple[Part, ...]:
+    """What the model saw; where that is nothing, what the client kept."""
+    block = case.call.block
+    match block:
+        case ToolResult(content=str(text)) if text.strip():
+            return (Plain(text),)
+        case ToolResult(content=tuple() as content):
+            parts = show_blocks(content)
+            if parts:
+                return parts
+        case ServerToolResult(content=raw):
+            return show_value(raw)
+    return show_value(case.call.raw_result)

@@ -1,0 +1,182 @@
+"""Tool call → view: the table of views by tool name, and what all calls have in common.
+
+The view of a tool only knows successful calls. A call that failed, was rejected, was interrupted or
+is still pending looks the same for every tool, and so do pictures, output stored in another file,
+and an answer that the view of its tool does not show. To add a tool, add it to `VIEWS`.
+"""
+
+from msgspec.structs import replace
+
+from recollect.render.views.part_builders import show_fields, show_plain, take_line
+from recollect.render.views.parts import Output, Part, Picture, Plain
+from recollect.render.views.quantities import size_of
+from recollect.render.views.tools import (
+    agent_views,
+    file_views,
+    planning_views,
+    search_views,
+    shell_views,
+)
+from recollect.render.views.tools.agent_views import describe_mcp
+from recollect.render.views.tools.shell_views import read_exit_code
+from recollect.render.views.tools.tool_view import (
+    Case,
+    Describe,
+    ToolView,
+    describe_any,
+    find_media,
+    show_answer,
+)
+from recollect.session.tool_calls import RejectedBy, ToolCall, ToolStatus
+
+VIEWS: dict[str, Describe] = {
+    "Agent": agent_views.describe_agent,
+    "AskUserQuestion": planning_views.describe_question,
+    "Bash": shell_views.describe_command,
+    "CronCreate": planning_views.describe_cron_create,
+    "CronDelete": planning_views.describe_cron_delete,
+    "CronList": planning_views.describe_cron_list,
+    "Edit": file_views.describe_edit,
+    "EnterPlanMode": planning_views.describe_plan_mode,
+    "EnterWorktree": planning_views.describe_enter,
+    "ExitPlanMode": planning_views.describe_plan,
+    "ExitWorktree": planning_views.describe_exit,
+    "Glob": search_views.describe_glob,
+    "Grep": search_views.describe_grep,
+    "LS": search_views.describe_ls,
+    "LSP": search_views.describe_lsp,
+    "ListMcpResources": agent_views.describe_resources,
+    "Monitor": shell_views.describe_monitor,
+    "MultiEdit": file_views.describe_edit,
+    "NotebookEdit": file_views.describe_notebook_edit,
+    "PowerShell": shell_views.describe_command,
+    "Read": file_views.describe_read,
+    "ReadMcpResource": agent_views.describe_resource,
+    "ReadMcpResourceDir": agent_views.describe_resources,
+    "RefreshMcpTools": agent_views.describe_refresh,
+    "ReportFindings": planning_views.describe_findings,
+    "ScheduleWakeup": planning_views.describe_wakeup,
+    "SendMessage": agent_views.describe_message,
+    "Skill": agent_views.describe_skill,
+    "StructuredOutput": agent_views.describe_structured,
+    "TaskCreate": planning_views.describe_task_create,
+    "TaskGet": planning_views.describe_task_get,
+    "TaskList": planning_views.describe_task_list,
+    "TaskOutput": shell_views.describe_task_output,
+    "TaskStop": shell_views.describe_task_stop,
+    "TaskUpdate": planning_views.describe_task_update,
+    "TeamCreate": agent_views.describe_team,
+    "TodoWrite": planning_views.describe_todos,
+    "ToolSearch": agent_views.describe_tool_search,
+    "WebFetch": search_views.describe_fetch,
+    "WebSearch": search_views.describe_search,
+    "Workflow": agent_views.describe_workflow,
+    "Write": file_views.describe_write,
+    "web_fetch": search_views.describe_server_fetch,
+    "web_search": search_views.describe_server_search,
+}
+
+
+_ERROR_TAGS = ("<tool_use_error>", "</tool_use_error>")
+_EXIT_CODE = "Exit code "
+_PERSON_SAID = "the user said:\n"
+_REFUSALS = {
+    RejectedBy.PERSON: "rejected by the person",
+    RejectedBy.RULE: "denied by a rule",
+    RejectedBy.HOOK: "blocked by a hook",
+}
+
+
+def describe_call(call: ToolCall) -> ToolView:
+    """The view of `call`; never raises, whatever stands in its input and result."""
+    case = Case(call, call.input, call.result, _clean(call.text))
+    view = _find_view(call)(case) or describe_any(case)
+    if call.status is not ToolStatus.SUCCESS:
+        view = replace(view, summary=_describe_end(case), output=_show_end(case, view))
+    return _name_spilled(_add_pictures(_add_words(view, case), case), call)
+
+
+def _find_view(call: ToolCall) -> Describe:
+    return describe_mcp if call.mcp_server else VIEWS.get(call.name, describe_any)
+
+
+def _clean(text: str) -> str:
+    start, end = _ERROR_TAGS
+    return text.strip().removeprefix(start).removesuffix(end) if start in text[:100] else text
+
+
+def _describe_end(case: Case) -> str:
+    call = case.call
+    match call.status:
+        case ToolStatus.PENDING:
+            return "the answer is missing" if call.is_lost else "no answer yet"
+        case ToolStatus.INTERRUPTED:
+            return "interrupted"
+        case ToolStatus.REJECTED:
+            reason = _find_reason(case)
+            refusal = _REFUSALS[call.rejected_by or RejectedBy.PERSON]
+            return f"{refusal}: {reason}" if reason else refusal
+    code = read_exit_code(case)
+    how = "failed" if code is None else f"failed with exit code {code}"
+    reason = take_line(_error_text(case))
+    return f"{how}: {reason}" if reason else how
+
+
+def _find_reason(case: Case) -> str:
+    """Why a call was refused; of a person only their own words, for the rest is always the same."""
+    if case.call.rejected_by is RejectedBy.PERSON:
+        return take_line(case.text.partition(_PERSON_SAID)[2])
+    return take_line(case.text)
+
+
+def _error_text(case: Case) -> str:
+    """The words of an error without the line that only names an exit code."""
+    first, _, rest = case.text.partition("\n")
+    return rest if first.startswith(_EXIT_CODE) else case.text
+
+
+def _show_end(case: Case, view: ToolView) -> tuple[Part, ...]:
+    match case.call.status:
+        case ToolStatus.PENDING:
+            return ()
+        case ToolStatus.FAILED:
+            text = _error_text(case)
+            if not text.strip():
+                return () if case.text.strip() else show_answer(case)
+            return (Output(text, is_error=True),)
+        case ToolStatus.REJECTED:
+            return (Plain(case.text),) if case.text.strip() else show_answer(case)
+    return view.output or show_answer(case)
+
+
+def _add_words(view: ToolView, case: Case) -> ToolView:
+    """Show what the model saw, where the view of a call that was answered shows nothing of it."""
+    is_done = case.call.status in (ToolStatus.SUCCESS, ToolStatus.INTERRUPTED)
+    if view.output or not is_done or not case.text.strip():
+        return view
+    return replace(view, output=show_plain(case.text))
+
+
+def _add_pictures(view: ToolView, case: Case) -> ToolView:
+    """Show pictures and documents of the answer that the view does not show by itself."""
+    media = find_media(case.call)
+    if not media:
+        return view
+    known = {_identify(part) for part in (*view.input, *view.output)}
+    added = tuple(part for part in media if _identify(part) not in known)
+    return replace(view, output=(*view.output, *added)) if added else view
+
+
+def _identify(part: Part) -> object:
+    """What two parts have in common if they show the same: for pictures, their bytes."""
+    return (part.data if isinstance(part, Picture) else None) or part
+
+
+def _name_spilled(view: ToolView, call: ToolCall) -> ToolView:
+    """Say where the whole output lies, when the transcript holds only its beginning."""
+    spilled = call.spilled
+    if spilled is None:
+        return view
+    size = None if spilled.size is None else size_of(spilled.size)
+    named = show_fields(("whole output in", spilled.recorded_path), ("size", size))
+    return replace(view, output=(*view.output, *named))

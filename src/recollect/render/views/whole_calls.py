@@ -1,0 +1,192 @@
+"""Finds what the view of a tool call leaves out, for readers who want all of it.
+
+A view selects and rewords, so missing texts are found by comparison: a text counts as shown if each
+of its lines is somewhere in the view, a long one also inside another line. This is expensive, and
+done only for `--tools full`, an opened call on a page, and records with texts of their own.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+from msgspec import Raw
+from msgspec.structs import replace
+
+from recollect.records.blocks import Document, Image, ServerToolResult, Text, ToolResult
+from recollect.records.decoding import decode_value
+from recollect.records.tools import TextResult
+from recollect.records.tools.file_tools import PatchHunk, count_text_lines
+from recollect.render.views.part_builders import FACT_SEPARATOR, show_fields, show_plain
+from recollect.render.views.parts import (
+    Checklist,
+    Code,
+    Diff,
+    Entries,
+    Entry,
+    Fields,
+    Json,
+    Part,
+    Picture,
+    Question,
+    Step,
+    ToolStep,
+    TurnView,
+)
+from recollect.session.session import Session
+from recollect.session.tool_calls import ToolCall
+
+_MAX_DEPTH: Final = 20
+_LONG: Final = 8
+"""Characters from which on a line counts as shown in the middle of another one too."""
+
+_NUMBER: Final = re.compile(r"\d{1,9}[→\t]")
+_DATA_URL: Final = re.compile(r"data:[\w.+/-]{1,80};base64,")
+
+Leaf = tuple[str, str]
+"""A value and where it stands: `edits[0].old_string`."""
+
+
+class ShownTexts:
+    """The texts of some lines and parts."""
+
+    def __init__(self, lines: Iterable[str], parts: tuple[Part, ...]) -> None:
+        facts = (fact for line in lines for fact in line.split(FACT_SEPARATOR))
+        texts = [*facts, *(text for part in parts for text in _iter_texts(part))]
+        self._lines = {line.strip() for text in texts for line in text.split("\n")}
+        self._all = "\n".join(texts).casefold()
+        self._pictures = {part.data for part in parts if isinstance(part, Picture)}
+
+    def lacks(self, text: str) -> bool:
+        """Whether some line of `text` stands nowhere."""
+        if text in self._pictures or _DATA_URL.sub("", text, count=1) in self._pictures:
+            return False
+        return not all(map(self._has_line, text.split("\n")))
+
+    def _has_line(self, line: str) -> bool:
+        text = line.strip()
+        if not text or text in self._lines:
+            return True
+        number = _NUMBER.match(line.lstrip())
+        if number is not None and line.lstrip()[number.end() :].strip() in self._lines:
+            return True
+        return len(text) >= _LONG and text.casefold() in self._all
+
+
+def iter_leaves(value: object, place: str, depth: int = 0) -> Iterator[Leaf]:
+    """The values in a JSON value in order; flags that are off and empty values say nothing."""
+    if depth > _MAX_DEPTH:
+        yield place, msgspec.json.encode(value).decode()
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from iter_leaves(inner, f"{place}.{name}" if place else str(name), depth + 1)
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from iter_leaves(inner, f"{place}[{number}]", depth + 1)
+    elif value is True:
+        yield place, "true"
+    elif value not in (None, False, ""):
+        yield place, str(value)
+
+
+def decode_any(raw: Raw | bytes) -> object:
+    """The JSON value in `raw`; None where there is none."""
+    return decode_value(raw, object) if bytes(raw) else None
+
+
+def _iter_texts(part: Part) -> Iterator[str]:
+    match part:
+        case Diff(path=path, hunks=hunks):
+            yield path or ""
+            yield from (text for hunk in hunks for text in _iter_hunk(hunk))
+        case Checklist(items=items):
+            yield from _iter_known(text for item in items for text in (item.text, item.note))
+        case Entries(entries=entries):
+            yield from (text for entry in entries for text in _iter_entry(entry))
+        case Fields(fields=fields):
+            yield from (text for _, value in fields for text in (value, *value.split(", ")))
+        case Question(text=text, header=header, answer=answer, choices=choices):
+            yield from _iter_known((text, header, answer))
+            yield from (each for choice in choices for each in (choice.label, choice.description))
+        case Picture(name=name, media_type=media_type):
+            yield from _iter_known((name, media_type))
+        case Code(text=text, first_line=first) if first is not None:
+            lines = count_text_lines(text)
+            yield from (text, str(first), str(lines), str(first + lines - 1))
+        case Json(text=text):
+            yield text
+            yield from (
+                leaf for _, leaf in iter_leaves(decode_any(text.encode(errors="replace")), "")
+            )
+        case _:
+            yield part.text
+
+
+def _iter_hunk(hunk: PatchHunk) -> Iterator[str]:
+    for line in hunk.lines:
+        yield from (line, line[1:])
+    numbers = (hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines)
+    yield from map(str, numbers)
+
+
+def _iter_entry(entry: Entry) -> Iterator[str]:
+    """The texts of a line of a listing, also as ripgrep writes them together."""
+    yield from _iter_known((entry.text, entry.path, entry.url))
+    yield from (entry.note or "").split(FACT_SEPARATOR)
+    for sign in ":-":
+        place = f"{entry.line}{sign}{entry.text}"
+        yield place
+        yield f"{entry.path}{sign}{place}"
+
+
+def _iter_known(texts: Iterable[str | None]) -> Iterator[str]:
+    return (text for text in texts if text)
+
+
+_ERROR: Final = "Error: "
+"""What the client writes before the words of a failure that it keeps as its result."""
+
+
+def show_whole_calls(view: TurnView, session: Session) -> TurnView:
+    """`view` with everything that its calls were given and answered."""
+    return replace(view, steps=tuple(show_whole_call(step, session) for step in view.steps))
+
+
+def show_whole_call(step: Step, session: Session) -> Step:
+    """`step` with all that was given and answered, if it is a call."""
+    call = session.find_tool_call(step.call_id) if isinstance(step, ToolStep) else None
+    return complete_call(step, call) if isinstance(step, ToolStep) and call is not None else step
+
+
+def complete_call(step: ToolStep, call: ToolCall) -> ToolStep:
+    """`step`, followed by what it does not show of the input and result of `call`."""
+    shown = ShownTexts((step.title, step.summary), (*step.input, *step.output))
+    wanted = [leaf for leaf in iter_leaves(decode_any(call.raw_input), "") if shown.lacks(leaf[1])]
+    answered = [leaf for leaf in _iter_answer(call) if shown.lacks(leaf[1])]
+    words = [line for text in _iter_words(call) for line in text.split("\n") if shown.lacks(line)]
+    return replace(
+        step,
+        input=(*step.input, *show_fields(*wanted)),
+        output=(*step.output, *show_plain("\n".join(words)), *show_fields(*answered)),
+    )
+
+
+def _iter_words(call: ToolCall) -> Iterator[str]:
+    """What the model saw, and what the client kept where that is words alone."""
+    yield call.text
+    if isinstance(call.result, TextResult):
+        yield call.result.text.removeprefix(_ERROR)
+
+
+def _iter_answer(call: ToolCall) -> Iterator[Leaf]:
+    block = call.block
+    if isinstance(block, ServerToolResult):
+        yield from iter_leaves(decode_any(block.content), "")
+    elif isinstance(block, ToolResult) and isinstance(block.content, tuple):
+        # Texts are the words that the model saw, and pictures are in every view.
+        others = [
+            each for each in block.content if not isinstance(each, str | Text | Image | Document)
+        ]
+        yield from iter_leaves(decode_any(msgspec.json.encode(others)), "")
+    if not isinstance(call.result, TextResult):
+        yield from iter_leaves(decode_any(call.raw_result), "")

@@ -1,0 +1,343 @@
+"""Parse a query into a syntax tree.
+
+Anything that is not clearly an operator, a field or a regular expression is a word, because people
+paste text into queries; words without letters or digits are ignored. `/compact` and `/usr/bin` are
+words: slashes enclose a regular expression only if the closing one ends the word. OR binds tighter
+than AND, unlike in SQL, so that a field next to `a OR b` applies to both. A misplaced operator is
+an error, and so is a query with only negated terms, since nearly everything would match it.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from difflib import get_close_matches
+from typing import Final, Literal, TypeAlias, cast
+
+from msgspec import Struct
+
+from recollect.errors import UsageError
+from recollect.search.folding import is_term_character
+from recollect.search.query_tree import (
+    CHOICES,
+    DELIMITERS,
+    FIELDS,
+    KNOWN_FIELD,
+    UNKNOWN_FIELD,
+    And,
+    Bound,
+    BoundName,
+    FieldTerm,
+    Leaf,
+    Node,
+    Not,
+    Or,
+    Phrase,
+    Prefix,
+    Query,
+    Regex,
+    TextField,
+    Word,
+    has_positive_term,
+)
+from recollect.session.calendar import EXAMPLES, describe_reversed, find_period
+
+_MAX_SHOWN: Final = 60
+
+
+class QueryError(UsageError):
+    """An invalid query; the message says what is wrong, where, and what to write instead."""
+
+    def __init__(self, message: str, query: str, column: int) -> None:
+        """Point at a column of the query, counted from 1."""
+        self.message = message
+        self.query = query
+        self.column = column
+        super().__init__(f"{message}\n{point_at(query, column)}")
+
+
+def point_at(query: str, column: int) -> str:
+    """Return two lines: the query around a column, and a caret below that column."""
+    start = max(0, column - 1 - _MAX_SHOWN // 2)
+    shown = "".join(map(_printable, query[start : start + _MAX_SHOWN]))
+    margin = sum(map(_width, shown[: column - 1 - start]))
+    return f"  {shown.rstrip()}\n  {' ' * margin}^"
+
+
+def _printable(character: str) -> str:
+    # A query may come from a link or a model, and is printed to a terminal.
+    return character if character.isprintable() else " "
+
+
+def _width(character: str) -> int:
+    """Return the number of terminal cells of a character."""
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
+
+
+_QUOTED: Final = r'"(?:[^"\\]|\\.)*"|“[^“”]*”'
+# A minus before another minus or `>` starts an option or an arrow, not a negation.
+_TOKEN: Final = re.compile(
+    rf"""(?P<space>\s+)
+    | (?P<or>\|+|OR(?![^{DELIMITERS}]))
+    | (?P<close>\))
+    | (?P<minus>-(?=[^\s\->)|]))?
+      (?: (?P<open>\()
+        | (?P<phrase>{_QUOTED})
+        | /(?P<pattern>(?!\s)(?:[^/\\]|\\.)*)/(?P<flag>i?)(?=[\s)|]|$)
+        | (?P<name>{KNOWN_FIELD})(?P<value>{_QUOTED}|[^{DELIMITERS}]*)
+        | (?P<word>[^{DELIMITERS}]+)
+      )
+    | (?P<unclosed>["“”])""",
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPED: Final = re.compile(r'\\(["\\])')
+WRITE_REGEX: Final = r"to search for punctuation use a regular expression such as /\{\}/"
+
+TokenKind: TypeAlias = Literal["or", "open", "close", "leaf"]
+
+
+class Token(Struct, frozen=True):
+    """An operator, a parenthesis, or a leaf of the tree, with the minus before it."""
+
+    kind: TokenKind
+    column: int
+    negated: bool = False
+    leaf: Leaf | None = None
+
+
+class Clock(Struct, frozen=True):
+    """The reference time for relative dates, and the time zone of days."""
+
+    now: datetime
+    timezone: tzinfo
+
+
+def iter_tokens(text: str, clock: Clock) -> Iterator[Token]:
+    """Iterate over the tokens of a query, without words that have nothing to search for."""
+    for match in _TOKEN.finditer(text):
+        kind, column = match.lastgroup or "", match.start() + 1
+        negated = match["minus"] is not None
+        if kind in {"or", "open", "close"}:
+            yield Token(cast("TokenKind", kind), column, negated)
+        elif kind == "unclosed":
+            raise QueryError("missing closing quote", text, column)
+        elif kind != "space" and (leaf := _READERS[kind](match, clock)):
+            yield Token("leaf", column, negated, leaf)
+
+
+def _read_phrase(match: re.Match[str], _clock: Clock) -> Leaf:
+    text = _unquote(match["phrase"])
+    if not any(map(is_term_character, text)):
+        message = f"no letters or digits in quotes; {WRITE_REGEX}"
+        raise QueryError(message, match.string, match.start("phrase") + 1)
+    return Phrase(text)
+
+
+def _read_regex(match: re.Match[str], _clock: Clock) -> Leaf:
+    if not match["pattern"]:
+        message = r"empty regular expression; to search for two slashes write /\/\//"
+        raise QueryError(message, match.string, match.start("pattern"))
+    return Regex(match["pattern"], ignores_case=match["flag"] == "i")
+
+
+def _read_word(match: re.Match[str], _clock: Clock) -> Leaf | None:
+    raw = match["word"]
+    if raw == "AND" and match["minus"] is None:
+        return None
+    _reject_unknown_field(match)
+    text = _trim(raw)
+    if not text:
+        return None
+    # A star counts only directly after a letter: `**bold**` is a word.
+    return Prefix(text) if raw == f"{raw[: raw.index(text)]}{text}*" else Word(text)
+
+
+def _reject_unknown_field(match: re.Match[str]) -> None:
+    following = match.string[match.end() : match.end() + 1]
+    unknown = UNKNOWN_FIELD.match(match["word"] + (following if following in {'"', "“"} else ""))
+    if unknown is None:
+        return
+    close = get_close_matches(unknown[1], FIELDS, n=1)
+    known = f"did you mean {close[0]}:?" if close else f"fields are {', '.join(FIELDS)}"
+    message = f"unknown field {unknown[1]}: ({known}); to search for the text put it in quotes"
+    raise QueryError(message, match.string, match.start("word") + 1)
+
+
+def _read_field(match: re.Match[str], clock: Clock) -> Leaf:
+    name = match["name"][:-1].lower()
+    value = _unquote(match["value"]).strip()
+    if not value:
+        message = f"{name}: needs a value right after it; to search for the word put it in quotes"
+        raise QueryError(message, match.string, match.start("name") + 1)
+    if name in {"since", "until"}:
+        return _make_bound(cast("BoundName", name), value.lower(), match, clock)
+    choices = CHOICES.get(name)
+    if choices and value.lower() not in choices:
+        message = f"{name}: must be {', '.join(choices[:-1])} or {choices[-1]}"
+        raise QueryError(message, match.string, match.start("value") + 1)
+    return FieldTerm(cast("TextField", name), value.lower() if choices else value)
+
+
+def _make_bound(name: BoundName, value: str, match: re.Match[str], clock: Clock) -> Leaf:
+    period = find_period(value, clock.now, clock.timezone)
+    if period is None:
+        message = f"{name}: must be a date such as {EXAMPLES}"
+        raise QueryError(message, match.string, match.start("value") + 1)
+    return Bound(name, value, period.start if name == "since" else period.end)
+
+
+def _unquote(text: str) -> str:
+    if text.startswith('"'):
+        return _ESCAPED.sub(r"\1", text[1:-1])
+    return text[1:-1] if text.startswith("“") else text
+
+
+def _trim(word: str) -> str:
+    """Return the word without leading and trailing characters that cannot be searched for."""
+    kept = [at for at, character in enumerate(word) if is_term_character(character)]
+    return word[kept[0] : kept[-1] + 1] if kept else ""
+
+
+_READERS: Final[Mapping[str, Callable[[re.Match[str], Clock], Leaf | None]]] = {
+    "phrase": _read_phrase,
+    "flag": _read_regex,
+    "value": _read_field,
+    "word": _read_word,
+}
+
+
+MAX_LENGTH: Final = 1000
+MAX_DEPTH: Final = 20
+MAX_WORDS: Final = 128
+MAX_PREFIXES: Final = 8
+"""Each is looked up with all words that start with it, and SQLite cannot interrupt that."""
+
+_IN_QUOTES: Final = "to search for parentheses put the text in quotes"
+
+
+def parse_query(text: str, *, now: datetime | None = None, timezone: tzinfo = UTC) -> Query:
+    """Return the syntax tree of a query; raises only `QueryError`, whatever the text.
+
+    Relative dates count from `now`, and days are days in `timezone`.
+    """
+    if len(text) > MAX_LENGTH:
+        message = f"query too long: {len(text)} characters, at most {MAX_LENGTH} are allowed"
+        raise QueryError(message, text, MAX_LENGTH + 1)
+    tokens = list(iter_tokens(text, Clock(now or datetime.now(UTC), timezone)))
+    _check_size(text, tokens)
+    root = _Parser(text, tokens).read()
+    if root is None:
+        raise QueryError(_describe_nothing(text), text, 1)
+    if not has_positive_term(root):
+        message = "only negated terms; add something to find, as in since:7d -word"
+        raise QueryError(message, text, next(token.column for token in tokens if token.negated))
+    _check_range(text, root, tokens)
+    return Query(root)
+
+
+def _check_range(text: str, root: Node, tokens: Sequence[Token]) -> None:
+    """Raise `QueryError` if `since` is after `until`."""
+    parts = root.parts if isinstance(root, And) else ()
+    bounds = [part for part in parts if isinstance(part, Bound)]
+    latest = max((each for each in bounds if each.name == "since"), key=_moment, default=None)
+    earliest = min((each for each in bounds if each.name == "until"), key=_moment, default=None)
+    if latest and earliest and latest.moment >= earliest.moment:
+        column = next(token.column for token in tokens if token.leaf == latest)
+        raise QueryError(describe_reversed(latest.value, earliest.value), text, column)
+
+
+def _moment(bound: Bound) -> datetime:
+    return bound.moment
+
+
+def _check_size(text: str, tokens: Sequence[Token]) -> None:
+    """Raise `QueryError` if there are too many words or prefixes."""
+    words = [token for token in tokens if token.kind == "leaf"]
+    prefixes = [token for token in words if isinstance(token.leaf, Prefix)]
+    for found, limit, what in (
+        (words, MAX_WORDS, "words and fields"),
+        (prefixes, MAX_PREFIXES, "prefixes such as auth*"),
+    ):
+        if len(found) > limit:
+            message = f"too many {what}: {len(found)}, at most {limit} are allowed"
+            raise QueryError(message, text, found[limit].column)
+
+
+class _Parser:
+    """Recursive-descent parser; the tree is no deeper than the parentheses are nested."""
+
+    def __init__(self, text: str, tokens: Sequence[Token]) -> None:
+        self._text = text
+        self._tokens = tokens
+        self._at = 0
+
+    def read(self) -> Node | None:
+        """Parse the whole query; None if it has nothing to search for."""
+        root = self._read_all(depth=0)
+        if self._peek() == "close":
+            raise self._error(f"unmatched closing parenthesis; {_IN_QUOTES}", self._at)
+        return root
+
+    def _read_all(self, depth: int) -> Node | None:
+        parts: list[Node] = []
+        while self._peek() not in {None, "close"}:
+            part = self._read_either(depth)
+            if part is not None:
+                parts.append(part)
+        return _join(And, parts)
+
+    def _read_either(self, depth: int) -> Node | None:
+        node = self._read_unit(depth)
+        while self._peek() == "or":
+            operator = self._at
+            self._at += 1
+            other = self._read_unit(depth)
+            if node is None or other is None:
+                message = 'OR needs a term on both sides; to search for the word write "OR"'
+                raise self._error(message, operator)
+            node = _join(Or, (node, other))
+        return node
+
+    def _read_unit(self, depth: int) -> Node | None:
+        if self._peek() not in {"leaf", "open"}:
+            return None
+        token = self._tokens[self._at]
+        self._at += 1
+        node = token.leaf if token.kind == "leaf" else self._read_group(depth + 1)
+        return _negate(node) if token.negated and node is not None else node
+
+    def _read_group(self, depth: int) -> Node | None:
+        opening = self._at - 1
+        if depth > MAX_DEPTH:
+            raise self._error(f"parentheses nested more than {MAX_DEPTH} deep", opening)
+        node = self._read_all(depth)
+        if self._peek() is None:
+            raise self._error(f"missing closing parenthesis; {_IN_QUOTES}", opening)
+        self._at += 1
+        return node
+
+    def _peek(self) -> TokenKind | None:
+        return self._tokens[self._at].kind if self._at < len(self._tokens) else None
+
+    def _error(self, message: str, token: int) -> QueryError:
+        return QueryError(message, self._text, self._tokens[token].column)
+
+
+def _join(kind: type[And] | type[Or], parts: Sequence[Node]) -> Node | None:
+    """Return one node for the parts, flattening nested nodes of the same kind."""
+    flat: list[Node] = []
+    for part in parts:
+        flat += part.parts if isinstance(part, kind) else (part,)
+    return kind(tuple(flat)) if len(flat) > 1 else next(iter(flat), None)
+
+
+def _negate(node: Node) -> Node:
+    return node.part if isinstance(node, Not) else Not(node)
+
+
+def _describe_nothing(text: str) -> str:
+    if not text.strip():
+        return "empty query; enter a word or a field such as is:error"
+    return f"no letters or digits; {WRITE_REGEX}"

@@ -1,0 +1,349 @@
+"""Translate a syntax tree into an FTS5 expression and a condition that filters its results.
+
+The expression drives the search: top-level parts that consist of words go into it, everything else
+into the condition. Terms are quoted and cannot contain quotes, so nothing of a query reaches FTS5
+as syntax. A regular expression is run by RE2 over texts read from the transcripts, narrowed down to
+texts that contain its literals. Names are compared here, by Unicode case folding, and looked up in
+the index by number.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Final
+
+from msgspec import Raw, Struct
+
+from recollect.errors import UnreadableInput
+from recollect.locations import encode_project_path
+from recollect.reader import TranscriptDecoder, read_span
+from recollect.records.envelope import Record, Span
+from recollect.search.query_tree import (
+    And,
+    Bound,
+    FieldTerm,
+    Leaf,
+    Node,
+    Not,
+    Or,
+    Phrase,
+    Prefix,
+    Query,
+    Regex,
+    TextField,
+    Word,
+)
+from recollect.search.regexes import (
+    AllOf,
+    AnyOf,
+    Literal,
+    Requirement,
+    compile_regex,
+    find_required_literals,
+)
+from recollect.search.terms import CUT, TERM_LIMIT, TermSequence, query_terms
+from recollect.search.widening import ExpandPrefix, keep_prefix
+from recollect.store.text_queries import (
+    NEVER,
+    Check,
+    Condition,
+    NamedColumn,
+    TextQueries,
+    all_of,
+    any_of,
+    has_name,
+    has_part,
+    holds_words,
+    in_files,
+    is_error,
+    is_of_subagent,
+    is_since,
+    is_until,
+    none_of,
+    passes,
+)
+from recollect.store.text_rows import IndexedFile, TextKind
+from recollect.sync.list_files import ListFile, is_list_file
+from recollect.sync.searchable_texts import list_searchable_texts
+
+MakeCondition = Callable[[Leaf], Condition]
+"""Returns the condition of a field, a bound or a regular expression."""
+
+Candidates = Callable[[Regex], str | None]
+"""Returns an FTS5 expression for all texts that a regular expression may match."""
+
+
+class SearchPlan(Struct, frozen=True):
+    """An FTS5 expression and a condition; without an expression every text is checked."""
+
+    match: str | None
+    condition: Condition
+
+
+def make_search_plan(
+    query: Query,
+    make_condition: MakeCondition,
+    find_candidates: Candidates,
+    expand_prefix: ExpandPrefix,
+) -> SearchPlan:
+    """Return the plan for a query."""
+    parts = query.root.parts if isinstance(query.root, And) else (query.root,)
+    worded = [part for part in parts if to_match(_positive(part)) is not None]
+    # Expanding prefixes only helps to find the first results early. If a condition filters them,
+    # all have to be visited anyway, and many terms take longer than one prefix.
+    match = to_match(
+        And(tuple(worded)), expand_prefix if len(worded) == len(parts) else keep_prefix
+    )
+    rest = [part for part in parts if match is None or part not in worded]
+    narrowed = [find_candidates(part) for part in rest if isinstance(part, Regex)]
+    matches = [found for found in (match, *narrowed) if found is not None]
+    condition = all_of([_to_condition(part, make_condition) for part in rest])
+    return SearchPlan(" AND ".join(matches) or None, condition)
+
+
+def to_match(node: Node, expand_prefix: ExpandPrefix = keep_prefix) -> str | None:
+    """Return the FTS5 expression of a node; None if it has other leaves than words, or only NOT."""
+    match node:
+        case Word() | Phrase():
+            return join_any(map(quote_terms, query_terms(node.text)))
+        case Prefix():
+            sequences = query_terms(node.text, prefix=True)
+            return join_any(map(quote_terms, chain.from_iterable(map(expand_prefix, sequences))))
+        case Or():
+            matches = [to_match(part, expand_prefix) for part in node.parts]
+            return None if None in matches else join_any(filter(None, matches))
+        case And():
+            return _match_all(node.parts, expand_prefix)
+    return None
+
+
+def _positive(node: Node) -> Node:
+    return node.part if isinstance(node, Not) else node
+
+
+def _match_all(parts: Sequence[Node], expand_prefix: ExpandPrefix) -> str | None:
+    wanted = [to_match(part, expand_prefix) for part in parts if not isinstance(part, Not)]
+    unwanted = [to_match(part.part, expand_prefix) for part in parts if isinstance(part, Not)]
+    if not wanted or None in wanted or None in unwanted:
+        return None
+    found = " AND ".join(filter(None, wanted))
+    return f"(({found}) NOT {join_any(filter(None, unwanted))})" if unwanted else f"({found})"
+
+
+def join_any(matches: Iterable[str]) -> str | None:
+    """Join FTS5 expressions with OR; None if there are none."""
+    joined = " OR ".join(matches)
+    return f"({joined})" if joined else None
+
+
+def quote_terms(sequence: TermSequence) -> str:
+    """Return the FTS5 phrase for a sequence of terms."""
+    terms = " ".join(sequence.terms).replace('"', "")
+    return f'"{terms}"{" *" if sequence.ends_open else ""}'
+
+
+def _to_condition(node: Node, make_condition: MakeCondition) -> Condition:
+    match node:
+        case And():
+            return all_of([_to_condition(part, make_condition) for part in node.parts])
+        case Or():
+            return any_of([_to_condition(part, make_condition) for part in node.parts])
+        case Not():
+            return none_of(_to_condition(node.part, make_condition))
+    match = to_match(node)
+    return make_condition(node) if match is None else holds_words(match)
+
+
+MIN_LENGTH: Final = 3
+MAX_TERMS: Final = 400
+"""Terms that contain a word: looking up more of them takes as long as reading the texts."""
+
+# Only characters that folding never changes, whatever is next to them.
+_PIECE: Final = re.compile(r"([0-9A-Za-z]+)|([\u3400-\u4dbf\u4e00-\u9fff]+)")
+_SEPARATORS: Final = frozenset(map(chr, range(128))) - frozenset(
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+
+def find_candidates(regex: Regex, queries: TextQueries) -> str | None:
+    """Return an FTS5 expression for all texts that may match; None if any text may.
+
+    Texts that were only partly indexed are always candidates.
+    """
+    found = _Candidates(queries).express(find_required_literals(regex.pattern))
+    return None if found is None else f'({found} OR "{CUT}")'
+
+
+class _Candidates:
+    """Turns required literals into terms.
+
+    A word of a literal is a whole term only if the literal shows where it starts and ends, and a
+    prefix if it shows only the start. Otherwise it may be part of any term that contains it.
+    """
+
+    def __init__(self, queries: TextQueries) -> None:
+        self._queries = queries
+
+    def express(self, requirement: Requirement) -> str | None:
+        """Return the expression for a requirement; None if it does not narrow the search."""
+        match requirement:
+            case Literal():
+                return _join_all(filter(None, self._iter_words(requirement.text)))
+            case AllOf():
+                return _join_all(filter(None, map(self.express, requirement.parts)))
+            case AnyOf():
+                found = [self.express(part) for part in requirement.parts]
+                return None if None in found else join_any(filter(None, found))
+
+    def _iter_words(self, text: str) -> Iterator[str | None]:
+        for match in _PIECE.finditer(text):
+            if match[2]:
+                yield join_any(map(quote_terms, query_terms(match[2])))
+                continue
+            word = match[1].lower()
+            starts_term = text[match.start() - 1 : match.start()] in _SEPARATORS
+            ends_term = text[match.end() : match.end() + 1] in _SEPARATORS
+            if len(word) > TERM_LIMIT:
+                continue
+            if starts_term:
+                yield quote_terms(TermSequence((word,), ends_open=not ends_term))
+            else:
+                yield self._express_substring(word, ends_term=ends_term)
+
+    def _express_substring(self, word: str, *, ends_term: bool) -> str | None:
+        if len(word) < MIN_LENGTH or not self._queries.knows_all_terms:
+            return None
+        terms = self._queries.find_terms(word, MAX_TERMS + 1)
+        if len(terms) > MAX_TERMS:
+            return None
+        wanted = [term for term in terms if not ends_term or term.endswith(word)]
+        return join_any(quote_terms(TermSequence((term,))) for term in wanted or [word])
+
+
+def _join_all(expressions: Iterator[str]) -> str | None:
+    joined = " AND ".join(expressions)
+    return f"({joined})" if joined else None
+
+
+class TextReader:
+    """Reads texts from transcripts: the index has only their positions.
+
+    If a file has changed since, the text may be another one or None.
+    """
+
+    def __init__(self, files: Mapping[int, IndexedFile]) -> None:
+        self._files = files
+
+    def read(self, file_id: int, position: int, length: int, number: int) -> str | None:
+        """Return the text with this number in the record at `position`; None if there is none."""
+        record = self.read_record(file_id, position, length)
+        texts = [] if record is None else list_searchable_texts(record)
+        return texts[number].text if number < len(texts) else None
+
+    def read_record(self, file_id: int, position: int, length: int) -> Record | None:
+        """Return the record at `position`; None if the file cannot be read."""
+        path = self._files[file_id].path
+        try:
+            data = read_span(Span(path, position, length))
+        except (UnreadableInput, OSError):
+            return None
+        if is_list_file(path):
+            return ListFile(span=Span(path, position, length), raw=Raw(data))
+        # With a newline, the last record of a broken line is repaired as it was when indexed.
+        line = data if data.endswith(b"\n") else data + b"\n"
+        return next(iter(TranscriptDecoder(path, position).feed(line)), None)
+
+
+_MCP: Final = "mcp__"
+ROLES: Final = {
+    "user": (TextKind.PROMPT, TextKind.COMMAND, TextKind.QUEUED),
+    "assistant": (TextKind.REPLY, TextKind.THINKING, TextKind.TOOL_INPUT),
+    "tool": (TextKind.TOOL_RESULT,),
+    "system": (TextKind.SUMMARY, TextKind.TITLE, TextKind.NOTICE, TextKind.OTHER),
+}
+_KINDS: Final = {
+    "command": (TextKind.COMMAND,),
+    "prompt": (TextKind.PROMPT, TextKind.COMMAND, TextKind.QUEUED),
+    "summary": (TextKind.SUMMARY,),
+    "thinking": (TextKind.THINKING,),
+}
+_PATHS: Final = (TextKind.TOOL_INPUT, TextKind.COMMAND, TextKind.PROMPT, TextKind.QUEUED)
+
+
+class ConditionBuilder:
+    """Turns leaves of one query into conditions, and collects the checks that they need."""
+
+    def __init__(self, queries: TextQueries, reader: TextReader, query: Query) -> None:
+        self._queries = queries
+        self._reader = reader
+        self._query = str(query)
+        self.checks: list[Check] = []
+
+    def make_condition(self, leaf: Leaf) -> Condition:
+        """Return the condition of a field, a bound or a regular expression."""
+        match leaf:
+            case Bound(name="since"):
+                return is_since(int(leaf.moment.timestamp()))
+            case Bound():
+                return is_until(int(leaf.moment.timestamp()))
+            case Regex():
+                return self._match_regex(leaf)
+            case FieldTerm():
+                return self._match_field(leaf.name, leaf.value)
+        return NEVER
+
+    def _match_regex(self, regex: Regex) -> Condition:
+        pattern = compile_regex(regex, self._query)
+
+        def check(file_id: int, position: int, length: int, number: int) -> bool:
+            text = self._reader.read(file_id, position, length, number)
+            return text is not None and pattern.search(text) is not None
+
+        self.checks.append(check)
+        return passes(len(self.checks) - 1)
+
+    def _match_field(self, name: TextField, value: str) -> Condition:
+        makers: dict[TextField, Callable[[str], Condition]] = {
+            "project": self._match_project,
+            "session": self._match_session,
+            "role": lambda role: has_part(ROLES[role]),
+            "tool": lambda tool: self._has_name("tool", lambda name: _is_tool(name, tool)),
+            "file": self._match_file,
+            "model": lambda model: self._has_name("model", lambda name: model in name),
+            "branch": lambda branch: self._has_name("branch", lambda name: branch in name),
+            "is": self._match_kind,
+        }
+        return makers[name](value.casefold())
+
+    def _match_project(self, project: str) -> Condition:
+        encoded = encode_project_path(project).casefold()
+        files = self._in_files(lambda file: encoded in file.project.casefold())
+        return any_of([self._has_name("cwd", lambda cwd: project in cwd), files])
+
+    def _match_session(self, session: str) -> Condition:
+        return self._in_files(lambda file: file.session_id.casefold().startswith(session))
+
+    def _match_file(self, path: str) -> Condition:
+        """Match tool calls, commands and prompts that mention the path."""
+        match = to_match(Phrase(path))
+        return all_of([holds_words(match), has_part(_PATHS)]) if match else NEVER
+
+    def _match_kind(self, kind: str) -> Condition:
+        if kind == "error":
+            return is_error()
+        return is_of_subagent() if kind == "subagent" else has_part(_KINDS[kind])
+
+    def _in_files(self, matches: Callable[[IndexedFile], bool]) -> Condition:
+        files = self._queries.files.items()
+        return in_files(number for number, file in files if matches(file))
+
+    def _has_name(self, column: NamedColumn, matches: Callable[[str], bool]) -> Condition:
+        numbers: Iterable[int] = (
+            number for number, name in self._queries.names.items() if matches(name.casefold())
+        )
+        return has_name(column, numbers)
+
+
+def _is_tool(name: str, wanted: str) -> bool:
+    """Whether a tool is meant; for MCP tools, which have long names, any part of it is enough."""
+    return name == wanted or (name.startswith(_MCP) and wanted in name)

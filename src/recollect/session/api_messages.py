@@ -1,0 +1,114 @@
+"""Messages in the shape of the Messages API: what a program would send to continue a session.
+
+Knows what the API refuses: calls without a result, results without a call, empty texts, thinking
+without its signature. Injected texts stay, because the model saw them; lines that the client made
+up in the model's name do not. Cache breakpoints are left to the next caller, who may set only four.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypedDict
+
+from msgspec import Raw, Struct
+
+from recollect.records.blocks import Text, Thinking, ToolResult, ToolUse, UnknownBlock
+from recollect.records.decoding import decode_value
+from recollect.session.content import AnyBlock
+from recollect.session.messages import Message
+
+BlockParam = dict[str, object]
+"""A content block as the API takes it."""
+
+
+class MessageParam(TypedDict):
+    """A message as the API takes it."""
+
+    role: Literal["user", "assistant"]
+    content: list[BlockParam]
+
+
+def to_api_messages(messages: Sequence[Message]) -> tuple[MessageParam, ...]:
+    """`messages`, as `messages=` of a request: roles alternate, and results follow their calls."""
+    results = {
+        block.tool_use_id: block
+        for message in messages
+        for block in message.content
+        if isinstance(block, ToolResult)
+    }
+    united: list[MessageParam] = []
+    for param in _iter_params(messages, results):
+        if united and united[-1]["role"] == param["role"]:
+            united[-1]["content"] += param["content"]
+        elif param["content"]:
+            united.append(param)
+    return tuple(united)
+
+
+def _iter_params(
+    messages: Iterable[Message], results: dict[str, ToolResult]
+) -> Iterator[MessageParam]:
+    """What was said, each reply with the results of its calls directly behind it.
+
+    The client writes one line per result, in the order in which tools ended and sometimes behind
+    later words; the API wants all of them first in the message after the calls.
+    """
+    waiting = dict(results)
+    for message in messages:
+        if message.is_synthetic or message.failure is not None:
+            continue
+        answers: list[ToolResult] = []
+        said: list[AnyBlock] = []
+        for block in message.content:
+            if isinstance(block, ToolUse):
+                # Taken out, so that a call which is written again is dropped: ids are unique.
+                result = waiting.pop(block.id, None)
+                if result is None:
+                    continue
+                answers.append(result)
+            if not isinstance(block, ToolResult):
+                said.append(block)
+        role: Literal["user", "assistant"] = "assistant" if message.role == "assistant" else "user"
+        yield {"role": role, "content": _to_params(said)}
+        yield {"role": "user", "content": _to_params(answers)}
+
+
+def _to_params(blocks: Iterable[AnyBlock]) -> list[BlockParam]:
+    params = (_to_param(block) for block in blocks)
+    return [param for param in params if param]
+
+
+def _to_param(block: AnyBlock) -> BlockParam | None:
+    """A block with the fields that it has, by their wire names; None for what the API refuses."""
+    match block:
+        case UnknownBlock():
+            return decode_value(block.raw, dict[str, object])
+        case Text():
+            written = Text(text=block.words, citations=block.citations)
+            return _list_fields(written) if block.words.strip() else None
+        case Thinking(signature=""):
+            return None
+        case ToolUse():
+            wanted = decode_value(block.input, dict[str, object])
+            return {**_list_fields(block), "input": wanted or {}}
+    return _list_fields(block)
+
+
+def _list_fields(struct: Struct) -> BlockParam:
+    tag = struct.__struct_config__.tag
+    found: BlockParam = {} if tag is None else {"type": tag}
+    names = zip(struct.__struct_fields__, struct.__struct_encode_fields__, strict=True)
+    for name, wire_name in names:
+        value = _to_plain(getattr(struct, name))
+        if value is not None and name != "cache_control":
+            found[wire_name] = value
+    return found
+
+
+def _to_plain(value: object) -> object:
+    match value:
+        case Raw():
+            return decode_value(value, object)
+        case Struct():
+            return _list_fields(value)
+        case tuple():
+            return _to_params(Text(text=part) if isinstance(part, str) else part for part in value)
+    return value

@@ -1,0 +1,306 @@
+"""Which hooks ran, and what came of it.
+
+One run may leave several records: a sign that it started, its result, a line in the summary of a
+stopped turn. They are one run when event id and command agree. What a hook said to the model or
+to the person is an entry of its own, because its record does not name the command.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from recollect.records.attachment_kinds import (
+    AsyncHookResponse,
+    BlockingError,
+    HookAdditionalContext,
+    HookBlockingError,
+    HookCancelled,
+    HookErrorDuringExecution,
+    HookKind,
+    HookNonBlockingError,
+    HookPermissionDecision,
+    HookStoppedContinuation,
+    HookSuccess,
+    HookSystemMessage,
+)
+from recollect.records.attachments import Attachment
+from recollect.records.conversation import Assistant, User
+from recollect.records.decoding import decode_value
+from recollect.records.envelope import Chain
+from recollect.records.progress import HookProgress, Progress, SavedHookContext
+from recollect.records.system import StopHookSummary
+
+
+class HookOutcome(StrEnum):
+    """How a run ended, or what a hook said."""
+
+    RUNNING = "running"
+    FINISHED = "finished"
+    """It ran, and nothing says how it ended."""
+    SUCCESS = "success"
+    FAILED = "failed"
+    BLOCKED = "blocked"
+    STOPPED = "stopped"
+    """It ended the turn."""
+    CANCELLED = "cancelled"
+    ADDED_CONTEXT = "added_context"
+    MESSAGE = "message"
+    DECISION = "decision"
+
+
+_REMARKS = frozenset({HookOutcome.ADDED_CONTEXT, HookOutcome.MESSAGE, HookOutcome.DECISION})
+_STOP = "Stop"
+_Key = tuple[str | None, str | None, str | None]
+"""The id that the records of one event share, the command, and the event."""
+
+
+class HookRun(Struct, frozen=True, kw_only=True):
+    """A run of a hook, or something that a hook said."""
+
+    event: str | None = None
+    name: str | None = None
+    command: str | None = None
+    outcome: HookOutcome
+    exit_code: int | None = None
+    duration_ms: float | None = None
+    tool_use_id: str | None = None
+    """The tool call that it is about; for other events an id that its records share."""
+    text: str = ""
+    """What the hook, or the client about it, had to say."""
+    stdout: str = ""
+    stderr: str = ""
+    uuid: str | None = None
+    timestamp: str | None = None
+
+    @property
+    def is_remark(self) -> bool:
+        """Whether this is what a hook said and not a run of its own."""
+        return self.outcome in _REMARKS
+
+
+_OUTCOMES: dict[type[HookKind], HookOutcome] = {
+    HookSuccess: HookOutcome.SUCCESS,
+    HookBlockingError: HookOutcome.BLOCKED,
+    HookNonBlockingError: HookOutcome.FAILED,
+    HookErrorDuringExecution: HookOutcome.FAILED,
+    HookCancelled: HookOutcome.CANCELLED,
+    HookStoppedContinuation: HookOutcome.STOPPED,
+    HookAdditionalContext: HookOutcome.ADDED_CONTEXT,
+    HookSystemMessage: HookOutcome.MESSAGE,
+    HookPermissionDecision: HookOutcome.DECISION,
+}
+
+
+class _Response(Struct, frozen=True, rename="camel"):
+    """What a background hook answered, as far as somebody reads it."""
+
+    system_message: str | None = None
+
+
+def build_hooks(chain: Sequence[Chain]) -> tuple[HookRun, ...]:
+    """The hooks of `chain`, each where its first record stands."""
+    gathered = _Gathering()
+    last_said = -1
+    for place, link in enumerate(chain):
+        if isinstance(link, User | Assistant):
+            last_said = place
+        elif isinstance(link, StopHookSummary):
+            gathered.add_summary(link, place)
+        else:
+            run = _read_run(link)
+            if run is not None:
+                gathered.add(run, place)
+    return gathered.settle(last_said)
+
+
+class _Gathering:
+    """Unites the records of one run."""
+
+    def __init__(self) -> None:
+        self._runs: list[HookRun] = []
+        self._places: list[int] = []
+        self._started: defaultdict[_Key, deque[int]] = defaultdict(deque)
+        self._unnamed: defaultdict[_Key, deque[int]] = defaultdict(deque)
+        """Runs that no summary has named; a summary does not tell their event."""
+        self._said: set[tuple[str | None, str]] = set()
+
+    def add(self, run: HookRun, place: int) -> None:
+        """Take in a record of a single run, or what a hook said."""
+        started = None if run.outcome is HookOutcome.RUNNING else self._find_started(run)
+        if started is not None:
+            self._runs[started] = _unite(self._runs[started], run)
+            return
+        if run.tool_use_id and run.command:
+            self._unnamed[run.tool_use_id, run.command, None].append(len(self._runs))
+            if run.outcome is HookOutcome.RUNNING:
+                self._started[run.tool_use_id, run.command, run.event].append(len(self._runs))
+        self._append(run, place)
+
+    def add_summary(self, link: StopHookSummary, place: int) -> None:
+        """Take in the hooks of a stopped turn, of which some have been seen before."""
+        for run in _read_summary(link):
+            known = self._unnamed.get((run.tool_use_id, run.command, None))
+            if known:
+                index = known.popleft()
+                self._runs[index] = _unite(self._runs[index], run)
+            else:
+                self._append(run, place)
+        for text in _read_texts(link.hook_additional_context):
+            if (link.tool_use_id, text) not in self._said:
+                self._append(_make_remark(link, _STOP, _STOP, text), place)
+
+    def settle(self, last_said: int) -> tuple[HookRun, ...]:
+        """The runs; none that started before something was said at `last_said` still runs."""
+        return tuple(
+            replace(run, outcome=HookOutcome.FINISHED)
+            if run.outcome is HookOutcome.RUNNING and place < last_said
+            else run
+            for run, place in zip(self._runs, self._places, strict=True)
+        )
+
+    def _find_started(self, run: HookRun) -> int | None:
+        """The run that has only been seen to start, and of which `run` is the result."""
+        started = self._started.get((run.tool_use_id, run.command, run.event), deque())
+        while started:
+            index = started.popleft()
+            if self._runs[index].outcome is HookOutcome.RUNNING:
+                return index
+        return None
+
+    def _append(self, run: HookRun, place: int) -> None:
+        self._runs.append(run)
+        self._places.append(place)
+        if run.is_remark:
+            self._said.add((run.tool_use_id, run.text))
+
+
+def _unite(known: HookRun, later: HookRun) -> HookRun:
+    """One run from two records: a start gives way to a result, which a summary only completes."""
+    if known.outcome is HookOutcome.RUNNING:
+        return replace(later, event=known.event or later.event, name=known.name or later.name)
+    if known.duration_ms is None:
+        return replace(known, duration_ms=later.duration_ms)
+    return known
+
+
+def _read_run(link: Chain) -> HookRun | None:
+    """What a record other than a summary says of a hook; None when it is about none."""
+    match link:
+        case Attachment(attachment=HookKind() as kind):
+            return _read_attachment(link, kind)
+        case Progress(data=HookProgress() as data):
+            return HookRun(
+                event=data.hook_event,
+                name=data.hook_name,
+                command=data.command,
+                outcome=HookOutcome.RUNNING,
+                tool_use_id=link.tool_use_id,
+                text=data.status_message or data.prompt_text or "",
+                uuid=link.uuid,
+                timestamp=link.timestamp,
+            )
+        case SavedHookContext():
+            texts = (link.content,) if isinstance(link.content, str) else link.content or ()
+            return _make_remark(link, link.hook_event, link.hook_name, "\n".join(texts))
+    return None
+
+
+def _read_attachment(link: Attachment, kind: HookKind) -> HookRun:
+    return HookRun(
+        event=kind.hook_event,
+        name=kind.hook_name,
+        command=_command_of(kind),
+        outcome=_outcome_of(kind),
+        exit_code=kind.exit_code,
+        duration_ms=kind.duration_ms,
+        tool_use_id=kind.tool_use_id,
+        text=_text_of(kind),
+        stdout=kind.stdout or "",
+        stderr=kind.stderr or "",
+        uuid=link.uuid,
+        timestamp=link.timestamp,
+    )
+
+
+def _command_of(kind: HookKind) -> str | None:
+    if isinstance(kind, HookBlockingError) and kind.blocking_error is not None:
+        return kind.blocking_error.command
+    return kind.command
+
+
+def _outcome_of(kind: HookKind) -> HookOutcome:
+    if isinstance(kind, AsyncHookResponse):
+        return HookOutcome.FAILED if kind.exit_code else HookOutcome.SUCCESS
+    return _OUTCOMES[type(kind)]
+
+
+def _text_of(kind: HookKind) -> str:
+    match kind:
+        case HookBlockingError(blocking_error=BlockingError(blocking_error=str(text))):
+            return text
+        case HookStoppedContinuation(message=str(text)):
+            return text
+        case HookPermissionDecision(decision=str(text)):
+            return text
+        case AsyncHookResponse():
+            response = decode_value(kind.response, _Response)
+            return (response.system_message if response else None) or ""
+    return "\n".join(_read_texts(kind.content))
+
+
+def _read_texts(raw: Raw) -> tuple[str, ...]:
+    """The texts in `raw`, which is one, a list of them, or absent."""
+    text = decode_value(raw, str)
+    if text is not None:
+        return (text,)
+    return decode_value(raw, tuple[str, ...]) or ()
+
+
+def _make_remark(
+    link: SavedHookContext | StopHookSummary, event: str | None, name: str | None, text: str
+) -> HookRun:
+    return HookRun(
+        event=event,
+        name=name,
+        outcome=HookOutcome.ADDED_CONTEXT,
+        tool_use_id=link.tool_use_id,
+        text=text,
+        uuid=link.uuid,
+        timestamp=link.timestamp,
+    )
+
+
+def _read_summary(link: StopHookSummary) -> Iterator[HookRun]:
+    """The runs that a summary names, each with the errors that quote its command."""
+    errors = _read_texts(link.hook_errors)
+    is_only = len(link.hook_infos) == 1
+    for info in link.hook_infos:
+        own = [error for error in errors if is_only or f"[{info.command}]" in error]
+        outcome = _outcome_in(link, is_only=is_only, has_failed=bool(own), is_clean=not errors)
+        stop_reason = link.stop_reason if outcome is HookOutcome.STOPPED else None
+        yield HookRun(
+            event=_STOP,
+            name=_STOP,
+            command=info.command,
+            outcome=outcome,
+            duration_ms=info.duration_ms,
+            tool_use_id=link.tool_use_id,
+            text="\n".join(own) or stop_reason or "",
+            uuid=link.uuid,
+            timestamp=link.timestamp,
+        )
+
+
+def _outcome_in(
+    link: StopHookSummary, *, is_only: bool, has_failed: bool, is_clean: bool
+) -> HookOutcome:
+    """How one of a summary's hooks ended; trouble of unknown origin proves nothing."""
+    if link.prevented_continuation and is_only:
+        return HookOutcome.STOPPED
+    if has_failed:
+        return HookOutcome.FAILED
+    is_clean = is_clean and not link.prevented_continuation
+    return HookOutcome.SUCCESS if is_clean else HookOutcome.FINISHED

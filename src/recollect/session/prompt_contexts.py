@@ -1,0 +1,166 @@
+"""The text of a prompt → the person's own words, and what was put beside them.
+
+Editors and the client wrap what they add in tags; claude-code-plus writes a Markdown quote with
+one line per context. Only whole wrappers at the edges of the text are taken out: a person who
+writes about `<system-reminder>` keeps those words.
+"""
+
+import re
+from enum import StrEnum
+
+from msgspec import Raw, Struct
+
+from recollect.records.decoding import decode_value
+from recollect.records.envelope import is_absent
+from recollect.session.record_texts import read_strings
+
+
+class ContextKind(StrEnum):
+    """What a context is; the second group is that of claude-code-plus."""
+
+    IDE_SELECTION = "ide_selection"
+    IDE_OPENED_FILE = "ide_opened_file"
+    IDE_DIAGNOSTICS = "ide_diagnostics"
+    REMINDER = "reminder"
+    PASTED = "pasted"
+    HOOK = "hook"
+
+    FILE = "file"
+    WEB = "web"
+    FOLDER = "folder"
+    SYMBOL = "symbol"
+    TERMINAL = "terminal"
+    PROBLEMS = "problems"
+    GIT = "git"
+    SELECTION = "selection"
+    WORKSPACE = "workspace"
+
+
+class Context(Struct, frozen=True):
+    """Something beside the person's words: its kind, what it says, and the file it is about."""
+
+    kind: ContextKind
+    text: str
+    path: str | None = None
+    first_line: int | None = None
+    last_line: int | None = None
+
+
+_TAGS = {
+    "ide_selection": ContextKind.IDE_SELECTION,
+    "ide_opened_file": ContextKind.IDE_OPENED_FILE,
+    "ide_diagnostics": ContextKind.IDE_DIAGNOSTICS,
+    "system-reminder": ContextKind.REMINDER,
+    "pasted_content": ContextKind.PASTED,
+    "user-prompt-submit-hook": ContextKind.HOOK,
+    "session-start-hook": ContextKind.HOOK,
+}
+_OPENING = re.compile(rf"<({'|'.join(_TAGS)})(?:\s[^<>]*)?>")
+_SPACE = " \t\r\n"
+_SELECTED = re.compile(r"selected the lines (\d{1,9}) to (\d{1,9}) from (.+?)(?::?\n|\Z)")
+_OPENED = ("opened the file ", " in the IDE")
+
+_PLUS_BLOCK = re.compile(r"\A> \*\*上下文资料\*\*[ \t\r]*\n(?:>[ \t\r]*\n)?((?:> - .+(?:\n|\Z))+)")
+_PLUS_BULLET = "> - "
+_VARIATION_SELECTOR = "\ufe0f"
+_PLUS_PATH = re.compile(r"`([^`]+)`|(https?://\S+)")
+_PLUS_ICONS = {
+    "📄": ContextKind.FILE,
+    "🌐": ContextKind.WEB,
+    "📁": ContextKind.FOLDER,
+    "🔗": ContextKind.SYMBOL,
+    "💻": ContextKind.TERMINAL,
+    "⚠": ContextKind.PROBLEMS,
+    "🔀": ContextKind.GIT,
+    "✏": ContextKind.SELECTION,
+    "🏠": ContextKind.WORKSPACE,
+}
+_REFERENCES = {kind.value: kind for kind in _PLUS_ICONS.values()}
+
+
+def read_references(raw: Raw) -> tuple[Context, ...]:
+    """The contexts in the field `contexts`, by which claude-code-plus names what it added."""
+    if is_absent(raw):
+        return ()
+    return tuple(map(_read_reference, decode_value(raw, tuple[Raw, ...]) or ()))
+
+
+def _read_reference(raw: Raw) -> Context:
+    fields = decode_value(raw, dict[str, Raw])
+    if fields is None:
+        return Context(ContextKind.FILE, "\n".join(read_strings(raw)))
+    name = "".join(read_strings(fields.pop("type", Raw()))).lower().removesuffix("reference")
+    fields.pop("displayType", None)
+    texts = {name: read_strings(value) for name, value in fields.items()}
+    paths = (*texts.get("fullPath", ()), *texts.get("path", ()))
+    words = dict.fromkeys(text for found in texts.values() for text in found)
+    kind = _REFERENCES.get(name, ContextKind.FILE)
+    return Context(kind, "\n".join(words), next(iter(paths), None))
+
+
+def separate_words(text: str) -> tuple[str, tuple[Context, ...]]:
+    """The person's own words in `text`, and the contexts around them, in order."""
+    text = text.strip(_SPACE)
+    before, start = _take_leading(text)
+    behind, end = _take_trailing(text, start)
+    words, listed = _take_plus_block(text[start:end].strip(_SPACE))
+    return words, (*before, *listed, *behind)
+
+
+def _take_leading(text: str) -> tuple[list[Context], int]:
+    """The contexts that `text` begins with, and where they end."""
+    found: list[Context] = []
+    start = 0
+    while opening := _OPENING.match(text, start):
+        closing = text.find(f"</{opening[1]}>", opening.end())
+        if closing < 0:
+            break
+        found.append(_make_context(opening[1], text[opening.end() : closing]))
+        start = closing + len(f"</{opening[1]}>")
+        while start < len(text) and text[start] in _SPACE:
+            start += 1
+    return found, start
+
+
+def _take_trailing(text: str, start: int) -> tuple[list[Context], int]:
+    """The contexts that `text` ends with, from `start` on, and where they begin."""
+    found: list[Context] = []
+    end = len(text)
+    while name := next((name for name in _TAGS if text.endswith(f"</{name}>", start, end)), None):
+        opening = _OPENING.match(text, max(text.rfind(f"<{name}", start, end), start), end)
+        if opening is None or opening[1] != name:
+            break
+        found.append(_make_context(name, text[opening.end() : end - len(f"</{name}>")]))
+        end = opening.start()
+        while end > start and text[end - 1] in _SPACE:
+            end -= 1
+    return found[::-1], end
+
+
+def _make_context(name: str, text: str) -> Context:
+    kind, text = _TAGS[name], text.strip(_SPACE)
+    if kind is ContextKind.IDE_SELECTION and (found := _SELECTED.search(text)):
+        first, last, path = found.groups()
+        return Context(kind, text, path.strip(), int(first), int(last))
+    if kind is ContextKind.IDE_OPENED_FILE:
+        path, named, _ = text.partition(_OPENED[0])[2].partition(_OPENED[1])
+        return Context(kind, text, path.strip() if named else None)
+    return Context(kind, text)
+
+
+def _take_plus_block(text: str) -> tuple[str, tuple[Context, ...]]:
+    block = _PLUS_BLOCK.match(text)
+    if block is None:
+        return text, ()
+    lines = block[1].rstrip("\n").split("\n")
+    return text[block.end() :].strip(_SPACE), tuple(_read_plus_line(line) for line in lines)
+
+
+def _read_plus_line(line: str) -> Context:
+    line = line.removeprefix(_PLUS_BULLET).strip(_SPACE)
+    icon, _, text = line.partition(" ")
+    kind = _PLUS_ICONS.get(icon.removesuffix(_VARIATION_SELECTOR))
+    if kind is None:
+        kind, text = ContextKind.FILE, line
+    path = _PLUS_PATH.search(text)
+    return Context(kind, text.strip(_SPACE), path[1] or path[2] if path else None)

@@ -1,0 +1,347 @@
+"""The texts that a record holds beside the conversation, each with the name of its field.
+
+What was said, asked and returned has readers of its own. Everything else that a client writes in
+words is found here by the types alone, so that a known record is never less visible than an unknown
+one: what is searched and shown is every text but those that `UNREAD` lists, each with its reason.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
+from types import NoneType
+from typing import Final, NamedTuple, get_args
+
+from msgspec import Raw, Struct
+from msgspec.structs import fields
+
+from recollect.records import attachment_kinds as kinds
+from recollect.records import blocks, progress, state, system
+from recollect.records.attachment_kinds import OtherAttachment
+from recollect.records.attachments import Attachment
+from recollect.records.conversation import (
+    ApiMessage,
+    Assistant,
+    Origin,
+    PermissionDecision,
+    User,
+)
+from recollect.records.decoding import decode_value
+from recollect.records.envelope import Chain, Record
+from recollect.records.state import JournalResult, JournalRow
+
+MAX_DEPTH: Final = 20
+"""Levels of JSON that are looked into."""
+
+_ID = "an id or a hash, which finds its record by `recollect show` and not by words"
+_ENVELOPE = "where and when a record was written; searches have fields for that"
+_WORD_OF_A_SET = "one word of a small set, the same in thousands of records"
+_COPY = "a copy of what another record says"
+_SAME_EVERYWHERE = "what the client gives the model in every session, nothing that happened in one"
+_SIGN_OF_LIFE = "a sign of life of a tool, whose call and result say it all"
+ELSEWHERE = "has a reader of its own"
+_FIGURES = "bookkeeping of the client or the API, without a sentence in it"
+_OPAQUE = "encrypted or encoded: nobody can read it"
+
+UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
+    Record: {"span": _ENVELOPE},
+    Chain: dict.fromkeys(Chain.__struct_fields__, _ENVELOPE),
+    state.State: {"session_id": _ID, "timestamp": _ENVELOPE},
+    blocks.Text: {"citations": _COPY, "cache_control": _FIGURES},
+    blocks.UnknownBlock: {"block_type": _WORD_OF_A_SET},
+    blocks.Source: {"type": _WORD_OF_A_SET, "media_type": _WORD_OF_A_SET, "data": _OPAQUE},
+    blocks.Image: {"cache_control": _FIGURES},
+    blocks.Document: {"citations": _FIGURES, "cache_control": _FIGURES},
+    blocks.SearchResult: {"citations": _FIGURES},
+    blocks.ResourceLink: {"mime_type": _WORD_OF_A_SET},
+    blocks.Thinking: {"signature": _OPAQUE},
+    blocks.RedactedThinking: {"data": _OPAQUE},
+    blocks.Caller: {"type": _WORD_OF_A_SET, "tool_id": _ID},
+    **{
+        kind: dict.fromkeys(kind.__struct_fields__, ELSEWHERE)
+        for kind in (blocks.ToolUse, blocks.ServerToolUseBlock, blocks.McpToolUse)
+    },
+    blocks.ToolResult: {"tool_use_id": _ID, "content": ELSEWHERE, "cache_control": _FIGURES},
+    blocks.ServerToolResult: {"tool_use_id": _ID, "content": ELSEWHERE},
+    User: {
+        "message": ELSEWHERE,
+        "contexts": ELSEWHERE,
+        **dict.fromkeys(("tool_use_result", "mcp_meta"), _COPY),
+        **dict.fromkeys(
+            (
+                "prompt_id",
+                "source_tool_assistant_uuid",
+                "source_tool_use_id",
+                "summarized_turn_prompt_uuids",
+                "interrupted_message_id",
+                "refused_message_id",
+                "joined_notice_run_ids",
+            ),
+            _ID,
+        ),
+        **dict.fromkeys(
+            ("prompt_source", "turn_origin", "permission_mode", "tool_denial_kind"), _WORD_OF_A_SET
+        ),
+        **dict.fromkeys(
+            (
+                "turn_position",
+                "mcp_call_not_read_only",
+                "summarize_metadata",
+                "image_paste_ids",
+                "thinking_metadata",
+                "turn_companion",
+                "queue_skip_attachments",
+                "queue_transcript_only",
+                "holds_persons_words",
+                "server_classifier_context",
+                "classifier_meta_lines",
+                "joined_notice_lengths",
+                "joined_notice_own",
+            ),
+            _FIGURES,
+        ),
+    },
+    Origin: {"kind": _WORD_OF_A_SET, "run_id": _ID},
+    PermissionDecision: dict.fromkeys(PermissionDecision.__struct_fields__, _WORD_OF_A_SET),
+    ApiMessage: {
+        "id": _ID,
+        "content": ELSEWHERE,
+        **dict.fromkeys(("type", "role", "model", "stop_reason"), _WORD_OF_A_SET),
+        **dict.fromkeys(
+            ("usage", "container", "context_management", "diagnostics", "input_transformations"),
+            _FIGURES,
+        ),
+    },
+    Assistant: {
+        "message": ELSEWHERE,
+        "wire_tool_inputs": _COPY,
+        "wire_ingest_context": _ENVELOPE,
+        **dict.fromkeys(("request_id", "request_ref"), _ID),
+        **dict.fromkeys(
+            (
+                "requested_model",
+                "prompt_cache_requested",
+                "effort",
+                "per_turn_effort",
+                "made_by",
+                "thinking_display",
+                "advisor_model",
+                "attribution_agent",
+                "attribution_skill",
+                "attribution_plugin",
+                "attribution_mcp_server",
+                "attribution_mcp_tool",
+            ),
+            _WORD_OF_A_SET,
+        ),
+        **dict.fromkeys(("quota_limits", "server_classifier_request"), _FIGURES),
+    },
+    system.System: {"subtype": _WORD_OF_A_SET, "level": _WORD_OF_A_SET, "tool_use_id": _ID},
+    system.CompactMetadata: {
+        "trigger": _WORD_OF_A_SET,
+        "pre_compact_discovered_tools": _WORD_OF_A_SET,
+        "preserved_segment": _ID,
+        "preserved_messages": _ID,
+    },
+    system.MicrocompactMetadata: dict.fromkeys(
+        system.MicrocompactMetadata.__struct_fields__, _FIGURES
+    ),
+    system.LocalCommand: {
+        "command_run": _COPY,
+        "context_usage": _FIGURES,
+        "usage_report": _FIGURES,
+    },
+    system.ApiError: {"source": _WORD_OF_A_SET},
+    system.ModelRefusal: {"request_id": _ID, "retracted_message_uuids": _ID},
+    Attachment: {
+        "rendered": _COPY,
+        "rendered_role": _WORD_OF_A_SET,
+        "rendered_in_human_turn": _FIGURES,
+    },
+    OtherAttachment: {"kind": _WORD_OF_A_SET},
+    kinds.QueuedCommand: {
+        "prompt": ELSEWHERE,
+        "timestamp": _ENVELOPE,
+        **dict.fromkeys(("source_uuid", "delivery_id", "run_id"), _ID),
+        **dict.fromkeys(("command_mode", "tools_used_delta"), _WORD_OF_A_SET),
+        **dict.fromkeys(("image_paste_ids", "usage"), _FIGURES),
+    },
+    kinds.FileKind: {"saved_copy_framing": _FIGURES},
+    kinds.EditedImageFile: {"content": _OPAQUE},
+    kinds.SelectedLines: {"ide_name": _WORD_OF_A_SET},
+    kinds.HookKind: {"tool_use_id": _ID, "hook_event": _WORD_OF_A_SET},
+    kinds.AsyncHookResponse: {"process_id": _ID},
+    kinds.PlanKind: {"reminder_type": _WORD_OF_A_SET},
+    kinds.StructuredOutput: {"tool_use_id": _ID},
+    kinds.CommandPermissions: {"model": _WORD_OF_A_SET, "allowed_tools": _WORD_OF_A_SET},
+    kinds.TextReminder: {"text": _SAME_EVERYWHERE},
+    **{
+        kind: dict.fromkeys(kind.__struct_fields__, _SAME_EVERYWHERE)
+        for kind in (
+            kinds.AgentListingDelta,
+            kinds.Date,
+            kinds.DateChange,
+            kinds.DeferredToolsDelta,
+            kinds.DeferredToolsRecord,
+            kinds.Environment,
+            kinds.Instructions,
+            kinds.InvokedSkills,
+            kinds.McpInstructionsDelta,
+            kinds.ModelKind,
+            kinds.OutputStyle,
+            kinds.PromptSnapshot,
+            kinds.SessionContext,
+            kinds.SkillListing,
+        )
+    },
+    progress.Progress: {"tool_use_id": _ID, "parent_tool_use_id": _ID},
+    progress.HookProgress: dict.fromkeys(("hook_event", "hook_name", "command"), _COPY),
+    progress.OtherProgress: {"kind": _WORD_OF_A_SET},
+    progress.SavedHookContext: {"tool_use_id": _ID, "hook_event": _WORD_OF_A_SET},
+    **{
+        kind: dict.fromkeys(kind.__struct_fields__, _SIGN_OF_LIFE)
+        for kind in (
+            progress.AgentProgress,
+            progress.McpProgress,
+            progress.QueryUpdate,
+            progress.SearchResultsReceived,
+            progress.ShellProgress,
+            progress.WaitingForTask,
+        )
+    },
+    state.Summary: {"leaf_uuid": _ID},
+    state.QueueOperation: {
+        "operation": _WORD_OF_A_SET,
+        "content": ELSEWHERE,
+        "reason": _WORD_OF_A_SET,
+        "command_uuid": _ID,
+        "delivery_id": _ID,
+    },
+    state.FileHistorySnapshot: {"message_id": _ID, "snapshot": _FIGURES},
+    state.FileHistoryDelta: {
+        "message_id": _ID,
+        "snapshot_message_id": _ID,
+        "tracking_path": _COPY,
+        "backup": _FIGURES,
+    },
+    state.LastPrompt: {"last_prompt": _COPY, "leaf_uuid": _ID},
+    state.AgentColor: {"agent_color": _WORD_OF_A_SET},
+    state.Mode: {"mode": _WORD_OF_A_SET},
+    state.PermissionMode: {"permission_mode": _WORD_OF_A_SET},
+    state.WorktreeSession: {"original_head_commit": _ID, "session_id": _ID},
+    state.ContinuedIn: {"continued_in_session_id": _ID},
+    state.Replacement: {"kind": _WORD_OF_A_SET, "tool_use_id": _ID},
+    state.ContentReplacement: {"agent_id": _ID},
+    state.ForkContextRef: dict.fromkeys(("agent_id", "parent_session_id", "parent_last_uuid"), _ID),
+    state.BridgeSession: dict.fromkeys(
+        ("bridge_session_id", "owner_account_uuid", "owner_organization_uuid"), _ID
+    ),
+    state.CostState: {"model_usage": _FIGURES},
+    state.ToolsUsed: {"tools": _WORD_OF_A_SET},
+    state.AtisLatch: {"atis": _WORD_OF_A_SET},
+    state.IsolationLatch: {"side": _WORD_OF_A_SET},
+    state.MemoryMode: {"mode": _WORD_OF_A_SET, "after_uuid": _ID},
+    state.HistorySuppression: {"cause": _WORD_OF_A_SET, "ts": _ENVELOPE},
+    state.ArtifactCommentMonitor: {"artifacts": _FIGURES},
+    state.ArtifactAutoreactLedger: {"account_uuid": _ID, "artifacts": _FIGURES},
+    state.AttributionSnapshot: {"message_id": _ID},
+    state.AgentMetadata: {"agent_id": _ID, "agent_type": _WORD_OF_A_SET},
+    **{
+        kind: dict.fromkeys(kind.__struct_fields__, _COPY)
+        for kind in (state.ApiRequestShape, state.ApiRequestBlob, state.ApiRequest)
+    },
+    JournalRow: {"key": _ID, "agent_id": _ID},
+    JournalResult: {"tools_used": _WORD_OF_A_SET},
+}
+"""Fields whose text is neither searched nor shown, with the reason; a subclass inherits them."""
+
+_ABSENT: Final = ApiMessage().stop_details
+"""The default, which is one object for all messages."""
+
+NamedText = tuple[str, str]
+"""The name of a field, and a text in it."""
+
+
+def list_texts(value: Record | blocks.Block) -> list[NamedText]:
+    """The texts in a record or block that nothing else reads, each with the name of its field."""
+    found: list[NamedText] = []
+    _add_fields(value, found)
+    if isinstance(value, Assistant):
+        message = value.message
+        # Checked here: few messages say why they stopped, and most records are messages.
+        if message is not None and (message.stop_sequence or message.stop_details is not _ABSENT):
+            _add_fields(message, found)
+    return found
+
+
+def find_unread(kind: type[Struct]) -> dict[str, str]:
+    """The fields of a type that are left out, with the reasons."""
+    return {name: why for each in kind.__mro__ for name, why in UNREAD.get(each, {}).items()}
+
+
+class _Fields(NamedTuple):
+    """The fields of a type that may hold texts, and what they are where nothing was written."""
+
+    names: tuple[str, ...]
+    read: Callable[[Struct], tuple[object, ...]]
+    defaults: tuple[object, ...]
+
+
+@cache
+def _find_fields(kind: type[Struct]) -> _Fields:
+    unread = find_unread(kind)
+    known = [each for each in fields(kind) if each.name not in unread and _may_hold_text(each.type)]
+    names = tuple(each.name for each in known)
+    return _Fields(names, _make_getter(names), tuple(each.default for each in known))
+
+
+def _make_getter(names: tuple[str, ...]) -> Callable[[Struct], tuple[object, ...]]:
+    if len(names) > 1:
+        return attrgetter(*names)
+    # With a single name, attrgetter gives the value itself and no tuple.
+    return lambda value: tuple(getattr(value, name) for name in names)
+
+
+def _may_hold_text(kind: object) -> bool:
+    return not {*(get_args(kind) or (kind,))} <= {bool, int, float, NoneType}
+
+
+def _add_texts(value: object, name: str, found: list[NamedText]) -> None:
+    if isinstance(value, str):
+        if value:
+            found.append((name, value))
+    elif isinstance(value, Raw):
+        found += ((name, text) for text in read_strings(value))
+    elif isinstance(value, Struct):
+        if isinstance(value, blocks.Source) and value.type == "text" and value.data:
+            found.append((name, value.data))
+        _add_fields(value, found)
+    elif isinstance(value, tuple | dict):
+        for inner in value.values() if isinstance(value, dict) else value:
+            _add_texts(inner, name, found)
+
+
+def _add_fields(value: Struct, found: list[NamedText]) -> None:
+    known = _find_fields(type(value))
+    texts = known.read(value)
+    # Nearly every record has nothing here, and its values are then the very defaults.
+    if texts == known.defaults:
+        return
+    for name, text, default in zip(known.names, texts, known.defaults, strict=True):
+        if text is not default:
+            _add_texts(text, name, found)
+
+
+def read_strings(raw: Raw) -> list[str]:
+    """The strings in a JSON text, in order: what a person would read of it."""
+    found: list[str] = []
+    if bytes(raw):
+        _collect(decode_value(raw, object), MAX_DEPTH, found.append)
+    return found
+
+
+def _collect(value: object, depth: int, add: Callable[[str], None]) -> None:
+    if isinstance(value, str):
+        add(value)
+    elif depth and isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            _collect(inner, depth - 1, add)

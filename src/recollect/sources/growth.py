@@ -1,0 +1,188 @@
+"""Whether a file has grown, been rewritten, been replaced, or is gone: the one rule for it.
+
+A reader records the state of a file that it has read up to some position, and compares the file
+with that state later: by what a directory listing says (`FileState.is_current`), and if that
+differs, on the open file, by its first bytes and those before the known end (`find_growth`). The
+bytes between are not read again, so a file that was changed there and appended to between two looks
+passes for one that was only appended to. Readers that can afford it compare a digest of everything.
+"""
+
+import os
+import time
+from enum import Enum, auto
+from io import FileIO
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from hashlib import blake2b
+
+EDGE: Final = 4096
+"""Bytes at the start, and before the known end, that are compared."""
+
+UNFINISHED: Final = -1
+"""The recorded size of a file that was not read to its end."""
+
+UNTRUSTED: Final = -1
+"""Stands for the time of a racy state in a stamp, so that it equals that of no file."""
+
+_CHUNK: Final = 1 << 20
+_SECOND_NS: Final = 1_000_000_000
+_TICK_NS: Final = 50_000_000
+"""No clock that counts fractions of a second stays at one value for longer."""
+
+Stamp = tuple[int, int, int]
+"""Inode, size and time of last modification: what listing a directory says about a file."""
+
+
+class Growth(Enum):
+    """What happened to a file since its state was recorded."""
+
+    UNCHANGED = auto()
+    APPENDED = auto()
+    """It is longer, and both edges are the same."""
+    RACY = auto()
+    """Size, time and edges are the same, but the state was recorded too soon after a write."""
+    TOUCHED = auto()
+    """The time is different and the edges are the same; it is not longer."""
+    REWRITTEN = auto()
+    """An edge is different, or it is shorter than what was read of it."""
+    REPLACED = auto()
+    """Another file has its name."""
+
+
+class FileState(Struct, frozen=True, gc=False, array_like=True):
+    """A file as it was when it was read up to `position`; by default, one that was never read."""
+
+    position: int = 0
+    """Where reading can continue, always the start of a line; 0 if it has to start over."""
+    device: int = 0
+    """Recorded, never compared: it can be a different number after each start of the machine."""
+    inode: int = 0
+    """0 where a listing does not have it (Windows)."""
+    size: int = 0
+    mtime_ns: int = UNTRUSTED
+    head_hash: bytes = b""
+    tail_hash: bytes = b""
+    is_racy: bool = True
+    """Whether it was read so soon after a write that another write could leave the same time."""
+
+    @property
+    def stamp(self) -> Stamp:
+        """What a listing says of the file as long as it is unchanged."""
+        return self.inode, self.size, UNTRUSTED if self.is_racy else self.mtime_ns
+
+    def is_current(self, listed: Stamp) -> bool:
+        """Whether a file that is listed like this is unchanged."""
+        inode, size, mtime_ns = listed
+        is_same_file = inode == self.inode or not (inode and self.inode)
+        is_same_time = mtime_ns == self.mtime_ns and not self.is_racy
+        return is_same_file and is_same_time and size == self.size
+
+
+def look_at(file: FileIO) -> FileState:
+    """Return the state of an open file of which nothing was read; to be taken before reading."""
+    status = os.fstat(file.fileno())
+    return FileState(
+        device=status.st_dev,
+        inode=status.st_ino,
+        size=status.st_size,
+        mtime_ns=status.st_mtime_ns,
+        is_racy=is_racy(status.st_mtime_ns),
+    )
+
+
+def is_racy(mtime_ns: int, now: int | None = None) -> bool:
+    """Whether a file written at `mtime_ns` could be written again without changing its time."""
+    step = 2 * _SECOND_NS if mtime_ns % _SECOND_NS == 0 else _TICK_NS
+    return abs((time.time_ns() if now is None else now) - mtime_ns) <= step
+
+
+def make_stamp(listed: Stamp) -> Stamp:
+    """Return what to remember of a file that was listed like this and is read from now on."""
+    inode, size, mtime_ns = listed
+    return inode, size, UNTRUSTED if is_racy(mtime_ns) else mtime_ns
+
+
+def record_state(file: FileIO, seen: FileState, position: int) -> FileState:
+    """Return the state of a file that looked like `seen` and was read up to `position`."""
+    return record_edges(seen, position, *_read_edges(file, position))
+
+
+def record_edges(seen: FileState, position: int, head: bytes, tail: bytes) -> FileState:
+    """Return the same, given the first bytes and those before `position`, `EDGE` at most."""
+    return FileState(
+        position,
+        seen.device,
+        seen.inode,
+        seen.size,
+        seen.mtime_ns,
+        _hash(head),
+        _hash(tail),
+        seen.is_racy,
+    )
+
+
+def find_growth(file: FileIO, known: FileState, seen: FileState) -> Growth:
+    """Return what happened to an open file that now looks like `seen`."""
+    if known.inode and seen.inode and known.inode != seen.inode:
+        return Growth.REPLACED
+    is_same = (known.size, known.mtime_ns) == (seen.size, seen.mtime_ns)
+    if is_same and not known.is_racy:
+        return Growth.UNCHANGED
+    if not _has_same_edges(file, known, seen.size):
+        return Growth.REWRITTEN
+    if seen.size > known.size:
+        return Growth.APPENDED
+    return Growth.RACY if is_same else Growth.TOUCHED
+
+
+def is_present(path: str) -> bool:
+    """Whether anything that holds a byte is at `path`, as far as one can find out."""
+    try:
+        return os.lstat(path).st_size > 0
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        # Where we may not look, nothing is known to have changed.
+        return True
+
+
+def read_before(file: FileIO, position: int) -> bytes:
+    """Return the bytes before `position`, `EDGE` at most."""
+    file.seek(max(position - EDGE, 0))
+    return file.read(min(EDGE, position))
+
+
+def _has_same_edges(file: FileIO, known: FileState, size: int) -> bool:
+    if size < known.position:
+        return False
+    head, tail = _read_edges(file, known.position)
+    return (_hash(head), _hash(tail)) == (known.head_hash, known.tail_hash)
+
+
+def _read_edges(file: FileIO, position: int) -> tuple[bytes, bytes]:
+    return read_before(file, min(EDGE, position)), read_before(file, position)
+
+
+def _hash(data: bytes) -> bytes:
+    return new_digest(data).digest()
+
+
+def new_digest(data: bytes = b"") -> "blake2b":
+    """Return a digest of `data` that can be updated with what follows."""
+    # Takes milliseconds to load, and an answer about unchanged files compares stamps only.
+    from hashlib import blake2b
+
+    return blake2b(data, digest_size=12)
+
+
+def digest_start(file: FileIO, length: int) -> bytes:
+    """Return the digest of the first `length` bytes, for readers that must compare all of them."""
+    digest = new_digest()
+    file.seek(0)
+    while length > 0 and (chunk := file.read(min(_CHUNK, length))):
+        digest.update(chunk)
+        length -= len(chunk)
+    return digest.digest()

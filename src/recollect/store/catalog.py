@@ -1,0 +1,241 @@
+"""Rows of files and names: which transcripts the index knows, and the texts that repeat.
+
+Names that repeat are stored once and handed out as numbers; a `Names` belongs to one connection
+and one sync. Files and names carry a checksum for the sake of SQLite builds that cannot check
+pages. A path whose bytes are not UTF-8 is stored as hex digits, which SQLite and JSON can hold.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+from zlib import crc32
+
+import apsw
+import msgspec
+from msgspec import Struct
+from msgspec.structs import astuple, replace
+
+from recollect.sources.growth import UNTRUSTED, Stamp
+from recollect.store.integrity import DamagedIndex
+
+ODD: Final = "\0"
+"""Marks a path that is kept as numbers, because its bytes are no UTF-8; no path holds it."""
+
+
+def encode_path(path: str) -> str:
+    """A path whose bytes are no UTF-8 as text that is, with a mark before it."""
+    if path.isascii():
+        return path
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return ODD + os.fsencode(path).hex()
+    return path
+
+
+def encode_paths(paths: Iterable[str]) -> str:
+    """Paths for a query to compare with those that are stored: `value` of `json_each`."""
+    return msgspec.json.encode([encode_path(path) for path in paths]).decode()
+
+
+def decode_path(text: str) -> str:
+    """The path that `encode_path` was given."""
+    try:
+        return os.fsdecode(bytes.fromhex(text[1:])) if text[:1] == ODD else text
+    except (TypeError, ValueError) as error:
+        raise DamagedIndex(f"The index is damaged where it keeps the path {text!r}.") from error
+
+
+MAX_LENGTH = 10_000
+"""Characters that are kept of a name; all names are held in memory at once."""
+
+
+class FileRow(Struct, frozen=True):
+    """A transcript as it was when it was last read."""
+
+    path: str
+    project: str
+    kind: str
+    session_id: str
+    """Empty when neither the place nor the records tell it."""
+    agent_id: str | None
+    agent_type: str | None
+    """What kind of subagent it is, as the small file beside it says."""
+    began: int | None
+    """The first time that is in it, in milliseconds: of a fork, that of the fork itself."""
+    device: int
+    inode: int
+    """0 where listing a directory does not tell it."""
+    size: int
+    mtime_ns: int
+    position: int
+    """How far it can be taken up again: always the start of a line."""
+    head_hash: bytes
+    tail_hash: bytes
+    is_racy: bool
+    """Written to so shortly before it was read that its time cannot show a later change."""
+    is_gone: bool = False
+
+
+# The checksum is of all but `is_gone`, which changes by itself and which the next sync would mend.
+_COLUMNS = ("crc", "is_gone", *FileRow.__struct_fields__[:-1])
+_SELECT_FILES = f"SELECT id, {', '.join(_COLUMNS)} FROM files"
+_GONE_OR_ASKED = "WHERE is_gone OR path IN (SELECT value FROM json_each(?))"
+_SAVE_FILE = (
+    f"INSERT INTO files (id, {', '.join(_COLUMNS)}) "
+    f"VALUES (?, {', '.join('?' * len(_COLUMNS))}) ON CONFLICT (id) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS)
+)
+
+
+def load_files(
+    connection: apsw.Connection, paths: Iterable[str] | None = None, *, is_trusted: bool = False
+) -> dict[str, tuple[int, FileRow]]:
+    """Every known transcript by its path, with its number.
+
+    With `paths` these only, and those that are gone, which may be anywhere by now. `is_trusted`
+    says that pages have checksums, so that those of the rows need not be compared.
+    """
+    files: dict[str, tuple[int, FileRow]] = {}
+    if paths is None:
+        rows = connection.execute(_SELECT_FILES)
+    else:
+        rows = connection.execute(f"{_SELECT_FILES} {_GONE_OR_ASKED}", (encode_paths(paths),))
+    for number, crc, is_gone, *values in rows:
+        if not is_trusted and crc != _crc_of(number, *values):
+            raise DamagedIndex(f"The index is damaged where it keeps file {number}.")
+        *others, is_racy = values
+        row = FileRow(*others, bool(is_racy), bool(is_gone))  # type: ignore[call-arg]
+        if row.path[:1] == ODD:
+            row = _translate(row, decode_path)
+        files[row.path] = (number, row)
+    return files
+
+
+def load_states(connection: apsw.Connection) -> dict[str, Stamp]:
+    """The stamp of every transcript that is not gone, by its path."""
+    query = "SELECT path, inode, size, iif(is_racy, ?, mtime_ns) FROM files WHERE is_gone = 0"
+    rows = connection.execute(query, (UNTRUSTED,))
+    states = {path: (inode, size, time) for path, inode, size, time in rows}
+    # Hardly any is, and a call for each of thousands would cost more than reading them.
+    for path in [path for path in states if path[:1] == ODD]:
+        states[decode_path(path)] = states.pop(path)
+    return states
+
+
+def save_file(connection: apsw.Connection, row: FileRow, number: int | None = None) -> int:
+    """Write what is known of a transcript, in place of row `number` if given; give its number."""
+    if number is None:
+        number = int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM files").get)
+    *others, is_racy, is_gone = astuple(_translate(row, encode_path))
+    values = (*others, int(is_racy))
+    connection.execute(_SAVE_FILE, (number, _crc_of(number, *values), is_gone, *values))
+    return number
+
+
+def _translate(row: FileRow, translate: Callable[[str], str]) -> FileRow:
+    """The row with all that may come from names of files written otherwise."""
+    return replace(
+        row,
+        path=translate(row.path),
+        project=translate(row.project),
+        session_id=translate(row.session_id),
+        agent_id=row.agent_id and translate(row.agent_id),
+    )
+
+
+def mark_gone(connection: apsw.Connection, number: int, *, is_gone: bool) -> None:
+    """Keep the rows of a transcript that is no longer there, marked as such; or unmark them."""
+    connection.execute("UPDATE files SET is_gone = ? WHERE id = ?", (is_gone, number))
+
+
+def load_places(connection: apsw.Connection) -> dict[int, tuple[str, bool, int | None]]:
+    """Path of every known transcript, whether it is gone and when it began, by number."""
+    rows = connection.execute("SELECT id, path, is_gone, began FROM files")
+    return {
+        number: (decode_path(path), bool(is_gone), began) for number, path, is_gone, began in rows
+    }
+
+
+def has_files(connection: apsw.Connection) -> bool:
+    """Whether any transcript is known."""
+    return bool(connection.execute("SELECT EXISTS (SELECT 1 FROM files)").get)
+
+
+def has_files_elsewhere(connection: apsw.Connection, places: Iterable[str]) -> bool:
+    """Whether a transcript is known whose path begins with none of these texts.
+
+    Also true of one whose path is no text that a query could compare.
+    """
+    names = tuple(place for place in places if place.isprintable())
+    inside = " OR ".join("substr(path, 1, length(?)) = ?" for _ in names) or "false"
+    query = f"SELECT EXISTS (SELECT 1 FROM files WHERE NOT ({inside}))"
+    return bool(connection.execute(query, [name for name in names for _ in range(2)]).get)
+
+
+def _crc_of(*values: object) -> int:
+    return crc32(repr(values).encode())
+
+
+class Names:
+    """Texts that repeat, as numbers."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.numbers = _Numbers(connection)
+        """The number of each text, given to it when it is first asked for; None has none."""
+
+    def number(self, text: str | None) -> int | None:
+        """The number of `text`, given to it now if it is new."""
+        return self.numbers[text]
+
+    @property
+    def texts(self) -> Mapping[int, str]:
+        """The text of each number."""
+        return self.numbers.texts
+
+    def text(self, number: int | None) -> str | None:
+        """The text that `number` stands for."""
+        return None if number is None else self.numbers.texts.get(number)
+
+
+class _Numbers(dict[str | None, int | None]):
+    """A dictionary, so that a lookup, of which there are millions, costs no call of Python."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self.texts: dict[int, str] = {}
+        for number, text, crc in connection.execute("SELECT id, text, crc FROM names"):
+            if _crc_of(number, text) != crc:
+                raise DamagedIndex(f"The index is damaged where it keeps name {number}.")
+            self.texts[number] = text
+        super().__init__({text: number for number, text in self.texts.items()})
+        self[None] = None
+
+    def __missing__(self, text: str | None) -> int | None:
+        kept = (text or "")[:MAX_LENGTH]
+        number = self.get(kept)
+        if number is None:
+            number = len(self.texts) + 1
+            values = (number, kept, _crc_of(number, kept))
+            self._connection.execute("INSERT INTO names (id, text, crc) VALUES (?, ?, ?)", values)
+            self.texts[number] = kept
+            self[kept] = number
+        self[text] = number
+        return number
+
+
+def load_problems(connection: apsw.Connection) -> dict[str, str]:
+    """What went wrong with each file that could not be read, by its path."""
+    rows = connection.execute("SELECT path, reason FROM problems")
+    return {decode_path(path): str(reason) for path, reason in rows}
+
+
+def save_problem(connection: apsw.Connection, path: str, reason: str | None) -> None:
+    """Note what is wrong with a file, or that nothing is."""
+    if reason is None:
+        connection.execute("DELETE FROM problems WHERE path = ?", (encode_path(path),))
+    else:
+        text = reason.encode("utf-8", "replace").decode()
+        connection.execute(
+            "INSERT OR REPLACE INTO problems VALUES (?, ?)", (encode_path(path), text)
+        )

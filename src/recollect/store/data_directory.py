@@ -1,0 +1,179 @@
+"""Where Recollect keeps its own files, and with which permissions.
+
+Never below a Claude directory. The index holds what transcripts hold, so nobody else may read it.
+
+Who may write the index: one process at a time, by a lock on a file beside it.
+
+SQLite's own lock would make a second writer wait for each transaction instead of once. The holder
+shows now and then that it is alive, so that a long first sync is not taken for a dead one.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from recollect.errors import IndexFailure, NothingFound, UsageError
+
+VARIABLE = "RECOLLECT_DATA_DIR"
+INDEX_NAME = "index.db"
+
+MOUNTS = Path("/proc/mounts")
+_NETWORK = ("9p", "afs", "ceph", "cifs", "fuse.glusterfs", "fuse.sshfs", "nfs", "smb", "virtiofs")
+
+
+def find_data_directory(environment: Mapping[str, str] = os.environ) -> Path:
+    """The directory for our own data; it need not exist yet.
+
+    Raises `UsageError` when the user has chosen one that belongs to Claude Code.
+    """
+    chosen = environment.get(VARIABLE)
+    if chosen:
+        path = Path(chosen).absolute()
+        refuse_claude_directory(path, _find_claude_directories(environment))
+        return path
+    if "linux" in sys.platform:
+        # What platformdirs answers here; importing it would cost half of a warm answer.
+        base = environment.get("XDG_DATA_HOME", "").strip()
+        return Path(base or Path.home() / ".local" / "share") / "recollect"
+    import platformdirs  # not needed everywhere
+
+    return Path(platformdirs.user_data_dir("recollect", appauthor=False))
+
+
+def make_private_directory(path: Path) -> None:
+    """Make `path` a directory that only its owner can enter; those made above it are too."""
+    try:
+        for directory in reversed([path, *path.parents]):
+            if not directory.exists():
+                directory.mkdir(mode=0o700, exist_ok=True)
+        if not path.is_dir():
+            raise NotADirectoryError(20, "it is a file", str(path))
+    except OSError as error:
+        raise IndexFailure(
+            f"Cannot make the data directory {path}: {error.strerror}. "
+            f"Set {VARIABLE} to a directory that you can write to."
+        ) from error
+
+
+def refuse_claude_directory(path: Path, claude_directories: Iterable[Path]) -> None:
+    """Raise `UsageError` when `path` lies in one of these directories, which are never written."""
+    real = Path(os.path.realpath(path))
+    for directory in claude_directories:
+        if real.is_relative_to(os.path.realpath(directory)):
+            raise UsageError(
+                f"The data directory {path} lies in {directory}, which belongs to Claude Code and "
+                f"is never written to. Set {VARIABLE} to another directory."
+            )
+
+
+def is_on_network(path: Path, mounts: Path | None = None) -> bool:
+    """Whether `path` is known to be on a file system that other machines write to as well."""
+    try:
+        lines = (mounts or MOUNTS).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return False
+    real = os.path.realpath(path)
+    places = [fields for line in lines if len(fields := line.split(" ")) > 2]  # noqa: PLR2004
+    holding = [fields for fields in places if _holds(fields[1], real)]
+    kind = max(holding, key=lambda fields: len(fields[1]), default=["", "", ""])[2]
+    return kind.startswith(_NETWORK)
+
+
+def _find_claude_directories(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    from recollect.locations import resolve_roots  # half of what a status line costs
+
+    try:
+        return resolve_roots(environment=environment)
+    except NothingFound:
+        return ()
+
+
+def _holds(mount_point: str, path: str) -> bool:
+    place = mount_point.replace("\\040", " ").rstrip("/")
+    return path == place or path.startswith(f"{place}/")
+
+
+LOCK_NAME = "index.lock"
+PATIENCE_SECONDS = 20.0
+LIFE_SECONDS = 0.5
+_STEP_SECONDS = 0.02
+
+
+class Lock:
+    """The right to write, while it is held."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path = path
+        self._shown = time.monotonic()
+        self.descriptor = descriptor
+        """A process that is forked while the lock is held has to close it, or it holds it too."""
+
+    def show_life(self) -> None:
+        """Let those who wait know that the holder is at work; costs nothing when often called."""
+        now = time.monotonic()
+        if now - self._shown > LIFE_SECONDS:
+            self._shown = now
+            os.utime(self._path)
+
+
+@contextmanager
+def hold_lock(directory: Path, patience: float = PATIENCE_SECONDS) -> Iterator[Lock]:
+    """Be the only writer in `directory`; waits as long as the present one shows life."""
+    path = directory / LOCK_NAME
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise _refuse(path, error) from error
+    try:
+        _wait(path, descriptor, patience)
+        yield Lock(path, descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _wait(path: Path, descriptor: int, patience: float) -> None:
+    last_seen, deadline = -1, 0.0
+    while not _try_lock(path, descriptor):
+        seen = os.fstat(descriptor).st_mtime_ns
+        if seen != last_seen:
+            last_seen, deadline = seen, time.monotonic() + patience
+        elif time.monotonic() > deadline:
+            raise IndexFailure(
+                f"Another Recollect holds {path} and has shown no life for {patience:.0f} seconds. "
+                "Wait for it to end, or stop it."
+            )
+        time.sleep(_STEP_SECONDS)
+
+
+def _try_lock(path: Path, descriptor: int) -> bool:
+    try:
+        import fcntl  # there is no such module on Windows
+    except ImportError:
+        return _try_lock_windows(descriptor)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise _refuse(path, error) from error
+    return True
+
+
+def _try_lock_windows(descriptor: int) -> bool:
+    import msvcrt  # only on Windows
+
+    try:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+    except OSError:
+        return False
+    return True
+
+
+def _refuse(path: Path, error: OSError) -> IndexFailure:
+    return IndexFailure(
+        f"Cannot lock {path}: {error.strerror}. "
+        f"Set {VARIABLE} to a directory on a local disk that you can write to."
+    )

@@ -1,0 +1,109 @@
+"""Quick totals: the few figures of a status line, for as little as they can cost.
+
+A status line is asked for several times a second and must never wait, so this opens the index
+without the checks that every other answer makes, imports nothing but SQLite, and answers None
+instead of raising. It changes nothing, not even the index's log.
+"""
+
+import os
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import quote
+
+import apsw
+
+from recollect.store.data_directory import INDEX_NAME
+from recollect.store.versions import DATA_VERSION, SCHEMA_VERSION
+
+PATIENCE_MS: Final = 50
+"""How long somebody else's lock is waited for; only an index on a network has any."""
+
+_VERSIONS = "SELECT value FROM meta WHERE key IN ('schema', 'data') ORDER BY key"
+# `substr` and not LIKE, because a path may hold the signs that LIKE takes for others.
+_IN_PLACE = """
+substr(path, 1, length(:place)) = :place OR substr(path, 1, length(:real_place)) = :real_place
+"""
+_ARE_ALL = f"SELECT NOT EXISTS (SELECT 1 FROM files WHERE NOT ({_IN_PLACE}))"
+_SOME = f"""
+SELECT hour, sum(cost), sum(unpriced) FROM hours
+WHERE hour >= :since AND file_id IN (SELECT id FROM files WHERE {_IN_PLACE}) GROUP BY hour
+"""
+_ALL = "SELECT hour, sum(cost), sum(unpriced) FROM sums WHERE hour >= :since GROUP BY hour"
+_SESSION = """
+SELECT sum(cost), sum(unpriced) FROM hours
+WHERE file_id IN (SELECT id FROM files WHERE session_id = :session) HAVING count(*)
+"""
+_STATE = "SELECT size, mtime_ns FROM files WHERE path = :path AND is_gone = 0"
+
+
+class TotalsSum(NamedTuple):
+    """Micro-dollars, and how many messages have no known price."""
+
+    cost: int
+    unpriced: int
+
+
+class TotalsQuestion(NamedTuple):
+    """What a status line wants to know."""
+
+    since: int
+    """Hours since 1970."""
+    place: str = ""
+    """What the paths of the transcripts begin with, one way"""
+    real_place: str = ""
+    """or the other."""
+    session_id: str = ""
+    transcript: str = ""
+
+
+class QuickTotals(NamedTuple):
+    """What the index knew when it was last brought level."""
+
+    hours: dict[int, TotalsSum]
+    """What counts, by hours since 1970."""
+    session: TotalsSum | None
+    state: tuple[int, int] | None
+    """Size and time of the transcript when it was read."""
+
+
+def read_quick_totals(directory: Path, question: TotalsQuestion) -> QuickTotals | None:
+    """The answer of the index in `directory`; None unless it can be read at once."""
+    path = os.fspath(directory / INDEX_NAME)
+    try:
+        connection = _open(path)
+        try:
+            return _ask(connection, question)
+        finally:
+            connection.close()
+    except (apsw.Error, UnicodeError, OSError, ValueError, TypeError):
+        return None
+
+
+def _open(path: str) -> apsw.Connection:
+    try:
+        return _prepare(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE))
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        # Beside a log SQLite needs files that it cannot make on a read-only medium.
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        return _prepare(apsw.Connection(f"file:{quote(path)}?immutable=1", flags=flags))
+
+
+def _prepare(connection: apsw.Connection) -> apsw.Connection:
+    connection.set_busy_timeout(PATIENCE_MS)
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    connection.execute("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; BEGIN")
+    return connection
+
+
+def _ask(connection: apsw.Connection, question: TotalsQuestion) -> QuickTotals | None:
+    if connection.execute(_VERSIONS).get != [str(DATA_VERSION), str(SCHEMA_VERSION)]:
+        return None
+    values = question._asdict()
+    # With one Claude directory in it, as nearly always, the index has the sums of everything.
+    are_all = connection.execute(_ARE_ALL, values).get
+    rows = connection.execute(_ALL if are_all else _SOME, values)
+    # A damaged hour may be a text, which SQLite takes to be later than every number.
+    hours = {row[0]: TotalsSum(*row[1:]) for row in rows if isinstance(row[0], int)}
+    session = connection.execute(_SESSION, {"session": question.session_id}).fetchone()
+    state = connection.execute(_STATE, {"path": question.transcript}).fetchone()
+    return QuickTotals(hours, TotalsSum(*session) if session else None, state)

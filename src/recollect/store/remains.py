@@ -1,0 +1,157 @@
+"""What replaced indexes know of transcripts that no longer exist.
+
+Everything about existing transcripts is read from the files again, so this is all that would be
+lost. Tables are read by the names of their columns: a column that an older version did not have
+gets its default, so no version needs a migration of its own. Best effort: what contradicts itself
+is left behind.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import apsw
+from msgspec import Struct
+
+from recollect.store.catalog import FileRow, Names, load_files
+from recollect.store.file_notes import load_noted_calls, load_noted_figures, load_noted_listings
+from recollect.store.integrity import DamagedIndex, load_checksums
+from recollect.store.message_rows import MessageValues, check_messages, select_of_file
+from recollect.store.predecessors import CARRIED_KEY, DAMAGED_NAME, find_predecessors
+from recollect.store.schema import TABLE_NAMES, TABLES, read_meta
+from recollect.store.session_table import (
+    CallSummary,
+    StoredCalls,
+    StoredFigures,
+    StoredListing,
+    load_calls,
+    load_figures,
+    load_listings,
+)
+from recollect.store.versions import SCHEMA_VERSION
+
+_NOTES_TABLE = "file_notes"
+_UNREADABLE = (apsw.Error, UnicodeDecodeError, DamagedIndex)
+_DEFAULTS = {"INTEGER": "0", "TEXT": "''", "BLOB": "x''", "REAL": "0"}
+
+
+class Remains(Struct, frozen=True):
+    """What an index knows of one deleted transcript."""
+
+    file: FileRow
+    messages: list[MessageValues]
+    names: Names
+    """The names that the messages refer to."""
+
+
+class SessionRemains(NamedTuple):
+    """What lists of deleted transcripts showed, and their tool calls."""
+
+    listings: list[StoredListing]
+    figures: list[tuple[StoredFigures, list[CallSummary]]]
+
+
+def iter_remains(directory: Path, exists: Callable[[str], bool]) -> Iterator[Remains]:
+    """Iterate over what replaced indexes know of deleted transcripts, each once, newest first."""
+    seen: set[str] = set()
+    for connection, version in _iter_predecessors(directory):
+        for remains in _iter_deleted(connection, version, exists):
+            if remains.file.path not in seen:
+                seen.add(remains.file.path)
+                yield remains
+
+
+def find_session_remains(directory: Path, exists: Callable[[str], bool]) -> SessionRemains:
+    """Return the listings and tool calls that replaced indexes have of deleted transcripts."""
+    listings: dict[str, StoredListing] = {}
+    figures: dict[str, StoredFigures] = {}
+    calls: dict[str, StoredCalls] = {}
+    for connection, _ in _iter_predecessors(directory):
+        try:
+            has_notes = connection.table_exists("main", _NOTES_TABLE)
+            listings = (load_noted_listings if has_notes else load_listings)(connection) | listings
+            figures = (load_noted_figures if has_notes else load_figures)(connection) | figures
+            calls = (load_noted_calls if has_notes else load_calls)(connection) | calls
+        except _UNREADABLE:
+            continue
+    deleted = {path for path in listings.keys() | figures.keys() if not exists(path)}
+    return SessionRemains(
+        [stored for path, stored in listings.items() if path in deleted],
+        [
+            (stored, calls[path].calls if path in calls else [])
+            for path, stored in figures.items()
+            if path in deleted
+        ],
+    )
+
+
+def _iter_predecessors(directory: Path) -> Iterator[tuple[apsw.Connection, int]]:
+    """Open the replaced indexes with their versions, newest first.
+
+    Ends with one that has already carried over what those before it know.
+    """
+    for path in find_predecessors(directory):
+        with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+            try:
+                version = int(connection.execute("PRAGMA user_version").get)
+                if version < SCHEMA_VERSION:
+                    _show_as_current(connection)
+                has_carried = bool(read_meta(connection, CARRIED_KEY))
+            except _UNREADABLE:
+                continue
+            if version <= SCHEMA_VERSION:
+                yield connection, version
+                if has_carried and path.name != DAMAGED_NAME:
+                    return
+
+
+def _iter_deleted(
+    connection: apsw.Connection, version: int, exists: Callable[[str], bool]
+) -> Iterator[Remains]:
+    try:
+        names = Names(connection)
+        files = load_files(connection, is_trusted=version < SCHEMA_VERSION and load_checksums())
+    except _UNREADABLE:
+        return
+    for path, (number, row) in files.items():
+        messages = None if exists(path) else _find_sound(connection, number)
+        if messages is not None:
+            yield Remains(row, messages, names)
+
+
+def _find_sound(connection: apsw.Connection, number: int) -> list[MessageValues] | None:
+    try:
+        check_messages(connection, [number])
+        return select_of_file(connection, number)
+    except _UNREADABLE:
+        return None
+
+
+def _show_as_current(connection: apsw.Connection) -> None:
+    """Put views with the current columns before the tables of an older version."""
+    for table, columns in _find_columns().items():
+        known = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+        if known:
+            shown = ", ".join(
+                name if name in known else f"{default} AS {name}"
+                for name, default in columns.items()
+            )
+            connection.execute(f"CREATE TEMP VIEW {table} AS SELECT {shown} FROM main.{table}")
+
+
+@cache
+def _find_columns() -> dict[str, dict[str, str]]:
+    """The columns of each table and what a row has there that was written without them."""
+    with closing(apsw.Connection(":memory:")) as connection:
+        connection.execute(TABLES)
+        return {
+            table: {
+                name: _DEFAULTS[kind] if is_required else "NULL"
+                for _, name, kind, is_required, *_ in connection.execute(
+                    f"PRAGMA table_info({table})"
+                )
+            }
+            for table in sorted(TABLE_NAMES)
+        }

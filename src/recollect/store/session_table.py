@@ -1,0 +1,329 @@
+"""The tables `sessions` and `tool_calls`: what lists show of each transcript, and its tool calls.
+
+A row holds as long as its file has the size and time in it; what only reading the whole file
+shows has a size and time of its own. Nothing is deleted when a file is, so that a session can
+still be named afterwards. Rows have no checksums, because their pages do: where SQLite cannot
+check pages (see `integrity`), nothing is read from here and the files are read each time.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import starmap
+from typing import Any, Final, NamedTuple
+
+import apsw
+import msgspec
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from recollect.sources.growth import UNTRUSTED, Stamp
+from recollect.store.catalog import ODD, decode_path, encode_path, encode_paths
+from recollect.store.integrity import load_checksums
+from recollect.store.schema import LISTINGS_KEY, read_meta, write_meta
+from recollect.store.versions import LISTING_VERSION
+
+
+class Listing(Struct, frozen=True):
+    """A session in a list; None where its records do not say."""
+
+    id: str
+    project: str
+    path: str
+    size: int
+    modified: float
+    activity: float
+    """When something last happened in it, in seconds since 1970."""
+    created: str | None = None
+    last_active: str | None = None
+    cwd: str | None = None
+    title: str | None = None
+    first_prompt: str | None = None
+    first_prompt_time: str | None = None
+    git_branch: str | None = None
+    version: str | None = None
+    tag: str | None = None
+    is_subagent: bool = False
+    parent_id: str | None = None
+    """For a subagent, the session that it worked for."""
+    forked_from: str | None = None
+    """The session that its first records were copied from, where they say so."""
+    continued_in: str | None = None
+    first_reply_id: str | None = None
+    """Id of the first reply: two sessions with the same one began as the same conversation."""
+    models: tuple[str, ...] = ()
+    """In order of appearance; of a large file only those at its ends, until it was read whole."""
+    message_count: int | None = None
+    """Prompts of a person and replies; None until the file was read as a whole, like the rest."""
+    turn_count: int | None = None
+    error_count: int | None = None
+    """Failed tool calls and API failures."""
+    compaction_count: int | None = None
+    compaction_summary: str | None = None
+    """How the summary of the last compaction begins."""
+    copied_tokens: int | None = None
+    """Tokens of replies that were copied from another session, where they count."""
+    client_cost_usd: float | None = None
+    """What an old client noted on its own replies."""
+
+
+class FileFigures(Struct, frozen=True, array_like=True):
+    """What lists show of a transcript beyond what its head and tail say."""
+
+    models: tuple[str, ...] = ()
+    turns: int = 0
+    messages: int = 0
+    errors: int = 0
+    compactions: int = 0
+    summary: str = ""
+    """How the summary of the last compaction begins."""
+    copied_tokens: int = 0
+    client_cost_usd: float | None = None
+
+
+class CallSummary(Struct, frozen=True, array_like=True, gc=False):
+    """One tool call: which tool, how it ended, when it began in seconds since 1970, how long.
+
+    A copy of a call in another file has the same id.
+    """
+
+    id: str
+    tool: str
+    status: str
+    started: float | None = None
+    duration_ms: float | None = None
+
+
+class StoredListing(NamedTuple):
+    """A listing, or None for a file without a session, and what it was made from."""
+
+    path: str
+    stamp: Stamp
+    titles_hash: str
+    """Hash of the titles in all files of the project."""
+    title_file: str
+    """The other file that the title is written in; empty for none."""
+    listing: Listing | None
+
+
+class StoredFigures(NamedTuple):
+    """The figures of a transcript and what they were made from."""
+
+    path: str
+    stamp: Stamp
+    figures: FileFigures
+
+
+class StoredCalls(NamedTuple):
+    """The tool calls of a transcript and what they were made from."""
+
+    path: str
+    stamp: Stamp
+    calls: list[CallSummary]
+
+
+_FIELDS: Final = Listing.__struct_fields__
+_PATH, _IS_SUBAGENT, _MODELS = map(_FIELDS.index, ("path", "is_subagent", "models"))
+_COUNTED: Final = {
+    "models": "all_models, models",
+    "message_count": "all_messages, message_count",
+    **{name: f"{name}, NULL" for name in _FIELDS[_MODELS + 2 :]},
+}
+"""What a field is if the whole file was counted, and if not."""
+_SUMMARY: Final = FileFigures.__struct_fields__.index("summary") - 1
+"""Its index among the figures behind the models."""
+_COLUMNS: Final = {"id": "session_id"}
+"""Columns that are not called like the field: `id` is the number of a row, as in other tables."""
+_LISTED: Final = [
+    _COLUMNS.get(name, name) for name in _FIELDS[:_MODELS] if name not in ("path", "size")
+]
+_IS_COUNTED: Final = "counted_mtime_ns = mtime_ns AND counted_size = size AND counted_inode = inode"
+
+
+def _select_field(name: str) -> str:
+    if name in _COUNTED:
+        return f"iif({_IS_COUNTED}, {_COUNTED[name]})"
+    return _COLUMNS.get(name, name)
+
+
+_SELECT_LISTINGS: Final = (
+    f"SELECT inode, mtime_ns, titles_hash, title_file, {', '.join(map(_select_field, _FIELDS))} "
+    "FROM sessions WHERE titles_hash IS NOT NULL"
+)
+_SELECT_FIGURES: Final = (
+    "SELECT path, counted_inode, counted_size, counted_mtime_ns, all_models, turn_count, "
+    "all_messages, error_count, compaction_count, compaction_summary, copied_tokens, "
+    "client_cost_usd FROM sessions WHERE all_models IS NOT NULL"
+)
+_SELECT_COUNTED: Final = (
+    "SELECT id, path, counted_inode, counted_size, counted_mtime_ns FROM sessions "
+    "WHERE all_models IS NOT NULL"
+)
+_SELECT_CALLS: Final = (
+    "SELECT call_id, tool, status, started, duration_ms FROM tool_calls {} ORDER BY session, number"
+)
+_COUNT_CALLS: Final = "SELECT session, count(*) FROM tool_calls {} GROUP BY 1 ORDER BY 1"
+_AMONG: Final = " AND path IN (SELECT value FROM json_each(?))"
+
+
+def _make_upsert(columns: Sequence[str]) -> str:
+    return (
+        f"INSERT INTO sessions (path, {', '.join(columns)}) "
+        f"VALUES (?, {', '.join('?' * len(columns))}) ON CONFLICT (path) DO UPDATE SET "
+        + ", ".join(f"{name} = excluded.{name}" for name in columns)
+    )
+
+
+_SAVE_LISTING: Final = _make_upsert(
+    [
+        *("inode", "size", "mtime_ns", "titles_hash", "title_file"),
+        *(*_LISTED, "models", "message_count"),
+    ]
+)
+_SAVE_FIGURES: Final = _make_upsert(
+    [
+        *("counted_inode", "counted_size", "counted_mtime_ns", "all_models", "turn_count"),
+        *("all_messages", "error_count", "compaction_count", "compaction_summary"),
+        *("copied_tokens", "client_cost_usd"),
+    ]
+)
+
+_encode: Final = msgspec.json.Encoder().encode
+_decode_models: Final = lru_cache(maxsize=1024)(msgspec.json.Decoder(tuple[str, ...]).decode)
+
+
+def load_listings(
+    connection: apsw.Connection, paths: Iterable[str] | None = None
+) -> dict[str, StoredListing]:
+    """Return the listings of all files, or of these, by path."""
+    found: dict[str, StoredListing] = {}
+    is_outdated = _is_outdated(connection)
+    rows = _select(connection, _SELECT_LISTINGS, paths)
+    for inode, mtime_ns, titles_hash, title_file, *values in rows:
+        path = values[_PATH]
+        if path[:1] == ODD:
+            path = values[_PATH] = decode_path(path)
+        stamp = (inode, values[_PATH + 1], UNTRUSTED if is_outdated else mtime_ns)
+        listing = None
+        if values[0] is not None:
+            values[_IS_SUBAGENT] = values[_IS_SUBAGENT] == 1
+            values[_MODELS] = _decode_models(values[_MODELS])
+            listing = Listing(*values)
+        if title_file:
+            title_file = decode_path(title_file)  # noqa: PLW2901 - few have one
+        found[path] = StoredListing(path, stamp, titles_hash, title_file, listing)
+    return found
+
+
+def load_figures(
+    connection: apsw.Connection, paths: Iterable[str] | None = None
+) -> dict[str, StoredFigures]:
+    """Return the figures of all files that were read whole, or of these, by path."""
+    is_outdated = _is_outdated(connection)
+    found: dict[str, StoredFigures] = {}
+    for name, inode, size, mtime_ns, models, *counts in _select(connection, _SELECT_FIGURES, paths):
+        path = decode_path(name)
+        stamp = (inode, size, UNTRUSTED if is_outdated else mtime_ns)
+        counts[_SUMMARY] = counts[_SUMMARY] or ""
+        found[path] = StoredFigures(path, stamp, FileFigures(_decode_models(models), *counts))
+    return found
+
+
+def load_calls(
+    connection: apsw.Connection, paths: Iterable[str] | None = None
+) -> dict[str, StoredCalls]:
+    """Return the tool calls of all files that were read whole, or of these, by path."""
+    is_outdated = _is_outdated(connection)
+    found = {
+        number: StoredCalls(
+            decode_path(path), (inode, size, UNTRUSTED if is_outdated else mtime_ns), []
+        )
+        for number, path, inode, size, mtime_ns in _select(connection, _SELECT_COUNTED, paths)
+    }
+    if not found:
+        return {}
+    condition = "" if paths is None else "WHERE session IN (SELECT value FROM json_each(?))"
+    values = () if paths is None else (_encode(list(found)).decode(),)
+    # There may be tens of thousands: made without a step of Python for each, then cut up.
+    rows: list[Any] = connection.execute(_SELECT_CALLS.format(condition), values).fetchall()
+    calls = list(starmap(CallSummary, rows))
+    start = 0
+    for session, count in connection.execute(_COUNT_CALLS.format(condition), values):
+        found[session].calls.extend(calls[start : start + count])
+        start += count
+    return {stored.path: stored for stored in found.values()}
+
+
+def save_listings(connection: apsw.Connection, listings: Iterable[StoredListing]) -> None:
+    """Write listings, in place of those of the same files; within a transaction of the caller."""
+    _forget_outdated(connection)
+    connection.executemany(_SAVE_LISTING, map(_to_row, listings))
+
+
+def save_figures(
+    connection: apsw.Connection,
+    figures: Iterable[tuple[StoredFigures, Iterable[CallSummary]]],
+) -> None:
+    """Write figures and calls, in place of those of the same files; within a transaction too."""
+    _forget_outdated(connection)
+    for (path, stamp, found), calls in figures:
+        name = encode_path(path)
+        models, *counts = astuple(found)
+        counts[_SUMMARY] = counts[_SUMMARY] or None
+        values = (name, *stamp, _encode(models).decode(), *counts)
+        connection.execute(_SAVE_FIGURES, values)
+        session = connection.execute("SELECT id FROM sessions WHERE path = ?", (name,)).get
+        connection.execute("DELETE FROM tool_calls WHERE session = ?", (session,))
+        connection.executemany(
+            "INSERT INTO tool_calls VALUES (?, ?, ?, ?, ?, ?, ?)",
+            ((session, number, *astuple(call)) for number, call in enumerate(calls)),
+        )
+
+
+def find_titles(
+    connection: apsw.Connection, paths: Iterable[str]
+) -> dict[str, tuple[Stamp, str | None]]:
+    """Return the titles of these files as last listed, with the stamps of the files, by path."""
+    query = "SELECT path, inode, size, mtime_ns, title FROM sessions WHERE titles_hash IS NOT NULL"
+    is_outdated = _is_outdated(connection)
+    return {
+        decode_path(path): ((inode, size, UNTRUSTED if is_outdated else mtime_ns), title)
+        for path, inode, size, mtime_ns, title in _select(connection, query, paths)
+    }
+
+
+def _select(
+    connection: apsw.Connection, query: str, paths: Iterable[str] | None
+) -> Iterable[tuple[Any, ...]]:
+    if not load_checksums():
+        return ()
+    if paths is None:
+        return connection.execute(query)
+    return connection.execute(query + _AMONG, (encode_paths(paths),))
+
+
+def _to_row(stored: StoredListing) -> tuple[object, ...]:
+    path, stamp, titles_hash, title_file, listing = stored
+    head = (encode_path(path), *stamp, titles_hash, encode_path(title_file))
+    if listing is None:
+        return (*head, *(None for _ in _LISTED), None, None)
+    values = astuple(listing)
+    models = _encode(listing.models).decode()
+    return (
+        *head,
+        *values[:_PATH],
+        *values[_PATH + 2 : _MODELS],
+        models,
+        listing.message_count,
+    )
+
+
+def _is_outdated(connection: apsw.Connection) -> bool:
+    return read_meta(connection, LISTINGS_KEY) != LISTING_VERSION
+
+
+def _forget_outdated(connection: apsw.Connection) -> None:
+    """Have all files read again if another version wrote the rows; no row is deleted."""
+    if _is_outdated(connection):
+        query = "UPDATE sessions SET mtime_ns = :time, counted_mtime_ns = :time"
+        connection.execute(query, {"time": UNTRUSTED})
+        write_meta(connection, LISTINGS_KEY, LISTING_VERSION)

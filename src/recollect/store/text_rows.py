@@ -1,0 +1,348 @@
+"""The full-text index: which texts there are, and under which terms they are found.
+
+Texts themselves are not kept: a row says where the record lies and which of its texts is meant.
+The number of a row is the second in which the text was written, times four, so that the newest
+come first and a stretch of time is a range, with no sorting and no second index; a full second
+overflows into the next. What terms are is decided above: the tokenizer comes as an argument.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+import msgspec
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from recollect.sources.growth import FileState
+from recollect.store.catalog import Names
+from recollect.store.vocabulary import note_terms
+
+SLOTS: Final = 4
+"""Numbers for the texts of one second."""
+
+LAST_SECOND: Final = 1 << 40
+
+
+class TextKind(IntEnum):
+    """What a text is in its session."""
+
+    PROMPT = 1
+    COMMAND = 2
+    REPLY = 3
+    THINKING = 4
+    TOOL_INPUT = 5
+    TOOL_RESULT = 6
+    SUMMARY = 7
+    TITLE = 8
+    NOTICE = 9
+    OTHER = 10
+    QUEUED = 11
+
+
+TABLES: Final = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE names (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, crc INTEGER NOT NULL);
+
+-- Paths are bytes, because those of some are no text. `began` is the first time in the file, which
+-- tells an original from a fork.
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY,
+    path BLOB NOT NULL UNIQUE,
+    project TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    began INTEGER
+);
+
+-- How far each stage of reading got, and what the file was like then.
+CREATE TABLE states (
+    file_id INTEGER NOT NULL,
+    stage INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    device INTEGER NOT NULL,
+    inode INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    head_hash BLOB NOT NULL,
+    tail_hash BLOB NOT NULL,
+    is_racy INTEGER NOT NULL,
+    moment INTEGER NOT NULL,
+    PRIMARY KEY (file_id, stage)
+) WITHOUT ROWID;
+
+-- `number` is the place of a text among those of its record; copies share a `key`; `call` names the
+-- call of a tool, by which its results, which come later, learn the name of the tool, or the words
+-- of a prompt, by which it is known that a line of the queue only repeats it.
+CREATE TABLE texts (
+    id INTEGER PRIMARY KEY,
+    file_id INTEGER NOT NULL,
+    stage INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    tool INTEGER,
+    model INTEGER,
+    branch INTEGER,
+    cwd INTEGER,
+    is_error INTEGER NOT NULL,
+    is_subagent INTEGER NOT NULL,
+    is_copy INTEGER NOT NULL,
+    key INTEGER NOT NULL,
+    call INTEGER
+);
+CREATE INDEX texts_by_file ON texts (file_id, stage, position);
+CREATE INDEX texts_by_call ON texts (call) WHERE call IS NOT NULL;
+CREATE INDEX texts_with_errors ON texts (id) WHERE is_error;
+
+CREATE VIRTUAL TABLE words USING fts5(
+    text, content='', contentless_delete=1, tokenize="{tokenizer}"
+);
+CREATE VIRTUAL TABLE words_vocabulary USING fts5vocab('words', 'row');
+
+-- All terms, one a line and in order, in a few rows that are quick to search through. A row has
+-- those from `start` to `stop`; `frequent` are those of them that many texts hold.
+CREATE TABLE vocabulary (
+    id INTEGER PRIMARY KEY,
+    start TEXT NOT NULL,
+    stop TEXT NOT NULL,
+    frequent BLOB NOT NULL,
+    terms BLOB NOT NULL
+);
+"""
+SETTINGS: Final = {"hashsize": 64 << 20, "automerge": 32, "crisismerge": 1_000, "pgsz": 8_000}
+"""Of the full-text index, as measured: docs/dev/decisions/0006-full-text.md."""
+
+_MERGED_PAGES: Final = 128
+_IS_TAKEN: Final = "SELECT 1 FROM texts WHERE id = ?"
+_TAKEN: Final = f"""
+SELECT texts.id FROM json_each(?) AS asked
+CROSS JOIN texts ON texts.id BETWEEN asked.value AND asked.value + {SLOTS - 1}
+"""
+
+
+class IndexedFile(Struct, frozen=True, array_like=True):
+    """A transcript whose texts can be found."""
+
+    path: str
+    project: str
+    session_id: str
+    began: int | None = None
+    """The first time in it, in milliseconds since 1970, once it was read."""
+
+
+class TextRow(Struct, frozen=True, gc=False, array_like=True):
+    """A text to put into the index; `second` is since 1970.
+
+    `text` is written for the tokenizer, in UTF-8: bytes pass between processes as they are.
+    """
+
+    second: int
+    position: int
+    length: int
+    number: int
+    part: int
+    tool: str | None
+    model: str | None
+    branch: str | None
+    cwd: str | None
+    is_error: bool
+    is_subagent: bool
+    is_copy: bool
+    """Whether its record says that it was copied from another session."""
+    key: int
+    call: int | None
+    text: bytes
+
+
+class TextState(Struct, frozen=True, gc=False, array_like=True):
+    """How far a stage has read a file, and the state of the file at that time."""
+
+    file: FileState = FileState()
+    moment: int = 0
+    """The second of the last record that told its time."""
+
+
+class TextBatch(Struct, frozen=True, array_like=True):
+    """What a stage has found in a file from byte `start` on."""
+
+    path: str
+    stage: int
+    start: int
+    state: TextState
+    rows: list[TextRow]
+    began: int | None = None
+    """The first time in the file, if it was read from its start."""
+
+
+_Placed = tuple[int, int, TextRow]
+"""A text with the numbers of its file and of the stage that found it."""
+
+States = dict[tuple[str, int], TextState]
+"""By path and stage."""
+
+
+def load_text_files(connection: apsw.Connection) -> dict[str, int]:
+    """The number of every file, by its path."""
+    rows = connection.execute("SELECT path, id FROM files")
+    return {os.fsdecode(path): number for path, number in rows}
+
+
+def load_text_states(connection: apsw.Connection) -> States:
+    """How far every file has been read."""
+    rows = connection.execute("SELECT path, states.* FROM states JOIN files ON file_id = files.id")
+    return {(os.fsdecode(path), stage): _to_state(*state) for path, _, stage, *state in rows}
+
+
+def _to_state(*values: Any) -> TextState:
+    *others, is_racy, moment = values
+    return TextState(FileState(*others, bool(is_racy)), moment)  # type: ignore[call-arg]
+
+
+class TextWriter:
+    """Puts texts in, in the order of their numbers, which is what keeps the index in few pieces."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._names = Names(connection)
+
+    def write(self, batches: Iterable[TextBatch], files: Iterable[IndexedFile]) -> None:
+        """Add what was found; what somebody else has added meanwhile is skipped."""
+        described = {file.path: file for file in files}
+        rows: list[_Placed] = []
+        for batch in batches:
+            number = self._find_or_add_file(described[batch.path])
+            if self._accept(batch, number):
+                self._note_beginning(batch, number)
+                rows += [(number, batch.stage, row) for row in batch.rows]
+        rows.sort(key=_order)
+        self._insert(rows)
+        if note_terms(self._connection, [row.text for _, _, row in rows]):
+            # A little after each little: left to itself, the index would one day stop for seconds.
+            self._connection.execute(
+                "INSERT INTO words(words, rank) VALUES ('merge', ?)", (_MERGED_PAGES,)
+            )
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """Drop files and all that was found in them."""
+        for path in paths:
+            number = self._find_file(path)
+            if number is None:
+                continue
+            self._delete_texts("file_id = ?", (number,))
+            self._connection.execute("DELETE FROM states WHERE file_id = ?", (number,))
+            self._connection.execute("DELETE FROM files WHERE id = ?", (number,))
+
+    def _accept(self, batch: TextBatch, number: int) -> bool:
+        known = self._connection.execute(
+            "SELECT position FROM states WHERE file_id = ? AND stage = ?", (number, batch.stage)
+        ).fetchone()
+        if batch.start and (known is None or known[0] != batch.start):
+            return False
+        if known is not None:
+            values = (number, batch.stage, batch.start)
+            self._delete_texts("file_id = ? AND stage = ? AND position >= ?", values)
+        self._connection.execute(
+            "INSERT OR REPLACE INTO states VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (number, batch.stage, *astuple(batch.state.file), batch.state.moment),
+        )
+        return True
+
+    def _note_beginning(self, batch: TextBatch, number: int) -> None:
+        if not batch.start:
+            values = (batch.began, number)
+            self._connection.execute("UPDATE files SET began = ? WHERE id = ?", values)
+
+    def _find_file(self, path: str) -> int | None:
+        found = self._connection.execute(
+            "SELECT id FROM files WHERE path = ?", (os.fsencode(path),)
+        ).fetchone()
+        return int(found[0]) if found else None
+
+    def _find_or_add_file(self, file: IndexedFile) -> int:
+        known = self._find_file(file.path)
+        if known is not None:
+            return known
+        added = self._connection.execute(
+            "INSERT INTO files (path, project, session_id) VALUES (?, ?, ?) RETURNING id",
+            (os.fsencode(file.path), _printable(file.project), _printable(file.session_id)),
+        )
+        return int(added.get)
+
+    def _delete_texts(self, condition: str, values: tuple[int, ...]) -> None:
+        rows = self._connection.execute(
+            f"DELETE FROM texts WHERE {condition} RETURNING id",
+            values,
+        ).fetchall()
+        self._connection.executemany("DELETE FROM words WHERE rowid = ?", rows)
+
+    def _insert(self, rows: Sequence[_Placed]) -> None:
+        numbers = self._take_numbers([row.second for _, _, row in rows])
+        tools = self._find_tools([row for _, _, row in rows])
+        names = self._names.numbers
+        self._connection.executemany(
+            "INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (number, file_id, stage, row.position, row.length, row.number, row.part, tool,
+                 names[row.model], names[row.branch], names[row.cwd], row.is_error,
+                 row.is_subagent, row.is_copy, row.key,
+                 None if row.part == TextKind.TOOL_RESULT else row.call)
+                for number, tool, (file_id, stage, row) in zip(numbers, tools, rows, strict=True)
+            ),
+        )  # fmt: skip
+        self._connection.executemany(
+            # What is bound as bytes need not be made a text and back again.
+            "INSERT INTO words(rowid, text) VALUES (?, CAST(? AS TEXT))",
+            ((number, row.text) for number, (_, _, row) in zip(numbers, rows, strict=True)),
+        )
+
+    def _find_tools(self, rows: Sequence[TextRow]) -> list[int | None]:
+        """The tool of each text; of a result that of its call, which stands before it."""
+        names = self._names.numbers
+        called = {row.call: names[row.tool] for row in rows if row.part != TextKind.TOOL_RESULT}
+        return [
+            names[row.tool]
+            if row.part != TextKind.TOOL_RESULT
+            else called.get(row.call) or self._find_tool(row.call)
+            for row in rows
+        ]
+
+    def _find_tool(self, call: int | None) -> int | None:
+        found = self._connection.execute(
+            "SELECT tool FROM texts WHERE call = ? LIMIT 1", (call,)
+        ).fetchone()
+        return found[0] if found else None
+
+    def _take_numbers(self, seconds: Sequence[int]) -> list[int]:
+        """A free number for the text of each second; they are in order, and so are these."""
+        firsts = [min(max(second, 0), LAST_SECOND) * SLOTS for second in seconds]
+        taken = self._find_taken(firsts)
+        numbers: list[int] = []
+        # Never below the one before: the full-text index begins a new piece at a step back.
+        number = -1
+        for first in firsts:
+            number = max(first, number + 1)
+            while number in taken if number < first + SLOTS else self._is_taken(number):
+                number += 1
+            numbers.append(number)
+        return numbers
+
+    def _find_taken(self, firsts: Iterable[int]) -> set[int]:
+        """Numbers of texts of these seconds: all at once, because there are many of them."""
+        asked = msgspec.json.encode(list(dict.fromkeys(firsts))).decode()
+        return {number for (number,) in self._connection.execute(_TAKEN, (asked,))}
+
+    def _is_taken(self, number: int) -> bool:
+        return self._connection.execute(_IS_TAKEN, (number,)).fetchone() is not None
+
+
+def _order(item: _Placed) -> tuple[int, int, int, int]:
+    file_id, _, row = item
+    return row.second, file_id, row.position, row.number
+
+
+def _printable(text: str) -> str:
+    return Path(text).name.encode("utf-8", "replace").decode()

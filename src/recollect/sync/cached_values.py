@@ -1,0 +1,156 @@
+"""Listings, figures and tool calls from the index, read again only for files that have changed.
+
+Whatever a file must be read for is saved in batches, so that an interrupt loses little. Where the
+index cannot be written the answer is the same, and the next one takes as long.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, Protocol, TypeVar
+
+from recollect.errors import IndexFailure
+from recollect.locations import Transcript
+from recollect.sources.growth import Stamp, make_stamp
+from recollect.store import session_table
+from recollect.store.data_directory import INDEX_NAME
+from recollect.store.database import Connection, open_for_reading, open_for_writing, transaction
+from recollect.store.integrity import DamagedIndex, translate_errors
+from recollect.store.session_table import CallSummary, FileFigures, StoredFigures
+
+BATCH_BYTES: Final = 64 * 1024 * 1024
+"""How much is read between two writes."""
+
+FEW: Final = 500
+"""Files that are looked up by path; for more it is quicker to load all rows."""
+
+OnFileRead = Callable[[int, int], None]
+"""Called with how many files of how many have been read."""
+
+
+class _Stored(Protocol):
+    @property
+    def stamp(self) -> Stamp: ...
+
+
+T = TypeVar("T")
+S = TypeVar("S", bound=_Stored)
+
+
+def find_all(
+    directory: Path,
+    load: Callable[[Connection, Sequence[str] | None], dict[str, S]],
+    paths: Sequence[str] | None = None,
+) -> dict[str, S]:
+    """Load rows of all files, or of these, by path: also of files that changed or are gone."""
+    connection = open_for_reading(directory, accept_old_data=True)
+    if connection is None:
+        return {}
+    try:
+        with translate_errors(directory / INDEX_NAME):
+            return load(connection, paths)
+    except DamagedIndex:
+        # The next writer will set it aside.
+        return {}
+    finally:
+        connection.close()
+
+
+def find_current(
+    directory: Path,
+    load: Callable[[Connection, Sequence[str] | None], dict[str, S]],
+    transcripts: Sequence[Transcript],
+) -> dict[str, S]:
+    """Load the rows that hold for the files as they are, by path; no file is read."""
+    paths = [each.file for each in transcripts] if len(transcripts) <= FEW else None
+    found = find_all(directory, load, paths)
+    return {
+        each.file: stored
+        for each in transcripts
+        if (stored := found.get(each.file)) is not None and stored.stamp == each.stamp
+    }
+
+
+def read_and_save(
+    directory: Path,
+    transcripts: Sequence[Transcript],
+    read: Callable[[Transcript, Stamp], T | None],
+    save: Callable[[Connection, Iterable[T]], None],
+    on_read: OnFileRead | None = None,
+) -> Iterator[tuple[str, T]]:
+    """Read `transcripts`, save what was found, and yield it by path; None is left out."""
+    done = 0
+    for batch in _split(transcripts):
+        found: list[tuple[str, T]] = []
+        for each in batch:
+            value = read(each, make_stamp(each.stamp))
+            if value is not None:
+                found.append((each.file, value))
+            done += 1
+            if on_read:
+                on_read(done, len(transcripts))
+        _save(directory, save, [value for _, value in found])
+        yield from found
+
+
+def _split(transcripts: Iterable[Transcript]) -> Iterator[list[Transcript]]:
+    batch: list[Transcript] = []
+    room = BATCH_BYTES
+    for each in transcripts:
+        batch.append(each)
+        room -= each.size
+        if room <= 0:
+            yield batch
+            batch, room = [], BATCH_BYTES
+    if batch:
+        yield batch
+
+
+def _save(
+    directory: Path, save: Callable[[Connection, Iterable[T]], None], values: Sequence[T]
+) -> None:
+    try:
+        with open_for_writing(directory) as connection, transaction(connection):
+            save(connection, values)
+    except IndexFailure:
+        # The answer is complete without it; the next one reads the same files again.
+        return
+
+
+def find_figures(directory: Path, transcripts: Sequence[Transcript]) -> dict[str, FileFigures]:
+    """Return the figures that are known of `transcripts` as they are, by path."""
+    found = find_current(directory, session_table.load_figures, transcripts)
+    return {path: stored.figures for path, stored in found.items()}
+
+
+def load_figures(
+    directory: Path, transcripts: Sequence[Transcript], on_read: OnFileRead | None = None
+) -> dict[str, FileFigures]:
+    """Return the figures of `transcripts` by path, reading those that have changed."""
+    known = find_figures(directory, transcripts)
+    fresh = _read_whole(directory, transcripts, known, on_read)
+    return known | {path: stored.figures for path, (stored, _) in fresh}
+
+
+def load_calls(
+    directory: Path, transcripts: Sequence[Transcript], on_read: OnFileRead | None = None
+) -> dict[str, list[CallSummary]]:
+    """Return the tool calls of `transcripts` by path; a file that cannot be read is left out."""
+    found = find_current(directory, session_table.load_calls, transcripts)
+    fresh = _read_whole(directory, transcripts, found, on_read)
+    known = {path: stored.calls for path, stored in found.items()}
+    return known | {path: calls for path, (_, calls) in fresh}
+
+
+def _read_whole(
+    directory: Path,
+    transcripts: Iterable[Transcript],
+    known: Mapping[str, object],
+    on_read: OnFileRead | None,
+) -> Iterator[tuple[str, tuple[StoredFigures, list[CallSummary]]]]:
+    stale = [each for each in transcripts if each.file not in known]
+    if not stale:
+        return iter(())
+    # Imports the session model, which is not needed when nothing has changed.
+    from recollect.sync.figure_reading import read_figures
+
+    return read_and_save(directory, stale, read_figures, session_table.save_figures, on_read)

@@ -1,0 +1,122 @@
+"""Which prices a cost in the index was made with, told without loading any.
+
+Light enough for every answer: it reads a few small files and imports nothing of what they hold.
+
+Whether the index is level with the files: all that an answer costs when nothing has changed.
+
+Imports neither the reader nor the prices; those are needed only when something has to be read.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from zlib import crc32
+
+from recollect.errors import UnreadableInput, UsageError
+from recollect.locations import Transcript, TranscriptKind, discover_root, open_regular
+from recollect.sources.growth import is_present
+from recollect.store.catalog import load_problems, load_states
+from recollect.store.data_directory import INDEX_NAME
+from recollect.store.database import Connection, open_for_reading
+from recollect.store.integrity import DamagedIndex, translate_errors
+from recollect.store.schema import read_meta
+
+_SUFFIXES = (".json", ".toml", ".py")
+"""The tables, and the code that applies them."""
+
+
+def find_price_fingerprint(user_file: Path | None = None) -> str:
+    """A short text that is another one as soon as a price, or what is made of it, changes."""
+    own = "" if user_file is None else f"-{_sum_user_file(user_file):08x}"
+    return f"{_sum_bundled():08x}{own}"
+
+
+@cache
+def _sum_bundled() -> int:
+    spec = find_spec("recollect.pricing")
+    places = spec.submodule_search_locations if spec else None
+    files = sorted(
+        path for place in places or () for path in Path(place).iterdir() if path.suffix in _SUFFIXES
+    )
+    total = 0
+    for path in files:
+        total = crc32(path.name.encode() + path.read_bytes(), total)
+    return total
+
+
+def _sum_user_file(path: Path) -> int:
+    try:
+        return crc32(path.read_bytes())
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"Cannot read the price file {path}: {reason}.") from error
+
+
+PRICES_KEY = "prices"
+
+
+def find_transcripts(roots: Iterable[Path], *, include_subagents: bool = True) -> list[Transcript]:
+    """The transcripts below all roots that hold anything."""
+    found: dict[str, Transcript] = {}
+    for root in roots:
+        for transcript in discover_root(root, include_nested=include_subagents).transcripts:
+            is_wanted = include_subagents or transcript.kind is TranscriptKind.SESSION
+            if is_wanted and transcript.size:
+                found.setdefault(transcript.file, transcript)
+    return list(found.values())
+
+
+def is_current(
+    directory: Path, transcripts: Sequence[Transcript], *, prices: Path | None = None
+) -> bool:
+    """Whether the index already knows the files as they are; needs no lock."""
+    connection = open_if_current(directory, transcripts, prices=prices)
+    if connection is None:
+        return False
+    connection.close()
+    return True
+
+
+def open_if_current(
+    directory: Path, transcripts: Sequence[Transcript], *, prices: Path | None = None
+) -> Connection | None:
+    """The index in `directory`, open for reading; None unless it knows the files as they are."""
+    connection = open_for_reading(directory)
+    if connection is None:
+        return None
+    edition = find_price_fingerprint(prices)
+    try:
+        with translate_errors(directory / INDEX_NAME):
+            if _matches_files(connection, transcripts, edition):
+                return connection
+    except DamagedIndex:
+        connection.close()
+        return None
+    connection.close()
+    return None
+
+
+def _matches_files(connection: Connection, transcripts: Iterable[Transcript], edition: str) -> bool:
+    if read_meta(connection, PRICES_KEY) != edition:
+        return False
+    known = load_states(connection)
+    unread = load_problems(connection)
+    for found in transcripts:
+        path = found.file
+        is_known = known.pop(path, None) == found.stamp
+        was_unread = unread.pop(path, None) is not None
+        # A file that still cannot be read is as level as it can be.
+        is_settled = not was_unread if is_known else was_unread and not can_open(found)
+        if not is_settled:
+            return False
+    return all(map(is_present, known)) and all(map(is_present, unread))
+
+
+def can_open(transcript: Transcript) -> bool:
+    """Whether the file can be read now."""
+    try:
+        open_regular(transcript.path).close()
+    except UnreadableInput:
+        return False
+    return True

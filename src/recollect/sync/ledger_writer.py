@@ -1,0 +1,328 @@
+"""Rows of messages as the index keeps them, with numbers for names, and back.
+
+Books what was read: rows of files and messages, which of them count, and their sums.
+
+Within one transaction files are taken in one by one, and `settle` makes the sums right: afterwards
+the index is as if everything had been read at once. Before the figures of a file are changed they
+are checked against its messages, so that damage on the disk is found instead of added up.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import astuple, replace
+
+from recollect.locations.project_names import encode_id
+from recollect.store.catalog import (
+    FileRow,
+    Names,
+    load_places,
+    load_problems,
+    mark_gone,
+    save_file,
+    save_problem,
+)
+from recollect.store.database import Connection
+from recollect.store.integrity import DamagedIndex
+from recollect.store.message_rows import (
+    MESSAGE_COLUMNS,
+    MessageValues,
+    check_messages,
+    delete_messages,
+    drop_corrections,
+    find_corrected,
+    find_message,
+    find_shared,
+    find_shared_from,
+    insert_corrections,
+    insert_messages,
+    iter_chunks,
+    iter_copies,
+    next_message_number,
+    rebuild_hours,
+    replace_messages,
+    set_costs,
+    set_counted,
+)
+from recollect.sync.counting import Copy, Counted, count_group, find_cost, find_tokens, merge_pair
+from recollect.sync.file_changes import ReadTask
+from recollect.sync.message_lines import MessageRow
+from recollect.sync.usage_extract import Extract, load_costs
+
+_NAMED = MessageRow.__struct_fields__[-7:]
+"""The fields that are numbers in the index, because their texts repeat."""
+_PLAIN = len(MessageRow.__struct_fields__) - len(_NAMED)
+_FLAGS = [
+    place for place, name in enumerate(MessageRow.__struct_fields__) if name.startswith("is_")
+]
+
+
+def to_values(row: MessageRow, number: int, file_id: int, names: Names) -> MessageValues:
+    """The values of a row, in the order of the columns; it counts until it proves to be a copy."""
+    numbers = names.numbers
+    return (
+        number,
+        file_id,
+        *astuple(row)[:_PLAIN],
+        numbers[row.model],
+        numbers[row.branch],
+        numbers[row.version],
+        numbers[row.entrypoint],
+        numbers[row.cwd],
+        numbers[row.tools],
+        numbers[row.terms],
+        True,
+    )
+
+
+def from_values(values: MessageValues, names: Names) -> MessageRow:
+    """The row that `to_values` was given; raises `DamagedIndex` for what cannot be one."""
+    _, _, *fields, _ = values
+    fields[_PLAIN:] = map(names.text, fields[_PLAIN:])
+    for place in _FLAGS:
+        fields[place] = bool(fields[place])
+    try:
+        return msgspec.convert(fields, MessageRow)
+    except msgspec.ValidationError as error:
+        raise DamagedIndex(f"Row {values[0]} of the index is no message: {error}.") from error
+
+
+def to_correction(
+    number: int, row: MessageRow, counted: Counted, names: Names
+) -> tuple[object, ...] | None:
+    """What counts instead of the figures of the row itself; None when they are the same."""
+    own = (find_tokens(row), row.cost, row.time, row.tools)
+    if own == (counted.tokens, counted.cost, counted.time, counted.tools):
+        return None
+    tools = names.number(counted.tools)
+    return (number, *astuple(counted.tokens), counted.cost, counted.time, tools)
+
+
+def to_file_row(task: ReadTask, read: Extract) -> FileRow:
+    """What the index keeps of a file that was read."""
+    transcript = task.transcript
+    return FileRow(
+        path=transcript.file,
+        project=transcript.project,
+        kind=transcript.kind.value,
+        session_id=transcript.session_id or encode_id(read.session_id or ""),
+        agent_id=transcript.agent_id,
+        # The small file that tells it may be gone before the transcript is.
+        agent_type=read.agent_type or (task.known.agent_type if task.known else None),
+        began=read.began,
+        device=read.state.device,
+        # Compared with what the next listing tells, which is nothing on some systems.
+        inode=read.state.inode if transcript.inode else 0,
+        size=read.state.size,
+        mtime_ns=read.state.mtime_ns,
+        position=read.state.position,
+        head_hash=read.state.head_hash,
+        tail_hash=read.state.tail_hash,
+        is_racy=read.state.is_racy,
+    )
+
+
+_MESSAGE_ID = MESSAGE_COLUMNS.index("message_id")
+_REQUEST_ID = MESSAGE_COLUMNS.index("request_id")
+_RELAYED = MESSAGE_COLUMNS.index("is_relayed")
+_COUNTED = MESSAGE_COLUMNS.index("counted")
+_FilePosition = tuple[str, bool, int | None]
+
+
+class LedgerWriter:
+    """Takes extracts in; `settle` makes the sums right before a transaction ends."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        names: Names,
+        prices: Path | None = None,
+        *,
+        edition: str = "",
+        is_first: bool = False,
+    ) -> None:
+        """Book into `connection`; `is_first` says that it holds no message yet."""
+        self._connection = connection
+        self._names = names
+        self._costs = load_costs(str(prices) if prices else None, edition)
+        self._is_first = is_first
+        self._first = self._next = next_message_number(connection)
+        self._problems = load_problems(connection)
+        self._rows: list[MessageValues] = []
+        self._merged: list[MessageValues] = []
+        self._stale: dict[str, None] = {}
+        """Messages to be counted again, in the order in which they were found to be."""
+        self._files: set[int] = set()
+        """Files whose sums are to be rebuilt, and whose rows were sound before."""
+
+    def add(self, task: ReadTask, read: Extract) -> None:
+        """Book what one file holds; a file that could not be read keeps what was known of it."""
+        self.note_problem(task.transcript.file, read.problem)
+        if read.problem is not None or read.is_gone:
+            return
+        if task.number is not None:
+            self._check(task.number)
+        row = to_file_row(task, read)
+        file_id = save_file(self._connection, row, task.number)
+        self._files.add(file_id)
+        if task.known is not None and task.known.began != row.began:
+            # Between copies that are alike it is the beginning of their files that decides.
+            self._recount_later(find_shared(self._connection, file_id))
+        if task.number is not None:
+            self._recount_later(delete_messages(self._connection, file_id, read.start))
+        add_row = self._merge_row if read.start else self._add_row
+        for message in read.rows:
+            add_row(message, file_id)
+
+    def note_problem(self, path: str, problem: str | None) -> None:
+        """Book what is wrong with a file, or that nothing is."""
+        if self._problems.get(path) != problem:
+            save_problem(self._connection, path, problem)
+
+    def add_vanished(self, row: FileRow, rows: Iterable[MessageRow]) -> None:
+        """Book what is known of a file that is no longer there."""
+        file_id = save_file(self._connection, replace(row, is_gone=True))
+        self._files.add(file_id)
+        for message in rows:
+            self._add_row(message, file_id)
+
+    def move(self, task: ReadTask) -> None:
+        """Book that a file is elsewhere now."""
+        transcript, known = task.transcript, task.known
+        if known is None or task.number is None:
+            return
+        row = replace(
+            known,
+            path=transcript.file,
+            project=transcript.project,
+            kind=transcript.kind.value,
+            session_id=transcript.session_id or known.session_id,
+            agent_id=transcript.agent_id,
+            is_gone=False,
+        )
+        save_file(self._connection, row, task.number)
+        # Between equal copies it is the place that decides.
+        self._recount_later(find_shared(self._connection, task.number))
+
+    def mark(self, numbers: Iterable[int], *, is_gone: bool) -> None:
+        """Book that files are no longer there, or are there again."""
+        for number in numbers:
+            mark_gone(self._connection, number, is_gone=is_gone)
+            self._recount_later(find_shared(self._connection, number))
+
+    def reprice(self) -> None:
+        """Give every message the cost that it has by the present prices."""
+        for chunk in iter_chunks(self._connection):
+            costs = []
+            for values in chunk:
+                row = from_values(values, self._names)
+                cost = find_cost(row, row.time, self._costs)
+                if cost != row.cost:
+                    self._check(values[1])
+                    costs.append((cost, values[0]))
+            set_costs(self._connection, costs)
+        self._recount_later(find_corrected(self._connection))
+
+    def settle(self) -> None:
+        """Decide what counts and add it up."""
+        self._dismiss_relayed()
+        insert_messages(self._connection, self._rows)
+        replace_messages(self._connection, self._merged)
+        self._recount_later(self._find_repeated())
+        if self._stale:
+            self._recount()
+        rebuild_hours(self._connection, sorted(self._files))
+        self._rows, self._merged, self._stale, self._files = [], [], {}, set()
+        self._first, self._is_first = self._next, False
+
+    def _add_row(self, row: MessageRow, file_id: int) -> None:
+        if row.late_5m or row.late_1h:
+            self._stale[row.message_id] = None
+        self._rows.append(to_values(row, self._next, file_id, self._names))
+        self._next += 1
+
+    def _merge_row(self, row: MessageRow, file_id: int) -> None:
+        """Add a row, united with the one that the file already has of the same message."""
+        known = find_message(
+            self._connection,
+            file_id,
+            row.message_id,
+            row.request_id,
+            self._names.number(row.model),
+            is_relayed=row.is_relayed,
+        )
+        if known is None:
+            self._add_row(row, file_id)
+            return
+        merged = merge_pair(from_values(known, self._names), row, self._costs)
+        self._merged.append(to_values(merged, known[0], file_id, self._names))
+        self._stale[row.message_id] = None
+
+    def _recount_later(self, message_ids: Iterable[str]) -> None:
+        self._stale.update(dict.fromkeys(message_ids))
+
+    def _find_repeated(self) -> list[str]:
+        """Messages of new rows that have other rows too."""
+        if not self._is_first:
+            return find_shared_from(self._connection, self._first)
+        rows = Counter(values[_MESSAGE_ID] for values in self._rows if values[_COUNTED])
+        return [message_id for message_id, count in rows.items() if count > 1]
+
+    def _dismiss_relayed(self) -> None:
+        """Let what progress records repeat not count, where the same request was read elsewhere.
+
+        That is nearly always so, and need not be found out message by message.
+        """
+        relayed = [at for at, values in enumerate(self._rows) if values[_RELAYED]]
+        ids = {self._rows[at][_MESSAGE_ID] for at in relayed}
+        own = {
+            (values[_MESSAGE_ID], values[_REQUEST_ID])
+            for values in (self._rows if ids else ())
+            if values[_MESSAGE_ID] in ids and values[_REQUEST_ID] and not values[_RELAYED]
+        }
+        for at in relayed:
+            values = self._rows[at]
+            if (values[_MESSAGE_ID], values[_REQUEST_ID]) in own:
+                self._rows[at] = (*values[:_COUNTED], False)
+
+    def _recount(self) -> None:
+        """Decide again what counts of the messages that may have changed, and write it at once."""
+        places = load_places(self._connection)
+        flags: list[tuple[bool, int]] = []
+        corrections: list[tuple[object, ...]] = []
+        numbers: list[int] = []
+        for found in iter_copies(self._connection, list(self._stale)):
+            numbers += [values[0] for values in found]
+            for values, is_counted, correction in self._count(found, places):
+                if values[_COUNTED] != is_counted:
+                    flags.append((is_counted, values[0]))
+                if correction is not None:
+                    corrections.append(correction)
+        drop_corrections(self._connection, numbers)
+        set_counted(self._connection, flags)
+        insert_corrections(self._connection, corrections)
+
+    def _count(
+        self, found: list[MessageValues], places: Mapping[int, _FilePosition]
+    ) -> Iterator[tuple[MessageValues, bool, tuple[object, ...] | None]]:
+        """Of each row with one message id whether it counts, and with which other figures."""
+        rows = [from_values(values, self._names) for values in found]
+        for values in found:
+            self._check(values[1])
+            if values[1] not in places:
+                raise DamagedIndex(f"Message {values[0]} of the index belongs to no file.")
+        copies = [Copy(row, *places[values[1]]) for row, values in zip(rows, found, strict=True)]
+        for counted in count_group(copies, self._costs):
+            owner = counted.owner
+            number = found[owner][0]
+            correction = to_correction(number, rows[owner], counted, self._names)
+            yield found[owner], True, correction
+            yield from ((found[other], False, None) for other in counted.members if other != owner)
+
+    def _check(self, file_id: int) -> None:
+        """See that the rows of a file are sound before they are changed."""
+        if file_id not in self._files:
+            check_messages(self._connection, [file_id])
+            self._files.add(file_id)

@@ -1,0 +1,408 @@
+"""What a message cost, from what the index keeps of it.
+
+Every cost in the index comes from here, whether a line was just read, two readings were united or
+the prices changed: so it never matters which of these happened. The day is that of the message's
+earliest time, in UTC.
+
+Lines of a file → one row a message: its largest usage, its earliest time and all its tools.
+
+This runs for every assistant line there is, so it is written for speed: most lines repeat the one
+before, and of those little more than two numbers is looked at.
+
+When a transcript began, which tells an original from its copies.
+
+A fork begins with a time of its own, before the older records that it copied. Usage and search both
+go by it, so that they name the same session.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
+from functools import lru_cache
+from io import FileIO
+from pathlib import PurePath
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import Raw
+from msgspec.structs import astuple, replace
+
+from recollect.pricing import BilledRequest, Prices
+from recollect.pricing.cost import Tariff, multiply_total
+from recollect.pricing.prices import CACHE_SIZE
+from recollect.records.conversation import SYNTHETIC_MODEL, AssistantUsage, MessageUsage
+from recollect.records.usage import Iteration, Tokens, Usage, split_usage
+from recollect.session.times import parse_time
+
+DAY_MS = 86_400_000
+MAX_COST = 2**50
+"""Micro-dollars, a billion dollars: what is beyond is no price but damage."""
+
+_FIRST_DAY = date(1970, 1, 1).toordinal()
+_decode_usage = msgspec.json.Decoder(Usage).decode
+
+
+class Costs:
+    """Costs at the list price of the day, in micro-dollars; None where that is not known."""
+
+    def __init__(self, prices: Prices) -> None:
+        self._prices = prices
+        self._find_tariff = lru_cache(maxsize=CACHE_SIZE)(self._look_up)
+
+    def of_tokens(
+        self, model: str | None, terms: str, tokens: Tokens, time: int | None
+    ) -> int | None:
+        """The cost of a message that was one request."""
+        tariff = self._find_tariff(model, terms, None if time is None else time // DAY_MS)
+        cost = None if tariff is None else multiply_total(tokens, tariff)
+        return None if cost is None else _check(cost)
+
+    def of_usage(
+        self, model: str | None, usage: bytes, time: int | None, *, is_largest: bool
+    ) -> int | None:
+        """The cost of a message with advisors or declined attempts, from its encoded usage."""
+        day = None if time is None else _name_day(time // DAY_MS)
+        cost = self._prices.cost(model, _decode_usage(usage), day, is_largest=is_largest)
+        return None if cost is None else _check(cost.total)
+
+    def _look_up(self, model: str | None, terms: str, number: int | None) -> Tariff | None:
+        """What is charged on the day with that number since 1970."""
+        day = None if number is None else _name_day(number)
+        return self._prices.find_tariff(BilledRequest(model, Tokens(), *split_terms(terms)), day)
+
+
+def _check(cost: int) -> int | None:
+    return cost if cost <= MAX_COST else None
+
+
+def _name_day(number: int) -> date | None:
+    try:
+        return date.fromordinal(_FIRST_DAY + number)
+    except (ValueError, OverflowError):
+        return None
+
+
+@lru_cache(maxsize=256)
+def join_terms(speed: str | None, tier: str | None, geo: str | None) -> str:
+    """What changes the price of a message beside its model, as one text."""
+    return "|".join((text or "").replace("|", "/") for text in (speed, tier, geo))
+
+
+@lru_cache(maxsize=256)
+def split_terms(terms: str) -> tuple[str | None, str | None, str | None]:
+    """Speed, service tier and geography out of `terms`."""
+    speed, tier, geo = terms.split("|")
+    return speed or None, tier or None, geo or None
+
+
+MAX_VALUE = 2**40 - 1
+"""Far more tokens than a message can have: a larger number is damage, and counts as none."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_USUAL_TIME = len("2026-11-15T12:00:00.000Z")
+T = TypeVar("T", Usage, Iteration)
+LineKey = tuple[str, str | None, str | None, bool]
+"""What the lines of one message in one file have in common.
+
+Message, request, model, and whether a progress record repeats it from a subagent.
+"""
+
+_NO_USAGE = Usage()
+_MICRO = 1_000_000
+
+_COUNTS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+)
+
+
+class MessageRow(Tokens, frozen=True, gc=False, array_like=True, kw_only=True):
+    """A message as one file tells it: the union of its lines there."""
+
+    late_5m: int
+    """Cache writes that only the split by lifetime tells of; they count in the largest copy."""
+    late_1h: int
+    usage: bytes | None
+    """The usage as JSON where more requests were billed, because tokens do not tell that cost."""
+    cost: int | None
+    """Micro-dollars, None when the price is not known."""
+    client_cost: int | None
+    """Micro-dollars that an old client noted on the message itself."""
+    time: int | None
+    """Milliseconds since 1970."""
+    is_sidechain: bool
+    is_copy: bool
+    """Whether it says itself that it was copied from another session."""
+    is_relayed: bool
+    """Whether it is a subagent's message, known from a progress record of the parent."""
+    position: int
+    """Offset of its first line."""
+    message_id: str
+    request_id: str | None
+    model: str | None
+    branch: str | None
+    version: str | None
+    entrypoint: str | None
+    cwd: str | None
+    tools: str
+    """Names of the tools that it calls, one a line, in order."""
+    terms: str
+    """Speed, service tier and geography, which change the price."""
+
+    @property
+    def key(self) -> LineKey:
+        """What its lines have in common."""
+        return self.message_id, self.request_id, self.model, self.is_relayed
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether any usage is known: an old client may have noted nothing but the cost."""
+        figures = (self.total, self.web_searches, self.late_5m, self.late_1h)
+        return any(figures) or self.usage is not None
+
+
+class Lines:
+    """The lines of one message in one file, while they are being read."""
+
+    __slots__ = (
+        *("best", "client_cost", "model", "position", "request_id", "text", "time", "tools"),
+        "usage",
+    )
+
+    def __init__(self, record: AssistantUsage, model: str | None, usage: Usage) -> None:
+        self.best = record
+        self.usage = usage
+        self.client_cost = None if record.cost_usd is None else to_micro(record.cost_usd)
+        self.request_id = record.request_id
+        self.model = model
+        self.position = record.span.offset if record.span else 0
+        self.text = record.timestamp
+        self.time = to_milliseconds(record.timestamp)
+        self.tools: set[str] | None = None
+
+    def add(self, record: AssistantUsage, usage: Usage) -> None:
+        """Take in one more line."""
+        if usage.output_tokens >= self.usage.output_tokens and self._is_larger(record, usage):
+            self.best, self.usage = record, usage
+        if record.cost_usd is not None:
+            self.client_cost = max_known(self.client_cost, to_micro(record.cost_usd))
+        if record.timestamp != self.text and not self._is_earlier_than(record.timestamp):
+            time = to_milliseconds(record.timestamp)
+            if time is not None and (self.time is None or time < self.time):
+                self.time, self.text = time, record.timestamp
+
+    def add_tool(self, name: str) -> None:
+        """Take in a tool that a line calls."""
+        if self.tools is None:
+            self.tools = {name}
+        else:
+            self.tools.add(name)
+
+    def _is_larger(self, record: AssistantUsage, usage: Usage) -> bool:
+        known = self.usage
+        if usage.output_tokens > known.output_tokens:
+            return True
+        # Nearly always the same usage is repeated, and each number is quicker compared than added.
+        if (
+            usage.input_tokens != known.input_tokens
+            or usage.cache_read_input_tokens != known.cache_read_input_tokens
+            or usage.cache_creation_input_tokens != known.cache_creation_input_tokens
+        ):
+            total, other = usage.total_tokens, known.total_tokens
+            if total != other:
+                return total > other
+        return self.best.is_sidechain and not record.is_sidechain
+
+    def _is_earlier_than(self, text: str | None) -> bool:
+        """Whether that can be told from the texts: times of the usual form are ordered as they."""
+        known = self.text
+        return (
+            text is not None
+            and known is not None
+            and self.time is not None
+            and text > known
+            and len(text) == len(known) == _USUAL_TIME
+            and text[-1] == known[-1] == "Z"
+        )
+
+
+def gather_rows(records: Iterable[AssistantUsage], costs: Costs) -> list[MessageRow]:
+    """The messages of one file, in the order of their first lines."""
+    gathered: dict[str, Lines] = {}
+    others: dict[LineKey, Lines] = {}
+    for record in records:
+        message = record.message
+        if message is None or message.model == SYNTHETIC_MODEL:
+            continue
+        usage, model = message.usage or _NO_USAGE, message.model
+        if not _is_sound(usage):
+            usage = _mend_counts(usage)
+        message_id = message.id or name_line(record)
+        lines = gathered.get(message_id)
+        if record.type == "progress":
+            lines = _add_apart(others, find_key(record, message), record, usage)
+        elif lines is None:
+            gathered[message_id] = lines = Lines(record, model, usage)
+        elif lines.request_id == record.request_id and lines.model == model:
+            lines.add(record, usage)
+        else:
+            lines = _add_apart(others, find_key(record, message), record, usage)
+        if message.content.__class__ is tuple:
+            for head in message.content:
+                if head.name:
+                    lines.add_tool(head.name)
+    rows = [_make_row(message_id, lines, costs) for message_id, lines in gathered.items()]
+    rows += [_make_row(key[0], lines, costs) for key, lines in others.items()]
+    return sorted(rows, key=lambda row: row.position) if others else rows
+
+
+def name_line(record: AssistantUsage) -> str:
+    """What a message without an id goes by: its record, or else the place of its line.
+
+    The folder is left out, because it may be moved.
+    """
+    if record.uuid:
+        return record.uuid
+    span = record.span
+    return f"{PurePath(span.file).stem}:{span.offset}" if span else ""
+
+
+def find_key(record: AssistantUsage, message: MessageUsage) -> LineKey:
+    """Which lines this one belongs to."""
+    name = message.id or name_line(record)
+    return name, record.request_id, message.model, record.is_relayed
+
+
+def to_milliseconds(text: str | None) -> int | None:
+    """The time that `text` names, in whole milliseconds since 1970; None when it names none."""
+    moment = parse_time(text)
+    if moment is None:
+        return None
+    since = moment - _EPOCH
+    return since.days * DAY_MS + since.seconds * 1000 + since.microseconds // 1000
+
+
+def _add_apart(
+    others: dict[LineKey, Lines], key: LineKey, record: AssistantUsage, usage: Usage
+) -> Lines:
+    """Take in a line whose id may belong to another request or model as well, or a relayed one."""
+    lines = others.get(key)
+    if lines is None:
+        others[key] = lines = Lines(record, key[2], usage)
+    else:
+        lines.add(record, usage)
+    return lines
+
+
+def _make_row(message_id: str, lines: Lines, costs: Costs) -> MessageRow:
+    record, usage, model = lines.best, lines.usage, lines.model
+    tokens = split_usage(usage)
+    if tokens.web_searches > MAX_VALUE:
+        tokens = replace(tokens, web_searches=0)
+    terms = join_terms(usage.speed, usage.service_tier, usage.inference_geo)
+    late_5m, late_1h = _find_late(usage)
+    encoded = _encode_steps(usage)
+    if encoded is None:
+        cost = costs.of_tokens(model, terms, tokens, lines.time)
+    else:
+        cost = costs.of_usage(model, encoded, lines.time, is_largest=False)
+    row = MessageRow(
+        *astuple(tokens),
+        late_5m=late_5m,
+        late_1h=late_1h,
+        usage=encoded,
+        cost=cost,
+        client_cost=lines.client_cost,
+        time=lines.time,
+        is_sidechain=record.is_sidechain,
+        is_copy=record.forked_from is not None,
+        is_relayed=record.type == "progress",
+        position=lines.position,
+        message_id=message_id,
+        request_id=lines.request_id,
+        model=model,
+        branch=record.git_branch,
+        version=record.version,
+        entrypoint=record.entrypoint,
+        cwd=record.cwd,
+        tools=_join_tools(lines.tools) if lines.tools else "",
+        terms=terms,
+    )
+    if row.client_cost is None or row.has_tokens:
+        return row
+    return replace(row, cost=row.client_cost)
+
+
+def max_known(one: int | None, other: int | None) -> int | None:
+    """The larger of two numbers, of which either may not be known."""
+    if one is None or other is None:
+        return other if one is None else one
+    return max(one, other)
+
+
+def to_micro(dollars: float | None) -> int | None:
+    """Millionths of a dollar; None for what can be no price."""
+    if dollars is None:
+        return None
+    micro = dollars * _MICRO
+    return round(micro) if 0 <= micro <= MAX_COST else None
+
+
+def _join_tools(names: set[str]) -> str:
+    if len(names) == 1:
+        # As nearly all messages have it.
+        return next(iter(names)).replace("\n", " ")
+    text = "\n".join(sorted(names))
+    if text.count("\n") < len(names):
+        return text
+    return "\n".join(sorted({name.replace("\n", " ") for name in names}))
+
+
+def _is_sound(usage: Usage) -> bool:
+    # One `or` of all bits shows a number that is negative or too large.
+    bits = usage.input_tokens | usage.output_tokens
+    bits |= usage.cache_creation_input_tokens | usage.cache_read_input_tokens
+    return 0 <= bits <= MAX_VALUE
+
+
+def _mend_counts(counted: T) -> T:
+    return replace(counted, **{name: _mend(getattr(counted, name)) for name in _COUNTS})
+
+
+def _mend(count: int) -> int:
+    return count if 0 <= count <= MAX_VALUE else 0
+
+
+def _find_late(usage: Usage) -> tuple[int, int]:
+    split = usage.cache_creation
+    if split is None or usage.cache_creation_input_tokens:
+        return 0, 0
+    return _mend(split.ephemeral_5m_input_tokens), _mend(split.ephemeral_1h_input_tokens)
+
+
+def _encode_steps(usage: Usage) -> bytes | None:
+    """The usage as JSON if steps of other models or advisors were billed with it."""
+    steps = usage.iterations
+    if not steps or (len(steps) == 1 and steps[0].type == "message"):
+        return None
+    mended = tuple(map(_mend_counts, steps))
+    return msgspec.json.encode(replace(usage, iterations=mended, fallback_credit=Raw(b"null")))
+
+
+_HEADS: Final = (4 * 1024, 64 * 1024)
+"""Bytes among which the first time is looked for: nearly always it is among the first few."""
+
+_TIME: Final = re.compile(rb'"timestamp" ?: ?"([^"]{1,40})"')
+
+
+def find_first_time(file: FileIO, size: int) -> int | None:
+    """The first time in an open file of that size, in milliseconds since 1970."""
+    for length in _HEADS:
+        file.seek(0)
+        # A string within a record would have its quotes escaped, so that this is always a field.
+        found = _TIME.search(file.read(min(length, size)))
+        if found:
+            return to_milliseconds(found[1].decode("ascii", "replace"))
+    return None

@@ -1,0 +1,213 @@
+"""A record → its documents: the texts that can be searched for, each with what it is.
+
+Knows nothing of terms or tables. The number of a document is its place among those of its record,
+so that a text is found again from the record's bytes alone. Of a tool result the words that the
+model saw are taken, not the client's structured copy of them, and pictures have no words. Which
+other texts are left out, and why, stands in `session.record_texts`.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final
+
+from msgspec import Raw, Struct
+
+from recollect.records.attachment_kinds import QueuedCommand
+from recollect.records.attachments import Attachment
+from recollect.records.blocks import (
+    Block,
+    McpToolUse,
+    ServerToolResult,
+    ServerToolUseBlock,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+from recollect.records.conversation import Assistant, User
+from recollect.records.envelope import Record, Unknown
+from recollect.records.state import AiTitle, CustomTitle, QueueOperation, Summary, Tag
+from recollect.records.system import System
+from recollect.records.usage import is_unique
+from recollect.session.content import AnyBlock, list_blocks, result_text
+from recollect.session.prompt_contexts import Context
+from recollect.session.prompts import (
+    PERSON_KINDS,
+    InputKind,
+    Prompt,
+    read_prompt,
+    read_queued,
+    read_unrecorded,
+)
+from recollect.session.record_texts import list_texts, read_strings
+from recollect.store.text_rows import TextKind
+from recollect.sync.list_files import ListFile, read_list
+
+_EDGE: Final = 128
+
+
+class SearchableText(Struct, frozen=True, gc=False):
+    """One text of a record; `owner` is the id of the message or call that it belongs to."""
+
+    part: TextKind
+    text: str
+    tool: str | None = None
+    owner: str = ""
+    is_error: bool = False
+    is_input: bool = False
+    """Whether it may have waited in the queue of prompts."""
+
+
+def list_searchable_texts(record: Record, *, is_subagent: bool = False) -> list[SearchableText]:
+    """The documents of a record, in an order that depends on the record alone."""
+    match record:
+        case User():
+            return [*_iter_user(record, is_subagent=is_subagent), *_list_beside(record)]
+        case Assistant():
+            return [*_iter_assistant(record), *_list_beside(record)]
+        case Attachment(attachment=QueuedCommand()) | QueueOperation(operation="enqueue"):
+            return [*_iter_queued(record)]
+        case Unknown() | ListFile():
+            return [_describe_raw(record)]
+        case CustomTitle() | AiTitle() | Summary() | Tag():
+            texts = (text for _, text in list_texts(record))
+            return [
+                SearchableText(TextKind.TITLE, text, owner=record.session_id or "")
+                for text in texts
+            ]
+    return _list_beside(record)
+
+
+def _describe_raw(record: Unknown | ListFile) -> SearchableText:
+    if isinstance(record, ListFile):
+        # The file makes it unlike an equal list of another session, which would be its copy.
+        owner = record.span.file if record.span else ""
+        return SearchableText(TextKind.NOTICE, read_list(record), owner=owner)
+    return SearchableText(TextKind.OTHER, _join_strings(record.raw), owner=_uuid(record))
+
+
+def make_key(document: SearchableText, timestamp: str | None) -> int:
+    """A number that copies of a document in other files share, and hardly anything else.
+
+    Copies by old clients have a time of their own: where the owner has an id that never repeats,
+    the time is left out.
+    """
+    text = document.text
+    time = "" if is_unique(document.owner) else timestamp or ""
+    # Of a long text both ends and the length: its owner and its time are its own already.
+    shown = text if len(text) <= 2 * _EDGE else f"{text[:_EDGE]}{len(text)}{text[-_EDGE:]}"
+    return hash_name(f"{int(document.part)}|{document.owner}|{time}|{shown}")
+
+
+def hash_name(name: str) -> int:
+    """A number for a text, such as the id of a call, by which its results are found."""
+    digest = hashlib.blake2b(name.encode(errors="replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def _list_beside(record: Record) -> list[SearchableText]:
+    """What a record says beside the conversation, in one document if there is anything."""
+    texts = list_texts(record)
+    if not texts:
+        return []
+    words = "\n".join(text for _, text in texts)
+    is_error = isinstance(record, System) and record.level == "error"
+    owner = _uuid(record) or getattr(record, "session_id", None) or ""
+    return [SearchableText(TextKind.NOTICE, words, owner=owner, is_error=is_error)]
+
+
+def _iter_user(record: User, *, is_subagent: bool) -> Iterator[SearchableText]:
+    blocks = list_blocks(record.message.content if record.message else None)
+    is_answer = any(isinstance(block, ToolResult) for block in blocks)
+    if not is_answer:
+        yield from _iter_prompt(read_prompt(record, is_subagent=is_subagent), "")
+    make = partial(SearchableText, owner=_uuid(record))
+    for block in blocks:
+        if not isinstance(block, Text):
+            yield _describe_block(block, make)
+        elif is_answer:
+            yield SearchableText(TextKind.NOTICE, block.words)
+
+
+def _read_result(result: ToolResult) -> str:
+    """The words of a tool result, those of documents and links in it too."""
+    text = result_text(result)
+    if isinstance(result.content, tuple):
+        others = (part for part in result.content if not isinstance(part, str | Text))
+        return "\n".join(filter(None, (text, *map(_read_block, others))))
+    return text
+
+
+def _read_block(block: Block) -> str:
+    return "\n".join(text for _, text in list_texts(block))
+
+
+def _iter_prompt(prompt: Prompt, owner: str) -> Iterator[SearchableText]:
+    words = prompt.words
+    if prompt.command is not None:
+        words = f"{prompt.command.name} {prompt.command.arguments}".strip()
+    yield SearchableText(_part_of(prompt.kind), words, owner=owner, is_input=True)
+    if prompt.contexts:
+        yield SearchableText(TextKind.NOTICE, "\n".join(map(_read_context, prompt.contexts)))
+
+
+def _iter_queued(record: Attachment | QueueOperation) -> Iterator[SearchableText]:
+    if isinstance(record, QueueOperation):
+        words = read_unrecorded(record.content, is_sent=True).words
+        yield SearchableText(TextKind.QUEUED, words, is_input=True)
+    elif isinstance(record.attachment, QueuedCommand):
+        yield from _iter_prompt(read_queued(record.attachment), _uuid(record))
+        yield from _list_beside(record)
+
+
+def _read_context(context: Context) -> str:
+    path = context.path
+    return f"{path}\n{context.text}" if path and path not in context.text else context.text
+
+
+def _part_of(kind: InputKind) -> TextKind:
+    if kind in {InputKind.COMMAND, InputKind.SHELL}:
+        return TextKind.COMMAND
+    if kind is InputKind.COMPACTION_SUMMARY:
+        return TextKind.SUMMARY
+    is_asked = kind in PERSON_KINDS or kind is InputKind.SUBAGENT_TASK
+    return TextKind.PROMPT if is_asked else TextKind.NOTICE
+
+
+def _iter_assistant(record: Assistant) -> Iterator[SearchableText]:
+    message = record.message
+    owner = (message.id if message else None) or _uuid(record)
+    make = partial(SearchableText, owner=owner, is_error=record.is_api_error_message)
+    for block in list_blocks(message.content if message else None):
+        if isinstance(block, Text):
+            yield make(TextKind.REPLY, block.words)
+        else:
+            yield _describe_block(block, make)
+
+
+def _describe_block(
+    block: AnyBlock, make: Callable[[TextKind, str], SearchableText]
+) -> SearchableText:
+    match block:
+        case ToolUse() | ServerToolUseBlock() | McpToolUse():
+            return SearchableText(
+                TextKind.TOOL_INPUT, _join_strings(block.input), block.name, block.id
+            )
+        case ToolResult():
+            text, is_error = _read_result(block), bool(block.is_error)
+            return SearchableText(TextKind.TOOL_RESULT, text, None, block.tool_use_id, is_error)
+        case Thinking():
+            return make(TextKind.THINKING, block.thinking)
+        case ServerToolResult():
+            text = _join_strings(block.content)
+            return SearchableText(TextKind.TOOL_RESULT, text, None, block.tool_use_id)
+    return make(TextKind.OTHER, _read_block(block))
+
+
+def _uuid(record: Record) -> str:
+    return getattr(record, "uuid", None) or ""
+
+
+def _join_strings(raw: Raw) -> str:
+    return "\n".join(read_strings(raw))

@@ -1,0 +1,219 @@
+"""Lists of sessions from the index, which is updated from changed files first.
+
+Of large files only the head and the tail are read. What takes reading a whole file is given where
+it is known already, unless the caller asks for it. A title may be in another file of the project:
+when those titles change, the project is listed again. A session that is named by its id is found
+without opening the index.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from recollect.library.session_filters import holds, is_under_way
+from recollect.locations import Transcript, discover_root
+from recollect.locations.references import MIN_PREFIX_LENGTH, SessionFacts, match_session
+from recollect.sources.growth import Stamp
+from recollect.store import session_table
+from recollect.store.session_table import FileFigures, Listing, StoredListing
+from recollect.sync.cached_values import (
+    OnFileRead,
+    find_all,
+    find_current,
+    find_figures,
+    load_figures,
+    read_and_save,
+)
+
+if TYPE_CHECKING:
+    from recollect.library.listings import SessionContext
+
+
+class Conditions(Struct, frozen=True, kw_only=True):
+    """Which sessions are wanted; None matches all.
+
+    Texts match anywhere and in any case: `text` in the title, the first prompt and the id,
+    `project` in the working directory, `model` in the names of its models.
+    """
+
+    text: str | None = None
+    project: str | None = None
+    branch: str | None = None
+    model: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    has_errors: bool = False
+
+    @property
+    def needs_figures(self) -> bool:
+        """Whether a condition takes reading whole transcripts."""
+        return self.model is not None or self.has_errors
+
+
+def select(listings: Iterable[Listing], conditions: Conditions) -> list[Listing]:
+    """Return the listings that meet all conditions, in the same order."""
+    return [each for each in listings if _fits(each, conditions)]
+
+
+def _fits(listing: Listing, wanted: Conditions) -> bool:
+    return (
+        holds(wanted.text, listing.title, listing.first_prompt, listing.id)
+        and holds(wanted.project, listing.cwd, listing.project)
+        and wanted.branch in (None, listing.git_branch)
+        and holds(wanted.model, *listing.models)
+        and is_under_way(listing, wanted.since, wanted.until)
+        and bool(listing.error_count or not wanted.has_errors)
+    )
+
+
+def list_current(
+    directory: Path,
+    transcripts: Sequence[Transcript],
+    on_read: OnFileRead | None = None,
+    *,
+    is_complete: bool = False,
+) -> list[Listing]:
+    """Return the sessions of `transcripts`, the most recently active first.
+
+    With `is_complete` whole files are read where a listing is not complete without it.
+    """
+    known = find_current(directory, session_table.load_listings, transcripts)
+    _drop_lost_titles(known)
+    stale = [each for each in transcripts if each.file not in known]
+    if stale:
+        describe = _Describe()
+        stale += describe.find_renamed({each.project_dir for each in stale}, transcripts, known)
+        save = session_table.save_listings
+        known.update(read_and_save(directory, stale, describe, save, on_read))
+    listings = [stored.listing for stored in known.values() if stored.listing is not None]
+    if is_complete:
+        wanted = {each.path for each in listings if each.turn_count is None}
+        uncounted = [each for each in transcripts if each.file in wanted]
+        figures = load_figures(directory, uncounted, on_read)
+    else:
+        figures = find_figures(directory, stale) if stale else {}
+    if figures:
+        listings = [_complete(each, figures.get(each.path)) for each in listings]
+    return _sort(listings)
+
+
+def list_retitled(
+    directory: Path, transcripts: Sequence[Transcript], context: "SessionContext"
+) -> list[Listing]:
+    """Return the sessions whose titles in other files have changed since they were last listed."""
+    known = find_current(directory, session_table.load_listings, transcripts)
+    describe = _Describe(context)
+    renamed = describe.find_renamed({each.project_dir for each in transcripts}, transcripts, known)
+    fresh = dict(read_and_save(directory, renamed, describe, session_table.save_listings))
+    figures = find_figures(directory, renamed) if renamed else {}
+    listings = (stored.listing for stored in fresh.values())
+    return [_complete(each, figures.get(each.path)) for each in listings if each is not None]
+
+
+def list_unsaved(transcripts: Iterable[Transcript]) -> list[Listing]:
+    """Return the sessions of `transcripts` without using an index."""
+    describe = _Describe()
+    found = (describe(each, each.stamp) for each in transcripts)
+    return _sort(stored.listing for stored in found if stored.listing is not None)
+
+
+def list_indexed(directory: Path) -> list[Listing]:
+    """Return the sessions that were listed before, newest first, without looking at any file."""
+    found = find_all(directory, session_table.load_listings)
+    return _sort(stored.listing for stored in found.values() if stored.listing is not None)
+
+
+def _drop_lost_titles(known: dict[str, StoredListing]) -> None:
+    """Forget the listings whose title was written in a file that is gone."""
+    titled = [(path, stored.title_file) for path, stored in known.items() if stored.title_file]
+    for path, title_file in titled:
+        if not Path(title_file).exists():
+            del known[path]
+
+
+def _sort(listings: Iterable[Listing]) -> list[Listing]:
+    return sorted(listings, key=lambda each: (-each.activity, each.path))
+
+
+def _complete(listing: Listing, figures: FileFigures | None) -> Listing:
+    if figures is None:
+        return listing
+    return replace(
+        listing,
+        models=figures.models,
+        message_count=figures.messages,
+        turn_count=figures.turns,
+        error_count=figures.errors,
+        compaction_count=figures.compactions,
+        compaction_summary=figures.summary or None,
+        copied_tokens=figures.copied_tokens,
+        client_cost_usd=figures.client_cost_usd,
+    )
+
+
+class _Describe:
+    """Makes listings of transcripts, collecting the titles of each project once."""
+
+    def __init__(self, context: "SessionContext | None" = None) -> None:
+        # Imports the session model, which is not needed when nothing has changed.
+        from recollect.library.listings import SessionContext, read_listing
+
+        self._read = read_listing
+        self._context = context or SessionContext()
+
+    def find_renamed(
+        self,
+        directories: Collection[Path],
+        transcripts: Iterable[Transcript],
+        known: Mapping[str, StoredListing],
+    ) -> list[Transcript]:
+        """Return the transcripts in these projects whose title may be another one now."""
+        return [
+            each
+            for each in transcripts
+            if each.project_dir in directories
+            and (stored := known.get(each.file)) is not None
+            and stored.listing is not None
+            and stored.titles_hash != self._context.hash_titles(each)
+        ]
+
+    def __call__(self, transcript: Transcript, stamp: Stamp) -> StoredListing:
+        path = transcript.file
+        found = self._read(transcript, self._context)
+        if found is None:
+            return StoredListing(path, stamp, "", "", None)
+        fields = {
+            name: getattr(found, name) for name in Listing.__struct_fields__ if hasattr(found, name)
+        }
+        title_file = self._context.find_title_file(transcript, found.title)
+        titles_hash = self._context.hash_titles(transcript)
+        return StoredListing(path, stamp, titles_hash, title_file, Listing(**fields))
+
+
+def find_gone(ref: str, directory: Path) -> Listing | None:
+    """Return the deleted session that was listed under an id with this prefix."""
+    if len(ref) < MIN_PREFIX_LENGTH:
+        return None
+    known = (each for each in list_indexed(directory) if each.id.startswith(ref))
+    return next((each for each in known if not Path(each.path).exists()), None)
+
+
+def locate_indexed(ref: str, directory: Path, roots: Sequence[Path]) -> Transcript:
+    """Return the one transcript below `roots` that `ref` names, using the index in `directory`.
+
+    Raises NothingFound if there is none and AmbiguousSession if there are several.
+    """
+    transcripts = [each for root in roots for each in discover_root(root).transcripts]
+
+    def describe(some: Sequence[Transcript]) -> list[SessionFacts]:
+        by_path = {each.file: each for each in some}
+        return [
+            SessionFacts(by_path[each.path], each.title, each.cwd or each.project, each.activity)
+            for each in list_current(directory, some)
+        ]
+
+    return match_session(ref, transcripts, roots, describe)

@@ -1,0 +1,261 @@
+"""One sync: find what changed, read it on all cores, write it in one process.
+
+The offset of a file moves in the transaction that holds its rows, so that a sync that is killed
+loses nothing and repeats nothing. It commits in bounded steps, the first one too: what was booked
+stays booked, and memory does not grow with the history. Reading never changes a transcript.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from msgspec import Struct
+
+from recollect.locations import Transcript
+from recollect.locations.project_names import PROJECTS_DIRECTORY
+from recollect.sources.growth import is_present
+from recollect.store.catalog import (
+    Names,
+    has_files,
+    load_files,
+    load_problems,
+    load_states,
+)
+from recollect.store.data_directory import refuse_claude_directory
+from recollect.store.database import Access, check_everything, transaction, update
+from recollect.store.integrity import DamagedIndex, load_checksums
+from recollect.store.predecessors import CARRIED_KEY, delete_copies
+from recollect.store.remains import find_session_remains, iter_remains
+from recollect.store.schema import read_meta, write_meta
+from recollect.store.session_table import load_listings, save_figures, save_listings
+from recollect.store.versions import DATA_VERSION
+from recollect.sync.file_changes import ReadTask, SyncPlan, find_changed, make_plan
+from recollect.sync.freshness import (
+    PRICES_KEY,
+    find_price_fingerprint,
+    find_transcripts,
+    is_current,
+)
+from recollect.sync.ledger_writer import LedgerWriter, from_values
+from recollect.sync.usage_extract import Extract, load_costs
+from recollect.sync.workers import Limits, count_bytes, iter_extracts, make_jobs
+
+__all__ = [
+    "Limits",
+    "OnProgress",
+    "SyncProgress",
+    "SyncReport",
+    "find_transcripts",
+    "is_current",
+    "sync",
+]
+
+
+class SyncProgress(Struct, frozen=True):
+    """How far a sync is."""
+
+    files_done: int
+    files: int
+    bytes_done: int
+    bytes: int
+
+
+class SyncReport(Struct, frozen=True):
+    """What a sync did."""
+
+    files_read: int = 0
+    bytes_read: int = 0
+    files_gone: int = 0
+    problems: tuple[tuple[str, str], ...] = ()
+    """Paths that could not be read, now or before, and why."""
+
+
+OnProgress = Callable[[SyncProgress], None]
+
+
+class SyncRequest(Struct, frozen=True):
+    """What a sync is asked to do."""
+
+    transcripts: Sequence[Transcript]
+    prices: Path | None
+    edition: str
+    rebuild: bool
+    watch: OnProgress | None
+    limits: Limits
+
+
+def sync(
+    directory: Path,
+    transcripts: Sequence[Transcript],
+    *,
+    prices: Path | None = None,
+    watch: OnProgress | None = None,
+    rebuild: bool = False,
+    limits: Limits = Limits(),
+) -> SyncReport:
+    """Update the index in `directory` from `transcripts`; `rebuild` reads all of them again.
+
+    Raises `IndexFailure` when the index cannot be written; what it held before is still there.
+    """
+    refuse_claude_directory(directory, _find_roots(transcripts))
+    edition = find_price_fingerprint(prices)
+    # A price file with a mistake is told before anything is done.
+    load_costs(str(prices) if prices else None, edition)
+    request = SyncRequest(transcripts, prices, edition, rebuild, watch, limits)
+    return update(directory, lambda access: _Sync(access, request).run(), replaces_newer=rebuild)
+
+
+def _find_roots(transcripts: Sequence[Transcript]) -> set[Path]:
+    """The Claude directories that hold these transcripts, or else what holds their projects."""
+    # As texts, because paths are slow to compare and there are many transcripts in few places.
+    places = {Path(place).parent for place in {str(found.project_dir) for found in transcripts}}
+    return {place.parent if place.name == PROJECTS_DIRECTORY else place for place in places}
+
+
+class _Sync:
+    """One sync, while the index is held."""
+
+    def __init__(self, access: Access, request: SyncRequest) -> None:
+        self._access = access
+        self._request = request
+        self._connection = access.connection
+        self._has_files = has_files(access.connection)
+        self._booking = LedgerWriter(
+            access.connection,
+            Names(access.connection),
+            request.prices,
+            edition=request.edition,
+            is_first=not self._has_files,
+        )
+        self._files_read = self._bytes_read = 0
+
+    def run(self) -> SyncReport:
+        """Do all that is to be done."""
+        is_outdated = read_meta(self._connection, "data") != str(DATA_VERSION)
+        rebuild = self._request.rebuild or is_outdated
+        plan = self._make_plan(rebuild=rebuild)
+        if rebuild or not plan.is_empty:
+            self._check_now_and_then()
+        self._arrange(plan)
+        self._read(plan.tasks)
+        if is_outdated:
+            write_meta(self._connection, "data", str(DATA_VERSION))
+        return SyncReport(
+            files_read=self._files_read,
+            bytes_read=self._bytes_read,
+            files_gone=len(plan.gone),
+            problems=tuple(sorted(load_problems(self._connection).items())),
+        )
+
+    def _make_plan(self, *, rebuild: bool) -> SyncPlan:
+        """What is to be done, for which hardly any of thousands of files have to be looked at."""
+        transcripts = self._request.transcripts
+        if rebuild or not load_checksums():
+            return make_plan(transcripts, load_files(self._connection), rebuild=rebuild)
+        changed, left = find_changed(transcripts, load_states(self._connection))
+        paths = [*(found.file for found in changed), *left]
+        return make_plan(changed, load_files(self._connection, paths, is_trusted=True))
+
+    def _check_now_and_then(self) -> None:
+        """Look at all of the index once a day, since answers look at a part of it only."""
+        today = time.strftime("%Y-%m-%d", time.gmtime())
+        if self._request.rebuild or self._meta("checked") != today:
+            if self._has_files:
+                check_everything(self._connection)
+            write_meta(self._connection, "checked", today)
+
+    def _arrange(self, plan: SyncPlan) -> None:
+        """Book all that needs no reading."""
+        solved = self._find_solved(plan)
+        is_repriced = self._meta(PRICES_KEY) != self._request.edition
+        is_fresh = not self._meta(CARRIED_KEY)
+        if not (plan.moved or plan.gone or plan.returned or solved or is_repriced or is_fresh):
+            return
+        with transaction(self._connection):
+            if is_fresh:
+                self._carry_over()
+            for path in solved:
+                self._booking.note_problem(path, None)
+            for task in plan.moved:
+                self._booking.move(task)
+            self._booking.mark(plan.gone, is_gone=True)
+            self._booking.mark(plan.returned, is_gone=False)
+            if is_repriced:
+                self._booking.reprice()
+                write_meta(self._connection, PRICES_KEY, self._request.edition)
+            self._booking.settle()
+        if is_fresh:
+            delete_copies(self._access.directory)
+
+    def _find_solved(self, plan: SyncPlan) -> list[str]:
+        """Files that could not be read, and need not be any more: gone, or as they were known."""
+        problems = load_problems(self._connection)
+        if not problems:
+            return []
+        unchanged = {found.file for found in self._request.transcripts}
+        unchanged.difference_update(task.transcript.file for task in plan.tasks)
+        return [path for path in problems if path in unchanged or not is_present(path)]
+
+    def _carry_over(self) -> None:
+        """Take over what replaced indexes know of deleted transcripts."""
+        for remains in iter_remains(self._access.directory, is_present):
+            try:
+                rows = [from_values(values, remains.names) for values in remains.messages]
+            except DamagedIndex:
+                continue
+            self._booking.add_vanished(remains.file, rows)
+        self._booking.settle()
+        sessions = find_session_remains(self._access.directory, is_present)
+        known = load_listings(self._connection)
+        save_listings(
+            self._connection,
+            [stored for stored in sessions.listings if stored.path not in known],
+        )
+        save_figures(self._connection, sessions.figures)
+        write_meta(self._connection, CARRIED_KEY, "yes")
+
+    def _read(self, tasks: Sequence[ReadTask]) -> None:
+        """Read what changed and book it, step by step."""
+        if tasks:
+            with closing(self._iter_read(tasks)) as stream:
+                more = True
+                while more:
+                    more = self._book_step(stream)
+
+    def _book_step(self, stream: Iterator[tuple[ReadTask, Extract]]) -> bool:
+        """Book as much as fits into one transaction: whether there may be more."""
+        room = self._request.limits.commit_bytes
+        with transaction(self._connection):
+            for task, read in stream:
+                self._booking.add(task, read)
+                room -= read.state.size - read.start
+                if room <= 0:
+                    break
+            self._booking.settle()
+        return room <= 0
+
+    def _iter_read(
+        self, tasks: Sequence[ReadTask]
+    ) -> Generator[tuple[ReadTask, Extract], None, None]:
+        request = self._request
+        sizes = [count_bytes(task) for task in tasks]
+        expected = {
+            task.transcript.file: (task, size) for task, size in zip(tasks, sizes, strict=True)
+        }
+        jobs = make_jobs(tasks, request.prices, request.edition)
+        inherited = [self._access.lock.descriptor]
+        done_files = done_bytes = 0
+        with closing(iter_extracts(jobs, sizes, request.limits, inherited)) as extracts:
+            for read in extracts:
+                task, size = expected[read.path]
+                self._files_read += read.problem is None and not read.is_gone
+                self._bytes_read += read.state.size - read.start
+                done_files, done_bytes = done_files + 1, done_bytes + size
+                self._access.lock.show_life()
+                yield task, read
+                if request.watch is not None:
+                    request.watch(SyncProgress(done_files, len(tasks), done_bytes, sum(sizes)))
+
+    def _meta(self, key: str) -> str:
+        return read_meta(self._connection, key) or ""

@@ -1,0 +1,357 @@
+"""Query the up-to-date usage ledger: rows for a report, session titles, project paths, pace.
+
+If no file changed, a query costs one `stat` per file: the modules that read transcripts are
+imported only when one has to be read. If the index cannot be written, the files are counted in
+memory by the same rules, and only transcripts that Claude Code has deleted are missing. Questions
+are functions, because they are asked again after a damaged index has been rebuilt.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from recollect.errors import IndexFailure
+from recollect.locations import Transcript
+from recollect.locations.project_names import encode_project_path, encode_without_limit
+from recollect.locations.transcript_files import TranscriptKind
+from recollect.sources.growth import Stamp
+from recollect.store.catalog import FileRow, Names
+from recollect.store.integrity import NewerIndex
+from recollect.store.usage_queries import WEEK, Dimension, SumValues, UsageQueries, open_in_memory
+from recollect.sync.index_access import ask_index
+from recollect.usage.blocks import Pace, measure_pace
+from recollect.usage.groups import DIMENSIONS, Group
+from recollect.usage.reports import ReportRow, UsageQuestion, UsageReport
+from recollect.usage.totals import LedgerRow, SourceFile, make_totals
+from recollect.usage.zones import Zone
+
+if TYPE_CHECKING:
+    from recollect.sync.sync_engine import OnProgress
+
+
+class DirectoryUse(Struct, frozen=True):
+    """The number of messages of a file that were written in a work directory."""
+
+    file_id: int
+    cwd: str
+    messages: int
+
+
+def find_project_paths(
+    projects: Mapping[int, str], uses: Collection[DirectoryUse]
+) -> dict[int, str]:
+    """Return the work directory of each file's project.
+
+    `projects` maps files to the names of their project directories below `projects/`. The work
+    directory is the one that encodes to that name, wherever else the session went. Several
+    directories may share an encoded name, so the file itself decides first, then other files of
+    the project. If no directory matches, the most used one is taken.
+    """
+    encoded = {cwd: _encode(cwd) for cwd in {use.cwd for use in uses}}
+    matching = [use for use in uses if projects[use.file_id] in encoded[use.cwd]]
+    by_file = _most_used((use.file_id, use) for use in matching)
+    by_project = _most_used((projects[use.file_id], use) for use in matching)
+    by_use = _most_used((projects[use.file_id], use) for use in uses)
+    return {
+        file_id: by_file.get(file_id) or by_project.get(project) or by_use.get(project) or project
+        for file_id, project in projects.items()
+    }
+
+
+def _encode(cwd: str) -> tuple[str, str]:
+    return encode_project_path(cwd), encode_without_limit(cwd)
+
+
+def _most_used(keyed: Iterable[tuple[int | str, DirectoryUse]]) -> dict[int | str, str]:
+    used: Counter[tuple[int | str, str]] = Counter()
+    for key, use in keyed:
+        used[key, use.cwd] += use.messages
+    # Ascending by use, then by name, so that the last one wins independently of the input order.
+    ranked = sorted(used.items(), key=lambda item: (item[1], item[0][1]))
+    return {key: cwd for (key, cwd), _ in ranked}
+
+
+_INTERNED_DIMENSIONS: Final[tuple[Dimension, ...]] = (
+    "model",
+    "branch",
+    "version",
+    "entrypoint",
+    "cwd",
+    "tools",
+)
+_HOURLY_GROUPS: Final = (Group.SESSION, Group.BLOCK)
+"""The groups that need hourly rows."""
+_NUMERIC_DIMENSIONS: Final[tuple[Dimension, ...]] = ("moment", "is_sidechain")
+
+
+class UsageLedger:
+    """The ledger restricted to some roots; the index may contain files of others."""
+
+    def __init__(
+        self, queries: UsageQueries, roots: Iterable[Path], prices: Path | None = None
+    ) -> None:
+        self.queries = queries
+        self.roots = tuple(roots)
+        self.prices = prices
+        """The user's own price file, if one is used."""
+        self._prefixes = tuple(
+            f"{path}{os.sep}"
+            for root in self.roots
+            for path in {os.fspath(root.absolute()), os.path.realpath(root)}
+        )
+
+    @cached_property
+    def files(self) -> Mapping[int, FileRow]:
+        """Return the transcripts below the roots by number, including deleted ones."""
+        rows = self.queries.files.values()
+        return {number: row for number, row in rows if row.path.startswith(self._prefixes)}
+
+    @cached_property
+    def problems(self) -> Mapping[str, str]:
+        """Return the reasons why transcripts below the roots could not be read, by path."""
+        problems = self.queries.problems.items()
+        return {path: reason for path, reason in problems if path.startswith(self._prefixes)}
+
+    @cached_property
+    def is_partial(self) -> bool:
+        """Whether the index also has files of other roots."""
+        # The first check is cheap and usually False: it spares loading all files.
+        may_be_partial = self.queries.has_files_elsewhere(self._prefixes)
+        return may_be_partial and len(self.files) < len(self.queries.files)
+
+
+def load_rows(ledger: UsageLedger, question: UsageQuestion) -> list[LedgerRow]:
+    """Return the counted rows for a report, split only as far as it needs."""
+    queries = ledger.queries
+    dimensions = _choose_dimensions(question, is_partial=ledger.is_partial)
+    sources = _describe_files(ledger, question) if "file_id" in dimensions else None
+    from_messages = _needs_messages(queries, question, dimensions)
+    sums: Iterable[SumValues] = queries.iter_sums(dimensions, from_messages=from_messages)
+    if "moment" in dimensions and not set(_HOURLY_GROUPS).intersection(question.groups):
+        sums = _merge_days(sums, dimensions, question.zone)
+    return list(_make_rows(queries, sums, dimensions, sources))
+
+
+def _merge_days(
+    sums: Iterable[SumValues], dimensions: Sequence[Dimension], zone: Zone
+) -> Iterator[SumValues]:
+    """Merge the hours of each day, because creating rows is the slowest part of a query."""
+    width, index = len(dimensions), dimensions.index("moment")
+    days: dict[int | None, int | None] = {None: None}
+    members: defaultdict[SumValues, list[SumValues]] = defaultdict(list)
+    for values in sums:
+        moment = values[index]
+        if moment not in days:
+            days[moment] = zone.find_day_number(moment)
+        members[(*values[:index], days[moment], *values[index + 1 : width])].append(values)
+    for same in members.values():
+        figures = zip(*(values[width:] for values in same), strict=True)
+        yield (*same[0][:width], *map(sum, figures))
+
+
+def find_file_project_paths(ledger: UsageLedger) -> dict[int, str]:
+    """Return the work directory of each file's project."""
+    text = ledger.queries.names.text
+    uses = [
+        DirectoryUse(file_id, text(cwd) or "", messages)
+        for file_id, cwd, messages, *_ in ledger.queries.iter_sums(("file_id", "cwd"))
+        if cwd is not None and file_id in ledger.files
+    ]
+    return find_project_paths({number: row.project for number, row in ledger.files.items()}, uses)
+
+
+def _choose_dimensions(question: UsageQuestion, *, is_partial: bool) -> tuple[Dimension, ...]:
+    wanted = [name for group in question.groups for name in DIMENSIONS[group]]
+    wanted.append("model")
+    if question.has_dates:
+        wanted.append("moment")
+    if question.project:
+        wanted += ["file_id", "cwd"]
+    if is_partial:
+        wanted.append("file_id")
+    return tuple(dict.fromkeys(wanted))
+
+
+def _needs_messages(
+    queries: UsageQueries, question: UsageQuestion, dimensions: Sequence[Dimension]
+) -> bool:
+    """Whether hourly sums are too coarse for the time zone, or lack a dimension."""
+    if "is_sidechain" in dimensions:
+        return True
+    if "moment" not in dimensions or (question.group is Group.BLOCK and not question.has_dates):
+        return False
+    weeks = queries.list_weeks()
+    return not question.zone.has_whole_hour_offsets(
+        edge for week in weeks for edge in (week, week + WEEK)
+    )
+
+
+def _describe_files(ledger: UsageLedger, question: UsageQuestion) -> dict[int, SourceFile]:
+    project_paths: dict[int, str] = {}
+    if question.project or {Group.PROJECT, Group.SESSION}.intersection(question.groups):
+        project_paths = find_file_project_paths(ledger)
+    return {
+        number: SourceFile(
+            path=row.path,
+            project=row.project,
+            session_id=row.session_id,
+            kind=row.kind,
+            project_path=project_paths.get(number),
+            agent_type=row.agent_type,
+        )
+        for number, row in ledger.files.items()
+    }
+
+
+def _make_rows(
+    queries: UsageQueries,
+    sums: Iterable[SumValues],
+    dimensions: Sequence[Dimension],
+    sources: Mapping[int, SourceFile] | None,
+) -> Iterator[LedgerRow]:
+    find_text = queries.names.texts.get
+    width = len(dimensions)
+    positions = {name: index for index, name in enumerate(dimensions)}
+    interned = [(name, positions[name]) for name in _INTERNED_DIMENSIONS if name in positions]
+    numeric = [(name, positions[name]) for name in _NUMERIC_DIMENSIONS if name in positions]
+    for values in sums:
+        fields: dict[str, Any] = {name: find_text(values[index]) for name, index in interned}
+        for name, index in numeric:
+            fields[name] = values[index]
+        if sources is not None:
+            fields["file"] = sources.get(values[positions["file_id"]])
+            if fields["file"] is None:
+                continue
+        yield LedgerRow(totals=make_totals(values[width:]), **fields)
+
+
+def add_titles(
+    report: UsageReport,
+    ledger: UsageLedger,
+    transcripts: Sequence[Transcript] = (),
+    directory: Path | None = None,
+) -> UsageReport:
+    """Return a report by session with the title of each session, None where it has none.
+
+    Titles come from the cached listings. If one is missing or out of date, `transcripts` are listed
+    first, using the index in `directory` if there is one, so that reports and lists agree.
+    """
+    shown = {row.key for row in report.rows}
+    ids = {
+        row.path: row.session_id
+        for row in ledger.files.values()
+        if row.kind == TranscriptKind.SESSION.value and row.session_id in shown
+    }
+    listed = ledger.queries.find_titles(ids)
+    titles = {path: title for path, (_, title) in listed.items()}
+    if any(_is_stale(each, listed) for each in transcripts if each.file in ids):
+        titles |= _list_titles(transcripts, directory)
+    by_session: dict[str | None, str] = {
+        ids[path]: title for path, title in titles.items() if path in ids and title
+    }
+    return replace(
+        report, rows=tuple(replace(row, title=by_session.get(row.key)) for row in report.rows)
+    )
+
+
+def _is_stale(transcript: Transcript, listed: Mapping[str, tuple[Stamp, str | None]]) -> bool:
+    stamp, _ = listed.get(transcript.file, (None, None))
+    return stamp != transcript.stamp
+
+
+def _list_titles(
+    transcripts: Iterable[Transcript], directory: Path | None
+) -> dict[str, str | None]:
+    # Imported here because it loads the session model, which most reports do not need.
+    from recollect.sync.session_lists import list_current, list_unsaved
+
+    # All of them: a title may be in another file, and lists look for it in the changed ones.
+    sessions = [each for each in transcripts if each.kind is TranscriptKind.SESSION]
+    found = list_unsaved(sessions) if directory is None else list_current(directory, sessions)
+    return {each.path: each.title for each in found}
+
+
+T = TypeVar("T")
+
+
+def ask_ledger(
+    directory: Path,
+    transcripts: Sequence[Transcript],
+    question: Callable[[UsageQueries], T],
+    *,
+    prices: Path | None = None,
+    on_progress: OnProgress | None = None,
+) -> tuple[T, str | None]:
+    """Update the index in `directory` and return the answer, and why it could not be used if so.
+
+    If the index cannot be used, the existing files are counted in memory. Raises `NewerIndex` if
+    the index was written by a newer version: deleted transcripts that it still has must not be
+    left out silently.
+    """
+    try:
+        answer = ask_index(
+            directory,
+            transcripts,
+            lambda connection: question(UsageQueries(connection)),
+            prices=prices,
+            watch=on_progress,
+        )
+    except NewerIndex:
+        raise
+    except IndexFailure as error:
+        queries = count_in_memory(transcripts, prices=prices, on_progress=on_progress)
+        return question(queries), str(error)
+    return answer, None
+
+
+def count_in_memory(
+    transcripts: Sequence[Transcript],
+    *,
+    prices: Path | None = None,
+    on_progress: OnProgress | None = None,
+) -> UsageQueries:
+    """Count `transcripts` in memory, without an index."""
+    # Imported here because they load the reader, which queries of a current index do not need.
+    from recollect.sync.file_changes import make_plan
+    from recollect.sync.freshness import find_price_fingerprint
+    from recollect.sync.ledger_writer import LedgerWriter
+    from recollect.sync.sync_engine import SyncProgress
+    from recollect.sync.usage_extract import extract
+    from recollect.sync.workers import make_jobs
+
+    connection, fingerprint = open_in_memory(), find_price_fingerprint(prices)
+    writer = LedgerWriter(connection, Names(connection), prices, edition=fingerprint, is_first=True)
+    tasks = make_plan(transcripts, {}).tasks
+    jobs = make_jobs(tasks, prices, fingerprint)
+    total = sum(transcript.size for transcript in transcripts)
+    done = 0
+    for number, (task, job) in enumerate(zip(tasks, jobs, strict=True), start=1):
+        writer.add(task, extract(job))
+        done += task.transcript.size
+        if on_progress is not None:
+            on_progress(SyncProgress(number, len(tasks), done, total))
+    writer.settle()
+    return UsageQueries(connection)
+
+
+def find_current(report: UsageReport, now: float) -> ReportRow | None:
+    """Return the row of the block that contains `now`, in seconds since 1970."""
+    return next((row for row in report.rows if row.block and row.block.contains(int(now))), None)
+
+
+def find_pace(report: UsageReport, ledger: UsageLedger, now: float) -> Pace | None:
+    """Return the pace of the current block; None if there is none."""
+    row = find_current(report, now)
+    if row is None or row.block is None:
+        return None
+    first = ledger.queries.find_first_time(row.block.start, ledger.files)
+    start = row.block.start if first is None else first / 1000
+    return measure_pace(row.block, row.totals, start, now)

@@ -1,0 +1,338 @@
+"""Things inside a session by their ids: subagents at any depth, records, tool calls, turns.
+
+An id is compared with what the session holds. One that is not there is NothingFound, whatever it
+looks like.
+
+One session: its head data, figures, subagents and outline.
+
+One record, as its bytes stand in the file.
+
+The place comes from the session that was read; the file is opened by the path that discovery
+found, as a regular file and never through a link. Nothing of a request becomes part of a path.
+
+The projects that sessions belong to.
+
+What `recollect doctor` knows: what is on disk, what is new in it, and what is broken.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
+
+from recollect.errors import NothingFound
+from recollect.health.health_report import HealthReport
+from recollect.locations.transcript_files import name_of
+from recollect.reader.transcript_reader import read_span, read_transcript
+from recollect.records.envelope import Span
+from recollect.records.usage import Tokens
+from recollect.render.views.overview import OutlineEntry, build_outline
+from recollect.render.views.parts import ToolStep
+from recollect.render.views.timeline import find_turn_index
+from recollect.render.views.turn_views import build_turn_view
+from recollect.render.views.whole_calls import complete_call
+from recollect.session.finding import find_words
+from recollect.session.metadata import Metrics
+from recollect.session.session import Session, Subagent
+from recollect.web.api.session_rows import SessionRow, make_row
+from recollect.web.parameters import MAX_ID, Id
+from recollect.web.services import Services
+from recollect.web.session_catalog import FoundSession, ProjectRow, find_session
+
+_MAX_DIGITS: Final = 15
+"""Of an offset: more than any file has bytes."""
+
+
+def iter_subagents(session: Session) -> Iterator[Subagent]:
+    """The subagents of a session and theirs, each once."""
+    waiting, seen = [session], {id(session)}
+    while waiting:
+        for child in waiting.pop().subagents:
+            if id(child.session) not in seen:
+                seen.add(id(child.session))
+                waiting.append(child.session)
+                yield child
+
+
+def find_agent(session: Session, agent_id: str) -> Session:
+    """The conversation of a subagent."""
+    for child in iter_subagents(session):
+        if child.agent_id == agent_id:
+            return child.session
+    raise NothingFound(f"The session has no subagent {agent_id!r}.")
+
+
+def find_span(session: Session, uuid: str) -> Span:
+    """Where a record lies, of the session itself or of one of its subagents."""
+    for each in (session, *(child.session for child in iter_subagents(session))):
+        record = each.find_record(uuid)
+        if record is not None and record.span is not None:
+            return record.span
+    raise NothingFound(f"The session has no record {uuid!r}.")
+
+
+def find_line(found: FoundSession, line: str) -> tuple[Span, str | None]:
+    """The span and uuid of the record at `file:offset`, where lists have `file` as an id.
+
+    Only files of the session are looked at.
+    """
+    name, _, digits = line.rpartition(":")
+    if digits.isdecimal() and len(digits) <= _MAX_DIGITS:
+        for each in (found.transcript, *found.relatives):
+            if name_of(each) == name:
+                record = next(read_transcript(each.file, int(digits)), None)
+                if record and record.span and record.span.offset == int(digits):
+                    return record.span, getattr(record, "uuid", None)
+    raise NothingFound(f"The session has no line {line!r}.")
+
+
+class RecordLocation(Struct, frozen=True):
+    """Where the page of a session shows a record."""
+
+    turn: int
+    """The index of the turn."""
+    anchor: str
+    """The uuid of what is shown there: of a copy its original, of a subagent's record its call."""
+
+
+def find_location(session: Session, uuid: str, offset: int | None = None) -> RecordLocation:
+    """Where a record is shown; of several with one uuid, the one at `offset` of the file."""
+    anchor = session.find_anchor(uuid, offset)
+    index = find_turn_index(session, anchor)
+    if index is not None:
+        return RecordLocation(index, anchor)
+    for child in session.subagents:
+        inner = (child.session, *(each.session for each in iter_subagents(child.session)))
+        if any(each.find_record(uuid) for each in inner):
+            anchor = child.call.call_uuid or "" if child.call else ""
+            # Without a known call no turn shows the subagent.
+            return RecordLocation(find_turn_index(session, anchor) or 0, anchor)
+    raise NothingFound(f"The session has no record {uuid!r}.")
+
+
+def find_call(session: Session, call_id: str) -> ToolStep:
+    """A tool call with everything that it was given and returned, as `--tools full` shows it."""
+    call = session.find_tool_call(call_id)
+    index = find_turn_index(session, call.call_uuid or "") if call else None
+    if call is not None and index is not None:
+        view = build_turn_view(session, session.turns[index])
+        for step in view.steps:
+            if isinstance(step, ToolStep) and step.call_id == call_id:
+                return complete_call(step, call)
+    raise NothingFound(f"The session has no tool call {call_id!r}.")
+
+
+Project = Annotated[
+    str, Meta(max_length=MAX_ID, description="A project's directory name, if ids repeat.")
+]
+
+
+class SessionParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which session."""
+
+    id: Id
+    project: Project | None = None
+
+
+class SessionMetrics(Struct, frozen=True, kw_only=True):
+    """The figures of a session, without those of its subagents."""
+
+    tokens: Tokens
+    """Its own, as usage counts them."""
+    copied_tokens: Tokens
+    """Those of replies that a fork copied from another session, where they count."""
+    client_cost_usd: float | None
+    """What a client up to 1.0.2x noted on its replies (`costUSD`)."""
+    client_priced: int
+    """Replies without token counts: all that is known of their cost is what the client noted."""
+    start: str | None
+    end: str | None
+    duration_ms: float | None
+    active_ms: float
+    turns: int
+    person_turns: int
+    replies: int
+    tool_calls: int
+    tool_calls_by_name: dict[str, int]
+    tool_calls_by_status: dict[str, int]
+    errors: int
+    lines_added: int
+    lines_removed: int
+
+
+class SubagentRow(Struct, frozen=True, kw_only=True):
+    """A subagent, at any depth."""
+
+    agent_id: str
+    kind: str
+    agent_type: str | None
+    description: str | None
+    call_id: str | None
+    """The tool call that started it."""
+    turns: int
+
+
+class SessionDocument(Struct, frozen=True, kw_only=True):
+    """A session as a whole."""
+
+    session: SessionRow
+    metrics: SessionMetrics
+    segments: int
+    """Stretches between compactions."""
+    branches: int
+    """Places where the conversation was taken up twice."""
+    subagents: list[SubagentRow]
+    irregular: int
+    """Lines that are no known record."""
+
+
+class FindParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which words in which session."""
+
+    id: Id
+    q: Annotated[str, Meta(min_length=1, max_length=500)]
+    project: Project | None = None
+
+
+class FindHit(Struct, frozen=True, kw_only=True):
+    """A record in which the words stand."""
+
+    uuid: str
+
+
+class FindDocument(Struct, frozen=True, kw_only=True):
+    """Where the words stand."""
+
+    id: str
+    hits: tuple[FindHit, ...]
+
+
+class OutlineDocument(Struct, frozen=True, kw_only=True):
+    """The turns of a session, one line each."""
+
+    id: str
+    turns: tuple[OutlineEntry, ...]
+
+
+def locate(services: Services, wanted: SessionParameters) -> FoundSession:
+    """The session that is wanted, by its id."""
+    services.catalog.wait_for_list(3.0)
+    try:
+        return find_session(services.catalog.snapshot, wanted.id, wanted.project)
+    except NothingFound:
+        # The newest are listed first: of an older one, only the whole list can say that it is none.
+        services.catalog.wait_for_all(5.0)
+        return find_session(services.catalog.snapshot, wanted.id, wanted.project)
+
+
+def describe_session(services: Services, wanted: SessionParameters) -> SessionDocument:
+    """All that is known of a session but what was said."""
+    found = locate(services, wanted)
+    row = make_row(services.catalog.snapshot, found.listing)
+    with services.opened.use(found) as session:
+        return SessionDocument(
+            session=row,
+            metrics=describe_metrics(session.metrics),
+            segments=len(session.segments),
+            branches=len(session.branches),
+            subagents=list_subagents(session),
+            irregular=len(session.irregular),
+        )
+
+
+def describe_outline(services: Services, wanted: SessionParameters) -> OutlineDocument:
+    """The prompts of a session, to jump to."""
+    found = locate(services, wanted)
+    with services.opened.use(found) as session:
+        return OutlineDocument(id=found.listing.id, turns=build_outline(session))
+
+
+def find_in_session(services: Services, wanted: FindParameters) -> FindDocument:
+    """The records of a session that hold some words, those that no page shows yet included."""
+    found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
+    with services.opened.use(found) as session:
+        hits = tuple(FindHit(uuid=uuid) for uuid in find_words(session, wanted.q))
+        return FindDocument(id=found.listing.id, hits=hits)
+
+
+def describe_metrics(metrics: Metrics) -> SessionMetrics:
+    """The figures; the client's own word on the cost is for `/api/usage/explain`."""
+    values = asdict(metrics)
+    return SessionMetrics(**{name: values[name] for name in SessionMetrics.__struct_fields__})
+
+
+def list_subagents(session: Session) -> list[SubagentRow]:
+    """The subagents at any depth."""
+    return [
+        SubagentRow(
+            agent_id=child.agent_id,
+            kind=child.kind.value,
+            agent_type=child.agent_type,
+            description=child.description,
+            call_id=child.call.id if child.call else None,
+            turns=len(child.session.turns),
+        )
+        for child in iter_subagents(session)
+    ]
+
+
+Uuid = Annotated[
+    str, Meta(min_length=1, max_length=MAX_ID, description="The `uuid` that the record says.")
+]
+
+
+class RecordParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which record of which session."""
+
+    id: Id
+    uuid: Uuid
+    project: Project | None = None
+
+
+def load_record(services: Services, wanted: RecordParameters) -> bytes:
+    """The bytes of the record, without its line end."""
+    found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
+    with services.opened.use(found) as session:
+        span = find_span(session, wanted.uuid)
+    return read_span(span).rstrip(b"\r\n")
+
+
+class NoParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Nothing to choose."""
+
+
+class ProjectsDocument(Struct, frozen=True, kw_only=True):
+    """All projects, the most recently active first."""
+
+    projects: tuple[ProjectRow, ...]
+
+
+def list_projects(services: Services, _: NoParameters) -> ProjectsDocument:
+    """All projects."""
+    services.catalog.wait_for_list(3.0)
+    return ProjectsDocument(projects=services.choices.find(services.catalog.snapshot).projects)
+
+
+class HealthDocument(Struct, frozen=True, kw_only=True):
+    """The state of the files, and of our own index."""
+
+    report: HealthReport
+    sessions: int
+    is_listed: bool
+    is_searchable: bool
+    index_failure: str | None
+
+
+def describe_health(services: Services, _: NoParameters) -> HealthDocument:
+    """How the files and the index are."""
+    services.catalog.wait_for_list(3.0)
+    report = services.surveys.find_report(services.catalog.snapshot)
+    known = services.catalog.snapshot
+    return HealthDocument(
+        report=report,
+        sessions=len(known.sessions),
+        is_listed=known.is_listed,
+        is_searchable=known.is_searchable,
+        index_failure=known.failure,
+    )

@@ -1,0 +1,219 @@
+"""`/usage/explain`: a figure taken apart, line by line, each with the record that it stands in.
+
+All lines of a session are shown, a page at a time. The uuids of the records that are shown are read
+from the files again, because the ledger knows lines by their place alone.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Final
+from urllib.parse import quote
+
+from msgspec import Meta, Struct
+
+from recollect.errors import UnreadableInput
+from recollect.reader import read_usage
+from recollect.store.session_table import Listing
+from recollect.usage.usage_documents import ExplainDocument, ExplainLine
+from recollect.usage.zones import Zone, load_zone
+from recollect.web.api.usage_endpoints import ExplainParameters, explain_usage
+from recollect.web.pages.session_page import make_address
+from recollect.web.pages.usage_table import read_moment
+from recollect.web.services import Services
+from recollect.web.session_catalog import Snapshot
+from recollect.web.templating import PageContent, Translator
+
+PAGE_SIZE: Final = 300
+
+LineLocation = tuple[str, int]
+"""A file, and the offset of a line in it."""
+
+NOTES: Final = (
+    "written by the client itself",
+    "from agent_progress",
+    "transcript gone: subagent",
+    "output tokens are a placeholder",
+    "no tokens: cost as noted by the client",
+    "cost noted by the client:",
+    "usage with cache writes by lifetime",
+    "time of a copy",
+    "usage of copy",
+    "time of copy",
+    "copy of",
+    "usage of",
+    "repeats",
+)
+"""How the remarks begin that a line can have; those that begin like another come first."""
+
+
+class ExplainPageParameters(ExplainParameters, frozen=True, kw_only=True):
+    """What is to be taken apart, and which part of it is shown."""
+
+    page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
+    narrowed: bool = False
+    """Whether the figure that led here leaves something out, by a filter."""
+
+
+class LineRow(Struct, frozen=True, kw_only=True):
+    """A line with the address of its record."""
+
+    line: ExplainLine
+    time: str
+    """Where the reader is."""
+    record: str
+    """Empty when the file is gone."""
+    notes: tuple[str, ...]
+
+
+class FileLines(Struct, frozen=True, kw_only=True):
+    """Some lines of a file."""
+
+    file: str
+    title: str
+    address: str
+    """The session that the file belongs to; empty for one that is gone."""
+    lines: tuple[LineRow, ...]
+
+
+class ExplainPage(Struct, frozen=True, kw_only=True):
+    """A figure taken apart."""
+
+    wanted: ExplainPageParameters
+    explanation: ExplainDocument
+    title: str
+    address: str
+    """The session that it is about."""
+    files: tuple[FileLines, ...]
+    page: int
+    pages: int
+
+
+def render_explain_page(
+    services: Services, wanted: ExplainPageParameters, translator: Translator
+) -> PageContent:
+    """The page that takes a figure apart."""
+    explanation = explain_usage(
+        services, ExplainParameters(target=wanted.target, timezone=wanted.timezone)
+    )
+    known = services.catalog.snapshot
+    listings = {each.path: each for each in known.sessions}
+    start = (wanted.page - 1) * PAGE_SIZE
+    lines = explanation.lines[start : start + PAGE_SIZE]
+    make = _LineMaker(known, load_zone(wanted.timezone), find_uuids(lines), translator)
+    page = ExplainPage(
+        wanted=wanted,
+        explanation=explanation,
+        title=_find_title(known, explanation),
+        address=make_address(explanation.name) if _is_session(known, explanation) else "",
+        files=tuple(
+            make.describe_file(file, listings.get(file), tuple(members))
+            for file, members in groupby(lines, key=lambda line: line.file)
+        ),
+        page=wanted.page,
+        pages=max(-(-len(explanation.lines) // PAGE_SIZE), 1),
+    )
+    return PageContent("explain.html", page, title="explain.title", section="usage")
+
+
+def find_uuids(lines: Iterable[ExplainLine]) -> dict[LineLocation, str]:
+    """The uuids of the records in which some lines stand; those of files that are gone are not."""
+    offsets: defaultdict[str, set[int]] = defaultdict(set)
+    for line in lines:
+        offsets[line.file].add(line.offset)
+    found: dict[LineLocation, str] = {}
+    for file, wanted in offsets.items():
+        try:
+            for record in read_usage(
+                Path(file), min(wanted), completes_last=True, with_relayed=True
+            ):
+                offset = record.span.offset if record.span else 0
+                if offset > max(wanted):
+                    break
+                if offset in wanted and record.uuid:
+                    found[(file, offset)] = record.uuid
+        except UnreadableInput:
+            continue
+    return found
+
+
+def split_note(note: str) -> list[tuple[str, str]]:
+    """The remarks of a note: how each begins, and what it names."""
+    remarks = []
+    for remark in filter(None, note.split("; ")):
+        beginning = next((each for each in NOTES if remark.startswith(each)), "")
+        remarks.append((beginning, remark.removeprefix(beginning).strip()))
+    return remarks
+
+
+class _LineMaker:
+    """Makes rows out of lines, in one language and one time zone."""
+
+    def __init__(
+        self,
+        known: Snapshot,
+        zone: Zone,
+        uuids: Mapping[LineLocation, str],
+        translator: Translator,
+    ) -> None:
+        self._known = known
+        self._zone = zone
+        self._uuids = uuids
+        self._translator = translator
+
+    def describe_file(
+        self, file: str, listing: Listing | None, lines: Sequence[ExplainLine]
+    ) -> FileLines:
+        """The lines of one file, under the name of its session."""
+        address, title = "", ""
+        if listing is not None:
+            address = make_address(self._find_owner(listing))
+            title = listing.title or listing.first_prompt or ""
+        return FileLines(
+            file=file,
+            title=title,
+            address=f"{address}?{_name_project(listing)}" if listing else "",
+            lines=tuple(self._make_row(line, address, listing) for line in lines),
+        )
+
+    def _find_owner(self, listing: Listing) -> str:
+        """The session whose page shows the file: of a subagent its parent, if that is there."""
+        parents = self._known.find_listings(listing.parent_id) if listing.parent_id else []
+        has_parent = any(each.project == listing.project for each in parents)
+        is_child = listing.is_subagent and has_parent
+        return listing.parent_id or listing.id if is_child else listing.id
+
+    def _make_row(self, line: ExplainLine, address: str, listing: Listing | None) -> LineRow:
+        record = ""
+        if listing is not None:
+            place = f"{listing.id}:{line.offset}"
+            name = quote(self._uuids.get((line.file, line.offset), place), safe="")
+            query = f"{_name_project(listing)}&line={quote(place, safe='')}"
+            record = f"{address}/raw/{name}?{query}"
+        local = self._zone.find_local(read_moment(line.time)) if line.time else None
+        return LineRow(
+            line=line,
+            time=local.strftime("%Y-%m-%d %H:%M:%S") if local else "—",
+            record=record,
+            notes=tuple(
+                f"{self._translator.translate(beginning)} {rest}".strip()
+                for beginning, rest in split_note(line.note)
+            ),
+        )
+
+
+def _name_project(listing: Listing) -> str:
+    return f"project={quote(listing.project, safe='')}"
+
+
+def _is_session(known: Snapshot, explanation: ExplainDocument) -> bool:
+    return explanation.kind == "session" and bool(known.find_listings(explanation.name))
+
+
+def _find_title(known: Snapshot, explanation: ExplainDocument) -> str:
+    """What is explained, in the words that a list has for it."""
+    if explanation.kind == "session":
+        for each in known.find_listings(explanation.name):
+            return each.title or each.first_prompt or explanation.name
+    return explanation.name

@@ -1,0 +1,111 @@
+"""`/health`: what `recollect doctor` knows.
+
+A survey reads every file. The page comes at once with the last one, if that still holds; its
+script asks for a new one otherwise.
+"""
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from recollect.health.health_report import HealthReport
+from recollect.store.versions import is_sqlite_safe
+from recollect.web.api.session_endpoints import NoParameters
+from recollect.web.services import Services
+from recollect.web.session_catalog import Snapshot
+from recollect.web.templating import PageContent
+
+QUICK_BYTES: Final = 30_000_000
+"""What is surveyed at once, in about a second."""
+MAX_PLACES: Final = 100
+"""Places that are listed; `recollect doctor --json` has them all."""
+
+Verdict = Literal["well", "news", "trouble"]
+HealthFinding = tuple[str, str, int]
+"""The type of a record, the name of a field in it, and how often it was found."""
+
+
+class ExpiringSession(Struct, frozen=True, kw_only=True):
+    """A session that Claude Code deletes soon."""
+
+    id: str
+    title: str
+    file: str
+    after: str
+    is_listed: bool
+
+
+class HealthPage(Struct, frozen=True, kw_only=True):
+    """The last survey, and how our own index is."""
+
+    report: HealthReport | None
+    """None when it has to be made first; `/api/health` makes it."""
+    verdict: Verdict
+    unknown_fields: tuple[HealthFinding, ...]
+    misfits: tuple[HealthFinding, ...]
+    going: tuple[ExpiringSession, ...]
+    most: int
+    is_sqlite_safe: bool
+    is_demo: bool
+    roots: tuple[str, ...]
+    data_directory: str
+    sessions: int
+    is_searchable: bool
+    failure: str | None
+
+
+def render_health_page(services: Services, _: NoParameters) -> PageContent:
+    """The page on the state of the files."""
+    services.catalog.wait_for_list(3.0)
+    known = services.catalog.snapshot
+    size = sum(each.size for each in known.transcripts.values())
+    find = services.surveys.find_report if size < QUICK_BYTES else services.surveys.find_made
+    report = find(known)
+    page = HealthPage(
+        report=report,
+        verdict=judge(report or HealthReport()),
+        unknown_fields=list_findings(report.unknown_fields if report else {}),
+        misfits=list_findings(report.misfits if report else {}),
+        going=_list_expiring(report, known) if report else (),
+        most=MAX_PLACES,
+        is_sqlite_safe=report is None or report.sqlite is None or is_sqlite_safe(report.sqlite),
+        is_demo=services.settings.is_demo,
+        roots=tuple(map(str, services.settings.roots)),
+        data_directory=str(services.settings.data_directory),
+        sessions=services.choices.find(known).sessions,
+        is_searchable=known.is_searchable,
+        failure=known.failure,
+    )
+    return PageContent("health.html", page, title="health.title", section="health")
+
+
+def judge(report: HealthReport) -> Verdict:
+    """Whether all could be read, and whether all of it is known."""
+    if not report.is_complete:
+        return "trouble"
+    return "news" if report.has_drift else "well"
+
+
+def list_findings(tables: Mapping[str, Mapping[str, int]]) -> tuple[HealthFinding, ...]:
+    """Fields by the type of their record, the most frequent first."""
+    found = [(kind, name, count) for kind, names in tables.items() for name, count in names.items()]
+    return tuple(sorted(found, key=lambda each: (-each[2], each[0], each[1])))
+
+
+def _list_expiring(report: HealthReport, known: Snapshot) -> tuple[ExpiringSession, ...]:
+    listings = {each.id: each for each in known.sessions}
+    return tuple(
+        ExpiringSession(
+            id=name,
+            title=(listing.title or listing.first_prompt or name) if listing else name,
+            file=each.file,
+            after=each.after,
+            is_listed=listing is not None,
+        )
+        for root in report.roots
+        for each in root.expiring
+        for name in (PurePath(each.file).stem,)
+        for listing in (listings.get(name),)
+    )

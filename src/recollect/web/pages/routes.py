@@ -1,0 +1,94 @@
+"""The table of pages: address, parameters, and what draws it."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from recollect.web.api.session_endpoints import NoParameters, SessionParameters
+from recollect.web.endpoints import Workers
+from recollect.web.pages.api_page import render_api_page
+from recollect.web.pages.explain_page import ExplainPageParameters, render_explain_page
+from recollect.web.pages.health_page import render_health_page
+from recollect.web.pages.search_page import SearchPageParameters, render_search_page
+from recollect.web.pages.session_page import (
+    AgentParameters,
+    CallParameters,
+    RawParameters,
+    SessionPageParameters,
+    TurnsPageParameters,
+    render_agent,
+    render_call_fragment,
+    render_changes_page,
+    render_raw_page,
+    render_session_page,
+    render_turns,
+)
+from recollect.web.pages.sessions_page import SessionsParameters, render_sessions_page
+from recollect.web.pages.usage_page import render_usage_page
+from recollect.web.pages.usage_table import UsagePageParameters
+from recollect.web.parameters import read_form
+from recollect.web.services import Services
+from recollect.web.templating import (
+    PageContent,
+    Templates,
+    Translator,
+    html_response,
+    read_preferences,
+)
+
+RenderPage = Callable[..., PageContent]
+
+
+class Page(Struct, frozen=True):
+    """A page, or a piece of one; `translates` when what it draws holds words of its own."""
+
+    path: str
+    parameters: type[Struct]
+    draw: RenderPage
+    translates: bool = False
+
+
+# Ids inside a session are whatever its records say, slashes included.
+PAGES: Final = (
+    Page("/", SessionsParameters, render_sessions_page),
+    Page("/s/{id}", SessionPageParameters, render_session_page, translates=True),
+    Page("/s/{id}/turns", TurnsPageParameters, render_turns, translates=True),
+    Page("/s/{id}/calls/{call:path}", CallParameters, render_call_fragment, translates=True),
+    Page("/s/{id}/agents/{agent:path}", AgentParameters, render_agent, translates=True),
+    Page("/s/{id}/changes", SessionParameters, render_changes_page),
+    Page("/s/{id}/raw/{uuid:path}", RawParameters, render_raw_page),
+    Page("/search", SearchPageParameters, render_search_page),
+    Page("/usage", UsagePageParameters, render_usage_page, translates=True),
+    Page("/usage/explain", ExplainPageParameters, render_explain_page, translates=True),
+    Page("/health", NoParameters, render_health_page),
+    Page("/api", NoParameters, render_api_page),
+)
+
+
+def make_page_routes(workers: Workers, drawing: Templates) -> list[Route]:
+    """The routes of the pages."""
+    return [Route(each.path, _make_handler(each, workers, drawing)) for each in PAGES]
+
+
+def _make_handler(
+    page: Page, workers: Workers, drawing: Templates
+) -> Callable[[Request], Awaitable[Response]]:
+    async def handle(request: Request) -> Response:
+        parameters = read_form(request, page.parameters)
+        wanted = read_preferences(request)
+        more: tuple[Any, ...] = (Translator(wanted.language),) if page.translates else ()
+
+        def work(services: Services) -> Response:
+            drawn = page.draw(services, parameters, *more)
+            text = drawing.draw(
+                drawn.template, drawn.page, wanted, title=drawn.title, section=drawn.section
+            )
+            return html_response(text)
+
+        return await workers.run(work)
+
+    return handle

@@ -1,0 +1,120 @@
+"""`/search`: what was found, session by session, or what is wrong with the query."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from recollect.search.engine import Hit
+from recollect.search.query_parser import QueryError, point_at
+from recollect.web.api.search_endpoint import SearchParameters, run_search
+from recollect.web.api.session_rows import SessionRow, make_row
+from recollect.web.parameters import Id
+from recollect.web.responses import ErrorDetail, describe_failure
+from recollect.web.services import Services
+from recollect.web.session_catalog import Snapshot
+from recollect.web.templating import PageContent
+
+
+class SearchPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is sought; without a query, only the help."""
+
+    q: Annotated[str, Meta(max_length=4000)] = ""
+    recent: bool = False
+    session: Id | None = None
+    part: bool = False
+    """Only the results, for a page that is open."""
+
+
+class HitGroup(Struct, frozen=True, kw_only=True):
+    """The hits of one session."""
+
+    session_id: str
+    session: SessionRow | None
+    """None when a list does not know it."""
+    hits: tuple[Hit, ...]
+    further: int
+
+
+class SearchPage(Struct, frozen=True, kw_only=True):
+    """A query, and what it found."""
+
+    query: str
+    recent: bool
+    session: str | None
+    groups: tuple[HitGroup, ...]
+    total: int
+    is_total_exact: bool
+    index_complete: bool
+    error: ErrorDetail | None
+    """What is wrong with the query, and where."""
+    pointer: str
+    """The query, with a caret below that place."""
+
+
+def render_search_page(services: Services, wanted: SearchPageParameters) -> PageContent:
+    """The page of a search, or its results alone."""
+    template = "results.html" if wanted.part else "search.html"
+    page = _find(services, wanted) if wanted.q.strip() else _make_empty(services, wanted, None)
+    return PageContent(template, page, title="search.title", section="search")
+
+
+def _find(services: Services, wanted: SearchPageParameters) -> SearchPage:
+    known = services.catalog.snapshot
+    parameters = SearchParameters(
+        q=wanted.q,
+        recent=wanted.recent,
+        session=wanted.session,
+        per_session=500 if wanted.session else 3,
+    )
+    try:
+        result = run_search(services, known, parameters)
+    except QueryError as error:
+        return _make_empty(services, wanted, describe_failure(error)[1])
+    return SearchPage(
+        query=wanted.q,
+        recent=wanted.recent,
+        session=wanted.session,
+        groups=_group(known, result.hits),
+        total=result.total,
+        is_total_exact=result.is_total_exact,
+        index_complete=result.index_complete,
+        error=None,
+        pointer="",
+    )
+
+
+def _make_empty(
+    services: Services, wanted: SearchPageParameters, error: ErrorDetail | None
+) -> SearchPage:
+    return SearchPage(
+        query=wanted.q,
+        recent=wanted.recent,
+        session=wanted.session,
+        groups=(),
+        total=0,
+        is_total_exact=True,
+        index_complete=services.catalog.snapshot.is_searchable,
+        error=error,
+        pointer=_point(wanted.q, error) if error else "",
+    )
+
+
+def _point(query: str, error: ErrorDetail) -> str:
+    lines = point_at(query, error.column).splitlines() if isinstance(error.column, int) else ()
+    return "\n".join(line.removeprefix("  ") for line in lines)
+
+
+def _group(known: Snapshot, hits: tuple[Hit, ...]) -> tuple[HitGroup, ...]:
+    members: dict[str, list[Hit]] = {}
+    for hit in hits:
+        members.setdefault(hit.session_id, []).append(hit)
+    listings = {each.id: each for each in reversed(known.sessions) if each.id in members}
+    return tuple(
+        HitGroup(
+            session_id=session_id,
+            session=make_row(known, listings[session_id]) if session_id in listings else None,
+            hits=tuple(found),
+            further=max(hit.further for hit in found),
+        )
+        for session_id, found in members.items()
+    )

@@ -1,0 +1,339 @@
+"""`/s/{id}` and what belongs to it: a session's turns, a call's body, a subagent, a raw record.
+
+The first screen of a long session comes from the beginning of its file; the page says that it is
+partial, and its script asks for the same turns again when all of it has been read.
+
+`/s/{id}/changes`: what a session changed in files.
+"""
+
+from typing import Annotated
+from urllib.parse import quote
+
+from markupsafe import Markup
+from msgspec import Meta, Struct
+from msgspec.structs import asdict, replace
+
+from recollect.errors import RecollectError
+from recollect.launch.resuming import check_shown, plan_resume
+from recollect.library.sidecar_files import load_lists
+from recollect.reader.transcript_reader import read_span
+from recollect.render.html.html_parts import render_parts
+from recollect.render.html.html_turns import Frame, render_call, render_turn
+from recollect.render.views.notices import show_raw
+from recollect.render.views.overview import FileChange, list_changes
+from recollect.render.views.sidecar_notices import list_sidecar_notices
+from recollect.usage.totals import to_dollars
+from recollect.web.api.session_endpoints import (
+    Project,
+    SessionParameters,
+    find_agent,
+    find_call,
+    find_line,
+    find_span,
+    iter_subagents,
+    locate,
+)
+from recollect.web.api.session_rows import SessionRow, make_row
+from recollect.web.api.turn_endpoints import MAX_TURNS, TurnRange, TurnsParameters, load_turns
+from recollect.web.formats import show_money
+from recollect.web.parameters import MAX_ID, Id
+from recollect.web.services import Services
+from recollect.web.session_catalog import FoundSession
+from recollect.web.templating import PageContent, Translator
+
+FIRST_TURNS = 20
+FIRST_STEPS = 80
+"""Steps that fill a few screens; the rest comes as it is scrolled to."""
+
+SectionName = Annotated[str, Meta(min_length=1, max_length=MAX_ID)]
+
+
+class SessionPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which session, and where in it."""
+
+    id: Id
+    project: Project | None = None
+    start: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
+    at: Annotated[str, Meta(max_length=MAX_ID)] = ""
+    """The uuid of a record: the page begins near it."""
+    offset: Annotated[int, Meta(ge=0)] | None = None
+    """Where that record lies in the file, if several have its uuid."""
+
+
+class SessionPageContent(Struct, frozen=True, kw_only=True):
+    """A session with its first turns, or those around the record that was asked for."""
+
+    session: SessionRow
+    address: str
+    query: str
+    """What tells this session from others of its id, behind every address below its own."""
+    turns: tuple[Markup, ...]
+    """One `article.turn` each."""
+    lists: tuple[tuple[str, Markup], ...]
+    """The todo lists and tasks that lie beside the session, each with its title."""
+    start: int
+    total: int | None
+    """Turns in all; None while the session has not been read to its end."""
+    is_partial: bool
+    at: str
+    """The anchor of the record that was asked for."""
+    resume_command: str
+    """What takes the session up again, for a shell; empty when there is no such command. Nothing
+    is run from here."""
+
+
+class TurnsPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which turns of a session."""
+
+    id: Id
+    project: Project | None = None
+    start: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
+    count: Annotated[int, Meta(ge=1, le=MAX_TURNS)] = FIRST_TURNS
+    at: Annotated[str, Meta(max_length=MAX_ID)] = ""
+
+
+class TurnsFragment(Struct, frozen=True, kw_only=True):
+    """Some turns of a session or a subagent, to be put into a page that is open."""
+
+    turns: tuple[Markup, ...]
+    start: int
+    next_start: int
+    """The index behind the last of them."""
+    total: int | None
+    is_partial: bool
+    agent: str
+    """The subagent whose turns they are; empty for the session's own."""
+    at: str
+    """The anchor of the record that was asked for."""
+
+
+class CallParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which tool call of which session."""
+
+    id: Id
+    call: SectionName
+    project: Project | None = None
+
+
+class AgentParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which subagent of which session, and which of its turns."""
+
+    id: Id
+    agent: SectionName
+    project: Project | None = None
+    start: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
+    count: Annotated[int, Meta(ge=1, le=MAX_TURNS)] = FIRST_TURNS
+
+
+class CallFragment(Struct, frozen=True, kw_only=True):
+    """What opens behind a tool call."""
+
+    body: Markup
+
+
+class RawParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which record of which session."""
+
+    id: Id
+    uuid: SectionName
+    """A line without a uuid goes by what `line` says."""
+    project: Project | None = None
+    line: Annotated[str, Meta(max_length=MAX_ID)] = ""
+    """`file:offset`, since several lines may have one uuid; the file goes by its id."""
+
+
+class RawPage(Struct, frozen=True, kw_only=True):
+    """A record as its bytes say it, indented."""
+
+    session: SessionRow
+    address: str
+    """Where the session shows the record."""
+    uuid: str
+    path: str
+    offset: int
+    length: int
+    text: str
+
+
+def render_session_page(
+    services: Services, wanted: SessionPageParameters, translator: Translator
+) -> PageContent:
+    """The page of a session."""
+    found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
+    turns = load_turns(
+        services,
+        TurnsParameters(
+            id=wanted.id,
+            project=wanted.project,
+            start=wanted.start,
+            count=FIRST_TURNS,
+            at=wanted.at,
+            offset=wanted.offset,
+            steps=FIRST_STEPS,
+            quick=True,
+        ),
+    )
+    row = make_row(services.catalog.snapshot, found.listing)
+    # As the page's script will ask for it: turns that come again have to be the same.
+    frame = _make_frame(wanted.id, row.project, translator)
+    page = SessionPageContent(
+        session=row,
+        address=frame.address,
+        query=frame.query,
+        turns=_render(turns, frame),
+        lists=_render_lists(found, translator),
+        start=turns.start,
+        total=turns.total,
+        is_partial=turns.is_partial,
+        at=turns.at,
+        resume_command=_find_resume_command(found),
+    )
+    title = row.title or row.first_prompt or row.id
+    return PageContent("session.html", page, title=title, section="sessions")
+
+
+def _render_lists(found: FoundSession, translator: Translator) -> tuple[tuple[str, Markup], ...]:
+    notices = list_sidecar_notices(load_lists(found.transcript), found.listing.id)
+    return tuple((translator.translate(each.title), render_parts(each.parts)) for each in notices)
+
+
+def render_turns(
+    services: Services, wanted: TurnsPageParameters, translator: Translator
+) -> PageContent:
+    """Some turns of a session."""
+    return _render_fragment(services, TurnsParameters(**asdict(wanted)), translator)
+
+
+def render_agent(
+    services: Services, wanted: AgentParameters, translator: Translator
+) -> PageContent:
+    """Some turns of a subagent."""
+    return _render_fragment(services, TurnsParameters(**asdict(wanted)), translator)
+
+
+def render_call_fragment(
+    services: Services, wanted: CallParameters, translator: Translator
+) -> PageContent:
+    """What opens behind a tool call, of the session or of any of its subagents."""
+    found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
+    with services.opened.use(found) as session:
+        owner = session
+        if session.find_tool_call(wanted.call) is None:
+            agents = (child.agent_id for child in iter_subagents(session))
+            holding = (find_agent(session, agent) for agent in agents)
+            owner = next((s for s in holding if s.find_tool_call(wanted.call)), session)
+        call = find_call(owner, wanted.call)
+        body = render_call(call, _make_frame(wanted.id, wanted.project, translator))
+    return PageContent("call.html", CallFragment(body=body))
+
+
+def render_raw_page(services: Services, wanted: RawParameters) -> PageContent:
+    """A record as it stands in the file."""
+    found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
+    if wanted.line:
+        span, uuid = find_line(found, wanted.line)
+    else:
+        with services.opened.use(found) as session:
+            span, uuid = find_span(session, wanted.uuid), wanted.uuid
+    page = RawPage(
+        session=make_row(services.catalog.snapshot, found.listing),
+        address=make_address(wanted.id, at=uuid, offset=span.offset if wanted.line else None),
+        uuid=wanted.uuid,
+        path=span.file,
+        offset=span.offset,
+        length=span.length,
+        text=show_raw(read_span(span)).text,
+    )
+    return PageContent("raw.html", page, title=wanted.uuid, section="sessions")
+
+
+def _render_fragment(
+    services: Services, wanted: TurnsParameters, translator: Translator
+) -> PageContent:
+    turns = load_turns(services, wanted)
+    fragment = TurnsFragment(
+        turns=_render(turns, _make_frame(wanted.id, wanted.project, translator)),
+        start=turns.start,
+        next_start=turns.start + len(turns.turns),
+        total=turns.total,
+        is_partial=turns.is_partial,
+        agent=wanted.agent,
+        at=turns.at,
+    )
+    return PageContent("turns.html", fragment)
+
+
+def _render(turns: TurnRange, frame: Frame) -> tuple[Markup, ...]:
+    costs = {
+        turn.index: show_money(to_dollars(cost))
+        for turn, cost in zip(turns.turns, turns.costs, strict=True)
+    }
+    priced = replace(frame, show_cost=lambda turn: costs[turn.index])
+    return tuple(render_turn(turn, priced) for turn in turns.turns)
+
+
+def _make_frame(session_id: str, project: str | None, translator: Translator) -> Frame:
+    query = f"?project={quote(project, safe='')}" if project else ""
+    return Frame(address=make_address(session_id), query=query, translate=translator.translate)
+
+
+def _find_resume_command(found: FoundSession) -> str:
+    try:
+        plan = plan_resume(found.transcript, found.listing.cwd)
+        check_shown(plan)
+    except RecollectError:
+        return ""
+    return plan.shell_command
+
+
+def make_address(session_id: str, at: str | None = None, offset: int | None = None) -> str:
+    """Where a session has its page, and the place of a record on it."""
+    address = f"/s/{quote(session_id, safe='')}"
+    if not at:
+        return address
+    anchor = quote(at, safe="")
+    return f"{address}?at={anchor}{'' if offset is None else f'&offset={offset}'}#{anchor}"
+
+
+MAX_DIFFS = 300
+"""Changes that are drawn whole on one page."""
+
+
+class RenderedChange(Struct, frozen=True, kw_only=True):
+    """A change of a file; `body` is None where a page already shows enough of them."""
+
+    change: FileChange
+    body: Markup | None
+
+
+class ChangesPage(Struct, frozen=True, kw_only=True):
+    """What a session changed in files."""
+
+    session: SessionRow
+    address: str
+    changes: tuple[RenderedChange, ...]
+    files: int
+    lines_added: int
+    lines_removed: int
+
+
+def render_changes_page(services: Services, wanted: SessionParameters) -> PageContent:
+    """What a session and its subagents changed, in the order of time."""
+    found = locate(services, wanted)
+    with services.opened.use(found) as session:
+        changes = list_changes([session], with_diff=True)
+    drawn = tuple(
+        RenderedChange(
+            change=change, body=render_parts(change.parts) if number < MAX_DIFFS else None
+        )
+        for number, change in enumerate(changes)
+    )
+    page = ChangesPage(
+        session=make_row(services.catalog.snapshot, found.listing),
+        address=make_address(wanted.id),
+        changes=drawn,
+        files=len({change.path for change in changes}),
+        lines_added=sum(change.lines_added for change in changes),
+        lines_removed=sum(change.lines_removed for change in changes),
+    )
+    return PageContent("changes.html", page, title="session.changes", section="sessions")

@@ -1,0 +1,124 @@
+"""`/usage`: tokens and their list price, by anything, with a chart and the table behind it."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from recollect.errors import UsageError
+from recollect.usage.groups import Group
+from recollect.usage.reports import ReportOrder
+from recollect.usage.usage_documents import CurrentBlock, UsageRow
+from recollect.usage.zones import load_zone
+from recollect.web.api.usage_endpoints import UsageAnswer, UsageParameters, report_usage
+from recollect.web.pages.usage_chart import Chart, make_chart
+from recollect.web.pages.usage_table import (
+    EXPLAINED,
+    MAX_ROWS,
+    TableRow,
+    UsagePageParameters,
+    make_rows,
+    name_key,
+)
+from recollect.web.responses import ErrorDetail, describe_failure
+from recollect.web.services import Services
+from recollect.web.templating import PageContent, Translator
+
+TABS: Final = (
+    Group.DAY,
+    Group.WEEK,
+    Group.MONTH,
+    Group.PROJECT,
+    Group.MODEL,
+    Group.SESSION,
+    Group.TOOL,
+    Group.BLOCK,
+)
+"""What most people ask for; the other groups are behind these."""
+
+
+class RunningBlock(Struct, frozen=True):
+    """The 5-hour block of right now, and what it has used so far."""
+
+    pace: CurrentBlock
+    used: UsageRow
+
+
+class UsagePage(Struct, frozen=True, kw_only=True):
+    """A report, or what is wrong with the question."""
+
+    wanted: UsagePageParameters
+    tabs: tuple[str, ...]
+    more_tabs: tuple[str, ...]
+    orders: tuple[str, ...]
+    projects: tuple[str, ...]
+    models: tuple[str, ...]
+    only: str
+    """What the one row is called that is looked at."""
+    report: UsageAnswer | None
+    rows: tuple[TableRow, ...]
+    chart: Chart | None
+    current: RunningBlock | None
+    error: ErrorDetail | None
+
+
+def render_usage_page(
+    services: Services, wanted: UsagePageParameters, translator: Translator
+) -> PageContent:
+    """The page of a report."""
+    known = services.catalog.snapshot
+    report, error, chart = None, None, None
+    rows: tuple[TableRow, ...] = ()
+    try:
+        report = report_usage(services, _make_parameters(wanted))
+        rows = make_rows(report, wanted, load_zone(wanted.timezone or None), translator)
+        chart = make_chart(report, rows, wanted.measure, translator) if rows else None
+    except UsageError as failure:
+        error = describe_failure(failure)[1]
+    choices = services.choices.find(known)
+    # What one row holds is split only by what can be taken apart line by line.
+    tabs = TABS if wanted.only is None else EXPLAINED
+    page = UsagePage(
+        wanted=wanted,
+        tabs=tuple(group.value for group in tabs),
+        more_tabs=tuple(group.value for group in Group if tabs is TABS and group not in TABS),
+        orders=tuple(order.value for order in ReportOrder),
+        projects=tuple(each.path or each.id for each in choices.projects),
+        models=choices.models,
+        only=name_key(wanted.key or None, wanted.only, translator) if wanted.only else "",
+        report=report,
+        rows=rows,
+        chart=chart,
+        current=find_running(services),
+        error=error,
+    )
+    return PageContent("usage.html", page, title="usage.title", section="usage")
+
+
+def find_running(services: Services) -> RunningBlock | None:
+    """The block that is running now, whatever the report is about."""
+    report = report_usage(
+        services, UsageParameters(group=Group.BLOCK, order=ReportOrder.DESC, limit=1)
+    )
+    if not isinstance(report.current_block, CurrentBlock) or not report.rows:
+        return None
+    return RunningBlock(report.current_block, report.rows[0])
+
+
+def _make_parameters(wanted: UsagePageParameters) -> UsageParameters:
+    orders = {order.value for order in ReportOrder}
+    order = ReportOrder(wanted.order) if wanted.order in orders else None
+    return UsageParameters(
+        group=wanted.group,
+        since=wanted.since or None,
+        until=wanted.until or None,
+        project=wanted.project,
+        model=wanted.model,
+        timezone=wanted.timezone or None,
+        # The newest first: where a list is cut, what is old goes.
+        order=order or (ReportOrder.DESC if wanted.group.is_time else None),
+        breakdown=wanted.breakdown,
+        only=wanted.only,
+        key=wanted.key,
+        client_costs=wanted.client_costs,
+        limit=MAX_ROWS,
+    )

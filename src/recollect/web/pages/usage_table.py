@@ -1,0 +1,209 @@
+"""The rows of a report as a page shows them: what they are called, and where they lead.
+
+Every row leads towards the records. A day and a session are taken apart line by line; any other
+row is split by day or by session first, with the figures of that row and no others.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime
+from typing import Annotated, Final, Literal
+from urllib.parse import quote, urlencode
+
+from markupsafe import Markup
+from msgspec import UNSET, Meta, Struct
+
+from recollect.usage.groups import Group
+from recollect.usage.usage_documents import Figures, UsageRow
+from recollect.usage.zones import Zone
+from recollect.web.api.usage_endpoints import UsageAnswer
+from recollect.web.charts import draw_share
+from recollect.web.formats import show_base_name, show_duration
+from recollect.web.templating import Translator
+
+MAX_ROWS: Final = 400
+EXPLAINED: Final = (Group.DAY, Group.SESSION)
+"""What can be taken apart line by line."""
+
+_DASH: Final = "\N{EN DASH}"
+_BY_DAY: Final = (Group.WEEK, Group.MONTH)
+
+Text = Annotated[str, Meta(max_length=500)]
+Measure = Literal["cost", "tokens"]
+
+
+class UsagePageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a report is asked for; an empty value of a form asks for nothing."""
+
+    group: Group = Group.DAY
+    measure: Measure = "cost"
+    since: Annotated[str, Meta(max_length=20)] = ""
+    until: Annotated[str, Meta(max_length=20)] = ""
+    project: Text = ""
+    model: Text = ""
+    timezone: Annotated[str, Meta(max_length=100)] = ""
+    order: str = ""
+    breakdown: bool = False
+    only: Group | None = None
+    key: Annotated[str, Meta(max_length=5000)] = ""
+    client_costs: bool = False
+
+    @property
+    def filters(self) -> dict[str, str]:
+        """The filters that are set, as an address has them."""
+        names = ("since", "until", "project", "model", "timezone")
+        return {name: value for name in names if (value := getattr(self, name))}
+
+    @property
+    def query(self) -> dict[str, str]:
+        """All that is asked for, but the order and what takes long, as an address has it."""
+        form = {"group": self.group.value, "measure": self.measure}
+        if self.breakdown:
+            form["breakdown"] = "true"
+        return {**form, **self.filters, **self.narrowing}
+
+    @property
+    def narrowing(self) -> dict[str, str]:
+        """The one row that is looked at, as an address has it."""
+        return {} if self.only is None else {"only": self.only.value, "key": self.key}
+
+
+class TableRow(Struct, frozen=True, kw_only=True):
+    """A row with its name."""
+
+    label: str
+    detail: str
+    address: str
+    """The page of the thing itself."""
+    explanation: str
+    """Where its figures come from."""
+    figures: UsageRow
+    share: Markup
+
+
+def count_tokens(figures: Figures) -> int:
+    """Tokens of all classes."""
+    writes = figures.cache_write_5m_tokens + figures.cache_write_1h_tokens
+    return figures.input_tokens + figures.output_tokens + figures.cache_read_tokens + writes
+
+
+def measure_figures(figures: Figures, measure: Measure) -> float | None:
+    """What a bar shows; None for a cost that is not known."""
+    return figures.cost_usd if measure == "cost" else count_tokens(figures)
+
+
+def make_rows(
+    report: UsageAnswer,
+    wanted: UsagePageParameters,
+    zone: Zone,
+    translator: Translator,
+) -> tuple[TableRow, ...]:
+    """The rows of a report."""
+    measured = [measure_figures(row, wanted.measure) for row in report.rows]
+    most = max((value for value in measured if value is not None), default=0)
+    names = _Names(report, zone, translator)
+    return tuple(
+        TableRow(
+            label=names.label(row),
+            detail=names.detail(row),
+            address=_find_page(row, report.group) or find_explanation(row.key, wanted),
+            explanation=find_explanation(row.key, wanted),
+            figures=row,
+            share=draw_share(value, most),
+        )
+        for row, value in zip(report.rows, measured, strict=True)
+    )
+
+
+def find_explanation(key: str | None, wanted: UsagePageParameters) -> str:
+    """The address that takes a row apart."""
+    group = wanted.group
+    if key is not None and group in EXPLAINED:
+        query = {"target": key}
+        if wanted.timezone:
+            query["timezone"] = wanted.timezone
+        if set(wanted.filters) - {"timezone"} or wanted.only is not None:
+            query["narrowed"] = "true"
+        return f"/usage/explain?{urlencode(query)}"
+    split = Group.DAY if group in _BY_DAY else Group.SESSION
+    query = {"group": split.value, **wanted.filters, "only": group.value, "key": key or ""}
+    return f"/usage?{urlencode(query)}"
+
+
+def name_key(key: str | None, group: Group, translator: Translator) -> str:
+    """What a row is called where nothing more is known of it."""
+    if key is not None:
+        return key
+    untold = {
+        **dict.fromkeys((Group.DAY, Group.WEEK, Group.MONTH, Group.BLOCK), "date"),
+        Group.BRANCH: "branch",
+        Group.TOOL: "tool",
+        Group.MCP_SERVER: "mcp-server",
+    }
+    return translator(f"untold.{untold.get(group, 'other')}")
+
+
+class _Names:
+    """Finds what the rows of one report are called."""
+
+    def __init__(self, report: UsageAnswer, zone: Zone, translator: Translator) -> None:
+        self._group = report.group
+        self._zone = zone
+        self._translator = translator
+        self._titles = _find_titles(report) if self._group is Group.SESSION else {}
+
+    def label(self, row: UsageRow) -> str:
+        if row.key is None:
+            return name_key(None, self._group, self._translator)
+        if self._group is Group.SESSION:
+            return self._titles.get(row.key, row.key)
+        if self._group is Group.PROJECT:
+            return show_base_name(row.key)
+        if self._group is Group.BLOCK:
+            return f" {_DASH} ".join(self._iter_clock(row)) or row.key
+        return row.key
+
+    def detail(self, row: UsageRow) -> str:
+        if self._group is Group.SESSION:
+            return show_base_name(row.project) if isinstance(row.project, str) else ""
+        if self._group is Group.PROJECT:
+            return row.key or ""
+        if self._group is Group.WEEK and row.key:
+            return describe_week(row.key)
+        if self._group is Group.BLOCK and isinstance(row.idle_hours_before, int):
+            idle = show_duration(row.idle_hours_before * 3_600_000)
+            return self._translator("usage.idle", time=idle) if row.idle_hours_before else ""
+        return ""
+
+    def _iter_clock(self, row: UsageRow) -> Iterator[str]:
+        """When a block begins and ends, where the reader is."""
+        for moment, form in ((row.start, "%Y-%m-%d %H:%M"), (row.end, "%H:%M")):
+            if moment is not UNSET:
+                local = self._zone.find_local(read_moment(moment))
+                if local is not None:
+                    yield local.strftime(form)
+
+
+def read_moment(text: str) -> int:
+    """Seconds since 1970 of a moment in a document."""
+    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
+
+
+def find_monday(week: str) -> date:
+    """The first day of a week such as 2026-W46."""
+    year, _, number = week.partition("-W")
+    return date.fromisocalendar(int(year), int(number), 1)
+
+
+def describe_week(week: str) -> str:
+    """The first and the last day of a week."""
+    monday = find_monday(week)
+    sunday = date.fromordinal(monday.toordinal() + 6)
+    return f"{monday:%m-%d} {_DASH} {sunday:%m-%d}"
+
+
+def _find_titles(report: UsageAnswer) -> Mapping[str, str]:
+    return {row.key: row.title for row in report.rows if row.key and row.title}
+
+
+def _find_page(row: UsageRow, group: Group) -> str | None:
+    return f"/s/{quote(row.key, safe='')}" if row.key and group is Group.SESSION else None

@@ -1,0 +1,144 @@
+"""Values → answers in JSON, and errors of one documented shape.
+
+What went wrong → an answer, and the one place that outlives any bug.
+
+An error of ours says what to do and is shown as it is. Any other may hold somebody's words in its
+text, so that only its name goes out; the rest is in the log, which is off unless asked for.
+"""
+
+import json
+import logging
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from recollect.errors import IndexFailure, NothingFound, UnreadableInput, UsageError
+from recollect.search.query_parser import QueryError
+from recollect.web.parameters import BadParameter
+
+JSON: Final = "application/json"
+
+_encode = msgspec.json.Encoder().encode
+
+
+class ErrorDetail(Struct, frozen=True, kw_only=True):
+    """What is wrong with a request."""
+
+    code: str
+    """One word for programs."""
+    message: str
+    """For people: what is wrong, and what to do."""
+    parameter: str | UnsetType = UNSET
+    """The parameter that is at fault."""
+    column: int | UnsetType = UNSET
+    """Where in a search query, counted from 1."""
+
+
+class ErrorDocument(Struct, frozen=True, kw_only=True):
+    """The answer to a request that cannot be met."""
+
+    error: ErrorDetail
+
+
+def encode_json(value: object) -> bytes:
+    """A value in JSON, also where it holds half of a surrogate pair, as names of files may."""
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(value)).encode("ascii")
+
+
+def json_response(value: object, status: int = 200) -> Response:
+    """An answer with a value."""
+    return Response(encode_json(value), status_code=status, media_type=JSON)
+
+
+def json_error(status: int, code: str, message: str) -> Response:
+    """An answer that says why not."""
+    return error_response(status, ErrorDetail(code=code, message=message))
+
+
+def error_response(status: int, detail: ErrorDetail) -> Response:
+    """An answer that says why not, in detail."""
+    return json_response(ErrorDocument(error=detail), status)
+
+
+logger = logging.getLogger("recollect.web")
+
+API: Final = "/api/"
+_STATUSES: Final = (
+    (UsageError, 422, "bad_parameter"),
+    (NothingFound, 404, "not_found"),
+    (UnreadableInput, 404, "unreadable"),
+    (IndexFailure, 503, "index_failure"),
+)
+_HTTP_CODES: Final = {404: "not_found", 405: "method_not_allowed"}
+_HTTP_MESSAGES: Final = {
+    404: "There is nothing here. /api lists what there is.",
+    405: "This is only for reading: use GET.",
+}
+
+
+def describe_failure(error: Exception) -> tuple[int, ErrorDetail]:
+    """The status and the words for an error."""
+    if isinstance(error, QueryError):
+        return 422, ErrorDetail(
+            code="bad_query", message=error.message, parameter="q", column=error.column
+        )
+    if isinstance(error, BadParameter):
+        return 422, ErrorDetail(code="bad_parameter", message=str(error), parameter=error.parameter)
+    if isinstance(error, HTTPException):
+        status = error.status_code
+        message = _HTTP_MESSAGES.get(status, error.detail)
+        return status, ErrorDetail(code=_HTTP_CODES.get(status, "refused"), message=message)
+    for kind, status, code in _STATUSES:
+        if isinstance(error, kind):
+            return status, ErrorDetail(code=code, message=str(error))
+    return 500, ErrorDetail(
+        code="internal_error",
+        message=f"Internal error ({type(error).__name__}). This is a bug in Recollect.",
+    )
+
+
+def is_for_program(request: Request) -> bool:
+    """Whether whoever asked reads JSON rather than pages."""
+    return request.url.path.startswith(API)
+
+
+async def api_error_response(_: Request, error: Exception) -> Response:
+    """The answer to a program whose request failed."""
+    status, detail = describe_failure(error)
+    response = error_response(status, detail)
+    if isinstance(error, HTTPException) and error.headers:
+        response.headers.update(error.headers)
+    return response
+
+
+class CatchAll:
+    """Answers 500 for what nobody foresaw."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the app does, or say that there is a bug."""
+        has_begun = False
+
+        async def watch(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = has_begun or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watch)
+        except Exception as error:
+            logger.error("%s at %s", type(error).__name__, scope.get("path"))  # noqa: TRY400
+            logger.debug("where it was raised", exc_info=error)
+            if has_begun or scope["type"] != "http":
+                raise
+            await error_response(*describe_failure(error))(scope, receive, send)

@@ -1,0 +1,376 @@
+"""What the server knows of all sessions, in memory: one state at a time, replaced as a whole.
+
+Filled by the process that keeps the index level, so a request for a list touches no file and no
+database. Every thread sees a state from before or from after an update, never a half of one.
+
+Recent changes of the catalog, for pages that are open: numbered, and kept for a while.
+
+A page that comes back names the last number that it saw. What it missed is told again; if that is
+too long ago, or another run of the server, it is told to reload everything.
+
+What a list can be narrowed to: the projects, branches and models that there are.
+
+Found once for each state of the catalog, since every page of a list shows them.
+"""
+
+import asyncio
+import secrets
+import threading
+from collections import Counter, defaultdict, deque
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from recollect.errors import NothingFound
+from recollect.health.retention import Retention
+from recollect.locations import Transcript, TranscriptKind
+from recollect.session.live_process import LiveProcess
+from recollect.store.session_table import Listing
+from recollect.usage.totals import Totals
+
+
+class SessionUsage(Struct, frozen=True):
+    """What a session used, with its subagents, and which models."""
+
+    totals: Totals
+    models: tuple[str, ...] = ()
+
+
+class Update(Struct, frozen=True, kw_only=True):
+    """What has changed since the update before; None where nothing has."""
+
+    transcripts: tuple[Transcript, ...] = ()
+    listings: tuple[tuple[str, Listing | None], ...] = ()
+    """By path; without a listing when the file holds no session."""
+    gone: tuple[str, ...] = ()
+    usage: Mapping[str, SessionUsage] = {}
+    live: Mapping[str, LiveProcess] | None = None
+    retentions: Mapping[str, Retention] | None = None
+    """How long Claude Code keeps the transcripts of each root, by its path."""
+    is_listed: bool = False
+    """Whether every transcript has been described."""
+    is_searchable: bool | None = None
+    """Whether the full-text index is level with the files."""
+    failure: str | None = None
+    """Why the index cannot be used."""
+
+
+class Snapshot(Struct, frozen=True, kw_only=True):
+    """All that is known at one moment."""
+
+    version: int = 0
+    sessions: tuple[Listing, ...] = ()
+    """The most recently active first."""
+    transcripts: Mapping[str, Transcript] = {}
+    """By path."""
+    usage: Mapping[str, SessionUsage] = {}
+    live: Mapping[str, LiveProcess] = {}
+    retentions: Mapping[str, Retention] = {}
+    is_listed: bool = False
+    is_searchable: bool = False
+    failure: str | None = None
+
+    def find_listings(self, session_id: str) -> list[Listing]:
+        """The sessions of that id, the most recently active first."""
+        return [each for each in self.sessions if each.id == session_id]
+
+
+class SessionCatalog:
+    """Holds what is known, and says when it has changed."""
+
+    def __init__(self) -> None:
+        self.snapshot = Snapshot()
+        self._listings: dict[str, Listing] = {}
+        self._transcripts: dict[str, Transcript] = {}
+        self._usage: dict[str, SessionUsage] = {}
+        self._lock = threading.Lock()
+        self._has_list = threading.Event()
+        self._has_all = threading.Event()
+        self._has_texts = threading.Event()
+
+    def wait_for_list(self, seconds: float) -> None:
+        """Wait until there are sessions to list, or for that long."""
+        self._has_list.wait(seconds)
+
+    def wait_for_all(self, seconds: float) -> None:
+        """Wait until every session is listed, or for that long."""
+        self._has_all.wait(seconds)
+
+    def wait_for_texts(self, seconds: float) -> None:
+        """Wait until every text can be searched, or for that long."""
+        self._has_texts.wait(seconds)
+
+    def apply(self, update: Update) -> None:
+        """Take in what has changed."""
+        with self._lock:
+            self._take(update)
+            known = self.snapshot
+            self.snapshot = Snapshot(
+                version=known.version + 1,
+                sessions=self._sort() if update.listings or update.gone else known.sessions,
+                transcripts=dict(self._transcripts) if _moves(update) else known.transcripts,
+                usage=dict(self._usage) if update.usage else known.usage,
+                live=known.live if update.live is None else update.live,
+                retentions=known.retentions if update.retentions is None else update.retentions,
+                is_listed=known.is_listed or update.is_listed,
+                is_searchable=(
+                    known.is_searchable if update.is_searchable is None else update.is_searchable
+                ),
+                failure=update.failure,
+            )
+        if update.is_searchable:
+            self._has_texts.set()
+        if update.listings or update.is_listed:
+            self._has_list.set()
+        if update.is_listed:
+            self._has_all.set()
+
+    def fail(self, reason: str) -> None:
+        """Say that what is known is no longer kept up to date."""
+        with self._lock:
+            self.snapshot = replace(self.snapshot, failure=reason)
+
+    def lose_texts(self) -> None:
+        """Say that the full-text index is gone, until an update says that it is back."""
+        with self._lock:
+            self._has_texts.clear()
+            self.snapshot = replace(self.snapshot, is_searchable=False)
+
+    def _take(self, update: Update) -> None:
+        for each in update.transcripts:
+            self._transcripts[each.file] = each
+        for path in update.gone:
+            self._transcripts.pop(path, None)
+            self._listings.pop(path, None)
+        for path, listing in update.listings:
+            if listing is None:
+                self._listings.pop(path, None)
+            else:
+                self._listings[path] = listing
+        self._usage.update(update.usage)
+
+    def _sort(self) -> tuple[Listing, ...]:
+        return tuple(sorted(self._listings.values(), key=lambda each: (-each.activity, each.path)))
+
+
+class FoundSession(Struct, frozen=True, kw_only=True):
+    """One session: what lists show of it, and the files that it consists of."""
+
+    listing: Listing
+    transcript: Transcript
+    relatives: tuple[Transcript, ...]
+
+
+def find_session(known: Snapshot, session_id: str, project: str | None = None) -> FoundSession:
+    """The session of that id; of several in different projects, the most recently active."""
+    listings = [
+        each
+        for each in known.find_listings(session_id)
+        if project in (None, each.project) and each.path in known.transcripts
+    ]
+    if not listings:
+        raise NothingFound(f"There is no session {session_id!r}.")
+    listing = listings[0]
+    transcript = known.transcripts[listing.path]
+    return FoundSession(
+        listing=listing,
+        transcript=transcript,
+        relatives=tuple(_find_relatives(known, listing, transcript)),
+    )
+
+
+def _find_relatives(known: Snapshot, listing: Listing, transcript: Transcript) -> list[Transcript]:
+    owner = listing.parent_id if listing.is_subagent else listing.id
+    # Subagents of 2.0.x lie beside the sessions, and only their records tell whose they are.
+    flat = {each.path for each in known.sessions if each.is_subagent and each.parent_id == owner}
+    return [
+        each
+        for path, each in known.transcripts.items()
+        if each.kind is not TranscriptKind.SESSION
+        and each.file != transcript.file
+        and (each.session_id == owner or path in flat)
+        and each.project_dir == transcript.project_dir
+    ]
+
+
+def refresh_state(transcripts: Iterable[Transcript]) -> list[Transcript]:
+    """The transcripts as they are now; those that are gone are left out."""
+    return [current for each in transcripts if (current := _recheck(each)) is not None]
+
+
+def _recheck(transcript: Transcript) -> Transcript | None:
+    try:
+        status = transcript.path.lstat()
+    except OSError:
+        return None
+    return transcript._replace(
+        size=status.st_size, mtime_ns=status.st_mtime_ns, inode=status.st_ino
+    )
+
+
+def _moves(update: Update) -> bool:
+    return bool(update.transcripts or update.gone)
+
+
+KEPT: Final = 500
+
+
+class SessionChange(Struct, frozen=True, kw_only=True):
+    """Sessions that have changed, in one update."""
+
+    number: int
+    sessions: tuple[str, ...]
+    """Ids of those that are new or have changed."""
+    gone: tuple[str, ...] = ()
+    """Paths of transcripts that are no longer there."""
+    live: dict[str, str | None] | None = None
+    """What the clients do that run now, by session; None when that is as before."""
+    is_searchable: bool | None = None
+
+
+class ChangeFeed:
+    """The last changes; told from any thread, listened to in the event loop."""
+
+    def __init__(self) -> None:
+        self._run = secrets.token_hex(4)
+        self._kept: deque[SessionChange] = deque(maxlen=KEPT)
+        self._number = 0
+        self._listeners: set[asyncio.Event] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Name the loop that listens."""
+        self._loop = loop
+
+    def publish(self, update: Update) -> None:
+        """Take in an update; callable from any thread."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._add, update)
+
+    def name(self, number: int) -> str:
+        """The id of an event."""
+        return f"{self._run}-{number}"
+
+    @property
+    def last_id(self) -> str:
+        """The id of the newest event; what is known already may be told behind it once more."""
+        return self.name(self._number)
+
+    async def iter_since(self, last_id: str | None) -> AsyncIterator[SessionChange | None]:
+        """Changes behind that event, for ever; None says that some are missing."""
+        number = self._number if last_id is None else self._find_number(last_id)
+        if number is None:
+            yield None
+            number = self._number
+        woken = asyncio.Event()
+        self._listeners.add(woken)
+        try:
+            while True:
+                woken.clear()
+                for change in [each for each in self._kept if each.number > number]:
+                    number = change.number
+                    yield change
+                await woken.wait()
+        finally:
+            self._listeners.discard(woken)
+
+    def _add(self, update: Update) -> None:
+        change = SessionChange(
+            number=self._number + 1,
+            sessions=tuple(
+                dict.fromkeys([each.id for _, each in update.listings if each] + [*update.usage])
+            ),
+            gone=update.gone,
+            live=None
+            if update.live is None
+            else {key: each.status for key, each in update.live.items()},
+            is_searchable=update.is_searchable,
+        )
+        if _is_empty(change):
+            return
+        self._number = change.number
+        self._kept.append(change)
+        for each in self._listeners:
+            each.set()
+
+    def _find_number(self, last_id: str) -> int | None:
+        """The number of an event of this run that is not followed by forgotten ones."""
+        run, _, text = last_id.partition("-")
+        number = int(text) if text.isdecimal() and len(text) < 12 else -1  # noqa: PLR2004
+        oldest = self._kept[0].number - 1 if self._kept else self._number
+        return number if run == self._run and oldest <= number <= self._number else None
+
+
+def _is_empty(change: SessionChange) -> bool:
+    is_quiet = change.live is None and change.is_searchable is None
+    return is_quiet and not change.sessions and not change.gone
+
+
+class ProjectRow(Struct, frozen=True, kw_only=True):
+    """A work directory, and what was done in it."""
+
+    id: str
+    """Name of its directory below `projects/`."""
+    path: str | None
+    """The work directory that most of its sessions name."""
+    sessions: int
+    bytes: int
+    last_active: float
+    """In seconds since 1970."""
+    branches: list[str]
+
+
+class FilterChoices(Struct, frozen=True, kw_only=True):
+    """All that sessions can be chosen by, subagents left out."""
+
+    sessions: int
+    projects: tuple[ProjectRow, ...]
+    branches: tuple[str, ...]
+    models: tuple[str, ...]
+
+
+class ChoiceCache:
+    """The choices of the last state that was asked for."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[int, FilterChoices] | None = None
+
+    def find(self, known: Snapshot) -> FilterChoices:
+        """The choices of a state."""
+        kept = self._kept
+        if kept is None or kept[0] != known.version:
+            kept = self._kept = (known.version, _find(known))
+        return kept[1]
+
+
+def _find(known: Snapshot) -> FilterChoices:
+    own = [each for each in known.sessions if not each.is_subagent]
+    return FilterChoices(
+        sessions=len(own),
+        projects=tuple(_describe_projects(known)),
+        branches=tuple(sorted({each.git_branch for each in own if each.git_branch})),
+        models=tuple(sorted({model for each in own for model in each.models})),
+    )
+
+
+def _describe_projects(known: Snapshot) -> list[ProjectRow]:
+    """The projects of all sessions, the most recently active first."""
+    members: defaultdict[str, list[Listing]] = defaultdict(list)
+    for each in known.sessions:
+        if not each.is_subagent:
+            members[each.project].append(each)
+    return [_describe(name, listings) for name, listings in members.items()]
+
+
+def _describe(name: str, listings: list[Listing]) -> ProjectRow:
+    places = Counter(each.cwd for each in listings if each.cwd)
+    return ProjectRow(
+        id=name,
+        path=next((place for place, _ in places.most_common(1)), None),
+        sessions=len(listings),
+        bytes=sum(each.size for each in listings),
+        last_active=max(each.activity for each in listings),
+        branches=sorted({each.git_branch for each in listings if each.git_branch}),
+    )

@@ -1,0 +1,245 @@
+"""Words of the pages in the languages that there are.
+
+A key that a language lacks is an error of ours: a test compares the catalogues.
+
+What a page comes to: a template, its context, and where it stands among the pages.
+
+Templates → pages. Everything is escaped, and a name that no one has set is an error.
+
+A template gets `page`, the frozen context of its page; `layout`, which all pages share; and `t`,
+the words of the reader's language. It gets nothing else that could reach the server.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import resources
+from typing import Final
+from urllib.parse import quote, urlencode
+
+import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from recollect import __version__
+from recollect.render.terminal import safe_text
+from recollect.render.views.quantities import size_of
+from recollect.search.snippets import Snippet
+from recollect.web import formats
+from recollect.web.assets import Assets
+from recollect.web.services import Services
+
+COOKIE: Final = "recollect-language"
+LANGUAGES: Final = {"en": "English", "zh": "简体中文"}
+DEFAULT: Final = "en"
+ONE: Final = ".one"
+"""Ends the key of words for a single thing."""
+
+
+class Translator:
+    """Says things in one language."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self._words = load_catalogue(language)
+
+    def __call__(self, key: str, **values: object) -> str:
+        """The words for a key with the values put in; without any, a script fills the holes.
+
+        Where there is one of something, and the key has words for one, those.
+        """
+        is_one = str(values.get("count", values.get("days"))) == "1"
+        words = (is_one and self._words.get(f"{key}{ONE}")) or self._words[key]
+        return words.format(**values) if values else words
+
+    def translate(self, words: str) -> str:
+        """The words for an English text that is a key itself; the text where there are none."""
+        return self._words.get(words, words)
+
+
+@cache
+def load_catalogue(language: str) -> dict[str, str]:
+    """All words of a language, by key."""
+    path = resources.files("recollect.web") / "locales" / f"{language}.json"
+    return msgspec.json.decode(path.read_bytes(), type=dict[str, str])
+
+
+def choose_language(request: Request) -> str:
+    """The language that somebody chose, or else the first that their browser asks for."""
+    chosen = request.cookies.get(COOKIE)
+    if chosen in LANGUAGES:
+        return chosen
+    for tag in _list_wanted(request.headers.get("accept-language", "")):
+        if tag in LANGUAGES:
+            return tag
+    return DEFAULT
+
+
+def _list_wanted(header: str) -> list[str]:
+    wanted: list[tuple[float, str]] = []
+    for part in header.split(",")[:20]:
+        tag, _, weight = part.partition(";")
+        language = tag.strip().lower().partition("-")[0]
+        wanted.append((-_read_weight(weight), language))
+    return [language for _, language in sorted(wanted, key=lambda each: each[0])]
+
+
+def _read_weight(text: str) -> float:
+    try:
+        return float(text.strip().removeprefix("q=") or 1)
+    except ValueError:
+        return 0.0
+
+
+class PageContent(Struct, frozen=True):
+    """A page before it is drawn."""
+
+    template: str
+    page: Struct
+    title: str = ""
+    section: str = ""
+
+
+HTML = "text/html; charset=utf-8"
+THEME_COOKIE = "recollect-theme"
+_FIRST_TEMPLATES = ("session.html", "sessions.html", "base.html", "turns.html", "call.html")
+_THEMES = frozenset({"light", "dark"})
+
+
+class Layout(Struct, frozen=True, kw_only=True):
+    """What every page shows around its own content."""
+
+    title: str
+    """The key of its title among the words of the language, or the title itself."""
+    section: str
+    """Which entry of the navigation it belongs to: sessions, search, usage, health or api."""
+    path: str
+    language: str
+    languages: dict[str, str]
+    theme: str
+    """`light`, `dark`, or empty for what the system says."""
+    version: str
+    is_demo: bool
+    is_listed: bool
+    is_searchable: bool
+    failure: str | None
+
+
+class Preferences(Struct, frozen=True):
+    """What a reader's browser asks for beside the address."""
+
+    path: str
+    language: str
+    theme: str
+
+
+def read_preferences(request: Request) -> Preferences:
+    """The language and the theme of a request."""
+    theme = request.cookies.get(THEME_COOKIE, "")
+    return Preferences(
+        request.url.path, choose_language(request), theme if theme in _THEMES else ""
+    )
+
+
+class Templates:
+    """Draws pages."""
+
+    def __init__(self, services: Services, assets: Assets) -> None:
+        self._services = services
+        self._environment = _make_environment(assets.address)
+
+    def draw(
+        self,
+        template: str,
+        page: Struct,
+        wanted: Preferences,
+        *,
+        title: str = "",
+        section: str = "",
+    ) -> str:
+        """The page, as text."""
+        translator = Translator(wanted.language)
+        return self._environment.get_template(template).render(
+            page=page,
+            layout=self._make_layout(wanted, title, section),
+            t=translator,
+            translator=translator,
+        )
+
+    def warm_up(self) -> None:
+        """Load the templates that somebody is most likely to see first."""
+        for name in _FIRST_TEMPLATES:
+            self._environment.get_template(name)
+
+    def _make_layout(self, wanted: Preferences, title: str, section: str) -> Layout:
+        known = self._services.catalog.snapshot
+        return Layout(
+            title=title,
+            section=section,
+            path=wanted.path,
+            language=wanted.language,
+            languages=LANGUAGES,
+            theme=wanted.theme,
+            version=__version__,
+            is_demo=self._services.settings.is_demo,
+            is_listed=known.is_listed,
+            is_searchable=known.is_searchable,
+            failure=known.failure,
+        )
+
+
+def html_response(text: str, status: int = 200) -> Response:
+    """An answer with a page; half of a surrogate pair cannot be sent and becomes a sign for it."""
+    return Response(text.encode("utf-8", "replace"), status_code=status, media_type=HTML)
+
+
+def _make_environment(address: Callable[[str], str]) -> Environment:
+    environment = Environment(
+        loader=PackageLoader("recollect.web"),
+        autoescape=True,
+        finalize=_show,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["asset"] = address
+    environment.filters.update(
+        number=formats.show_number,
+        short=formats.show_short,
+        bytes=size_of,
+        money=formats.show_money,
+        exact_money=formats.show_exact_money,
+        rate=formats.show_rate,
+        duration=formats.show_duration,
+        moment=formats.show_moment,
+        iso=formats.show_iso,
+        time=formats.show_time,
+        days_left=formats.count_days_left,
+        base_name=formats.show_base_name,
+        urlencode=_quote,
+        pieces=_cut_snippet,
+    )
+    return environment
+
+
+def _show(value: object) -> object:
+    """A value as a template prints it, with nothing in it that reorders or hides text."""
+    return safe_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _cut_snippet(snippet: Snippet) -> list[tuple[str, bool]]:
+    """A snippet in pieces, and whether each was sought."""
+    pieces, end = [], 0
+    for start, stop in snippet.marks:
+        pieces += [(snippet.text[end:start], False), (snippet.text[start:stop], True)]
+        end = stop
+    return [*pieces, (snippet.text[end:], False)]
+
+
+def _quote(value: str | Mapping[str, object]) -> str:
+    """A text for an address, or a whole query; what is no text becomes a question mark."""
+    if isinstance(value, Mapping):
+        return urlencode(value, errors="replace")
+    return quote(value, errors="replace")

@@ -1,0 +1,82 @@
+"""Searching an index that is damaged, or that another process replaces."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from recollect.cli.picker.picker_state import Sources
+from recollect.search.engine import ANALYZER
+from recollect.store.integrity import DamagedIndex
+from recollect.store.text_database import delete_texts, find_text_path
+from recollect.sync.text_indexer import find_text_status, index_texts
+from tests.library.claude_root import FIRST, prompt
+from tests.search.made_index import MadeIndex, make_index
+
+PAGE = 8192
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> MadeIndex:
+    """An index of a hundred prompts."""
+    lines = [prompt(f"alpha number{n}", uuid=f"u{n:03}", seconds=n) for n in range(100)]
+    return make_index(tmp_path, lines)
+
+
+def zero_pages(made: MadeIndex) -> None:
+    """Lose all pages of the full-text index but the first."""
+    path = find_text_path(made.data)
+    path.write_bytes(path.read_bytes()[:PAGE] + bytes(path.stat().st_size - PAGE))
+
+
+def test_a_search_never_answers_from_a_damaged_index(made: MadeIndex) -> None:
+    """It raises, and after indexing it finds what it found before."""
+    expected = made.find("alpha")
+    zero_pages(made)
+    with pytest.raises(DamagedIndex):
+        made.find("alpha")
+    assert made.index()
+    assert made.find("alpha") == expected
+
+
+def test_indexing_starts_again_on_a_damaged_index(made: MadeIndex) -> None:
+    """What was indexed before the damage is indexed again, not only what is new."""
+    zero_pages(made)
+    made.append(prompt("alpha", uuid="later", seconds=200))
+    assert made.index()
+    assert len(made.find("alpha")) == 101
+
+
+def test_indexing_starts_again_on_a_replaced_index(made: MadeIndex) -> None:
+    """What was in the index when it was planned for is in the other one too."""
+    made.append(prompt("alpha", uuid="later", seconds=200))
+    deletions = iter([made.data])
+
+    def delete_once(_: object) -> None:
+        with contextlib.suppress(StopIteration):
+            delete_texts(next(deletions))
+
+    assert index_texts(made.data, ANALYZER, made.transcripts(), watch=delete_once)
+    assert len(made.find("alpha")) == 101
+
+
+def test_without_an_index_no_answer_is_complete(made: MadeIndex) -> None:
+    """Whoever says that it is complete cannot know that it was deleted."""
+    find_text_path(made.data).unlink()
+    result = made.search("alpha")
+    assert (result.hits, result.index_complete) == ((), False)
+
+
+def test_the_picker_finds_the_same_after_damage(made: MadeIndex) -> None:
+    """The index is rebuilt before it says that nothing was found."""
+    sources = Sources(made.data, made.transcripts())
+    zero_pages(made)
+    assert list(sources.find("number77")) == [FIRST]
+
+
+def test_the_status_of_a_damaged_index_is_that_all_is_behind(made: MadeIndex) -> None:
+    """Looking deletes nothing."""
+    zero_pages(made)
+    status = find_text_status(made.data, ANALYZER.version, made.transcripts())
+    assert (status.is_level, status.files_behind) == (False, 1)
+    assert find_text_path(made.data).exists()

@@ -1,0 +1,79 @@
+"""Tests of recollect.search.query_plan: candidates of regular expressions."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.search.engine import ANALYZER
+from recollect.search.query_plan import find_candidates
+from recollect.search.query_tree import Regex
+from recollect.search.regexes import compile_regex
+from recollect.search.terms import CUT
+from recollect.store.text_queries import TextQueries, open_text_queries
+from tests.library.claude_root import prompt
+from tests.search.made_index import MadeIndex, make_index
+
+TEXTS = {
+    "words": "Connection reset by peer: timeout_ms=5000 (ECONNRESET)",
+    "names": "parseHTTPQuery calls get_file_name in src/main.py",
+    "glued": "xtimeout5000y naïve cafe\u0301 foo\u200dbar 用Python写 修改文件",
+    "endless": "a" * 70 + "timeout " + "b" * 300,
+    "encoded": "Qk1" + "aB3/" * 80 + "timeout" + "Zz9+" * 80,
+    "signs": "C++ -> a{2} [x] é—ü",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> MadeIndex:
+    """One prompt for each of the texts, with its name as uuid."""
+    lines = [prompt(text, uuid=name) for name, text in TEXTS.items()]
+    return make_index(tmp_path_factory.mktemp("texts"), lines)
+
+
+@pytest.fixture(scope="module")
+def queries(index: MadeIndex) -> Iterator[TextQueries]:
+    """The index of the texts."""
+    with open_text_queries(index.data, ANALYZER.version) as found:
+        assert found is not None
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expression"),
+    [
+        ("reset by pee", '((("reset" OR "econnreset") AND "by" AND "pee" *) OR "CUT")'),
+        ("file", '((("file")) OR "CUT")'),
+        (r"\d(?:python|修改)", '(((("python")) OR (("修改"))) OR "CUT")'),
+        (r"\w+", None),
+        ("ab|.", None),
+    ],
+)
+def test_what_is_looked_up(queries: TextQueries, pattern: str, expression: str | None) -> None:
+    """Words with a beginning are terms or prefixes, and others the terms that contain them."""
+    found = find_candidates(Regex(pattern), queries)
+    assert (found and found.replace(CUT, "CUT")) == expression
+
+
+def escape(text: str) -> str:
+    """An expression for just this text, that can stand between slashes."""
+    signs = {sign: f"\\x{ord(sign):02x}" for sign in "/ _"}
+    return "".join(
+        signs.get(sign) or (sign if sign.isalnum() or not sign.isascii() else f"\\{sign}")
+        for sign in text
+    )
+
+
+@given(st.data())
+def test_no_match_is_passed_over(index: MadeIndex, data: st.DataObject) -> None:
+    """Any stretch of a text is found by an expression for it, whatever stands in its middle."""
+    text = data.draw(st.sampled_from(sorted(TEXTS.values())))
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, min(start + 30, len(text))))
+    middle = data.draw(st.integers(start, end))
+    gap = data.draw(st.sampled_from(["", ".*", "(?:x|)", "\\s*", "[^a]?"]))
+    regex = Regex(escape(text[start:middle]) + gap + escape(text[middle:end]))
+    pattern = compile_regex(regex, str(regex))
+    expected = sorted(name for name, text in TEXTS.items() if pattern.search(text))
+    assert index.find(str(regex)) == expected

@@ -1,0 +1,120 @@
+"""Prompts that only the records of the queue hold."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from recollect.records.envelope import Record
+from recollect.session.prompts import InputKind
+from recollect.session.session import Session
+from tests.session.chains import attachment, in_a_row, queue, reply, result, system, use, user
+
+ASKED = in_a_row(user("a", "run the tests"), reply("b", use("t1")), result("c", "t1"))
+ANSWERED = reply("d", "a test, too", parent="c")
+ADDED = "add a test, please"
+
+
+def said_in(*records: Record) -> list[tuple[InputKind, str]]:
+    """What each message says that is no reply and no result."""
+    return [
+        (message.prompt.kind, message.prompt.words)
+        for message in Session(records).messages
+        if message.prompt and message.prompt.kind is not InputKind.TOOL_RESULT
+    ]
+
+
+def order_of(*records: Record) -> list[str]:
+    """The messages in the order in which they are shown; the queued one is named by its words."""
+    return [
+        message.text if message.id.startswith("queue") else message.records[0].uuid or ""
+        for message in Session(records).messages
+    ]
+
+
+def test_a_prompt_that_was_taken_up_in_mid_turn_is_a_message() -> None:
+    """It stands in the turn, before the reply to it, and counts as a prompt."""
+    session = Session([*ASKED, queue("enqueue", ADDED), queue("remove"), ANSWERED])
+    (turn,) = session.turns
+    assert [message.text for message in turn.messages] == [
+        "run the tests",
+        "",
+        "",
+        ADDED,
+        "a test, too",
+    ]
+    assert turn.messages[3].prompt is not None
+    assert turn.messages[3].prompt.kind is InputKind.QUEUED
+    assert session.metadata.message_count == 4
+    assert turn.messages[3].uuids[0] in session.main_path
+
+
+def test_results_that_the_model_saw_with_it_stand_before_it() -> None:
+    """The client may write that a prompt left the queue before the result that it came with."""
+    before = [*ASKED[:2], queue("enqueue", ADDED), queue("remove"), ASKED[2], ANSWERED]
+    assert order_of(*before) == ["a", "b", "c", ADDED, "d"]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [queue("enqueue", ADDED), queue("popAll", ADDED)],
+        [queue("enqueue", ADDED), queue("popAll")],
+        [queue("enqueue", ADDED), queue("dequeue")],
+        [queue("enqueue", ADDED), queue("remove", ADDED, reason="cleared_on_cancel")],
+        [queue("enqueue", ADDED)],
+    ],
+)
+def test_a_prompt_that_never_reached_the_model_is_shown_as_such(records: Sequence[Record]) -> None:
+    """Taken back, cancelled or still waiting: it was said, but it is no prompt of the session."""
+    session = Session([*ASKED, *records, ANSWERED])
+    assert said_in(*ASKED, *records, ANSWERED)[1:] == [(InputKind.UNSENT, ADDED)]
+    assert session.metadata.message_count == 3
+    assert all(message.is_visible for message in session.messages if message.text == ADDED)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        user("e", ADDED, "d"),
+        user("e", [{"type": "text", "text": ADDED}], "d"),
+        attachment("e", "queued_command", "d", prompt=f"one more\n{ADDED}"),
+        attachment("e", "queued_command", "d", prompt=ADDED),
+    ],
+)
+def test_a_prompt_that_is_recorded_is_no_second_one(record: Record) -> None:
+    """Newer clients write an attachment or a user record with the words: that is the prompt."""
+    waiting = [queue("enqueue", "one more"), queue("enqueue", ADDED)]
+    words = [words for _, words in said_in(*waiting, *ASKED, ANSWERED, record)]
+    assert [text for text in words if ADDED in text] in ([ADDED], [f"one more\n{ADDED}"])
+
+
+def test_each_record_stands_for_one_prompt() -> None:
+    """Who says the same twice, once in mid-turn, is heard twice."""
+    records = [
+        *ASKED,
+        *(queue("enqueue", "continue"), queue("remove"), ANSWERED),
+        *(queue("enqueue", "continue"), queue("dequeue"), user("e", "continue", "d")),
+    ]
+    assert said_in(*records)[1:] == [(InputKind.QUEUED, "continue"), (InputKind.TYPED, "continue")]
+
+
+def test_words_that_another_prompt_contains_are_prompts_too() -> None:
+    """A short prompt is not taken for a line of a longer one that nobody joined it to."""
+    longer = user("e", f"first this\n{ADDED}\nthen that", "d")
+    found = said_in(*ASKED, queue("enqueue", ADDED), queue("remove"), ANSWERED, longer)
+    assert found[1] == (InputKind.QUEUED, ADDED)
+
+
+def test_a_command_may_be_recorded_under_another_name() -> None:
+    """What the client ran for a queued command is that command."""
+    ran = user("e", "<command-name>/usage</command-name>")
+    noted = system("f", "local_command", "e", content="<command-name>/model</command-name>")
+    records = [queue("enqueue", "/cost"), queue("dequeue"), ran, queue("enqueue", "/model"), noted]
+    assert [kind for kind, _ in said_in(*records)] == [InputKind.COMMAND]
+
+
+def test_a_notification_that_waited_is_no_prompt() -> None:
+    """Background tasks report through the same queue."""
+    notice = "<task-notification><summary>done</summary></task-notification>"
+    found = said_in(*ASKED, queue("enqueue", notice), queue("remove"), ANSWERED)
+    assert [kind for kind, _ in found[1:]] == [InputKind.TASK_NOTIFICATION]

@@ -1,0 +1,59 @@
+"""What wakes the process that keeps the index level, and when it may not be relied on."""
+
+import time
+from multiprocessing import Pipe
+from pathlib import Path
+
+import pytest
+
+from recollect.live.watching import POLL_VARIABLE
+from recollect.web.change_signal import MAX_MISSES, ChangeSignal
+from tests.web.running import copy_demo
+
+TIMEOUT = 60.0
+
+
+def _wait_until_reliable(alarm: ChangeSignal) -> None:
+    deadline = time.monotonic() + TIMEOUT
+    while not alarm.is_reliable:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_it_rings_for_a_new_directory_and_for_what_is_written_in_it(tmp_path: Path) -> None:
+    """A project that did not exist at first is watched like those that did."""
+    root = copy_demo(tmp_path)
+    alarm = ChangeSignal([root])
+    _wait_until_reliable(alarm)
+    connection, other = Pipe()
+    project = root / "projects" / "-new"
+    rings = []
+    with connection, other:
+        for change in (project.mkdir, lambda: (project / "a.jsonl").write_bytes(b"{}\n")):
+            time.sleep(2.5)
+            alarm.silence()
+            change()
+            rings.append(alarm.wait(connection, TIMEOUT))
+        time.sleep(0.5)
+        alarm.silence()
+        rings.append(alarm.wait(connection, 0.5))
+    assert rings == [True, True, False]
+
+
+def test_it_is_not_relied_on_after_a_silence_about_changes(tmp_path: Path) -> None:
+    """A drive whose changes are not told is looked at as often as before."""
+    alarm = ChangeSignal([copy_demo(tmp_path)])
+    _wait_until_reliable(alarm)
+    for _ in range(MAX_MISSES):
+        alarm.note_miss()
+    assert not alarm.is_reliable
+
+
+def test_it_is_never_relied_on_where_polling_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody who forbids to ask the system is believed."""
+    monkeypatch.setenv(POLL_VARIABLE, "1")
+    alarm = ChangeSignal([copy_demo(tmp_path)])
+    time.sleep(1.5)
+    assert not alarm.is_reliable

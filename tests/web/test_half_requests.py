@@ -1,0 +1,89 @@
+"""Whoever opens a connection and does not finish a request is not waited for."""
+
+import http.client
+import socket
+import time
+
+import pytest
+
+from tests.web.running import RunningServer
+
+LIMIT = 60
+"""Seconds after which a connection counts as kept; it should be dropped after five."""
+
+HEAD = "GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+BODY = (
+    "POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
+    "Content-Type: application/json\r\n"
+)
+
+
+def open_connection(server: RunningServer, sent: str) -> socket.socket:
+    """A connection on which this much was sent."""
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=LIMIT)
+    connection.sendall(sent.format(port=server.port).encode())
+    return connection
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "",
+        "GET / HT",
+        HEAD,
+        HEAD + "X-Long: abc",
+        f"{BODY}Content-Length: 100\r\n\r\n" + '{{"token":',
+        f"{BODY}Transfer-Encoding: chunked\r\n\r\n5\r\nabc",
+    ],
+    ids=["nothing", "half a line", "no end of headers", "half a header", "half a body", "chunks"],
+)
+def test_half_a_request_is_dropped(server: RunningServer, sent: str) -> None:
+    """The server closes the connection, and has said nothing but maybe an error."""
+    with open_connection(server, sent) as connection:
+        answer = connection.recv(65536)
+        assert answer == b"" or answer.startswith(b"HTTP/1.1 4")
+
+
+@pytest.mark.slow
+def test_a_byte_now_and_then_is_not_enough(server: RunningServer) -> None:
+    """The time counts from the beginning of the request, not from its latest byte."""
+    with open_connection(server, HEAD) as connection:
+        connection.settimeout(0.2)
+        end = time.monotonic() + LIMIT
+        is_open = True
+        while is_open and time.monotonic() < end:
+            try:
+                connection.sendall(b"X")
+                is_open = connection.recv(100) != b""
+            except TimeoutError:
+                continue
+            except OSError:
+                is_open = False
+        assert not is_open
+
+
+@pytest.mark.slow
+def test_others_are_answered_meanwhile(server: RunningServer) -> None:
+    """A hundred such connections keep nobody out."""
+    half = [open_connection(server, HEAD) for _ in range(100)]
+    try:
+        assert server.get("/").status == 200
+    finally:
+        for each in half:
+            each.close()
+
+
+def test_a_connection_is_used_again(server: RunningServer) -> None:
+    """Requests one after the other on one connection are answered as ever."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=LIMIT)
+    try:
+        statuses = []
+        for _ in range(3):
+            connection.request("GET", "/api/projects", headers=server.authority)
+            response = connection.getresponse()
+            response.read()
+            statuses.append(response.status)
+        assert statuses == [200, 200, 200]
+    finally:
+        connection.close()

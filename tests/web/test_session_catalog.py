@@ -1,0 +1,128 @@
+"""The catalog: states that follow each other, each whole."""
+
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import NothingFound
+from recollect.health.retention import Retention
+from recollect.locations import Transcript, TranscriptKind
+from recollect.store.session_table import Listing
+from recollect.usage.totals import Totals
+from recollect.web.api.session_rows import make_row
+from recollect.web.session_catalog import SessionCatalog, SessionUsage, Update, find_session
+
+
+def _make_transcript(
+    name: str, *, project: str = "p", kind: TranscriptKind = TranscriptKind.SESSION
+) -> Transcript:
+    return Transcript(
+        file=f"/x/{project}/{name}.jsonl",
+        project_dir=Path(f"/x/{project}"),
+        kind=kind,
+        session_id=name if kind is TranscriptKind.SESSION else None,
+        agent_id=None,
+        run_id=None,
+        size=1,
+        mtime_ns=1,
+        device=1,
+        inode=1,
+    )
+
+
+def _make_listing(transcript: Transcript, activity: float, **values: object) -> Listing:
+    return Listing(
+        id=Path(transcript.file).stem,
+        project=transcript.project_dir.name,
+        path=transcript.file,
+        size=1,
+        modified=activity,
+        activity=activity,
+        **values,  # type: ignore[arg-type]
+    )
+
+
+def _put(catalog: SessionCatalog, *pairs: tuple[Transcript, Listing]) -> None:
+    catalog.apply(
+        Update(
+            transcripts=tuple(each for each, _ in pairs),
+            listings=tuple((listing.path, listing) for _, listing in pairs),
+        )
+    )
+
+
+def test_sessions_are_ordered_by_activity() -> None:
+    """Whatever the order in which they were told, the newest comes first."""
+    catalog = SessionCatalog()
+    for number, name in enumerate(("a", "c", "b")):
+        transcript = _make_transcript(name)
+        _put(catalog, (transcript, _make_listing(transcript, number)))
+    assert [each.id for each in catalog.snapshot.sessions] == ["b", "c", "a"]
+
+
+def test_what_is_gone_is_forgotten() -> None:
+    """A file that vanished takes its session along, and a file without a session has none."""
+    catalog = SessionCatalog()
+    first, second = _make_transcript("a"), _make_transcript("b")
+    _put(catalog, (first, _make_listing(first, 1)), (second, _make_listing(second, 2)))
+    catalog.apply(Update(gone=(first.file,)))
+    catalog.apply(Update(listings=((second.file, None),)))
+    assert (catalog.snapshot.sessions, set(catalog.snapshot.transcripts)) == ((), {second.file})
+
+
+def test_states_are_not_changed_afterwards() -> None:
+    """Whoever holds a state goes on seeing that state."""
+    catalog = SessionCatalog()
+    transcript = _make_transcript("a")
+    _put(catalog, (transcript, _make_listing(transcript, 1)))
+    before = catalog.snapshot
+    catalog.apply(Update(gone=(transcript.file,), usage={"a": SessionUsage(Totals(messages=1))}))
+    assert ([each.id for each in before.sessions], dict(before.usage)) == (["a"], {})
+    assert catalog.snapshot.version == before.version + 1
+
+
+def test_failure_is_told_until_it_is_over() -> None:
+    """What is wrong with the index stands until an update without it."""
+    catalog = SessionCatalog()
+    catalog.fail("lost")
+    failures = [catalog.snapshot.failure]
+    catalog.apply(Update(is_searchable=True))
+    assert [*failures, catalog.snapshot.failure] == ["lost", None]
+
+
+def test_sessions_are_found_with_their_subagents() -> None:
+    """By id, with the flat files that say whose they are, and no others."""
+    catalog = SessionCatalog()
+    main, other = _make_transcript("a"), _make_transcript("b")
+    own = _make_transcript("agent-1", kind=TranscriptKind.SUBAGENT)
+    foreign = _make_transcript("agent-2", kind=TranscriptKind.SUBAGENT)
+    _put(
+        catalog,
+        (main, _make_listing(main, 1)),
+        (other, _make_listing(other, 2)),
+        (own, _make_listing(own, 3, is_subagent=True, parent_id="a")),
+        (foreign, _make_listing(foreign, 4, is_subagent=True, parent_id="b")),
+    )
+    found = find_session(catalog.snapshot, "a")
+    assert (found.transcript, found.relatives) == (main, (own,))
+
+
+def test_ids_in_two_projects_are_told_apart() -> None:
+    """The newest by itself, any other by its project."""
+    catalog = SessionCatalog()
+    first, second = _make_transcript("a", project="p"), _make_transcript("a", project="q")
+    _put(catalog, (first, _make_listing(first, 1)), (second, _make_listing(second, 2)))
+    assert find_session(catalog.snapshot, "a").transcript == second
+    assert find_session(catalog.snapshot, "a", "p").transcript == first
+    with pytest.raises(NothingFound):
+        find_session(catalog.snapshot, "a", "r")
+
+
+def test_a_session_is_deleted_by_the_rule_of_its_own_root() -> None:
+    """With several Claude directories, the shortest time is not that of all."""
+    catalog = SessionCatalog()
+    transcript = _make_transcript("a")
+    _put(catalog, (transcript, _make_listing(transcript, 0)))
+    catalog.apply(Update(retentions={"/x": Retention(days=90), "/y": Retention(days=1)}))
+    row = make_row(catalog.snapshot, catalog.snapshot.sessions[0])
+    assert row.expires == "1970-04-01T00:00:00+00:00"

@@ -1,0 +1,18 @@
+// What browsers have and the compiler does not know, and the events that our own scripts send each
+// other.
+
+interface DocumentEventMap {
+  "recollect:end": CustomEvent<{ isLast: boolean }>;
+  "recollect:grown": CustomEvent<null>;
+  "recollect:hit": CustomEvent<{ step: number }>;
+}
+
+interface TrustedHtmlPolicy {
+  createHTML(text: string): string;
+}
+
+interface Window {
+  trustedTypes?: {
+    createPolicy(name: string, rules: TrustedHtmlPolicy): TrustedHtmlPolicy;
+  };
+}

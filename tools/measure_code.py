@@ -1,0 +1,247 @@
+"""Measure the structure of the code: `python -m tools.measure_code`.
+
+Prints the size of modules, the share of imports and suppressions, the number of functions, modules
+and layers involved in a request, and how often a transcript is opened until the index is up to
+date. Requests run on the sample sessions, commands without an index; only their own process is
+measured. A layer is a package directly below `recollect`; a crossing is a function that is called
+from another layer than its own, counted once per calling layer. Reading is measured on generated
+transcripts, most of which are larger than the head and the tail that listings read.
+"""
+
+import ast
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from http import HTTPStatus
+from itertools import dropwhile
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Final, NamedTuple
+
+from benchmarks.corpus import make_corpus
+from tests.web.running import RunningServer, copy_demo, run_server
+from tools.probe import CALL, LOG_VARIABLE, MARK, PACKAGE, READ
+
+COMMANDS: Final = {
+    "show latest": ("show", "latest"),
+    "usage": ("usage",),
+    "search": ("search", "tide"),
+}
+CORPUS_SIZE: Final = 8_000_000
+
+
+class Sizes(NamedTuple):
+    """What the source looks like before it runs."""
+
+    modules: int
+    lines: int
+    median_lines: float
+    p90_lines: float
+    import_share: float
+    noqa_per_1000: float
+    shared_names: int
+    """Files whose name another file has too; `__init__.py` is everybody's name."""
+
+
+class Reach(NamedTuple):
+    """What a request passes through."""
+
+    functions: int
+    modules: int
+    crossings: int
+
+
+class Reading(NamedTuple):
+    """How often a transcript was opened, and how often all of it was read."""
+
+    opens: int
+    whole: int
+
+
+def main() -> None:
+    """Print all figures."""
+    print_sizes(measure_sizes(sorted(Path(PACKAGE).rglob("*.py"))))
+    print("\nrequest          functions   modules   layer crossings")
+    for name, arguments in COMMANDS.items():
+        print_reach(name, measure_command(*arguments))
+    print_reach("session page", measure_page())
+    print("\nuntil up to date       opens       whole reads   (per transcript: median, most)")
+    print_readings("index --text", measure_index())
+    print_readings("server", measure_server())
+
+
+def measure_sizes(paths: Sequence[Path]) -> Sizes:
+    """The figures of these modules, of which there are at least two."""
+    texts = [path.read_text(encoding="utf-8") for path in paths]
+    lengths = [len(text.splitlines()) for text in texts]
+    names = Counter(path.name for path in paths if path.name != "__init__.py")
+    total = sum(lengths)
+    return Sizes(
+        modules=len(paths),
+        lines=total,
+        median_lines=median(lengths),
+        p90_lines=quantiles(lengths, n=10)[-1],
+        import_share=sum(map(count_import_lines, texts)) / total,
+        noqa_per_1000=1000 * sum(len(re.findall(r"#\s*noqa\b", text)) for text in texts) / total,
+        shared_names=sum(count for count in names.values() if count > 1),
+    )
+
+
+def count_import_lines(text: str) -> int:
+    """The lines that import statements take up, wherever they stand."""
+    return sum(
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    )
+
+
+def measure_command(*arguments: str) -> Reach:
+    """What a command passes through."""
+    with _open_workplace() as place:
+        copy_demo(place.folder)
+        process = _run_probed(place, *arguments)
+        return summarise_calls(_read_log(place.log / f"{process}.log"))
+
+
+def measure_page() -> Reach:
+    """What the first look at a session page passes through, once the server is up to date."""
+    with _open_workplace() as place:
+        copy_demo(place.folder)
+        with _run_probed_server(place) as server:
+            sessions = server.get("/api/history/sessions").json()["sessions"]
+            log = place.log / f"{server.process.pid}.log"
+            server.process.send_signal(signal.SIGUSR1)
+            server.wait_for(lambda: (MARK,) in _read_log(log))
+            answer = server.get(f"/s/{sessions[0]['id']}")
+            if answer.status != HTTPStatus.OK:
+                sys.exit(f"The page of a session was answered with {answer.status}.")
+            return summarise_calls(dropwhile((MARK,).__ne__, _read_log(log)))
+
+
+def measure_index() -> list[Reading]:
+    """How the transcripts are read until `recollect index --text` is done."""
+    with _open_workplace() as place:
+        make_corpus(place.root, CORPUS_SIZE)
+        _run_probed(place, "index", "--text")
+        return summarise_reads(_read_logs(place.log), place.root)
+
+
+def measure_server() -> list[Reading]:
+    """How the transcripts are read until a new server is up to date."""
+    with _open_workplace() as place:
+        make_corpus(place.root, CORPUS_SIZE)
+        with _run_probed_server(place):
+            return summarise_reads(_read_logs(place.log), place.root)
+
+
+def summarise_calls(lines: Iterable[tuple[str, ...]]) -> Reach:
+    """The figures of the calls in a log."""
+    calls = {line[1:] for line in lines if line[0] == CALL}
+    functions = {(file, name) for _, file, name in calls}
+    crossings = {
+        (find_layer(caller), file, name)
+        for caller, file, name in calls
+        if find_layer(caller) != find_layer(file)
+    }
+    return Reach(len(functions), len({file for file, _ in functions}), len(crossings))
+
+
+def find_layer(file: str) -> str:
+    """The child of the package that a module belongs to."""
+    return file.removeprefix(PACKAGE).partition(os.sep)[0].removesuffix(".py")
+
+
+def summarise_reads(lines: Iterable[tuple[str, ...]], root: Path) -> list[Reading]:
+    """How each transcript below `root` was read, by the log."""
+    opens: Counter[str] = Counter()
+    whole: Counter[str] = Counter()
+    for line in lines:
+        if line[0] == READ and line[1].startswith(str(root / "projects")):
+            opens[line[1]] += 1
+            whole[line[1]] += int(line[2]) >= int(line[3])
+    return [Reading(opens[path], whole[path]) for path in opens]
+
+
+class _Workplace(NamedTuple):
+    folder: Path
+    root: Path
+    log: Path
+
+
+@contextmanager
+def _open_workplace() -> Iterator[_Workplace]:
+    """Room for a Claude directory, an index and a log."""
+    with tempfile.TemporaryDirectory(prefix="recollect-measure-") as name:
+        folder = Path(name)
+        (folder / "log").mkdir()
+        yield _Workplace(folder, folder / "claude", folder / "log")
+
+
+@contextmanager
+def _run_probed_server(place: _Workplace) -> Iterator[RunningServer]:
+    """A server that is up to date; what it says goes to the log."""
+    os.environ[LOG_VARIABLE] = str(place.log)
+    try:
+        with run_server(place.folder, place.root, module="tools.probe") as server:
+            server.wait_until_current()
+            yield server
+    finally:
+        del os.environ[LOG_VARIABLE]
+
+
+def _run_probed(place: _Workplace, *arguments: str) -> int:
+    """The id of a process that ran `recollect` to its end."""
+    environment = {
+        **os.environ,
+        LOG_VARIABLE: str(place.log),
+        "HOME": str(place.folder),
+        "CLAUDE_CONFIG_DIR": str(place.root),
+        "RECOLLECT_DATA_DIR": str(place.folder / "data"),
+    }
+    command = [sys.executable, "-m", "tools.probe", *arguments]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
+        if process.wait() != 0:
+            sys.exit(f"`recollect {' '.join(arguments)}` ended with {process.returncode}.")
+        return process.pid
+
+
+def _read_logs(folder: Path) -> Iterator[tuple[str, ...]]:
+    for path in folder.iterdir():
+        yield from _read_log(path)
+
+
+def _read_log(path: Path) -> Iterator[tuple[str, ...]]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        yield tuple(line.split("\t"))
+
+
+def print_sizes(sizes: Sizes) -> None:
+    """The figures of the source, one a line."""
+    print(f"modules            {sizes.modules:8,}")
+    print(f"lines              {sizes.lines:8,}")
+    print(f"lines per module   {sizes.median_lines:8,.0f}   (p90 {sizes.p90_lines:,.0f})")
+    print(f"import lines       {sizes.import_share:8.1%}")
+    print(f"noqa per 1,000     {sizes.noqa_per_1000:8.1f}")
+    print(f"shared file names  {sizes.shared_names:8,}")
+
+
+def print_reach(name: str, reach: Reach) -> None:
+    """The figures of a request in one line."""
+    print(f"{name:14}{reach.functions:12}{reach.modules:10}{reach.crossings:18}")
+
+
+def print_readings(name: str, readings: Sequence[Reading]) -> None:
+    """The figures of all transcripts in one line."""
+    opens, whole = [each.opens for each in readings], [each.whole for each in readings]
+    print(f"{name:14}{median(opens):12g},{max(opens):3}{median(whole):12g},{max(whole):3}")
+
+
+if __name__ == "__main__":
+    main()

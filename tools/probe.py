@@ -1,0 +1,131 @@
+"""Run `recollect` and log function calls between modules and file reads.
+
+`python -m tools.probe ARGUMENTS` behaves like `python -m recollect ARGUMENTS`. Each process writes
+to its own file in the directory PROBE_LOG, unbuffered, because workers exit without cleanup. Hooks
+are installed on import, since a spawned process imports this module again.
+"""
+
+import builtins
+import io
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from inspect import CO_OPTIMIZED
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Final
+
+LOG_VARIABLE: Final = "PROBE_LOG"
+PACKAGE: Final = str(Path(__file__).resolve().parent.parent / "src" / "recollect") + os.sep
+CALL, READ, MARK = "call", "read", "mark"
+
+
+class Log:
+    """Lines of words between tabs, in one file per process."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._pid = 0
+        self._descriptor = -1
+
+    def write(self, *words: object) -> None:
+        """Append a line."""
+        if self._pid != os.getpid():
+            self._pid = os.getpid()
+            path = os.path.join(self._folder, f"{self._pid}.log")  # noqa: PTH118 - in every call
+            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.write(self._descriptor, ("\t".join(map(str, words)) + "\n").encode())
+
+
+class CallProbe:
+    """Notes each pair of functions of the package once: the one that is called, and by whom.
+
+    The caller is the next function of the package on the stack: a framework between the two does
+    not hide that one of our layers asks another. Class bodies, lambdas and comprehensions are no
+    functions here.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._seen: set[tuple[CodeType | None, CodeType]] = set()
+
+    def start(self) -> None:
+        """Look at the calls of this thread and of all that come after it."""
+        threading.setprofile(self._note)
+        sys.setprofile(self._note)
+        signal.signal(signal.SIGUSR1, self._forget)
+
+    def _forget(self, _signal: int, _frame: FrameType | None) -> None:
+        self._seen.clear()
+        self._log.write(MARK)
+
+    def _note(self, frame: FrameType, event: str, _argument: object) -> None:
+        code = frame.f_code
+        if event != "call" or not _is_function(code):
+            return
+        caller = frame.f_back
+        while caller is not None and not caller.f_code.co_filename.startswith(PACKAGE):
+            caller = caller.f_back
+        pair = (caller.f_code if caller else None, code)
+        if pair not in self._seen:
+            self._seen.add(pair)
+            source = caller.f_code.co_filename if caller else code.co_filename
+            self._log.write(CALL, source, code.co_filename, code.co_qualname)
+
+
+def _is_function(code: CodeType) -> bool:
+    return (
+        code.co_filename.startswith(PACKAGE)
+        and bool(code.co_flags & CO_OPTIMIZED)
+        and not code.co_name.startswith("<")
+    )
+
+
+def count_reads(log: Log) -> None:
+    """From now on, say of every transcript that is closed how many bytes were read from it."""
+    open_any = builtins.open
+
+    class CountedFile(io.FileIO):
+        """A transcript that counts what is read."""
+
+        def __init__(self, path: str, opener: Callable[[str, int], int]) -> None:
+            super().__init__(path, "rb", opener=opener)
+            self._path = path
+            self._count = 0
+
+        def read(self, size: int | None = -1, /) -> bytes:
+            found = super().read(-1 if size is None else size)
+            self._count += len(found or b"")
+            return found
+
+        def readall(self) -> bytes:
+            found = super().readall()
+            self._count += len(found)
+            return found
+
+        def close(self) -> None:
+            if not self.closed:
+                log.write(READ, self._path, self._count, os.fstat(self.fileno()).st_size)
+            super().close()
+
+    def open_counted(path, *arguments, **options):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN002, ANN003, ANN202 - `open` itself
+        is_transcript = str(path).endswith(".jsonl") and options.get("buffering") == 0
+        if is_transcript and arguments == ("rb",) and "opener" in options:
+            return CountedFile(str(path), options["opener"])
+        return open_any(path, *arguments, **options)
+
+    builtins.open = open_counted  # type: ignore[assignment]
+
+
+if LOG_VARIABLE in os.environ:
+    _log = Log(os.environ[LOG_VARIABLE])
+    count_reads(_log)
+    if __name__ == "__main__":
+        CallProbe(_log).start()
+
+if __name__ == "__main__":
+    from recollect.cli import main
+
+    main()
