@@ -82,3 +82,25 @@ def test_an_interrupt_of_all_processes_is_quiet(
     # A command that was done before may have said something else.
     assert [word for word in TRACES if word in errors] == [], errors
     assert process.returncode in {0, 3, 130, -signal.SIGINT}
+
+
+def test_an_interrupt_in_a_destructor_is_not_lost() -> None:
+    """Python drops what a destructor raises; the program is interrupted all the same, quietly."""
+    code = """
+import _thread, sys, time
+from recollect.cli.outcome import repeat_lost_interrupt
+sys.unraisablehook = repeat_lost_interrupt
+class Held:
+    def __del__(self):
+        _thread.interrupt_main()
+        time.sleep(0)
+try:
+    Held()
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=False, timeout=LIMIT_SECONDS
+    )
+    assert (done.stdout, done.stderr) == (b"interrupted\n", b"")

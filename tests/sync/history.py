@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 from recollect.sync.sync_engine import find_transcripts, sync
 from recollect.sync.workers import Limits
-root, data, pool, commit, anew = sys.argv[1:]
+root, data, pool, commit, rebuild = sys.argv[1:]
 found = find_transcripts([Path(root)])
 limits = Limits(pool_bytes=int(pool), batch_bytes=1 << 19, commit_bytes=int(commit))
 os.write(1, b"ready\\n")

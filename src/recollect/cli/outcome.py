@@ -15,8 +15,10 @@
 import _thread
 import io
 import os
+import signal
 import sys
 import textwrap
+import time
 import traceback
 from collections.abc import Sequence
 
@@ -30,6 +32,9 @@ DEBUG_VARIABLE = "RECOLLECT_DEBUG"
 FAILED = 1
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+
+_HOOK_SECONDS = 0.002
+"""Longer than a hook takes to return."""
 
 
 def run(program: click.Command, arguments: Sequence[str]) -> int:
@@ -60,9 +65,19 @@ def run(program: click.Command, arguments: Sequence[str]) -> int:
 def repeat_lost_interrupt(lost: "sys.UnraisableHookArgs") -> None:
     """Raise an interrupt again that Python would drop, for example in a destructor."""
     if lost.exc_type is KeyboardInterrupt:
-        _thread.interrupt_main()
+        # From a thread, because it would be raised, and lost, in here otherwise.
+        _thread.start_new_thread(_interrupt_soon, (_thread.get_ident(),))
     else:
         sys.__unraisablehook__(lost)
+
+
+def _interrupt_soon(thread: int) -> None:
+    time.sleep(_HOOK_SECONDS)
+    if sys.platform == "win32":
+        _thread.interrupt_main()
+    else:
+        # A real signal also ends a system call that the thread waits in.
+        signal.pthread_kill(thread, signal.SIGINT)
 
 
 def _report(error: Exception) -> int:
