@@ -21,7 +21,7 @@ INTRODUCTION = """\
 # JSON output
 
 Every command that outputs data supports `--json`. It prints one document whose `schema` field names
-its type and version: `recollect.list/1` is version 1 of the output of `recollect list --json`. New
+its type and version: `recollect.list/2` is version 2 of the output of `recollect list --json`. New
 fields may be added within a version; removing a field or changing its meaning increments the
 version. Non-ASCII characters are escaped, so that text from a transcript cannot control the
 terminal at the end of a pipe.
@@ -41,12 +41,12 @@ To load a schema in Python:
 import json
 from importlib.resources import files
 
-schema = json.loads(files("recollect").joinpath("schemas/list-1.json").read_text("utf-8"))
+schema = json.loads(files("recollect").joinpath("schemas/list-2.json").read_text("utf-8"))
 print(schema["properties"]["schema"])
 ```
 
 ```text
-{'const': 'recollect.list/1'}
+{'const': 'recollect.list/2'}
 ```
 """
 
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def name_file(name: str) -> str:
-    """The file of the schema of that name: `recollect.list/1` is in `list-1.json`."""
+    """The file of the schema of that name: `recollect.list/2` is in `list-2.json`."""
     return f"{name.removeprefix('recollect.').replace('/', '-')}.json"
 
 

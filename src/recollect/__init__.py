@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from recollect.documents.session_listing import SessionListing
     from recollect.errors import (
         AmbiguousSession,
         NothingFound,
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
         UnreadableInput,
         UsageError,
     )
-    from recollect.library.listings import SessionListing
     from recollect.library.opening import open_session
     from recollect.library.sessions import SessionPage, SessionQuery, iter_sessions, list_sessions
     from recollect.library.sidecar_files import load_sidecars, read_spilled_output
@@ -64,6 +64,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "recollect.documents.session_listing": ("SessionListing",),
     "recollect.errors": (
         "AmbiguousSession",
         "NothingFound",
@@ -71,7 +72,6 @@ _MODULES = {
         "UnreadableInput",
         "UsageError",
     ),
-    "recollect.library.listings": ("SessionListing",),
     "recollect.library.opening": ("open_session",),
     "recollect.library.sessions": ("SessionPage", "SessionQuery", "iter_sessions", "list_sessions"),
     "recollect.library.sidecar_files": ("load_sidecars", "read_spilled_output"),

@@ -19,7 +19,7 @@ from tools.command_pages import list_pages
 SESSION = "94791a87-9d13-410a-a632-25a9b25c1b45"
 LINES = "--json-lines"
 PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
-    "recollect.list/1": (("list", "-n", "0"), ("list", "--tree")),
+    "recollect.list/2": (("list", "-n", "0"), ("list", "--tree")),
     "recollect.show/1": (("show", SESSION), ("show", "7aa5fa93", "--subagents")),
     "recollect.event/1": (
         ("follow", SESSION, "--until", "idle", LINES),

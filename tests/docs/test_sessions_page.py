@@ -9,7 +9,8 @@ from msgspec.structs import fields
 from recollect.cli.commands.open import OpenDocument
 from recollect.cli.commands.resume import ResumeDocument
 from recollect.cli.commands.tools import ToolsDocument
-from recollect.cli.list_text import ListDocument, ListedSession
+from recollect.cli.list_text import ListDocument
+from recollect.documents.session_listing import SessionListing
 from recollect.usage.tool_usage import ToolUsageRow
 from tests.process import RunRecollect
 
@@ -37,7 +38,7 @@ def test_every_option_is_documented(run_recollect: RunRecollect, name: str) -> N
 @pytest.mark.parametrize(
     ("schema", "types"),
     [
-        ("recollect.list/1", (ListDocument, ListedSession)),
+        ("recollect.list/2", (ListDocument, SessionListing)),
         ("recollect.tools/1", (ToolsDocument, ToolUsageRow)),
         ("recollect.resume/1", (ResumeDocument,)),
         ("recollect.open/1", (OpenDocument,)),

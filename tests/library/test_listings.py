@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.library.listings import SessionContext, SessionListing, read_listing
+from recollect.documents.session_listing import SessionListing
+from recollect.library.listings import SessionContext, read_listing
 from recollect.library.transcript_ends import FIRST_READ, MAX_READ_BYTES, read_head_and_tail
 from recollect.locations.references import locate_file
 from tests.library.claude_root import (
@@ -55,6 +56,7 @@ def test_a_small_session_is_listed_with_all_that_its_records_tell(root: ClaudeRo
         path=str(path),
         size=len(encode(lines)),
         modified=seconds_of(3600),
+        activity=seconds_of(9),
         last_active=at(9),
         created=at(5),
         cwd=f"{CWD}/shore",
@@ -67,6 +69,7 @@ def test_a_small_session_is_listed_with_all_that_its_records_tell(root: ClaudeRo
         first_reply_id="msg_a1",
         models=("m",),
         message_count=2,
+        duration_ms=4000.0,
     )
 
 
@@ -229,6 +232,7 @@ def test_a_file_that_cannot_be_read_is_listed_as_such(root: ClaudeRoot, tmp_path
         path=str(path),
         size=transcript.size,
         modified=seconds_of(3600),
+        activity=seconds_of(3600),
         unreadable=f"Not reading {path}: it is a symbolic link. Name the file that it leads to.",
     )
 

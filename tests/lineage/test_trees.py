@@ -3,13 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.documents.session_listing import SessionListing
 from recollect.lineage.trees import Relation, SessionTree, build_trees
-from recollect.store.session_table import Listing
 
 IDS = st.sampled_from("abcdef")
 
 
-def listing(name: str, activity: float = 0.0, **facts: object) -> Listing:
+def listing(name: str, activity: float = 0.0, **facts: object) -> SessionListing:
     """A session whose path is its name."""
     shown: dict[str, object] = {
         "id": name,
@@ -20,7 +20,7 @@ def listing(name: str, activity: float = 0.0, **facts: object) -> Listing:
         "activity": activity,
         **facts,
     }
-    return Listing(**shown)  # type: ignore[arg-type]
+    return SessionListing(**shown)  # type: ignore[arg-type]
 
 
 def draw(tree: SessionTree) -> object:

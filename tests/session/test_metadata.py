@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from recollect.documents.session_listing import LiveProcess
 from recollect.records.envelope import Record
 from recollect.records.state import AiTitle, CustomTitle, LastPrompt, Summary
 from recollect.session.conversation import Log
 from recollect.session.facts import Facts, build_facts
-from recollect.session.live_process import LiveProcess
 from recollect.session.messages import build_messages
 from recollect.session.metadata import (
     Metadata,

@@ -7,6 +7,7 @@ import apsw
 import pytest
 from msgspec.structs import replace
 
+from recollect.documents.session_listing import SessionListing
 from recollect.sources.growth import UNTRUSTED
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.database import open_for_reading, open_for_writing
@@ -15,7 +16,6 @@ from recollect.store.schema import LISTINGS_KEY, write_meta
 from recollect.store.session_table import (
     CallSummary,
     FileFigures,
-    Listing,
     StoredCalls,
     StoredFigures,
     StoredListing,
@@ -39,7 +39,7 @@ CALLS = [
 
 def make(path: str, *, size: int = 1, mtime_ns: int = 2, title: str = "Pond") -> StoredListing:
     """A listing with something in every field but those that come with figures."""
-    listing = Listing(
+    listing = SessionListing(
         id="s",
         project="p",
         path=path,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from recollect.documents.session_listing import SessionListing
 from recollect.errors import UnreadableInput
 from recollect.library.opening import open_transcript
-from recollect.store.session_table import Listing
 from recollect.sync.freshness import find_transcripts
 from recollect.sync.session_lists import list_current
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, reply, summary
@@ -17,7 +17,7 @@ from tests.sdk.sources import iter_recorded_roots, lay_out, list_samples
 Names = dict[str, tuple[str | None, str | None]]
 
 
-def names_in_list(listings: Sequence[Listing]) -> Names:
+def names_in_list(listings: Sequence[SessionListing]) -> Names:
     """Title and first prompt of every session that is listed, by path."""
     return {each.path: (each.title, each.first_prompt) for each in listings}
 

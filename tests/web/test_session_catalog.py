@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound
 from recollect.health.retention import Retention
 from recollect.locations import Transcript, TranscriptKind
-from recollect.store.session_table import Listing
 from recollect.usage.totals import Totals
 from recollect.web.api.session_rows import make_row
 from recollect.web.session_catalog import SessionCatalog, SessionUsage, Update, find_session
@@ -30,8 +30,8 @@ def _make_transcript(
     )
 
 
-def _make_listing(transcript: Transcript, activity: float, **values: object) -> Listing:
-    return Listing(
+def _make_listing(transcript: Transcript, activity: float, **values: object) -> SessionListing:
+    return SessionListing(
         id=Path(transcript.file).stem,
         project=transcript.project_dir.name,
         path=transcript.file,
@@ -42,7 +42,7 @@ def _make_listing(transcript: Transcript, activity: float, **values: object) -> 
     )
 
 
-def _put(catalog: SessionCatalog, *pairs: tuple[Transcript, Listing]) -> None:
+def _put(catalog: SessionCatalog, *pairs: tuple[Transcript, SessionListing]) -> None:
     catalog.apply(
         Update(
             transcripts=tuple(each for each, _ in pairs),

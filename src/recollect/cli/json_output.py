@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 DOCUMENTS: Final[Mapping[str, str]] = {
-    "recollect.list/1": "recollect.cli.list_text:ListDocument",
+    "recollect.list/2": "recollect.cli.list_text:ListDocument",
     "recollect.show/1": "recollect.cli.show_document:ShowDocument",
     "recollect.event/1": "recollect.cli.follow_events:EventDocument",
     "recollect.files/1": "recollect.cli.commands.files:FilesDocument",

@@ -15,30 +15,15 @@ from msgspec import Struct, structs
 from recollect.cli.session_labels import join_lines, label_id, label_project, label_title
 from recollect.cli.tables import GAP, faint, pad, strong
 from recollect.cli.times import show_age, show_moment
+from recollect.documents.session_listing import LiveProcess, SessionListing
 from recollect.health.retention import SOON, Retention, find_expiry, read_retentions
 from recollect.library.processes import find_live_processes
 from recollect.lineage.trees import SessionTree
 from recollect.render.terminal import clip, measure
 from recollect.render.views.quantities import size_of
-from recollect.session.live_process import LiveProcess
-from recollect.store.session_table import Listing
+from recollect.session.times import milliseconds_between
 
-SCHEMA = "recollect.list/1"
-
-
-class ListedSession(Listing, frozen=True, kw_only=True):
-    """A session in the list."""
-
-    is_running: bool = False
-    """Whether a client has it open right now."""
-    status: str | None = None
-    """The status reported by that client, such as `busy`."""
-    expires: str | None = None
-    """When Claude Code may delete its transcript."""
-    relation: str | None = None
-    """With `--tree`, its relation to the parent: subagent, fork or continuation."""
-    children: "tuple[ListedSession, ...]" = ()
-    """With `--tree`, its descendants."""
+SCHEMA = "recollect.list/2"
 
 
 class ListDocument(Struct, frozen=True, kw_only=True):
@@ -46,7 +31,7 @@ class ListDocument(Struct, frozen=True, kw_only=True):
 
     schema: str = SCHEMA
     total: int
-    sessions: tuple[ListedSession, ...]
+    sessions: tuple[SessionListing, ...]
 
 
 class PresentState(Struct, frozen=True):
@@ -65,19 +50,18 @@ def find_present_state(roots: Sequence[Path]) -> PresentState:
     return PresentState(live, read_retentions(roots))
 
 
-def make_entry(tree: SessionTree, present: PresentState) -> ListedSession:
+def make_entry(tree: SessionTree, present: PresentState) -> SessionListing:
     """Convert a session and its descendants to list entries."""
     listing = tree.listing
-    process = None if listing.is_subagent else present.live.get(listing.id)
     expires = (
         None
         if listing.is_subagent
         else find_expiry(listing.path, listing.modified, present.retentions)
     )
-    return ListedSession(
-        **structs.asdict(listing),
-        is_running=process is not None,
-        status=process.status if process else None,
+    return structs.replace(
+        listing,
+        duration_ms=milliseconds_between(listing.created, listing.last_active),
+        live=None if listing.is_subagent else present.live.get(listing.id),
         expires=None if expires is None else expires.isoformat(timespec="seconds"),
         relation=tree.relation.value if tree.relation else None,
         children=tuple(make_entry(each, present) for each in tree.children),
@@ -101,7 +85,7 @@ _NARROW_PROJECT: Final = 12
 class SessionLine(NamedTuple):
     """A row of the table; `lead` is the branch of the tree before the title."""
 
-    entry: ListedSession
+    entry: SessionListing
     lead: str = ""
 
 
@@ -118,12 +102,12 @@ class _Column(NamedTuple):
         return max(len(self.name), *map(measure, self.cells))
 
 
-def list_rows(entries: Sequence[ListedSession]) -> list[SessionLine]:
+def list_rows(entries: Sequence[SessionListing]) -> list[SessionLine]:
     """Flatten the tree of sessions into rows."""
     return [row for entry in entries for row in (SessionLine(entry), *_iter_below(entry, ""))]
 
 
-def _iter_below(entry: ListedSession, indent: str) -> Iterator[SessionLine]:
+def _iter_below(entry: SessionListing, indent: str) -> Iterator[SessionLine]:
     for number, child in enumerate(entry.children, 1):
         is_last = number == len(entry.children)
         yield SessionLine(child, f"{indent}{'└' if is_last else '├'} {child.relation}: ")
@@ -154,7 +138,7 @@ def list_marks(rows: Sequence[SessionLine], now: datetime) -> list[str]:
 
 
 def _choose_columns(
-    entries: Sequence[ListedSession], columns: int, now: datetime, *, is_terminal: bool
+    entries: Sequence[SessionListing], columns: int, now: datetime, *, is_terminal: bool
 ) -> list[_Column]:
     """Choose the columns before the title: the first three always, the others if they fit."""
     show_time = (lambda moment: show_age(moment, now)) if is_terminal else show_moment
@@ -180,7 +164,7 @@ def _choose_columns(
     return chosen
 
 
-def _list_optional(entries: Sequence[ListedSession]) -> Iterator[_Column]:
+def _list_optional(entries: Sequence[SessionListing]) -> Iterator[_Column]:
     yield _make("size", ">", entries, lambda each: size_of(each.size))
     yield _make("turns", ">", entries, lambda each: _count(each.turn_count))
     yield _make("msgs", ">", entries, lambda each: _count(each.message_count))
@@ -195,7 +179,7 @@ def _list_optional(entries: Sequence[ListedSession]) -> Iterator[_Column]:
 
 
 def _make(
-    name: str, side: str, entries: Sequence[ListedSession], value: Callable[[ListedSession], str]
+    name: str, side: str, entries: Sequence[SessionListing], value: Callable[[SessionListing], str]
 ) -> _Column:
     cells = [value(each) for each in entries]
     return _Column(name, side, cells)
@@ -205,8 +189,8 @@ def _count(number: int | None) -> str:
     return "" if number is None else f"{number:,}"
 
 
-def _mark(entry: ListedSession, now: datetime) -> str:
-    if entry.is_running:
+def _mark(entry: SessionListing, now: datetime) -> str:
+    if entry.live:
         return RUNNING
     return EXPIRING if entry.expires and _is_soon(entry.expires, now) else ""
 
@@ -215,7 +199,7 @@ def _is_soon(moment: str, now: datetime) -> bool:
     return datetime.fromisoformat(moment) - now <= timedelta(days=SOON.days)
 
 
-def _show_model(entry: ListedSession) -> str:
+def _show_model(entry: SessionListing) -> str:
     """Return the last model, without the prefix that all names share."""
     names = [name.removeprefix("claude-") for name in entry.models]
     more = f" +{len(names) - 1}" if len(names) > 1 else ""

@@ -1,20 +1,15 @@
-"""What files say of a session beside its own records: names, sizes, titles elsewhere, processes.
+"""Read a listing: what a list shows of a session, without decoding all of its file.
 
-Knows one transcript's surroundings; refuses to read the transcript itself. Listing and opening
-both start here, so that they cannot tell different things.
-
-What a list shows of a session, without decoding all of its file.
-
-Describes one transcript by the very code that describes an opened session. Of a large file the
-ends and the lines that name the session are read, so that the two never differ in title, first
-prompt or tag; models that only replied in the middle are missing here.
+Uses the same code as an opened session, so that the two never differ in title, first prompt or
+tag. Of a large file only the head, the tail and the lines that name the session are read; models
+that replied only in the middle are missing. `SessionContext` knows what other files say about a
+transcript: titles, and running clients.
 """
 
 from pathlib import Path
 from zlib import crc32
 
-from msgspec import Struct
-
+from recollect.documents.session_listing import LiveProcess, SessionListing
 from recollect.errors import UnreadableInput
 from recollect.library.processes import find_live_processes
 from recollect.library.transcript_ends import HeadAndTail, collect_summaries, read_head_and_tail
@@ -23,9 +18,8 @@ from recollect.locations.project_names import encode_id
 from recollect.locations.transcript_files import name_of
 from recollect.records.conversation import SYNTHETIC_MODEL, Assistant
 from recollect.session.facts import Facts, build_facts
-from recollect.session.live_process import LiveProcess
 from recollect.session.metadata import Provenance, build_metadata
-from recollect.session.times import parse_time
+from recollect.session.times import milliseconds_between, parse_time
 from recollect.sources.source import DIRECTORY, Source
 from recollect.sources.strays import is_stray
 
@@ -101,59 +95,6 @@ def modified_of(transcript: Transcript) -> float:
     return transcript.mtime_ns / 1e9
 
 
-class SessionListing(Struct, frozen=True, kw_only=True):
-    """A session in a list: what the ends of its file, the titles in it and its surroundings tell.
-
-    Fields are those of `Metadata`, and as there None means that no record says it.
-    """
-
-    id: str
-    """The session's id; for a subagent the name of its file, `agent-…`."""
-    project: str
-    """Name of the project's directory below `projects/`."""
-    path: str
-    size: int
-    modified: float
-    """When the file was last written, in seconds since 1970."""
-    last_active: str | None = None
-    created: str | None = None
-    cwd: str | None = None
-    title: str | None = None
-    first_prompt: str | None = None
-    first_prompt_time: str | None = None
-    git_branch: str | None = None
-    version: str | None = None
-    tag: str | None = None
-    is_subagent: bool = False
-    agent_id: str | None = None
-    parent_id: str | None = None
-    """For a subagent, the session that it worked for."""
-    forked_from: str | None = None
-    """The session that its first records were copied from, where they say so."""
-    continued_in: str | None = None
-    """The session that takes this one up without a copy."""
-    first_reply_id: str | None = None
-    """Id of the first reply: two sessions with the same one began as the same conversation."""
-    models: tuple[str, ...] = ()
-    """The models that replied, in order of appearance; of a large file those at its ends."""
-    message_count: int | None = None
-    """Prompts of a person and distinct replies; None when the file was not read as a whole."""
-    live: LiveProcess | None = None
-    """The client that has the session open right now."""
-    unreadable: str | None = None
-    """Why the file could not be read; everything that records would tell is None then."""
-
-    @property
-    def activity(self) -> float:
-        """When something last happened in it, in seconds since 1970.
-
-        The time of its newest record; that of the file if no record has one, or if the record
-        claims to be newer than the file that holds it.
-        """
-        moment = parse_time(self.last_active)
-        return self.modified if moment is None else min(moment.timestamp(), self.modified)
-
-
 def read_listing(transcript: Transcript, surroundings: SessionContext) -> SessionListing | None:
     """What a list shows of `transcript`; None if it holds no session or is gone."""
     try:
@@ -173,12 +114,14 @@ def _list_session(transcript: Transcript, origins: Provenance, ends: HeadAndTail
     facts = build_facts(ends.log.chain, ends.log.states)
     metadata = build_metadata(origins, ends.log, ends.messages, facts)
     is_subagent = transcript.kind is not TranscriptKind.SESSION or metadata.is_subagent
+    modified = modified_of(transcript)
     return SessionListing(
         id=metadata.id,
         project=transcript.project,
         path=transcript.file,
         size=transcript.size,
-        modified=modified_of(transcript),
+        modified=modified,
+        activity=_find_activity(metadata.last_active, modified),
         last_active=metadata.last_active,
         created=metadata.created,
         cwd=metadata.cwd,
@@ -196,17 +139,29 @@ def _list_session(transcript: Transcript, origins: Provenance, ends: HeadAndTail
         first_reply_id=_find_first_reply(ends),
         models=tuple(dict.fromkeys(change.value for change in facts.models)),
         message_count=metadata.message_count if ends.is_whole else None,
+        duration_ms=milliseconds_between(metadata.created, metadata.last_active),
         live=metadata.live,
     )
 
 
+def _find_activity(last_active: str | None, modified: float) -> float:
+    """Return the time of the newest record, but not later than the file was written.
+
+    If no record has a time, that of the file.
+    """
+    moment = parse_time(last_active)
+    return modified if moment is None else min(moment.timestamp(), modified)
+
+
 def _list_unreadable(transcript: Transcript, reason: str) -> SessionListing:
+    modified = modified_of(transcript)
     return SessionListing(
         id=name_of(transcript),
         project=transcript.project,
         path=transcript.file,
         size=transcript.size,
-        modified=modified_of(transcript),
+        modified=modified,
+        activity=modified,
         is_subagent=transcript.kind is not TranscriptKind.SESSION,
         agent_id=transcript.agent_id,
         unreadable=reason,

@@ -19,10 +19,10 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from recollect.documents.session_listing import LiveProcess
 from recollect.errors import UnreadableInput
 from recollect.locations import SidecarKind, list_root_sidecars
 from recollect.locations.project_names import encode_id
-from recollect.session.live_process import LiveProcess
 from recollect.sources.source import DIRECTORY, Source
 
 SMALL: Final = 1024 * 1024

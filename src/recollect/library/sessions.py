@@ -18,8 +18,9 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from recollect.documents.session_listing import SessionListing
 from recollect.errors import UsageError
-from recollect.library.listings import SessionContext, SessionListing, modified_of, read_listing
+from recollect.library.listings import SessionContext, modified_of, read_listing
 from recollect.library.session_filters import find_beginning, holds, is_under_way
 from recollect.library.transcript_ends import find_cwd
 from recollect.locations import (

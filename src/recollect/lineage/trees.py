@@ -10,9 +10,9 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from recollect.documents.session_listing import SessionListing
 from recollect.library.session_filters import find_beginning
 from recollect.records.usage import is_unique
-from recollect.store.session_table import Listing
 
 
 class Relation(StrEnum):
@@ -26,11 +26,11 @@ class Relation(StrEnum):
 class SessionTree(Struct, frozen=True):
     """A session and its descendants, the earliest first."""
 
-    listing: Listing
+    listing: SessionListing
     relation: Relation | None = None
     children: "tuple[SessionTree, ...]" = ()
 
-    def __iter__(self) -> Iterator[Listing]:
+    def __iter__(self) -> Iterator[SessionListing]:
         """Iterate over all sessions of the tree, each before its descendants."""
         yield self.listing
         for child in self.children:
@@ -41,7 +41,7 @@ _Link = tuple[str, Relation]
 """The path of the parent, and the relation to it."""
 
 
-def build_trees(listings: Sequence[Listing]) -> tuple[SessionTree, ...]:
+def build_trees(listings: Sequence[SessionListing]) -> tuple[SessionTree, ...]:
     """Return the trees of `listings`, ordered by the first listing of each."""
     links = _cut_cycles(_find_links(listings))
     depths = {each.path: len(_list_ancestors(each.path, links)) for each in listings}
@@ -59,11 +59,11 @@ def build_trees(listings: Sequence[Listing]) -> tuple[SessionTree, ...]:
     return tuple(roots[path] for path in order)
 
 
-def _start_key(listing: Listing) -> tuple[float, str]:
+def _start_key(listing: SessionListing) -> tuple[float, str]:
     return find_beginning(listing.created, listing.modified), listing.path
 
 
-def _find_links(listings: Sequence[Listing]) -> dict[str, _Link]:
+def _find_links(listings: Sequence[SessionListing]) -> dict[str, _Link]:
     """Return the parent of each listing that has one, by the most reliable evidence."""
     sessions = [each for each in listings if not each.is_subagent]
     paths_by_id = {each.id: each.path for each in reversed(sessions)}
@@ -88,7 +88,7 @@ def _find_links(listings: Sequence[Listing]) -> dict[str, _Link]:
     return links
 
 
-def _conversation_key(listing: Listing) -> Hashable:
+def _conversation_key(listing: SessionListing) -> Hashable:
     """Return a key that is equal for sessions that started as the same conversation.
 
     That is the id of the first reply. If the id is not globally unique, the first prompt and its

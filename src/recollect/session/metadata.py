@@ -11,13 +11,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from msgspec import Struct, structs
 
+from recollect.documents.session_listing import LiveProcess
 from recollect.records.conversation import Assistant
 from recollect.records.envelope import Chain
 from recollect.records.state import CostState
 from recollect.records.usage import Tokens, Usage, split_usage
 from recollect.session.conversation import Log
 from recollect.session.facts import Facts
-from recollect.session.live_process import LiveProcess
 from recollect.session.messages import Message
 from recollect.session.prompts import PERSON_KINDS, InputKind, Prompt, is_own_words
 from recollect.session.times import find_range, milliseconds_between

@@ -12,12 +12,12 @@ import apsw
 import msgspec
 from msgspec.structs import replace
 
+from recollect.documents.session_listing import SessionListing
 from recollect.sources.growth import Stamp
 from recollect.store.catalog import decode_path
 from recollect.store.session_table import (
     CallSummary,
     FileFigures,
-    Listing,
     StoredCalls,
     StoredFigures,
     StoredListing,
@@ -25,7 +25,7 @@ from recollect.store.session_table import (
 
 T = TypeVar("T")
 
-_LISTING: Final = msgspec.msgpack.Decoder(Listing | None)
+_LISTING: Final = msgspec.msgpack.Decoder(SessionListing | None)
 _FIGURES: Final = msgspec.msgpack.Decoder(FileFigures)
 _CALLS: Final = msgspec.msgpack.Decoder(list[CallSummary])
 

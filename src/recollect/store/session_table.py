@@ -16,54 +16,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import astuple
 
+from recollect.documents.session_listing import STORED_FIELDS, SessionListing
 from recollect.sources.growth import UNTRUSTED, Stamp
 from recollect.store.catalog import ODD, decode_path, encode_path, encode_paths
 from recollect.store.integrity import load_checksums
 from recollect.store.schema import LISTINGS_KEY, read_meta, write_meta
 from recollect.store.versions import LISTING_VERSION
-
-
-class Listing(Struct, frozen=True):
-    """A session in a list; None where its records do not say."""
-
-    id: str
-    project: str
-    path: str
-    size: int
-    modified: float
-    activity: float
-    """When something last happened in it, in seconds since 1970."""
-    created: str | None = None
-    last_active: str | None = None
-    cwd: str | None = None
-    title: str | None = None
-    first_prompt: str | None = None
-    first_prompt_time: str | None = None
-    git_branch: str | None = None
-    version: str | None = None
-    tag: str | None = None
-    is_subagent: bool = False
-    parent_id: str | None = None
-    """For a subagent, the session that it worked for."""
-    forked_from: str | None = None
-    """The session that its first records were copied from, where they say so."""
-    continued_in: str | None = None
-    first_reply_id: str | None = None
-    """Id of the first reply: two sessions with the same one began as the same conversation."""
-    models: tuple[str, ...] = ()
-    """In order of appearance; of a large file only those at its ends, until it was read whole."""
-    message_count: int | None = None
-    """Prompts of a person and replies; None until the file was read as a whole, like the rest."""
-    turn_count: int | None = None
-    error_count: int | None = None
-    """Failed tool calls and API failures."""
-    compaction_count: int | None = None
-    compaction_summary: str | None = None
-    """How the summary of the last compaction begins."""
-    copied_tokens: int | None = None
-    """Tokens of replies that were copied from another session, where they count."""
-    client_cost_usd: float | None = None
-    """What an old client noted on its own replies."""
 
 
 class FileFigures(Struct, frozen=True, array_like=True):
@@ -102,7 +60,7 @@ class StoredListing(NamedTuple):
     """Hash of the titles in all files of the project."""
     title_file: str
     """The other file that the title is written in; empty for none."""
-    listing: Listing | None
+    listing: SessionListing | None
 
 
 class StoredFigures(NamedTuple):
@@ -121,12 +79,12 @@ class StoredCalls(NamedTuple):
     calls: list[CallSummary]
 
 
-_FIELDS: Final = Listing.__struct_fields__
-_PATH, _IS_SUBAGENT, _MODELS = map(_FIELDS.index, ("path", "is_subagent", "models"))
+_PATH, _IS_SUBAGENT, _MODELS = map(STORED_FIELDS.index, ("path", "is_subagent", "models"))
+_AGENT_PREFIX: Final = "agent-"
 _COUNTED: Final = {
     "models": "all_models, models",
     "message_count": "all_messages, message_count",
-    **{name: f"{name}, NULL" for name in _FIELDS[_MODELS + 2 :]},
+    **{name: f"{name}, NULL" for name in STORED_FIELDS[_MODELS + 2 :]},
 }
 """What a field is if the whole file was counted, and if not."""
 _SUMMARY: Final = FileFigures.__struct_fields__.index("summary") - 1
@@ -134,7 +92,7 @@ _SUMMARY: Final = FileFigures.__struct_fields__.index("summary") - 1
 _COLUMNS: Final = {"id": "session_id"}
 """Columns that are not called like the field: `id` is the number of a row, as in other tables."""
 _LISTED: Final = [
-    _COLUMNS.get(name, name) for name in _FIELDS[:_MODELS] if name not in ("path", "size")
+    _COLUMNS.get(name, name) for name in STORED_FIELDS[:_MODELS] if name not in ("path", "size")
 ]
 _IS_COUNTED: Final = "counted_mtime_ns = mtime_ns AND counted_size = size AND counted_inode = inode"
 
@@ -146,8 +104,8 @@ def _select_field(name: str) -> str:
 
 
 _SELECT_LISTINGS: Final = (
-    f"SELECT inode, mtime_ns, titles_hash, title_file, {', '.join(map(_select_field, _FIELDS))} "
-    "FROM sessions WHERE titles_hash IS NOT NULL"
+    "SELECT inode, mtime_ns, titles_hash, title_file, "
+    f"{', '.join(map(_select_field, STORED_FIELDS))} FROM sessions WHERE titles_hash IS NOT NULL"
 )
 _SELECT_FIGURES: Final = (
     "SELECT path, counted_inode, counted_size, counted_mtime_ns, all_models, turn_count, "
@@ -205,9 +163,11 @@ def load_listings(
         stamp = (inode, values[_PATH + 1], UNTRUSTED if is_outdated else mtime_ns)
         listing = None
         if values[0] is not None:
-            values[_IS_SUBAGENT] = values[_IS_SUBAGENT] == 1
             values[_MODELS] = _decode_models(values[_MODELS])
-            listing = Listing(*values)
+            values[_IS_SUBAGENT] = values[_IS_SUBAGENT] == 1
+            if values[_IS_SUBAGENT] and values[0].startswith(_AGENT_PREFIX):
+                values.append(values[0].removeprefix(_AGENT_PREFIX))
+            listing = SessionListing(*values)
         if title_file:
             title_file = decode_path(title_file)  # noqa: PLW2901 - few have one
         found[path] = StoredListing(path, stamp, titles_hash, title_file, listing)

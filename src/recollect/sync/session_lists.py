@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from recollect.documents.session_listing import SessionListing
 from recollect.library.session_filters import holds, is_under_way
 from recollect.locations import Transcript, discover_root
 from recollect.locations.references import MIN_PREFIX_LENGTH, SessionFacts, match_session
 from recollect.sources.growth import Stamp
 from recollect.store import session_table
-from recollect.store.session_table import FileFigures, Listing, StoredListing
+from recollect.store.session_table import FileFigures, StoredListing
 from recollect.sync.cached_values import (
     OnFileRead,
     find_all,
@@ -54,12 +55,12 @@ class Conditions(Struct, frozen=True, kw_only=True):
         return self.model is not None or self.has_errors
 
 
-def select(listings: Iterable[Listing], conditions: Conditions) -> list[Listing]:
+def select(listings: Iterable[SessionListing], conditions: Conditions) -> list[SessionListing]:
     """Return the listings that meet all conditions, in the same order."""
     return [each for each in listings if _fits(each, conditions)]
 
 
-def _fits(listing: Listing, wanted: Conditions) -> bool:
+def _fits(listing: SessionListing, wanted: Conditions) -> bool:
     return (
         holds(wanted.text, listing.title, listing.first_prompt, listing.id)
         and holds(wanted.project, listing.cwd, listing.project)
@@ -76,7 +77,7 @@ def list_current(
     on_read: OnFileRead | None = None,
     *,
     is_complete: bool = False,
-) -> list[Listing]:
+) -> list[SessionListing]:
     """Return the sessions of `transcripts`, the most recently active first.
 
     With `is_complete` whole files are read where a listing is not complete without it.
@@ -103,7 +104,7 @@ def list_current(
 
 def list_retitled(
     directory: Path, transcripts: Sequence[Transcript], context: "SessionContext"
-) -> list[Listing]:
+) -> list[SessionListing]:
     """Return the sessions whose titles in other files have changed since they were last listed."""
     known = find_current(directory, session_table.load_listings, transcripts)
     describe = _Describe(context)
@@ -114,14 +115,14 @@ def list_retitled(
     return [_complete(each, figures.get(each.path)) for each in listings if each is not None]
 
 
-def list_unsaved(transcripts: Iterable[Transcript]) -> list[Listing]:
+def list_unsaved(transcripts: Iterable[Transcript]) -> list[SessionListing]:
     """Return the sessions of `transcripts` without using an index."""
     describe = _Describe()
     found = (describe(each, each.stamp) for each in transcripts)
     return _sort(stored.listing for stored in found if stored.listing is not None)
 
 
-def list_indexed(directory: Path) -> list[Listing]:
+def list_indexed(directory: Path) -> list[SessionListing]:
     """Return the sessions that were listed before, newest first, without looking at any file."""
     found = find_all(directory, session_table.load_listings)
     return _sort(stored.listing for stored in found.values() if stored.listing is not None)
@@ -135,11 +136,11 @@ def _drop_lost_titles(known: dict[str, StoredListing]) -> None:
             del known[path]
 
 
-def _sort(listings: Iterable[Listing]) -> list[Listing]:
+def _sort(listings: Iterable[SessionListing]) -> list[SessionListing]:
     return sorted(listings, key=lambda each: (-each.activity, each.path))
 
 
-def _complete(listing: Listing, figures: FileFigures | None) -> Listing:
+def _complete(listing: SessionListing, figures: FileFigures | None) -> SessionListing:
     if figures is None:
         return listing
     return replace(
@@ -186,15 +187,17 @@ class _Describe:
         found = self._read(transcript, self._context)
         if found is None:
             return StoredListing(path, stamp, "", "", None)
-        fields = {
-            name: getattr(found, name) for name in Listing.__struct_fields__ if hasattr(found, name)
-        }
         title_file = self._context.find_title_file(transcript, found.title)
         titles_hash = self._context.hash_titles(transcript)
-        return StoredListing(path, stamp, titles_hash, title_file, Listing(**fields))
+        return StoredListing(path, stamp, titles_hash, title_file, _keep_stored(found))
 
 
-def find_gone(ref: str, directory: Path) -> Listing | None:
+def _keep_stored(listing: SessionListing) -> SessionListing:
+    """Return a listing as the index has it, without what was true only when it was read."""
+    return replace(listing, duration_ms=None, live=None, unreadable=None)
+
+
+def find_gone(ref: str, directory: Path) -> SessionListing | None:
     """Return the deleted session that was listed under an id with this prefix."""
     if len(ref) < MIN_PREFIX_LENGTH:
         return None

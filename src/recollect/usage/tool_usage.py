@@ -14,9 +14,10 @@ from typing import Final
 
 from msgspec import Struct
 
+from recollect.documents.session_listing import SessionListing
 from recollect.locations import Transcript
 from recollect.records.tools.tool_parsing import split_mcp_name
-from recollect.store.session_table import CallSummary, Listing
+from recollect.store.session_table import CallSummary
 from recollect.sync.cached_values import OnFileRead, load_calls
 from recollect.sync.session_lists import Conditions, list_current, select
 
@@ -101,7 +102,7 @@ def _select(
     return [each for each in transcripts if each.file in paths]
 
 
-def _belongs_to(listing: Listing, session_id: str | None) -> bool:
+def _belongs_to(listing: SessionListing, session_id: str | None) -> bool:
     return session_id is None or session_id in (listing.id, listing.parent_id)
 
 

@@ -17,12 +17,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from recollect.documents.session_listing import LiveProcess
 from recollect.errors import IndexFailure, NothingFound, UnreadableInput
 from recollect.health.retention import read_retentions
 from recollect.library.processes import find_live_processes
 from recollect.locations import Transcript
 from recollect.search.engine import ANALYZER
-from recollect.session.live_process import LiveProcess
 from recollect.sources.growth import Stamp, make_stamp
 from recollect.store.text_database import find_identity
 from recollect.store.usage_queries import UsageQueries

@@ -23,11 +23,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from recollect.documents.session_listing import LiveProcess, SessionListing
 from recollect.errors import NothingFound
 from recollect.health.retention import Retention
 from recollect.locations import Transcript, TranscriptKind
-from recollect.session.live_process import LiveProcess
-from recollect.store.session_table import Listing
 from recollect.usage.totals import Totals
 
 
@@ -42,7 +41,7 @@ class Update(Struct, frozen=True, kw_only=True):
     """What has changed since the update before; None where nothing has."""
 
     transcripts: tuple[Transcript, ...] = ()
-    listings: tuple[tuple[str, Listing | None], ...] = ()
+    listings: tuple[tuple[str, SessionListing | None], ...] = ()
     """By path; without a listing when the file holds no session."""
     gone: tuple[str, ...] = ()
     usage: Mapping[str, SessionUsage] = {}
@@ -61,7 +60,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     """All that is known at one moment."""
 
     version: int = 0
-    sessions: tuple[Listing, ...] = ()
+    sessions: tuple[SessionListing, ...] = ()
     """The most recently active first."""
     transcripts: Mapping[str, Transcript] = {}
     """By path."""
@@ -72,7 +71,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     is_searchable: bool = False
     failure: str | None = None
 
-    def find_listings(self, session_id: str) -> list[Listing]:
+    def find_listings(self, session_id: str) -> list[SessionListing]:
         """The sessions of that id, the most recently active first."""
         return [each for each in self.sessions if each.id == session_id]
 
@@ -82,7 +81,7 @@ class SessionCatalog:
 
     def __init__(self) -> None:
         self.snapshot = Snapshot()
-        self._listings: dict[str, Listing] = {}
+        self._listings: dict[str, SessionListing] = {}
         self._transcripts: dict[str, Transcript] = {}
         self._usage: dict[str, SessionUsage] = {}
         self._lock = threading.Lock()
@@ -151,14 +150,14 @@ class SessionCatalog:
                 self._listings[path] = listing
         self._usage.update(update.usage)
 
-    def _sort(self) -> tuple[Listing, ...]:
+    def _sort(self) -> tuple[SessionListing, ...]:
         return tuple(sorted(self._listings.values(), key=lambda each: (-each.activity, each.path)))
 
 
 class FoundSession(Struct, frozen=True, kw_only=True):
     """One session: what lists show of it, and the files that it consists of."""
 
-    listing: Listing
+    listing: SessionListing
     transcript: Transcript
     relatives: tuple[Transcript, ...]
 
@@ -181,7 +180,9 @@ def find_session(known: Snapshot, session_id: str, project: str | None = None) -
     )
 
 
-def _find_relatives(known: Snapshot, listing: Listing, transcript: Transcript) -> list[Transcript]:
+def _find_relatives(
+    known: Snapshot, listing: SessionListing, transcript: Transcript
+) -> list[Transcript]:
     owner = listing.parent_id if listing.is_subagent else listing.id
     # Subagents of 2.0.x lie beside the sessions, and only their records tell whose they are.
     flat = {each.path for each in known.sessions if each.is_subagent and each.parent_id == owner}
@@ -357,14 +358,14 @@ def _find(known: Snapshot) -> FilterChoices:
 
 def _describe_projects(known: Snapshot) -> list[ProjectRow]:
     """The projects of all sessions, the most recently active first."""
-    members: defaultdict[str, list[Listing]] = defaultdict(list)
+    members: defaultdict[str, list[SessionListing]] = defaultdict(list)
     for each in known.sessions:
         if not each.is_subagent:
             members[each.project].append(each)
     return [_describe(name, listings) for name, listings in members.items()]
 
 
-def _describe(name: str, listings: list[Listing]) -> ProjectRow:
+def _describe(name: str, listings: list[SessionListing]) -> ProjectRow:
     places = Counter(each.cwd for each in listings if each.cwd)
     return ProjectRow(
         id=name,

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.cli.list_text import ListedSession, iter_lines, list_marks, list_rows
+from recollect.cli.list_text import iter_lines, list_marks, list_rows
+from recollect.documents.session_listing import LiveProcess, SessionListing
 from recollect.render.terminal import measure, safe_text
 
 NOW = datetime(2026, 11, 13, 12, tzinfo=UTC)
 WIDTHS = st.integers(60, 200)
 
 
-def entry(name: str = "94791a87-9d13", **facts: object) -> ListedSession:
+def entry(name: str = "94791a87-9d13", **facts: object) -> SessionListing:
     """A session of two hours ago."""
     shown: dict[str, object] = {
         "id": name,
@@ -27,10 +28,10 @@ def entry(name: str = "94791a87-9d13", **facts: object) -> ListedSession:
         "title": "Drain the pond",
         **facts,
     }
-    return ListedSession(**shown)  # type: ignore[arg-type]
+    return SessionListing(**shown)  # type: ignore[arg-type]
 
 
-def draw(*entries: ListedSession, columns: int = 80, is_terminal: bool = True) -> list[str]:
+def draw(*entries: SessionListing, columns: int = 80, is_terminal: bool = True) -> list[str]:
     """The lines of the table, without their style."""
     lines = iter_lines(list_rows(entries), columns, NOW, is_terminal=is_terminal)
     return [click.unstyle(line) for line in lines]
@@ -59,7 +60,7 @@ def test_columns_come_with_the_room_for_them() -> None:
 def test_marks_tell_what_is_going_on() -> None:
     """Open sessions and those about to be deleted are marked, and the marks explained."""
     rows = [
-        entry("open", is_running=True),
+        entry("open", live=LiveProcess(pid=7)),
         entry("going", expires="2026-11-15T12:00:00+00:00"),
         entry("kept", expires="2026-12-15T12:00:00+00:00"),
     ]

@@ -11,11 +11,11 @@ from recollect.cli.picker.picker_state import (
     switch_scope,
     type_query,
 )
-from recollect.store.session_table import Listing
+from recollect.documents.session_listing import SessionListing
 
 
-def _listing(name: str, cwd: str, title: str) -> Listing:
-    return Listing(
+def _listing(name: str, cwd: str, title: str) -> SessionListing:
+    return SessionListing(
         id=name, project="p", path=f"/x/{name}.jsonl", size=1, modified=0, activity=0, cwd=cwd,
         title=title,
     )  # fmt: skip

@@ -21,13 +21,13 @@ from click.shell_completion import (
 
 from recollect.cli import COMPLETION_VARIABLE
 from recollect.cli.session_labels import label_title
+from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError, UsageError
 from recollect.locations import resolve_roots
 from recollect.locations.project_names import PROJECTS_DIRECTORY
 from recollect.locations.references import LATEST
 from recollect.render.terminal import shorten
 from recollect.store.data_directory import find_data_directory
-from recollect.store.session_table import Listing
 from recollect.sync.session_lists import list_indexed
 
 MAX_OFFERED: Final = 50
@@ -117,14 +117,14 @@ def complete_session(ctx: click.Context, incomplete: str) -> list[CompletionItem
     return offered
 
 
-def _is_plain(listing: Listing) -> bool:
+def _is_plain(listing: SessionListing) -> bool:
     """Return whether its id needs no quoting: shells insert completions as they are."""
     return not listing.is_subagent and _PLAIN_ID.fullmatch(listing.id) is not None
 
 
-def _matches(listing: Listing, typed: str) -> bool:
+def _matches(listing: SessionListing, typed: str) -> bool:
     return listing.id.startswith(typed) or typed.casefold() in (listing.title or "").casefold()
 
 
-def _describe(listing: Listing) -> str:
+def _describe(listing: SessionListing) -> str:
     return shorten(label_title(listing.title, listing.first_prompt), _TITLE_WIDTH)

@@ -11,7 +11,6 @@ import click
 from recollect.cli.clock import read_clock
 from recollect.cli.list_text import (
     ListDocument,
-    ListedSession,
     find_present_state,
     iter_lines,
     list_marks,
@@ -23,6 +22,7 @@ from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.progress import progress_line
 from recollect.cli.session_labels import find_roots, require_transcripts
 from recollect.cli.tables import count_columns
+from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound, UsageError
 from recollect.lineage.trees import SessionTree, build_trees
 from recollect.store.data_directory import find_data_directory
@@ -128,7 +128,7 @@ def _find_range(since: str | None, until: str | None) -> tuple[datetime | None, 
     return parse_range(since, until, read_clock())
 
 
-def _print_json(entries: tuple[ListedSession, ...], total: int | None) -> None:
+def _print_json(entries: tuple[SessionListing, ...], total: int | None) -> None:
     """Print one document, or one line per session if there is no total."""
     from recollect.cli.json_output import format_document, format_line  # only for JSON
 
@@ -160,7 +160,7 @@ def find_trees(
     return [tree for tree in build_trees(shown) if any(each.path in paths for each in tree)]
 
 
-def print_table(entries: Sequence[ListedSession], total: int, *, is_paged: bool) -> None:
+def print_table(entries: Sequence[SessionListing], total: int, *, is_paged: bool) -> None:
     """Print the table to stdout, and the legend to stderr."""
     now, rows = read_clock(), list_rows(entries)
     lines = iter_lines(rows, count_columns(), now, is_terminal=sys.stdout.isatty())

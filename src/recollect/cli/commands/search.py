@@ -27,6 +27,7 @@ from recollect.cli.session_labels import (
 )
 from recollect.cli.tables import INDENT, count_columns, faint, plural, strong, wants_colour, wrap
 from recollect.cli.times import show_moment
+from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.transcript_files import name_of
@@ -40,7 +41,6 @@ from recollect.session.times import parse_time
 from recollect.store.data_directory import find_data_directory
 from recollect.store.database import refuse_newer
 from recollect.store.integrity import DamagedIndex
-from recollect.store.session_table import Listing
 from recollect.sync.freshness import find_transcripts
 from recollect.sync.text_indexer import index_texts
 
@@ -52,7 +52,7 @@ _PARTS = {"tool_input": "call", "tool_result": "result", "other": "record"}
 
 
 def iter_result(
-    result: SearchResult, listings: Mapping[str, Listing], columns: int, *, is_coloured: bool
+    result: SearchResult, listings: Mapping[str, SessionListing], columns: int, *, is_coloured: bool
 ) -> Iterator[str]:
     """Yield each session with its results, and the total number of results.
 
@@ -73,7 +73,7 @@ def iter_result(
     )
 
 
-def _head(hit: Hit, listing: Listing | None) -> str:
+def _head(hit: Hit, listing: SessionListing | None) -> str:
     """Return the heading of a session."""
     name = label_id(hit.session_id) or _safe(hit.path)
     if listing is None:
@@ -262,7 +262,9 @@ def _describe(result: SearchResult, query: str) -> SearchDocument:
     )
 
 
-def _load_listings(result: SearchResult, transcripts: Sequence[Transcript]) -> dict[str, Listing]:
+def _load_listings(
+    result: SearchResult, transcripts: Sequence[Transcript]
+) -> dict[str, SessionListing]:
     """Load the titles of the sessions that were found."""
     from recollect.sync.session_lists import list_current  # only for text output
 

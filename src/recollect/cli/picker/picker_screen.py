@@ -55,12 +55,12 @@ from recollect.cli.picker.picker_state import (
     type_query,
 )
 from recollect.cli.tables import wants_colour
+from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError
 from recollect.launch.resuming import check_shown, plan_resume
 from recollect.locations import Transcript, TranscriptKind
 from recollect.render.terminal import clip
 from recollect.store.data_directory import find_data_directory
-from recollect.store.session_table import Listing
 from recollect.sync.session_lists import list_current
 
 _PROGRAMS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
@@ -119,7 +119,7 @@ _STYLE = Style.from_dict(
     }
 )
 
-CopyCommand = Callable[[Listing], str]
+CopyCommand = Callable[[SessionListing], str]
 """Copies the resume command of a session to the clipboard and returns a message."""
 
 
@@ -294,7 +294,7 @@ class Picker:
         if row is not None:
             self._begin("preview", self._fetch_preview(row.listing))
 
-    async def _fetch_preview(self, listing: Listing) -> None:
+    async def _fetch_preview(self, listing: SessionListing) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.sleep(PREVIEW_PAUSE)
             self._preview = await asyncio.to_thread(self._sources.preview, listing)
@@ -344,7 +344,7 @@ def do_pick(ctx: click.Context, pick: Pick) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _copy_command(transcript: Transcript, listing: Listing) -> str:
+def _copy_command(transcript: Transcript, listing: SessionListing) -> str:
     try:
         plan = plan_resume(transcript, listing.cwd)
         check_shown(plan)

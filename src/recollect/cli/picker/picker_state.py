@@ -17,11 +17,11 @@ from msgspec.structs import replace
 from recollect.cli.session_labels import join_lines, label_project, label_title
 from recollect.cli.tables import pad
 from recollect.cli.times import show_age
+from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError
 from recollect.locations import Transcript
 from recollect.render.terminal import clip, measure, safe_text
 from recollect.store.integrity import DamagedIndex
-from recollect.store.session_table import Listing
 
 if TYPE_CHECKING:
     from recollect.search.engine import Hit
@@ -72,7 +72,7 @@ class Sources:
         )
         return result.hits
 
-    def preview(self, listing: Listing) -> Preview:
+    def preview(self, listing: SessionListing) -> Preview:
         """Read the preview of a session from its transcript."""
         from recollect.library.opening import open_transcript  # the whole model
         from recollect.render.views.overview import build_outline
@@ -99,7 +99,7 @@ class Sources:
             return True
 
 
-def _list_facts(listing: Listing) -> tuple[tuple[str, str], ...]:
+def _list_facts(listing: SessionListing) -> tuple[tuple[str, str], ...]:
     facts = (
         ("session", listing.id),
         ("directory", listing.cwd),
@@ -119,7 +119,7 @@ class PickerScope(StrEnum):
 class PickerRow(Struct, frozen=True):
     """A session in the list, with a snippet if only its text matched."""
 
-    listing: Listing
+    listing: SessionListing
     found: str | None = None
 
 
@@ -134,13 +134,13 @@ class Pick(Struct, frozen=True):
     """A picked session and what to do with it."""
 
     action: PickAction
-    listing: Listing
+    listing: SessionListing
 
 
 class PickerState(Struct, frozen=True, kw_only=True):
     """Everything that the screen shows."""
 
-    listings: tuple[Listing, ...]
+    listings: tuple[SessionListing, ...]
     """All sessions, most recently active first."""
     directory: str
     """The current directory, which defines "this project"."""
@@ -159,14 +159,14 @@ class PickerState(Struct, frozen=True, kw_only=True):
         return self.rows[self.selected] if self.rows else None
 
 
-def open_state(listings: Sequence[Listing], directory: str) -> PickerState:
+def open_state(listings: Sequence[SessionListing], directory: str) -> PickerState:
     """Return the initial state: this project if it has sessions, or else all."""
     state = PickerState(listings=tuple(listings), directory=directory, scope=PickerScope.PROJECT)
     has_project = any(is_in_project(each, directory) for each in listings)
     return show_matches(state if has_project else replace(state, scope=PickerScope.EVERYWHERE))
 
 
-def is_in_project(listing: Listing, directory: str) -> bool:
+def is_in_project(listing: SessionListing, directory: str) -> bool:
     """Return whether the session ran in `directory` or below it."""
     where = (listing.cwd or "").rstrip("/\\")
     base = directory.rstrip("/\\")
@@ -217,14 +217,14 @@ def add_found(state: PickerState, query: str, found: dict[str, str]) -> PickerSt
     return replace(state, rows=(*state.rows, *more))
 
 
-def list_scope(state: PickerState) -> list[Listing]:
+def list_scope(state: PickerState) -> list[SessionListing]:
     """Return the sessions in the current scope."""
     if state.scope is PickerScope.EVERYWHERE:
         return list(state.listings)
     return [each for each in state.listings if is_in_project(each, state.directory)]
 
 
-def _matches(listing: Listing, words: Sequence[str]) -> bool:
+def _matches(listing: SessionListing, words: Sequence[str]) -> bool:
     fields = (
         listing.title,
         listing.first_prompt,

@@ -5,12 +5,11 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from recollect.documents.session_listing import SessionListing
 from recollect.library.session_filters import find_beginning
 from recollect.session.calendar import EXAMPLES
-from recollect.store.session_table import Listing
 from recollect.web.api.session_rows import (
     SessionOrder,
-    SessionRow,
     SessionSelection,
     make_row,
     read_range,
@@ -132,8 +131,8 @@ def _make_selection(wanted: HistoryParameters, now: datetime) -> SessionSelectio
     )
 
 
-def _describe(known: Snapshot, listing: Listing) -> HistorySession:
-    row: SessionRow = make_row(known, listing)
+def _describe(known: Snapshot, listing: SessionListing) -> HistorySession:
+    row: SessionListing = make_row(known, listing)
     return HistorySession(
         id=row.id,
         project_id=row.project,

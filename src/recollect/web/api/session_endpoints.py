@@ -21,6 +21,7 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
+from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound
 from recollect.health.health_report import HealthReport
 from recollect.locations.transcript_files import name_of
@@ -35,7 +36,7 @@ from recollect.render.views.whole_calls import complete_call
 from recollect.session.finding import find_words
 from recollect.session.metadata import Metrics
 from recollect.session.session import Session, Subagent
-from recollect.web.api.session_rows import SessionRow, make_row
+from recollect.web.api.session_rows import make_row
 from recollect.web.parameters import MAX_ID, Id
 from recollect.web.services import Services
 from recollect.web.session_catalog import FoundSession, ProjectRow, find_session
@@ -176,7 +177,7 @@ class SubagentRow(Struct, frozen=True, kw_only=True):
 class SessionDocument(Struct, frozen=True, kw_only=True):
     """A session as a whole."""
 
-    session: SessionRow
+    session: SessionListing
     metrics: SessionMetrics
     segments: int
     """Stretches between compactions."""

@@ -13,9 +13,9 @@ from urllib.parse import quote
 
 from msgspec import Meta, Struct
 
+from recollect.documents.session_listing import SessionListing
 from recollect.errors import UnreadableInput
 from recollect.reader import read_usage
-from recollect.store.session_table import Listing
 from recollect.usage.usage_documents import ExplainDocument, ExplainLine
 from recollect.usage.zones import Zone, load_zone
 from recollect.web.api.usage_endpoints import ExplainParameters, explain_usage
@@ -163,7 +163,7 @@ class _LineMaker:
         self._translator = translator
 
     def describe_file(
-        self, file: str, listing: Listing | None, lines: Sequence[ExplainLine]
+        self, file: str, listing: SessionListing | None, lines: Sequence[ExplainLine]
     ) -> FileLines:
         """The lines of one file, under the name of its session."""
         address, title = "", ""
@@ -177,14 +177,14 @@ class _LineMaker:
             lines=tuple(self._make_row(line, address, listing) for line in lines),
         )
 
-    def _find_owner(self, listing: Listing) -> str:
+    def _find_owner(self, listing: SessionListing) -> str:
         """The session whose page shows the file: of a subagent its parent, if that is there."""
         parents = self._known.find_listings(listing.parent_id) if listing.parent_id else []
         has_parent = any(each.project == listing.project for each in parents)
         is_child = listing.is_subagent and has_parent
         return listing.parent_id or listing.id if is_child else listing.id
 
-    def _make_row(self, line: ExplainLine, address: str, listing: Listing | None) -> LineRow:
+    def _make_row(self, line: ExplainLine, address: str, listing: SessionListing | None) -> LineRow:
         record = ""
         if listing is not None:
             place = f"{listing.id}:{line.offset}"
@@ -203,7 +203,7 @@ class _LineMaker:
         )
 
 
-def _name_project(listing: Listing) -> str:
+def _name_project(listing: SessionListing) -> str:
     return f"project={quote(listing.project, safe='')}"
 
 

@@ -4,10 +4,11 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from recollect.documents.session_listing import SessionListing
 from recollect.search.engine import Hit
 from recollect.search.query_parser import QueryError, point_at
 from recollect.web.api.search_endpoint import SearchParameters, run_search
-from recollect.web.api.session_rows import SessionRow, make_row
+from recollect.web.api.session_rows import make_row
 from recollect.web.parameters import Id
 from recollect.web.responses import ErrorDetail, describe_failure
 from recollect.web.services import Services
@@ -29,7 +30,7 @@ class HitGroup(Struct, frozen=True, kw_only=True):
     """The hits of one session."""
 
     session_id: str
-    session: SessionRow | None
+    session: SessionListing | None
     """None when a list does not know it."""
     hits: tuple[Hit, ...]
     further: int

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
+from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError
 from recollect.launch.resuming import check_shown, plan_resume
 from recollect.library.sidecar_files import load_lists
@@ -33,7 +34,7 @@ from recollect.web.api.session_endpoints import (
     iter_subagents,
     locate,
 )
-from recollect.web.api.session_rows import SessionRow, make_row
+from recollect.web.api.session_rows import make_row
 from recollect.web.api.turn_endpoints import MAX_TURNS, TurnRange, TurnsParameters, load_turns
 from recollect.web.formats import show_money
 from recollect.web.parameters import MAX_ID, Id
@@ -63,7 +64,7 @@ class SessionPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fi
 class SessionPageContent(Struct, frozen=True, kw_only=True):
     """A session with its first turns, or those around the record that was asked for."""
 
-    session: SessionRow
+    session: SessionListing
     address: str
     query: str
     """What tells this session from others of its id, behind every address below its own."""
@@ -145,7 +146,7 @@ class RawParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class RawPage(Struct, frozen=True, kw_only=True):
     """A record as its bytes say it, indented."""
 
-    session: SessionRow
+    session: SessionListing
     address: str
     """Where the session shows the record."""
     uuid: str
@@ -309,7 +310,7 @@ class RenderedChange(Struct, frozen=True, kw_only=True):
 class ChangesPage(Struct, frozen=True, kw_only=True):
     """What a session changed in files."""
 
-    session: SessionRow
+    session: SessionListing
     address: str
     changes: tuple[RenderedChange, ...]
     files: int

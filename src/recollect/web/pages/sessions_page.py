@@ -5,10 +5,10 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from recollect.documents.session_listing import SessionListing
 from recollect.web.api.history import FIRST_WAIT
 from recollect.web.api.session_rows import (
     SessionOrder,
-    SessionRow,
     SessionSelection,
     make_row,
     read_range,
@@ -42,7 +42,7 @@ class SessionsPage(Struct, frozen=True, kw_only=True):
     """A page of the list, what it was asked for, and what it could be."""
 
     wanted: SessionsParameters
-    sessions: tuple[SessionRow, ...]
+    sessions: tuple[SessionListing, ...]
     total: int
     """Sessions that fit."""
     all_total: int

@@ -1,0 +1,101 @@
+"""What every list shows of a session: one class for files, index, commands, pages and API.
+
+The first fields come from the transcript and are kept in the index. The others are known only at
+the moment of the question: who has the session open, what it cost, when it expires. A value that
+is not known is None; nothing here finds one out.
+"""
+
+from msgspec import Struct
+
+
+class LiveProcess(Struct, frozen=True, kw_only=True):
+    """The client that has a session open right now, as it describes itself."""
+
+    pid: int
+    status: str | None = None
+    """What it is doing, such as `busy`."""
+    name: str | None = None
+    version: str | None = None
+    updated_at: float | None = None
+    """When it last said so, in seconds since 1970."""
+
+
+class SessionListing(Struct, frozen=True):
+    """A session in a list; None where no record says it.
+
+    Counts are None until the whole file has been read: a list reads the head and the tail of a
+    large file.
+    """
+
+    id: str
+    """The session's id; for a subagent the name of its file, `agent-…`."""
+    project: str
+    """Name of the project's directory below `projects/`."""
+    path: str
+    size: int
+    modified: float
+    """When the file was last written, in seconds since 1970."""
+    activity: float
+    """When something last happened in the session, in seconds since 1970."""
+    created: str | None = None
+    """Time of the first record."""
+    last_active: str | None = None
+    """Time of the last record."""
+    cwd: str | None = None
+    title: str | None = None
+    first_prompt: str | None = None
+    first_prompt_time: str | None = None
+    git_branch: str | None = None
+    version: str | None = None
+    tag: str | None = None
+    is_subagent: bool = False
+    parent_id: str | None = None
+    """For a subagent, the session that it worked for."""
+    forked_from: str | None = None
+    """The session that its first records were copied from, if they say so."""
+    continued_in: str | None = None
+    """The session that continues this one without a copy."""
+    first_reply_id: str | None = None
+    """Id of the first reply: two sessions with the same one began as the same conversation."""
+    models: tuple[str, ...] = ()
+    """The models that replied, in order; of a large file only those in its head and tail."""
+    message_count: int | None = None
+    """Prompts and distinct replies."""
+    turn_count: int | None = None
+    error_count: int | None = None
+    """Failed tool calls and API errors."""
+    compaction_count: int | None = None
+    compaction_summary: str | None = None
+    """Start of the summary of the last compaction."""
+    copied_tokens: int | None = None
+    """Tokens of replies copied from another session, which are counted there."""
+    client_cost_usd: float | None = None
+    """The cost that a client up to 1.0.2x noted on its own replies (`costUSD`)."""
+    agent_id: str | None = None
+    """For a subagent, its id."""
+    duration_ms: float | None = None
+    """From the first record to the last."""
+    replies: int | None = None
+    """Replies that were counted, including those of its subagents."""
+    tokens: int | None = None
+    """Tokens that were counted, including those of its subagents."""
+    cost_usd: float | None = None
+    """Cost at list prices, including its subagents; None if no price is known."""
+    client_priced: int | None = None
+    """Replies without token counts, whose cost is what the client noted."""
+    live: LiveProcess | None = None
+    """The client that has the session open right now."""
+    expires: str | None = None
+    """When Claude Code may delete the transcript."""
+    unreadable: str | None = None
+    """Why the file could not be read."""
+    relation: str | None = None
+    """In a tree, the relation to its parent: subagent, fork or continuation."""
+    children: "tuple[SessionListing, ...]" = ()
+    """In a tree, its subagents, forks and continuations."""
+
+
+STORED_FIELDS = SessionListing.__struct_fields__[
+    : SessionListing.__struct_fields__.index("agent_id")
+]
+"""The fields that come from the transcript and are kept in the index, in their order."""
