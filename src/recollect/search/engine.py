@@ -194,7 +194,7 @@ class _Search:
         matches = self._find(query)
         ordered, last_query = self._order(matches.texts, query), query
         if len(ordered) < self._options.limit and time.monotonic() < self._deadline:
-            wider = widen(query, self._queries.find_terms)
+            wider = widen(query, self._queries)
             if wider is not None:
                 matches, last_query = self._find(wider), wider
                 known = {text.key for text in ordered}

@@ -95,7 +95,7 @@ def make_search_plan(
         And(tuple(worded)), expand_prefix if len(worded) == len(parts) else keep_prefix
     )
     rest = [part for part in parts if match is None or part not in worded]
-    narrowed = [find_candidates(part) for part in rest if isinstance(part, Regex)]
+    narrowed = [_narrow(part, find_candidates) for part in rest]
     matches = [found for found in (match, *narrowed) if found is not None]
     condition = all_of([_to_condition(part, make_condition) for part in rest])
     return SearchPlan(" AND ".join(matches) or None, condition)
@@ -115,6 +115,19 @@ def to_match(node: Node, expand_prefix: ExpandPrefix = keep_prefix) -> str | Non
         case And():
             return _match_all(node.parts, expand_prefix)
     return None
+
+
+def _narrow(node: Node, find_candidates: Candidates) -> str | None:
+    """Return an expression for all texts that may match a node; None if any text may."""
+    match node:
+        case Regex():
+            return find_candidates(node)
+        case Or():
+            found = [_narrow(part, find_candidates) for part in node.parts]
+            return None if None in found else join_any(filter(None, found))
+        case And():
+            return _join_all(filter(None, (_narrow(part, find_candidates) for part in node.parts)))
+    return to_match(node)
 
 
 def _positive(node: Node) -> Node:
@@ -220,7 +233,7 @@ class _Candidates:
         return join_any(quote_terms(TermSequence((term,))) for term in wanted or [word])
 
 
-def _join_all(expressions: Iterator[str]) -> str | None:
+def _join_all(expressions: Iterable[str]) -> str | None:
     joined = " AND ".join(expressions)
     return f"({joined})" if joined else None
 

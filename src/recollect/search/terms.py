@@ -252,17 +252,22 @@ def list_spellings(folded: str) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys((whole, parts))) if whole else ()
 
 
+def is_unspaced(piece: str) -> bool:
+    """Whether a piece of a spelling is of a script without spaces between words."""
+    return _UNSPACED_RUN.match(piece) is not None
+
+
 def _make_sequence(pieces: tuple[str, ...], ends_open: bool) -> TermSequence:
     terms = [term for piece in pieces[:-1] for term in _list_terms(piece)]
     last = pieces[-1]
-    if not _UNSPACED_RUN.match(last):
+    if not is_unspaced(last):
         return TermSequence((*terms, last), ends_open)
     # The run may continue in the text, so its last character alone is not required.
     return TermSequence((*terms, *(_pairs(last) or [last])), len(last) == 1)
 
 
 def _list_terms(piece: str) -> list[str]:
-    return [*_pairs(piece), piece[-1]] if _UNSPACED_RUN.match(piece) else [piece]
+    return [*_pairs(piece), piece[-1]] if is_unspaced(piece) else [piece]
 
 
 def _separate_pairs(folded: str) -> str:

@@ -20,7 +20,13 @@ from msgspec import Struct
 from recollect.store.catalog import Names
 from recollect.store.text_database import open_in_memory, read_texts
 from recollect.store.text_rows import SLOTS, IndexedFile, TextBatch, TextKind, TextWriter
-from recollect.store.vocabulary import find_beginning, find_frequent, find_terms, is_gathered
+from recollect.store.vocabulary import (
+    find_beginning,
+    find_ending,
+    find_frequent,
+    find_terms,
+    is_gathered,
+)
 
 # As `os.fsdecode` does it, which looks them up for each of thousands of paths.
 _PATHS: Final = (sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
@@ -211,6 +217,13 @@ class TextQueries:
         """Terms with `part` inside them, the shortest first."""
         found = {
             term for tables in self._tables for term in find_terms(tables.connection, part, most)
+        }
+        return sorted(found, key=lambda term: (len(term), term))[:most]
+
+    def find_ending(self, ending: str, most: int) -> list[str]:
+        """Terms of two characters or more that end with a text, the shortest first."""
+        found = {
+            term for tables in self._tables for term in find_ending(tables.connection, ending, most)
         }
         return sorted(found, key=lambda term: (len(term), term))[:most]
 

@@ -98,6 +98,12 @@ def find_terms(connection: apsw.Connection, part: str, most: int) -> list[str]:
     return sorted((line.decode() for line in found), key=lambda term: (len(term), term))[:most]
 
 
+def find_ending(connection: apsw.Connection, ending: str, most: int) -> list[str]:
+    """Terms that end with a text, the shortest first, `most` at most."""
+    # Every term is followed by a line end, which no term contains.
+    return find_terms(connection, f"{ending}\n", most)
+
+
 def find_beginning(connection: apsw.Connection, beginning: str) -> set[str]:
     """All terms that begin with a text."""
     return _find_beginning(connection, "terms", beginning)
