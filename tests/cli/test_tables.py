@@ -1,8 +1,6 @@
 """Tests of recollect.cli.tables."""
 
-import pytest
-
-from recollect.cli.tables import iter_table, plural, wrap
+from recollect.cli.tables import iter_table, wrap
 
 
 def test_cells_are_aligned() -> None:
@@ -20,11 +18,3 @@ def test_the_last_column_gives_way() -> None:
 def test_sentences_are_wrapped() -> None:
     """A sentence is broken between words, each line with its indent."""
     assert wrap("one two three", 9) == ["  one two", "  three"]
-
-
-@pytest.mark.parametrize(
-    ("number", "text"), [(0, "0 files"), (1, "1 file"), (2, "2 files"), (1234, "1,234 files")]
-)
-def test_nouns_follow_their_number(number: int, text: str) -> None:
-    """One file, two files, and thousands with a separator."""
-    assert plural(number, "file") == text

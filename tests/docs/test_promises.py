@@ -108,5 +108,6 @@ def test_the_drawn_packages_exist() -> None:
     drawing = text.split("```\n")[1]
     drawn = {name for line in drawing.splitlines() for name in line.split("   ")[0].split(" | ")}
     package = ROOT / "src" / "recollect"
-    present = {path.parent.name for path in package.glob("*/__init__.py")}
-    assert {name.strip() for name in drawn} == present | {"__main__", "errors"}
+    packages = {path.parent.name for path in package.glob("*/__init__.py")}
+    modules = {path.stem for path in package.glob("*.py")} - {"__init__"}
+    assert {name.strip() for name in drawn} == packages | modules

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.quantities import format_rate
 from recollect.web.charts import (
     SERIES,
     Bar,
@@ -15,7 +16,6 @@ from recollect.web.charts import (
     draw_share,
     find_ticks,
 )
-from recollect.web.formats import show_rate
 
 HOSTILE = """</svg><script>alert("1")</script>&'"""
 VALUES = st.floats(0, 1e9, allow_nan=False)
@@ -44,7 +44,7 @@ def test_columns_are_drawn() -> None:
         Bar(label="a", title="a: $2", slices=(Slice(0, 2.0),), slot=0),
         Bar(label="c", title="c: unknown", is_open=True, slot=2),
     ]
-    assert draw_columns(["a", "b", "c"], bars, show_rate, "Cost") == (
+    assert draw_columns(["a", "b", "c"], bars, format_rate, "Cost") == (
         '<div class="columns"><svg class="drawing" width="50" height="236" aria-hidden="true">'
         '<text x="42" y="163.5" text-anchor="end">$0.5</text>'
         '<text x="42" y="117" text-anchor="end">$1</text>'
@@ -76,7 +76,7 @@ def test_columns_are_drawn() -> None:
 def test_columns_stay_within_the_drawing(chart: tuple[list[str], list[Bar]]) -> None:
     """Any figures give well-formed SVG without style or script, and no box of negative size."""
     axis, bars = chart
-    drawing = ET.fromstring(draw_columns(axis, bars, show_rate, HOSTILE))
+    drawing = ET.fromstring(draw_columns(axis, bars, format_rate, HOSTILE))
     tags = {each.tag for each in drawing.iter()}
     assert tags <= {
         "div", "svg", "defs", "pattern", "rect", "line", "g", "title", "text"

@@ -128,7 +128,7 @@ def test_running_block_is_shown(priced: RunningServer) -> None:
     assert find_texts(page, "section", class_="running") == [
         (
             "Current 5-hour block 60.0 Time left 4 h 0 min So far ≥ $0.02 Pace $0.02 an hour · "
-            "37 tokens a minute At its end, if this goes on $0.10 · 11.0k tokens"
+            "37 tokens a minute At its end, if this goes on $0.10 · 11.0K tokens"
         )
     ]
 

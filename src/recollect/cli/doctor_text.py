@@ -10,10 +10,10 @@ from operator import itemgetter
 
 from msgspec import Struct
 
-from recollect.cli.tables import INDENT, Row, iter_table, plural, wrap
+from recollect.cli.tables import INDENT, Row, iter_table, wrap
 from recollect.health.health_report import HealthReport, IndexReport, RootReport
 from recollect.health.retention import SETTING, SOON
-from recollect.render.views.quantities import size_of
+from recollect.quantities import format_bytes, format_count
 from recollect.store.versions import MIN_SQLITE_VERSION, is_sqlite_safe
 
 MAX_ROWS = 12
@@ -23,7 +23,7 @@ MAX_ROWS = 12
 def iter_remainder(number: int, noun: str, indent: str = INDENT * 2) -> Iterator[str]:
     """Yield how many of `number` rows are omitted, if any."""
     if number > MAX_ROWS:
-        yield f"{indent}… and {plural(number - MAX_ROWS, f'more {noun}')}"
+        yield f"{indent}… and {format_count(number - MAX_ROWS, f'more {noun}')}"
 
 
 _ORPHAN_WORDS = {
@@ -38,7 +38,8 @@ _DAY = 10
 def iter_roots(roots: Sequence[RootReport], columns: int) -> Iterator[str]:
     """Yield each Claude directory and who can read it."""
     rows = [
-        (root.path, plural(root.sessions, "session"), _describe_permissions(root)) for root in roots
+        (root.path, format_count(root.sessions, "session"), _describe_permissions(root))
+        for root in roots
     ]
     if rows:
         yield from iter_table(rows, "<><", columns)
@@ -67,7 +68,7 @@ def iter_retention(roots: Sequence[RootReport], columns: int) -> Iterator[str]:
 
 
 def _count_expiring(root: RootReport) -> str:
-    count = plural(len(root.expiring), "session")
+    count = format_count(len(root.expiring), "session")
     overdue = f", {root.overdue:,} of them the next time it starts" if root.overdue else ""
     return f"To be deleted within {SOON.days} days: {count}{overdue}."
 
@@ -91,11 +92,11 @@ def iter_orphans(roots: Sequence[RootReport], columns: int) -> Iterator[str]:
     orphans = [orphan for root in roots for orphan in root.orphans]
     if not orphans:
         return
-    size = size_of(sum(orphan.byte_count for orphan in orphans))
-    words = f"{plural(len(orphans), 'leftover')} of deleted sessions, {size}:"
+    size = format_bytes(sum(orphan.byte_count for orphan in orphans))
+    words = f"{format_count(len(orphans), 'leftover')} of deleted sessions, {size}:"
     yield from wrap(words, columns)
     rows = [
-        (_ORPHAN_WORDS[each.kind], plural(each.files, "file"), each.file)
+        (_ORPHAN_WORDS[each.kind], format_count(each.files, "file"), each.file)
         for each in orphans[:MAX_ROWS]
     ]
     yield from iter_table(rows, "<><", columns, INDENT * 2)
@@ -108,7 +109,7 @@ def iter_index(index: IndexReport, sqlite: str, columns: int) -> Iterator[str]:
     rows = [
         ("Path", index.path),
         ("State", _describe_state(index)),
-        ("Size", f"{size_of(index.byte_count)}{schema}"),
+        ("Size", f"{format_bytes(index.byte_count)}{schema}"),
         ("Holds", _describe_content(index)),
         ("SQLite", _describe_sqlite(sqlite)),
     ]
@@ -127,9 +128,8 @@ def _describe_state(index: IndexReport) -> str:
 def _describe_content(index: IndexReport) -> str:
     gone = f", and {index.files_gone:,} deleted" if index.files_gone else ""
     unread = f"; {index.problems:,} could not be read" if index.problems else ""
-    return (
-        f"{plural(index.messages, 'message')} of {plural(index.files, 'transcript')}{gone}{unread}"
-    )
+    messages = format_count(index.messages, "message")
+    return f"{messages} of {format_count(index.files, 'transcript')}{gone}{unread}"
 
 
 def _describe_sqlite(version: str) -> str:
@@ -190,15 +190,14 @@ def describe_verdict(report: HealthReport) -> str:
         (sum(refused.failed for refused in report.refused), "unreadable file"),
     )
     if any(count for count, _ in troubles):
-        found = ", ".join(plural(count, noun) for count, noun in troubles if count)
+        found = ", ".join(format_count(count, noun) for count, noun in troubles if count)
         return f"Not everything could be read: {found}. The rest is fine."
     if report.has_drift:
         return "Everything could be read, but some of it is new to this version. Nothing is lost."
-    torn = plural(len(report.torn), "unfinished last line")
+    torn = format_count(len(report.torn), "unfinished last line")
     exception = f" except {torn}" if report.torn else ""
-    return (
-        f"No problems: {plural(report.files, 'file')}, every byte read and understood{exception}."
-    )
+    files = format_count(report.files, "file")
+    return f"No problems: {files}, every byte read and understood{exception}."
 
 
 def _iter_contents(report: HealthReport, columns: int) -> Iterator[str]:
@@ -213,7 +212,7 @@ def _iter_contents(report: HealthReport, columns: int) -> Iterator[str]:
     rows = [
         ("Files", f"{report.files:,}", ""),
         *kinds,
-        ("Size", size_of(report.byte_count), _describe_accounting(report)),
+        ("Size", format_bytes(report.byte_count), _describe_accounting(report)),
         ("Records", f"{report.records:,}", _describe_times(report)),
         *((label, f"{count:,}", remark) for label, count, remark in extras if count),
     ]
@@ -222,7 +221,11 @@ def _iter_contents(report: HealthReport, columns: int) -> Iterator[str]:
 
 def _describe_accounting(report: HealthReport) -> str:
     missing = report.byte_count - report.accounted_bytes
-    return f"{plural(missing, 'byte')} not accounted for" if missing else "every byte accounted for"
+    return (
+        f"{format_count(missing, 'byte')} not accounted for"
+        if missing
+        else "every byte accounted for"
+    )
 
 
 def _describe_times(report: HealthReport) -> str:
@@ -249,15 +252,15 @@ def _iter_drift(report: HealthReport, columns: int) -> Iterator[str]:
 
 def _iter_damage(report: HealthReport, columns: int) -> Iterator[str]:
     damaged = [
-        (place.file, (f"at {place.offset:,}", plural(place.length, "byte"), place.reason))
+        (place.file, (f"at {place.offset:,}", format_count(place.length, "byte"), place.reason))
         for place in report.damaged
     ]
     oversized, torn = (
-        [(place.file, (f"at {place.offset:,}", size_of(place.length))) for place in places]
+        [(place.file, (f"at {place.offset:,}", format_bytes(place.length))) for place in places]
         for places in (report.oversized, report.torn)
     )
     refused = [(found.file, (found.reason,)) for found in report.refused]
-    words = f"Damaged data in {plural(report.damaged_count, 'place')}:"
+    words = f"Damaged data in {format_count(report.damaged_count, 'place')}:"
     yield from _iter_by_file(words, "place", damaged, columns)
     if report.salvaged:
         yield from wrap(f"Records salvaged from damaged lines: {report.salvaged:,}", columns)

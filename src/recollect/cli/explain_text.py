@@ -4,19 +4,18 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from recollect.cli.tables import Row, iter_table, plural, strong, wrap
+from recollect.cli.tables import Row, iter_table, strong, wrap
 from recollect.cli.usage_text import (
     choose_places,
     describe_client_priced,
     describe_relayed,
     show_cost,
-    show_dollars,
-    show_short,
 )
+from recollect.quantities import format_count, format_dollars, format_short_number
 from recollect.render.terminal import safe_text, shorten
 from recollect.usage.explain import Explanation, Line, PriceUsed, Status
 from recollect.usage.scopes import ScopeKind
-from recollect.usage.totals import ClientCost
+from recollect.usage.totals import MICRO, ClientCost
 from recollect.usage.zones import Zone
 
 WIDE: Final = 100
@@ -66,7 +65,7 @@ def _narrow_row(line: Line, places: int) -> Row:
     return (
         str(line.offset),
         line.status.value,
-        show_short(total),
+        format_short_number(total),
         _show_line_cost(line, places),
         safe_text(line.note, single_line=True),
     )
@@ -93,19 +92,21 @@ def _show_line_cost(line: Line, places: int) -> str:
     if line.status is not Status.COUNTED:
         return "-"
     cost = line.measures.cost
-    return "unknown" if cost is None else show_dollars(cost, places)
+    return "unknown" if cost is None else format_dollars(cost / MICRO, places)
 
 
 def _iter_sums(explanation: Explanation, columns: int) -> Iterator[str]:
     totals = explanation.totals
     places = choose_places([totals.cost])
     yield from _wrap(
-        f"Counted: {plural(totals.messages, 'message')}, {totals.input:,} input, "
+        f"Counted: {format_count(totals.messages, 'message')}, {totals.input:,} input, "
         f"{totals.output:,} output, {totals.cache_write:,} cache write and "
         f"{totals.cache_read:,} cache read tokens, {show_cost(totals, places)}.",
         columns,
     )
-    omitted = [plural(count, _NOUNS[status]) for status, count in explanation.not_counted.items()]
+    omitted = [
+        format_count(count, _NOUNS[status]) for status, count in explanation.not_counted.items()
+    ]
     yield from _wrap(f"Not counted: {', '.join(omitted) or 'nothing'}.", columns)
     if totals.relayed:
         yield from _wrap(describe_relayed(totals.relayed), columns)
@@ -117,20 +118,21 @@ def _iter_sums(explanation: Explanation, columns: int) -> Iterator[str]:
 
 def _describe_client(client: ClientCost, cost: int, places: int) -> str:
     if client.messages is not None:
-        difference = show_dollars(client.find_difference(cost), places)
+        difference = format_dollars(client.find_difference(cost) / MICRO, places)
         return (
-            f"Claude Code recorded {show_dollars(client.cost, places)} for "
-            f"{plural(client.messages, 'message')} (costUSD), a difference of {difference} from "
-            "our figure for the same messages."
+            f"Claude Code recorded {format_dollars(client.cost / MICRO, places)} for "
+            f"{format_count(client.messages, 'message')} (costUSD), a difference of {difference} "
+            "from our figure for the same messages."
         )
     guess = ", partly at a fallback price" if client.is_guess else ""
-    own = f"Claude Code's own total: {show_dollars(client.cost, places)}{guess}"
+    own = f"Claude Code's own total: {format_dollars(client.cost / MICRO, places)}{guess}"
     if client.cost == cost:
         return f"{own}, the same."
+    difference = format_dollars((client.cost - cost) / MICRO, places)
     return (
-        f"{own}, a difference of {show_dollars(client.cost - cost, places)}. It includes calls "
-        "that leave no message in a transcript, such as compactions and web searches, and those "
-        "of the session this one was forked from."
+        f"{own}, a difference of {difference}. It includes calls that leave no message in a "
+        "transcript, such as compactions and web searches, and those of the session this one was "
+        "forked from."
     )
 
 

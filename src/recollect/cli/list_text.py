@@ -14,13 +14,12 @@ from msgspec import Struct, structs
 
 from recollect.cli.session_labels import join_lines, label_id, label_project, label_title
 from recollect.cli.tables import GAP, faint, pad, strong
-from recollect.cli.times import show_age, show_moment
 from recollect.documents.session_listing import LiveProcess, SessionListing
 from recollect.health.retention import SOON, Retention, find_expiry, read_retentions
 from recollect.library.processes import find_live_processes
 from recollect.lineage.trees import SessionTree
+from recollect.quantities import format_age, format_bytes, format_time
 from recollect.render.terminal import clip, measure
-from recollect.render.views.quantities import size_of
 from recollect.session.times import milliseconds_between
 
 SCHEMA = "recollect.list/2"
@@ -141,7 +140,7 @@ def _choose_columns(
     entries: Sequence[SessionListing], columns: int, now: datetime, *, is_terminal: bool
 ) -> list[_Column]:
     """Choose the columns before the title: the first three always, the others if they fit."""
-    show_time = (lambda moment: show_age(moment, now)) if is_terminal else show_moment
+    show_time = (lambda moment: format_age(moment, now)) if is_terminal else format_time
     project = _NARROW_PROJECT if columns < _NARROW else _MAX_WIDTH["project"]
     chosen = [
         _make("when", "<", entries, lambda each: show_time(each.activity)),
@@ -165,7 +164,7 @@ def _choose_columns(
 
 
 def _list_optional(entries: Sequence[SessionListing]) -> Iterator[_Column]:
-    yield _make("size", ">", entries, lambda each: size_of(each.size))
+    yield _make("size", ">", entries, lambda each: format_bytes(each.size))
     yield _make("turns", ">", entries, lambda each: _count(each.turn_count))
     yield _make("msgs", ">", entries, lambda each: _count(each.message_count))
     yield _make("errors", ">", entries, lambda each: _count(each.error_count))

@@ -31,6 +31,7 @@ from recollect.launch.stream_session import (
 )
 from recollect.live.live_events import EventSubject
 from recollect.locations import TranscriptKind
+from recollect.quantities import format_count, format_dollars, format_duration
 from recollect.reader import StreamItem
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Damaged, Torn
@@ -40,7 +41,6 @@ from recollect.render.terminal.canvas import MIN_COLUMNS, Canvas, RenderOptions,
 from recollect.render.terminal.terminal_turns import draw_call, draw_text, draw_thinking
 from recollect.render.views.part_builders import join_facts, show_prose
 from recollect.render.views.parts import TextStep, ThinkingStep, ToolStep
-from recollect.render.views.quantities import count_of, time_of
 from recollect.session.tool_calls import ToolStatus
 
 SCHEMA = "recollect.run/1"
@@ -233,12 +233,12 @@ def describe_figures(figures: RunFigures) -> str:
     """Return the figures of a run in one line."""
     tokens = figures.tokens
     return join_facts(
-        count_of(figures.turns, "turn"),
-        count_of(figures.replies, "reply", "replies"),
-        count_of(figures.tool_calls, "tool call"),
-        f"{count_of(tokens.total, 'token')} ({tokens.output:,} written)",
-        None if figures.cost_usd is None else f"${figures.cost_usd:.4f}",
-        None if figures.duration_ms is None else time_of(figures.duration_ms),
+        format_count(figures.turns, "turn"),
+        format_count(figures.replies, "reply", "replies"),
+        format_count(figures.tool_calls, "tool call"),
+        f"{format_count(tokens.total, 'token')} ({tokens.output:,} written)",
+        None if figures.cost_usd is None else format_dollars(figures.cost_usd, 4),
+        None if figures.duration_ms is None else format_duration(figures.duration_ms),
     )
 
 

@@ -15,12 +15,11 @@ import click
 from recollect.cli.clock import read_clock
 from recollect.cli.commands.list import command as list_command
 from recollect.cli.session_labels import find_roots, label_id, label_title, require_transcripts
-from recollect.cli.tables import count_columns, plural, wrap
-from recollect.cli.times import show_ahead, show_day
+from recollect.cli.tables import count_columns, wrap
 from recollect.health.first_look import ExpiringSession, FirstLook
 from recollect.health.retention import SOON
+from recollect.quantities import format_bytes, format_count, format_date, format_deletion
 from recollect.render.terminal import clip
-from recollect.render.views.quantities import size_of
 from recollect.store.data_directory import INDEX_NAME, find_data_directory
 
 _INDENT: Final = "  "
@@ -29,10 +28,11 @@ _MINUTE: Final = 60
 
 def iter_first_look(look: FirstLook, columns: int, now: datetime) -> Iterator[str]:
     """Yield what was found, what will be deleted soon, and how long indexing takes."""
-    since = f"; the oldest is from {show_day(look.oldest)}" if look.oldest else ""
+    since = f"; the oldest is from {format_date(look.oldest)}" if look.oldest else ""
+    projects = format_count(look.projects, "project")
     yield from wrap(
-        f"Found {plural(look.sessions, 'session')} in {plural(look.projects, 'project')}, "
-        f"{size_of(look.bytes)}{since}.",
+        f"Found {format_count(look.sessions, 'session')} in {projects}, "
+        f"{format_bytes(look.bytes)}{since}.",
         columns,
         "",
     )
@@ -55,15 +55,15 @@ def iter_first_look(look: FirstLook, columns: int, now: datetime) -> Iterator[st
 
 def _describe_expiring(each: ExpiringSession, columns: int, now: datetime) -> str:
     title = label_title(each.title, None)
-    return clip(f"{_INDENT}{label_id(each.id)}  {show_ahead(each.at, now)}  {title}", columns)
+    return clip(f"{_INDENT}{label_id(each.id)}  {format_deletion(each.at, now)}  {title}", columns)
 
 
 def _show_seconds(seconds: float) -> str:
     if seconds < 1:
         return "less than a second"
     if seconds < 2 * _MINUTE:
-        return f"about {plural(round(seconds), 'second')}"
-    return f"about {plural(round(seconds / _MINUTE), 'minute')}"
+        return f"about {format_count(round(seconds), 'second')}"
+    return f"about {format_count(round(seconds / _MINUTE), 'minute')}"
 
 
 def run(ctx: click.Context) -> int:

@@ -24,6 +24,7 @@ from recollect.cli.statusline_figures import (
     read_input,
 )
 from recollect.errors import RecollectError
+from recollect.quantities import format_dollars, format_hours
 from recollect.render.terminal import measure, safe_text, shorten
 from recollect.store.data_directory import find_data_directory
 from recollect.store.quick_totals import TotalsSum
@@ -83,21 +84,21 @@ def _iter_parts(figures: StatuslineFigures, moment: int) -> Iterator[_Part]:
 
 
 def _describe_block(block: CurrentBlock, moment: int) -> _Part:
-    hours, minutes = divmod(max(block.end - moment, 0) // 60, 60)
+    left = format_hours(block.end - moment)
     cost = None if block.sum is None else show_sum(block.sum)
     used = None if block.percent is None else f"{block.percent:.0f}%"
     long = " ".join(each for each in (cost, used and f"{used} used") if each)
     short = " ".join(each for each in (cost, used) if each)
     return _Part(
-        f"block {long}, {hours}h {minutes:02}m left".replace("block ,", "block"),
-        f"5h {short} {hours}h{minutes:02}m".replace("  ", " "),
+        f"block {long}, {left} left".replace("block ,", "block"),
+        f"5h {short} {left.replace(' ', '')}".replace("  ", " "),
     )
 
 
 def show_sum(total: TotalsSum) -> str:
     """Return dollars, marked as a lower bound if messages have no known price."""
     sign = "≥" if total.unpriced else ""
-    return f"{sign}${total.cost / MICRO:,.2f}"
+    return f"{sign}{format_dollars(total.cost / MICRO)}"
 
 
 SETUP: Final = "--setup"

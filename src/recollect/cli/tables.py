@@ -94,8 +94,3 @@ def pad(cell: str, width: int, side: str) -> str:
 def wrap(sentence: str, columns: int, indent: str = INDENT) -> list[str]:
     """Wrap a sentence into lines."""
     return textwrap.wrap(sentence, columns, initial_indent=indent, subsequent_indent=indent)
-
-
-def plural(number: int, noun: str) -> str:
-    """Return `number` with its noun, such as `1 file` or `2,000 files`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

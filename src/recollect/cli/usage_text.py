@@ -9,7 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from recollect.cli.session_labels import join_lines
-from recollect.cli.tables import GAP, INDENT, faint, pad, plural, strong, wrap
+from recollect.cli.tables import GAP, INDENT, faint, pad, strong, wrap
+from recollect.quantities import (
+    format_count,
+    format_dollars,
+    format_duration,
+    format_number,
+    format_short_number,
+)
 from recollect.render.terminal import clip, measure, safe_text, shorten
 from recollect.usage.blocks import Pace, UsageBlock
 from recollect.usage.groups import Group
@@ -22,7 +29,6 @@ MIN_BAR, MAX_BAR = 10, 24
 UNKNOWN = "unknown"
 AT_LEAST = "≥"
 
-_STEP = 1000
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 Show = Callable[[int], str]
@@ -109,7 +115,7 @@ def _choose_grid(lines: Sequence[TableLine], steps: Sequence[LayoutStep], room: 
 
 
 def _make_grid(lines: Sequence[TableLine], columns: Sequence[Column], is_short: bool) -> _Grid:
-    show: Show = show_short if is_short else "{:,}".format
+    show: Show = format_short_number if is_short else format_number
     places = choose_places([line.totals.cost for line in lines if line.totals])
     has_client = any(line.client_cost is not None for line in lines)
     titles = [column.short if is_short else column.title for column in columns]
@@ -140,19 +146,6 @@ def _draw_bar(eighths: int) -> str:
     return _EIGHTHS[8] * whole + _EIGHTHS[part].strip()
 
 
-def show_short(number: int) -> str:
-    """Abbreviate a number to at most four digits, such as `987`, `12.3K` or `4.5M`."""
-    if number < _STEP:
-        return str(number)
-    size, unit = number / _STEP, "K"
-    for larger in "MB":
-        # Compare the rounded value, so that 999,950 is not shown as `1000.0K`.
-        if round(size, 1) < _STEP:
-            break
-        size, unit = size / _STEP, larger
-    return f"{size:,.1f}{unit}"
-
-
 def choose_places(costs: Sequence[int]) -> int:
     """Return the number of decimal places for a list of costs."""
     return 2 if max(costs, default=0) >= MICRO else 4
@@ -163,17 +156,12 @@ def show_cost(totals: Totals, places: int) -> str:
     cost = totals.known_cost
     if cost is None:
         return UNKNOWN
-    return f"{f'{AT_LEAST} ' if totals.unpriced else ''}{show_dollars(cost, places)}"
+    return f"{f'{AT_LEAST} ' if totals.unpriced else ''}{format_dollars(cost / MICRO, places)}"
 
 
 def show_client_cost(cost: int | None, places: int) -> str:
     """Return Claude Code's own figure, if there is one."""
-    return "-" if cost is None else show_dollars(cost, places)
-
-
-def show_dollars(micro: int, places: int) -> str:
-    """Convert micro-dollars to dollars."""
-    return f"{'-' if micro < 0 else ''}${abs(micro) / MICRO:,.{places}f}"
+    return "-" if cost is None else format_dollars(cost / MICRO, places)
 
 
 NOUNS: Final = {
@@ -196,7 +184,6 @@ NOW: Final = " (now)"
 _ID_LENGTH = 8
 _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _HOUR = 3600
-_MINUTES = 60
 
 
 def iter_usage(
@@ -258,7 +245,7 @@ def _name_block(block: UsageBlock, zone: Zone) -> str:
 
 
 def _describe_gap(block: UsageBlock) -> str:
-    return f"{INDENT}(idle for {plural(block.idle_before // _HOUR, 'hour')})"
+    return f"{INDENT}(idle for {format_count(block.idle_before // _HOUR, 'hour')})"
 
 
 def _safe(name: str | None, otherwise: str) -> str:
@@ -273,8 +260,8 @@ def _iter_remarks(report: UsageReport, pace: Pace | None) -> Iterator[str]:
             f"{name or NO_NAME} {count:,}" for name, count in report.unpriced.items()
         )
         yield (
-            f"{plural(report.totals.unpriced, 'message')} without a known price: {models}. Costs "
-            f"with {AT_LEAST} leave them out; see docs/pricing.md to add a price."
+            f"{format_count(report.totals.unpriced, 'message')} without a known price: {models}. "
+            f"Costs with {AT_LEAST} leave them out; see docs/pricing.md to add a price."
         )
     if report.totals.relayed:
         yield describe_relayed(report.totals.relayed)
@@ -296,26 +283,27 @@ def _iter_remarks(report: UsageReport, pace: Pace | None) -> Iterator[str]:
 def describe_relayed(count: int) -> str:
     """Explain messages that are only known from progress records."""
     return (
-        f"{plural(count, 'message')} of subagents whose transcripts no longer exist, known only "
-        "from the parent's progress records, where output tokens are placeholders unless the "
+        f"{format_count(count, 'message')} of subagents whose transcripts no longer exist, known "
+        "only from the parent's progress records, where output tokens are placeholders unless the "
         "message was complete."
     )
 
 
 def describe_client_priced(count: int) -> str:
     """Explain why messages without tokens have a cost."""
-    return f"{plural(count, 'message')} without tokens: cost as recorded by Claude Code (costUSD)."
+    messages = format_count(count, "message")
+    return f"{messages} without tokens: cost as recorded by Claude Code (costUSD)."
 
 
 def _describe_pace(pace: Pace) -> str:
     places = choose_places([pace.projected_cost or 0])
-    hours, minutes = divmod(round(pace.remaining_minutes), _MINUTES)
     rate, projected = (
-        UNKNOWN if cost is None else show_dollars(cost, places)
+        UNKNOWN if cost is None else format_dollars(cost / MICRO, places)
         for cost in (pace.cost_per_hour, pace.projected_cost)
     )
     return (
-        f"The current block ends in {hours} h {minutes:02} min. "
-        f"So far {show_short(round(pace.tokens_per_minute))} tokens per minute and {rate} per "
-        f"hour; projected total: {show_short(pace.projected_tokens)} tokens and {projected}."
+        f"The current block ends in {format_duration(pace.remaining_minutes * 60_000)}. "
+        f"So far {format_short_number(pace.tokens_per_minute)} tokens per minute and {rate} per "
+        f"hour; projected total: {format_short_number(pace.projected_tokens)} tokens and "
+        f"{projected}."
     )

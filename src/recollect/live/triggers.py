@@ -26,6 +26,7 @@ from recollect.live.live_events import (
 from recollect.live.session_status import StatusKind
 from recollect.locations import TranscriptKind, encode_project_path
 from recollect.pricing import Prices
+from recollect.quantities import format_dollars
 from recollect.records.attachments import Attachment
 from recollect.records.conversation import Assistant, User
 from recollect.records.envelope import Chain, Record
@@ -298,7 +299,7 @@ class Triggers:
         reached = [each for each in self._limits if total >= each[1]]
         self._limits = [each for each in self._limits if total < each[1]]
         for trigger, _ in reached:
-            text = f"${total / _MICRO:,.2f} at list prices"
+            text = f"{format_dollars(total / _MICRO)} at list prices"
             yield FiredTrigger(trigger=trigger, session_id=session_id, text=text)
 
     def _remember_calls(self, record: Record) -> None:

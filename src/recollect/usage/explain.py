@@ -17,6 +17,7 @@ from msgspec.structs import astuple, replace
 from recollect.errors import UnreadableInput
 from recollect.locations.transcript_files import TranscriptKind
 from recollect.pricing import Price, Prices, split_usage
+from recollect.quantities import format_dollars
 from recollect.reader import read_usage
 from recollect.records.conversation import SYNTHETIC_MODEL, RelayedUsage
 from recollect.records.usage import Usage
@@ -281,7 +282,7 @@ class _Explainer:
         if _is_client_priced(entry.measures, entry.client_cost):
             yield "no tokens: cost as noted by the client"
         elif entry.client_cost is not None:
-            yield f"cost noted by the client: ${entry.client_cost / MICRO:.6f}"
+            yield f"cost noted by the client: {format_dollars(entry.client_cost / MICRO, 6)}"
         for line in lines:
             if line.measures.tokens == entry.own.tokens:
                 if line.offset != entry.position:

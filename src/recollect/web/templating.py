@@ -25,11 +25,10 @@ from starlette.responses import Response
 
 from recollect import __version__
 from recollect.render.terminal import safe_text
-from recollect.render.views.quantities import size_of
 from recollect.search.snippets import Snippet
-from recollect.web import formats
 from recollect.web.assets import Assets
 from recollect.web.services import Services
+from recollect.web.template_filters import FILTERS
 
 COOKIE: Final = "recollect-language"
 LANGUAGES: Final = {"en": "English", "zh": "简体中文"}
@@ -205,22 +204,7 @@ def _make_environment(address: Callable[[str], str]) -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["asset"] = address
-    environment.filters.update(
-        number=formats.show_number,
-        short=formats.show_short,
-        bytes=size_of,
-        money=formats.show_money,
-        exact_money=formats.show_exact_money,
-        rate=formats.show_rate,
-        duration=formats.show_duration,
-        moment=formats.show_moment,
-        iso=formats.show_iso,
-        time=formats.show_time,
-        days_left=formats.count_days_left,
-        base_name=formats.show_base_name,
-        urlencode=_quote,
-        pieces=_cut_snippet,
-    )
+    environment.filters.update(FILTERS, urlencode=_quote, pieces=_cut_snippet)
     return environment
 
 

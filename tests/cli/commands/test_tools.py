@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from recollect.cli.commands.tools import iter_report, show_duration
+from recollect.cli.commands.tools import iter_report
 from recollect.render.terminal import measure
 from recollect.usage.tool_usage import ToolReport, ToolUsageRow
 from tests.cli.demo_home import make_demo_home, run_at
@@ -69,19 +69,3 @@ def test_a_long_name_gives_way() -> None:
         "mcp__pond__xxxxxxxxxxxxxxxxxxxxxxx…  123,456       7",
     ]
     assert max(map(measure, lines)) <= 60
-
-
-@pytest.mark.parametrize(
-    ("milliseconds", "expected"),
-    [
-        (None, ""),
-        (0, "0 ms"),
-        (999, "999 ms"),
-        (1_450, "1.4 s"),
-        (90_000, "1.5 min"),
-        (7_200_000, "2.0 h"),
-    ],
-)
-def test_durations_have_the_unit_of_their_size(milliseconds: float | None, expected: str) -> None:
-    """From milliseconds to hours."""
-    assert show_duration(milliseconds) == expected

@@ -10,8 +10,6 @@ from recollect.cli.usage_text import (
     choose_places,
     iter_usage_table,
     show_cost,
-    show_dollars,
-    show_short,
 )
 from recollect.render.terminal import measure
 from recollect.usage.totals import Totals, make_totals
@@ -42,24 +40,6 @@ def draw(columns: int, lines: list[TableLine] = LINES) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("number", "shown"),
-    [
-        (0, "0"),
-        (999, "999"),
-        (1_000, "1.0K"),
-        (12_345, "12.3K"),
-        (999_949, "999.9K"),
-        (999_950, "1.0M"),
-        (1_234_567_890, "1.2B"),
-        (9_876_543_210_000, "9,876.5B"),
-    ],
-)
-def test_short_numbers(number: int, shown: str) -> None:
-    """Three digits and a unit say enough in a narrow terminal."""
-    assert show_short(number) == shown
-
-
-@pytest.mark.parametrize(
     ("totals", "shown"),
     [
         (Totals(), "$0.00"),
@@ -76,8 +56,6 @@ def test_what_is_known_of_a_cost(totals: Totals, shown: str) -> None:
 def test_small_costs_have_more_places() -> None:
     """When nothing in a table comes to a dollar, cents do not tell."""
     assert [choose_places([999_999]), choose_places([5, 1_000_000]), choose_places([])] == [4, 2, 4]
-    assert show_dollars(1_234, 4) == "$0.0012"
-    assert show_dollars(-1_234_567, 2) == "-$1.23"
 
 
 def test_a_wide_terminal_has_full_numbers_and_bars() -> None:

@@ -95,7 +95,7 @@ def test_the_current_block_has_a_pace() -> None:
         "2026-11-15 13:00 (now)        12  1,234  56,789      131,346   9,876,543  $12.35",
         "Total                         12  1,234  56,789      131,346   9,876,543  $12.35",
         "",
-        "The current block ends in 3 h 00 min. So far 83.9K tokens per minute and $6.17 per",
+        "The current block ends in 3 h 0 min. So far 83.9K tokens per minute and $6.17 per",
         "hour; projected total: 25.2M tokens and $30.86.",
     ]
 
@@ -106,7 +106,7 @@ def test_the_pace_of_what_has_no_price() -> None:
     report = make_report(ROWS[:1], UsageQuestion(group=Group.BLOCK, zone=BERLIN))
     text = click.unstyle("\n".join(iter_usage(report, 200, pace)))
     assert text.split("\n")[-1] == (
-        "The current block ends in 1 h 01 min. So far 20 tokens per minute and unknown per hour; "
+        "The current block ends in 1 h 1 min. So far 20 tokens per minute and unknown per hour; "
         "projected total: 2.0K tokens and unknown."
     )
 

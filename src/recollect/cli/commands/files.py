@@ -16,26 +16,18 @@ from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.progress import show_progress
 from recollect.cli.session_labels import label_id
 from recollect.cli.show_document import DiffEntry, describe_diff
-from recollect.cli.tables import (
-    GAP,
-    colour_option,
-    count_columns,
-    faint,
-    pad,
-    plural,
-    strong,
-    wants_colour,
-)
+from recollect.cli.tables import GAP, colour_option, count_columns, faint, pad, strong, wants_colour
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.locations import Transcript
+from recollect.quantities import format_count, format_time
 from recollect.render.terminal import measure, safe_text, shorten
 from recollect.render.terminal.canvas import Canvas, RenderOptions
 from recollect.render.terminal.source_code import draw_diff, show_change
 from recollect.render.terminal.terminal_parts import draw_part
-from recollect.render.terminal.terminal_turns import show_moment
 from recollect.render.views.overview import ChangeFacts, FileChange
 from recollect.render.views.parts import Code, Diff
 from recollect.session.file_events import FileAction
+from recollect.session.times import parse_time
 from recollect.store.data_directory import find_data_directory
 
 if TYPE_CHECKING:
@@ -71,7 +63,7 @@ def describe_sum(changes: Sequence[FileChange]) -> str:
     files = len({change.path for change in changes})
     added = sum(change.lines_added for change in changes)
     removed = sum(change.lines_removed for change in changes)
-    counts = f"{plural(len(changes), 'change')} in {plural(files, 'file')}"
+    counts = f"{format_count(len(changes), 'change')} in {format_count(files, 'file')}"
     return strong(f"{counts}, +{added:,} -{removed:,} lines")
 
 
@@ -86,7 +78,7 @@ def _make_cells(change: FileChange, look: RenderOptions, *, with_sessions: bool)
     tool = f"{change.tool}, subagent" if change.agent_id else change.tool
     session = [label_id(change.session_id)]
     return [
-        show_moment(change.timestamp, look.zone),
+        format_time(parse_time(change.timestamp), look.zone),
         *(session if with_sessions else []),
         safe_text(tool, single_line=True),
         f"+{change.lines_added:,}",

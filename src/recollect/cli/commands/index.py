@@ -10,12 +10,12 @@ from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option, prices_option
 from recollect.cli.progress import progress_line, watch_texts
 from recollect.cli.session_labels import find_roots
-from recollect.cli.tables import count_columns, iter_table, plural, wrap
+from recollect.cli.tables import count_columns, iter_table, wrap
 from recollect.errors import IndexFailure, UnreadableInput, UsageError
 from recollect.health.survey import display_path
 from recollect.locations import Transcript
+from recollect.quantities import format_bytes, format_count
 from recollect.render.terminal import safe_text
-from recollect.render.views.quantities import size_of
 from recollect.store.data_directory import find_data_directory
 from recollect.store.index_status import IndexStatus, find_index_status
 from recollect.sync.freshness import find_transcripts, is_current
@@ -58,7 +58,7 @@ def iter_text(document: IndexDocument, columns: int, *, status_only: bool) -> It
     if document.is_sound:
         gone = f", and {document.files_gone:,} deleted" if document.files_gone else ""
         rows += [
-            ("Size", size_of(document.bytes)),
+            ("Size", format_bytes(document.bytes)),
             ("Transcripts", f"{document.files:,}{gone}"),
             ("Messages", f"{document.messages:,} counted"),
             ("Copies", f"{document.copies:,} not counted"),
@@ -72,7 +72,7 @@ def iter_text(document: IndexDocument, columns: int, *, status_only: bool) -> It
 def _describe_reading(document: IndexDocument) -> str:
     if not document.files_read:
         return "Already up to date."
-    return f"Read {plural(document.files_read, 'file')}, {size_of(document.bytes_read)}."
+    return f"Read {format_count(document.files_read, 'file')}, {format_bytes(document.bytes_read)}."
 
 
 def _describe_state(document: IndexDocument) -> str:
@@ -86,12 +86,12 @@ def _describe_state(document: IndexDocument) -> str:
 
 
 def _describe_texts(text: TextStatus) -> str:
-    size = size_of(text.bytes)
+    size = format_bytes(text.bytes)
     if text.is_level:
         return f"{size}, up to date"
     if not text.bytes:
         return "not indexed yet; the first search or `recollect index --text` does it"
-    return f"{size}, {plural(text.files_behind, 'file')} to index; the next search does it"
+    return f"{size}, {format_count(text.files_behind, 'file')} to index; the next search does it"
 
 
 @click.command("index")

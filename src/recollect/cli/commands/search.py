@@ -25,12 +25,12 @@ from recollect.cli.session_labels import (
     label_title,
     require_transcripts,
 )
-from recollect.cli.tables import INDENT, count_columns, faint, plural, strong, wants_colour, wrap
-from recollect.cli.times import show_moment
+from recollect.cli.tables import INDENT, count_columns, faint, strong, wants_colour, wrap
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.transcript_files import name_of
+from recollect.quantities import format_count, format_time
 from recollect.render.terminal import clip, measure, safe_text, shorten
 from recollect.search import parse_query
 from recollect.search.engine import ANALYZER, Hit, SearchOptions, SearchResult, search
@@ -67,7 +67,8 @@ def iter_result(
         yield ""
     at_least = "" if result.is_total_exact else "At least "
     yield from wrap(
-        f"{at_least}{plural(result.total, 'result')}, showing {plural(sessions, 'session')}.",
+        f"{at_least}{format_count(result.total, 'result')}, "
+        f"showing {format_count(sessions, 'session')}.",
         columns,
         "",
     )
@@ -89,7 +90,7 @@ def _iter_hits(hits: list[Hit], columns: int, *, is_coloured: bool) -> Iterator[
         room = columns - len(INDENT) * 2
         yield f"{INDENT * 2}{_render(hit.snippet, room, is_coloured=is_coloured)}"
     if hits[0].further:
-        yield faint(f"{INDENT}… and {plural(hits[0].further, 'more result')}")
+        yield faint(f"{INDENT}… and {format_count(hits[0].further, 'more result')}")
 
 
 def _describe_hit(hit: Hit, columns: int) -> str:
@@ -103,7 +104,7 @@ def _describe_hit(hit: Hit, columns: int) -> str:
         *(["subagent"] if hit.is_subagent else []),
     ]
     moment = parse_time(hit.time)
-    when = show_moment(moment.timestamp()) if moment else ""
+    when = format_time(moment)
     link, about = _safe(hit.uuid or ""), f"{when}  {', '.join(labels)}".lstrip()
     has_room = measure(f"{about}  {link}") <= columns
     return f"{about}  {link if has_room else link[:_ID_LENGTH]}".rstrip()

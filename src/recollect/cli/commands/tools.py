@@ -13,9 +13,10 @@ from recollect.cli.paging import pager_option, show_text
 from recollect.cli.progress import progress_line
 from recollect.cli.session_labels import find_roots, require_transcripts
 from recollect.cli.session_names import find_named
-from recollect.cli.tables import GAP, count_columns, faint, pad, plural, strong
+from recollect.cli.tables import GAP, count_columns, faint, pad, strong
 from recollect.errors import NothingFound, UnreadableInput
 from recollect.locations.transcript_files import name_of
+from recollect.quantities import format_count, format_duration
 from recollect.render.terminal import clip, measure, safe_text
 from recollect.session.calendar import parse_range
 from recollect.store.data_directory import find_data_directory
@@ -24,9 +25,6 @@ from recollect.usage.tool_usage import ToolQuestion, ToolReport, ToolUsageRow, r
 
 _MIN_NAME_WIDTH: Final = 24
 """Columns reserved for names before another column is added."""
-_SECOND: Final = 1000
-_MINUTE: Final = 60 * _SECOND
-_HOUR: Final = 60 * _MINUTE
 
 
 class _Column(NamedTuple):
@@ -37,12 +35,12 @@ class _Column(NamedTuple):
 _ALWAYS: Final = (
     _Column("CALLS", lambda use: f"{use.calls:,}"),
     _Column("FAILED", lambda use: _count(use.failed)),
-    _Column("MEDIAN", lambda use: show_duration(use.median_ms)),
+    _Column("MEDIAN", lambda use: _show_duration(use.median_ms)),
 )
 _WITH_ROOM: Final = (
-    _Column("P95", lambda use: show_duration(use.p95_ms)),
+    _Column("P95", lambda use: _show_duration(use.p95_ms)),
     _Column("REJECTED", lambda use: _count(use.rejected)),
-    _Column("TOTAL", lambda use: show_duration(use.total_ms or None)),
+    _Column("TOTAL", lambda use: _show_duration(use.total_ms or None)),
     _Column("INTERRUPTED", lambda use: _count(use.interrupted)),
     _Column("PENDING", lambda use: _count(use.pending)),
 )
@@ -50,7 +48,8 @@ _WITH_ROOM: Final = (
 
 def iter_report(report: ToolReport, columns: int) -> Iterator[str]:
     """Yield the lines of the report, none longer than `columns`."""
-    yield strong(f"{plural(report.total.calls, 'call')} in {plural(report.sessions, 'transcript')}")
+    transcripts = format_count(report.sessions, "transcript")
+    yield strong(f"{format_count(report.total.calls, 'call')} in {transcripts}")
     yield ""
     yield from _iter_table("TOOL", [*report.tools, report.total], columns)
     if report.mcp_servers:
@@ -86,16 +85,8 @@ def _count(number: int) -> str:
     return f"{number:,}" if number else ""
 
 
-def show_duration(milliseconds: float | None) -> str:
-    """Return a duration in a suitable unit, such as `1.4 s`."""
-    if milliseconds is None:
-        return ""
-    if milliseconds < _SECOND:
-        return f"{milliseconds:.0f} ms"
-    for unit, length, limit in (("s", _SECOND, _MINUTE), ("min", _MINUTE, _HOUR)):
-        if milliseconds < limit:
-            return f"{milliseconds / length:.1f} {unit}"
-    return f"{milliseconds / _HOUR:,.1f} h"
+def _show_duration(milliseconds: float | None) -> str:
+    return "" if milliseconds is None else format_duration(milliseconds)
 
 
 SCHEMA = "recollect.tools/1"

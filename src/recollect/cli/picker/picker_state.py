@@ -16,10 +16,10 @@ from msgspec.structs import replace
 
 from recollect.cli.session_labels import join_lines, label_project, label_title
 from recollect.cli.tables import pad
-from recollect.cli.times import show_age
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError
 from recollect.locations import Transcript
+from recollect.quantities import format_age
 from recollect.render.terminal import clip, measure, safe_text
 from recollect.store.integrity import DamagedIndex
 
@@ -271,7 +271,7 @@ def render_rows(state: PickerState, columns: int, lines: int, now: datetime) -> 
 
 def _render_head(row: PickerRow, now: datetime, *, with_project: bool) -> str:
     listing = row.listing
-    age = pad(show_age(listing.activity, now), AGE_WIDTH, "<")
+    age = pad(format_age(listing.activity, now), AGE_WIDTH, "<")
     if not with_project:
         return f"{age}  "
     project = label_project(listing.cwd or listing.project)

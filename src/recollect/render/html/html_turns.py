@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 from msgspec import Struct
 
+from recollect.quantities import format_duration
 from recollect.render.html.html_code import show_text
 from recollect.render.html.html_parts import render_parts
 from recollect.render.html.markdown import render_markdown
 from recollect.render.views.parts import ToolStep, TurnView
-from recollect.render.views.quantities import time_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -34,6 +34,8 @@ class Frame(Struct, frozen=True, kw_only=True):
     query: str = ""
     """What follows the address of whatever lies below it, such as `?project=…`."""
     translate: Callable[[str], str] = say_in_english
+    language: str = "en"
+    """Of units, such as those of a duration."""
     is_whole: bool = False
     """Whether what opens behind a call is in the page itself, not fetched when it is opened."""
     show_cost: Callable[[TurnView], str] | None = None
@@ -70,7 +72,7 @@ def _environment() -> "Environment":
         kind=lambda step: type(step).__name__,
         markdown=render_markdown,
         parts=render_parts,
-        duration=time_of,
+        duration=format_duration,
         text=show_text,
     )
     return environment

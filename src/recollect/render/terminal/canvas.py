@@ -22,8 +22,8 @@ from rich.style import Style
 from rich.text import Text
 from rich.theme import Theme
 
+from recollect.quantities import format_count
 from recollect.render.terminal.safe_text import safe_text
-from recollect.render.views.quantities import count_of
 
 
 class ToolDetail(StrEnum):
@@ -186,4 +186,4 @@ def cut_lines(lines: Iterable[str], canvas: Canvas) -> Iterator[str]:
     yield from islice(remaining, MAX_BRIEF)
     more = sum(1 for _ in remaining)
     if more:
-        yield canvas.styled(f"… {count_of(more, 'more line')}", "dim")
+        yield canvas.styled(f"… {format_count(more, 'more line')}", "dim")

@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
+from recollect.quantities import format_bytes, format_count
 from recollect.render.terminal.ansi_output import Ink, iter_runs
 from recollect.render.terminal.canvas import Canvas, indent
 from recollect.render.terminal.prose import draw_plain, draw_prose
@@ -29,7 +30,6 @@ from recollect.render.views.parts import (
     Prose,
     Question,
 )
-from recollect.render.views.quantities import count_of, size_of
 
 _MAX_NAME_WIDTH = 20
 _BOXES = {
@@ -171,9 +171,9 @@ def _describe_size(data: str) -> str:
     if not data:
         return "not in the transcript"
     try:
-        return size_of(len(binascii.a2b_base64(data)))
+        return format_bytes(len(binascii.a2b_base64(data)))
     except (binascii.Error, ValueError):
-        return f"{count_of(len(data), 'character')}, no base64"
+        return f"{format_count(len(data), 'character')}, no base64"
 
 
 def _hang(sign: str, style: str, words: Text, canvas: Canvas, columns: int) -> Iterator[str]:

@@ -16,11 +16,17 @@ there as soon as its first turns are drawn.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, tzinfo
 from itertools import groupby
 
 from rich.text import Text
 
+from recollect.quantities import (
+    format_count,
+    format_dollars,
+    format_duration,
+    format_time,
+    format_time_range,
+)
 from recollect.render.terminal.canvas import (
     MIN_COLUMNS,
     Canvas,
@@ -47,7 +53,6 @@ from recollect.render.views.parts import (
     ToolStep,
     TurnView,
 )
-from recollect.render.views.quantities import count_of, time_of
 from recollect.render.views.turn_views import build_turn_views
 from recollect.render.views.whole_calls import show_whole_calls
 from recollect.session.metadata import Metrics
@@ -56,31 +61,6 @@ from recollect.session.prompts import InputKind
 from recollect.session.session import Session, Subagent
 from recollect.session.times import parse_time
 from recollect.session.tool_calls import ToolStatus
-
-_TO_THE_MINUTE = len("2026-11-13 12:00")
-
-
-def show_moment(timestamp: str | None, zone: tzinfo | None = None) -> str:
-    """A time to the minute, in `zone` or else in local time; empty if it is none."""
-    moment = parse_time(timestamp)
-    return _move(moment, zone).isoformat(" ", "minutes")[:_TO_THE_MINUTE] if moment else ""
-
-
-def show_span(start: str | None, end: str | None, zone: tzinfo | None = None) -> str:
-    """From when to when, with the day only once if it is the same."""
-    first, last = show_moment(start, zone), show_moment(end, zone)
-    if not first or not last or first == last:
-        return first or last
-    day, _, time = last.partition(" ")
-    return f"{first} to {time if first.startswith(day) else last}"
-
-
-def _move(moment: datetime, zone: tzinfo | None) -> datetime:
-    try:
-        return moment.astimezone(zone)
-    except (OverflowError, OSError, ValueError):
-        # A year that no clock shows: there the record's own zone has to do.
-        return moment
 
 
 def draw_head(session: Session, canvas: Canvas, columns: int) -> Iterator[str]:
@@ -108,7 +88,7 @@ def _fill(facts: Sequence[str], columns: int) -> Iterator[str]:
 
 def _list_facts(session: Session, look: RenderOptions) -> list[str | None]:
     about = session.metadata
-    when = show_span(about.created, about.last_active, look.zone)
+    when = format_time_range(parse_time(about.created), parse_time(about.last_active), look.zone)
     return [about.id, about.cwd, about.git_branch, when]
 
 
@@ -116,11 +96,11 @@ def _list_figures(session: Session) -> list[str | None]:
     metrics = session.metrics
     changed = (metrics.lines_added, metrics.lines_removed)
     return [
-        count_of(len(session.turns), "turn"),
-        count_of(metrics.tool_calls, "tool call"),
-        count_of(len(session.subagents), "subagent") if session.subagents else None,
+        format_count(len(session.turns), "turn"),
+        format_count(metrics.tool_calls, "tool call"),
+        format_count(len(session.subagents), "subagent") if session.subagents else None,
         f"+{changed[0]:,} -{changed[1]:,} lines" if any(changed) else None,
-        count_of(metrics.tokens.total, "token") if metrics.tokens.total else None,
+        format_count(metrics.tokens.total, "token") if metrics.tokens.total else None,
         f"{metrics.copied_tokens.total:,} copied" if metrics.copied_tokens.total else None,
         *_list_costs(metrics),
     ]
@@ -130,11 +110,11 @@ def _list_costs(metrics: Metrics) -> list[str]:
     """The cost that an old client noted, and ours beside it."""
     if metrics.client_cost_usd is None:
         return []
-    noted = f"${metrics.client_cost_usd:,.4f} noted by the client"
+    noted = f"{format_dollars(metrics.client_cost_usd, 4)} noted by the client"
     if metrics.client_priced:
-        return [f"{noted} ({count_of(metrics.client_priced, 'message')} without tokens)"]
+        return [f"{noted} ({format_count(metrics.client_priced, 'message')} without tokens)"]
     ours = metrics.list_price_usd
-    return [f"${ours:,.4f} at list prices", noted] if ours is not None else [noted]
+    return [f"{format_dollars(ours, 4)} at list prices", noted] if ours is not None else [noted]
 
 
 INDENT = "  "
@@ -174,7 +154,7 @@ def draw_thinking(step: ThinkingStep, canvas: Canvas, columns: int) -> Iterator[
         return
     lines = safe_text(step.text).strip().splitlines()
     if lines:
-        more = f"  {count_of(len(lines) - 1, 'more line')}" if len(lines) > 1 else ""
+        more = f"  {format_count(len(lines) - 1, 'more line')}" if len(lines) > 1 else ""
         first = Text(safe_text(lines[0], single_line=True), "dim italic")
         first.truncate(max(room - measure(more), 1), overflow="ellipsis")
         yield sign + canvas.line(Text.assemble(first, (more, "dim")))
@@ -234,7 +214,7 @@ def draw_call_count(calls: Sequence[ToolStep], canvas: Canvas, columns: int) -> 
     names = Counter(_name_of(call) for call in calls).most_common()
     failed = sum(call.status in _BAD for call in calls)
     words = join_facts(
-        count_of(len(calls), "tool call"),
+        format_count(len(calls), "tool call"),
         ", ".join(f"{name} {number}" if number > 1 else name for name, number in names),
         f"{failed:,} failed" if failed else None,
     )
@@ -261,7 +241,7 @@ def _name_of(call: ToolStep) -> str:
 
 
 def _describe_end(call: ToolStep, look: RenderOptions) -> str:
-    took = time_of(call.duration_ms) if call.duration_ms is not None else None
+    took = format_duration(call.duration_ms) if call.duration_ms is not None else None
     summary = call.summary
     if call.status is ToolStatus.FAILED and call.output and not look.is_full:
         # Why it failed is told below, with more words.
@@ -309,7 +289,7 @@ _USUAL_MODE = "default"
 
 def draw_turn_rule(view: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the line that a turn begins with: its number, when it was, and what it took."""
-    label = join_facts(show_moment(view.start, canvas.look.zone), *_list_labels(view))
+    label = join_facts(format_time(parse_time(view.start), canvas.look.zone), *_list_labels(view))
     line = Text.assemble(
         (f"{_RULE * 2} ", "dim"), (f"{view.index + 1}", "bold cyan"), (f"  {label}".rstrip(), "dim")
     )
@@ -332,8 +312,8 @@ def _list_labels(view: TurnView) -> Iterator[str]:
 
 def _fit_facts(view: TurnView, room: int) -> str:
     """As many facts about the turn as there is room for, the model being the first to go."""
-    took = time_of(view.active_ms) if view.active_ms else None
-    tokens = count_of(view.tokens.total, "token") if view.tokens.total else None
+    took = format_duration(view.active_ms) if view.active_ms else None
+    tokens = format_count(view.tokens.total, "token") if view.tokens.total else None
     model = safe_text(view.model or "", single_line=True)
     choices = (join_facts(model, took, tokens), join_facts(took, tokens), took or "")
     return next((facts for facts in choices if measure(facts) <= room), "")
@@ -436,8 +416,8 @@ def draw_subagent(subagent: Subagent, canvas: Canvas, columns: int) -> Iterator[
     name = safe_text(subagent.agent_type or "subagent", single_line=True)
     facts = join_facts(
         safe_text(subagent.description or "", single_line=True),
-        count_of(metrics.tool_calls, "tool call"),
-        time_of(metrics.duration_ms) if metrics.duration_ms else None,
+        format_count(metrics.tool_calls, "tool call"),
+        format_duration(metrics.duration_ms) if metrics.duration_ms else None,
     )
     line = Text.assemble(("  ↳ ", "magenta"), (name, "bold magenta"), (f"  {facts}", "dim"))
     yield from canvas.fold(line, columns)

@@ -3,6 +3,7 @@
 Knows what to say of each kind of record that nobody said; where it stands is known elsewhere.
 """
 
+from recollect.quantities import format_count, format_duration
 from recollect.records.attachment_kinds import (
     EditedImageFile,
     EditedTextFile,
@@ -33,7 +34,6 @@ from recollect.render.views.part_builders import (
     take_line,
 )
 from recollect.render.views.parts import Code, Json, NoticeKind, NoticeStep, Output, Part
-from recollect.render.views.quantities import count_of, time_of
 from recollect.render.views.timeline import Irregular, ModelSwitch, ReportEntry
 from recollect.session.hook_runs import HookOutcome, HookRun
 from recollect.session.reports import FailedRequest, ModelChange, Notice, Recap
@@ -111,7 +111,7 @@ def _note_hook(run: HookRun) -> NoticeStep:
     facts = show_fields(
         ("command", run.command),
         ("exit code", run.exit_code),
-        ("duration", None if run.duration_ms is None else time_of(run.duration_ms)),
+        ("duration", None if run.duration_ms is None else format_duration(run.duration_ms)),
     )
     return _note(
         run,
@@ -127,7 +127,7 @@ def _note_retry(failed: FailedRequest) -> NoticeStep:
     attempt = None if failed.retry_attempt is None else f"attempt {failed.retry_attempt}"
     if attempt and failed.max_retries is not None:
         attempt = f"{attempt} of {failed.max_retries}"
-    wait = None if failed.retry_in_ms is None else f"next in {time_of(failed.retry_in_ms)}"
+    wait = None if failed.retry_in_ms is None else f"next in {format_duration(failed.retry_in_ms)}"
     title = join_facts(f"The request failed{status}", attempt, wait)
     return _note(failed, NoticeKind.RETRY, title, show_plain(failed.message))
 
@@ -204,7 +204,7 @@ def note_compaction(
     opened = segment or Segment(index=0, first_uuid=None, last_uuid=None, record_count=0)
     how = {"auto": "by itself", "manual": "by command"}.get(opened.trigger or "")
     before, after = opened.tokens_before, opened.tokens_after
-    tokens = None if before is None else count_of(before, "token")
+    tokens = None if before is None else format_count(before, "token")
     return NoticeStep(
         uuid=uuid,
         kind=NoticeKind.COMPACTION,
@@ -212,7 +212,7 @@ def note_compaction(
             "The conversation was compacted",
             how,
             tokens if after is None else f"{tokens or 'unknown'} → {after:,}",
-            None if opened.duration_ms is None else time_of(opened.duration_ms),
+            None if opened.duration_ms is None else format_duration(opened.duration_ms),
         ),
         parts=show_prose(summary),
         timestamp=timestamp,
@@ -278,8 +278,8 @@ def _name_microcompaction(facts: MicrocompactMetadata) -> str:
     saved = facts.tokens_saved
     return join_facts(
         "Old tool results were cleared",
-        count_of(cleared, "result") if cleared else None,
-        None if saved is None else f"{count_of(saved, 'token')} saved",
+        format_count(cleared, "result") if cleared else None,
+        None if saved is None else f"{format_count(saved, 'token')} saved",
     )
 
 

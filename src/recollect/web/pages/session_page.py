@@ -17,6 +17,7 @@ from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError
 from recollect.launch.resuming import check_shown, plan_resume
 from recollect.library.sidecar_files import load_lists
+from recollect.quantities import format_dollars
 from recollect.reader.transcript_reader import read_span
 from recollect.render.html.html_parts import render_parts
 from recollect.render.html.html_turns import Frame, render_call, render_turn
@@ -36,10 +37,10 @@ from recollect.web.api.session_endpoints import (
 )
 from recollect.web.api.session_rows import make_row
 from recollect.web.api.turn_endpoints import MAX_TURNS, TurnRange, TurnsParameters, load_turns
-from recollect.web.formats import show_money
 from recollect.web.parameters import MAX_ID, Id
 from recollect.web.services import Services
 from recollect.web.session_catalog import FoundSession
+from recollect.web.template_filters import or_dash
 from recollect.web.templating import PageContent, Translator
 
 FIRST_TURNS = 20
@@ -266,7 +267,7 @@ def _render_fragment(
 
 def _render(turns: TurnRange, frame: Frame) -> tuple[Markup, ...]:
     costs = {
-        turn.index: show_money(to_dollars(cost))
+        turn.index: or_dash(format_dollars)(to_dollars(cost))
         for turn, cost in zip(turns.turns, turns.costs, strict=True)
     }
     priced = replace(frame, show_cost=lambda turn: costs[turn.index])
@@ -275,7 +276,12 @@ def _render(turns: TurnRange, frame: Frame) -> tuple[Markup, ...]:
 
 def _make_frame(session_id: str, project: str | None, translator: Translator) -> Frame:
     query = f"?project={quote(project, safe='')}" if project else ""
-    return Frame(address=make_address(session_id), query=query, translate=translator.translate)
+    return Frame(
+        address=make_address(session_id),
+        query=query,
+        translate=translator.translate,
+        language=translator.language,
+    )
 
 
 def _find_resume_command(found: FoundSession) -> str:

@@ -12,11 +12,11 @@ from typing import Final
 from markupsafe import Markup
 from msgspec import Struct
 
+from recollect.quantities import format_dollars, format_number, format_rate, format_short_number
 from recollect.usage.groups import Group
 from recollect.usage.usage_documents import Figures
 from recollect.web.api.usage_endpoints import UsageAnswer
 from recollect.web.charts import SERIES, Bar, Slice, draw_columns, draw_rows
-from recollect.web.formats import show_money, show_number, show_rate, show_short
 from recollect.web.pages.usage_table import (
     Measure,
     TableRow,
@@ -66,7 +66,9 @@ def make_chart(
         bars = [
             kinds.make_bar(row, slots[row.figures.key]) for row in named if row.figures.key in slots
         ]
-        drawing = draw_columns(axis, bars, show_rate if measure == "cost" else _show_count, caption)
+        drawing = draw_columns(
+            axis, bars, format_rate if measure == "cost" else _show_count, caption
+        )
     else:
         named.sort(key=lambda row: -(measure_figures(row.figures, measure) or 0))
         bars = [kinds.make_bar(row) for row in named[:MAX_ROWS]]
@@ -83,7 +85,7 @@ def make_chart(
 
 def _show_count(tokens: float) -> str:
     """Round numbers without the digit behind the point."""
-    return show_short(tokens).replace(".0", "")
+    return format_short_number(tokens).replace(".0", "")
 
 
 def lay_out(keys: Sequence[str], group: Group) -> tuple[list[str], dict[str | None, int]]:
@@ -186,18 +188,18 @@ class _Kinds:
 
     def _show(self, figures: Figures) -> str:
         if self._measure == "tokens":
-            return show_short(count_tokens(figures))
+            return format_short_number(count_tokens(figures))
         if figures.cost_usd is None:
             return self._translator("usage.unknown")
-        return f"{'≥ ' if figures.unpriced_messages else ''}{show_money(figures.cost_usd)}"
+        return f"{'≥ ' if figures.unpriced_messages else ''}{format_dollars(figures.cost_usd)}"
 
     def _describe(self, row: TableRow, shown: str) -> Iterator[str]:
         figures = row.figures
         yield f"{row.label}: {shown}"
         yield self._translator(
             "usage.bar_title",
-            messages=show_number(figures.messages),
-            tokens=show_number(count_tokens(figures)),
+            messages=format_number(figures.messages),
+            tokens=format_number(count_tokens(figures)),
         )
         if isinstance(figures.models, list):
             yield from (f"{each.model or '—'}: {self._show(each)}" for each in figures.models)

@@ -12,12 +12,13 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup
 from msgspec import UNSET, Meta, Struct
 
+from recollect.quantities import format_duration
 from recollect.usage.groups import Group
 from recollect.usage.usage_documents import Figures, UsageRow
 from recollect.usage.zones import Zone
 from recollect.web.api.usage_endpoints import UsageAnswer
 from recollect.web.charts import draw_share
-from recollect.web.formats import show_base_name, show_duration
+from recollect.web.template_filters import get_base_name
 from recollect.web.templating import Translator
 
 MAX_ROWS: Final = 400
@@ -157,20 +158,20 @@ class _Names:
         if self._group is Group.SESSION:
             return self._titles.get(row.key, row.key)
         if self._group is Group.PROJECT:
-            return show_base_name(row.key)
+            return get_base_name(row.key)
         if self._group is Group.BLOCK:
             return f" {_DASH} ".join(self._iter_clock(row)) or row.key
         return row.key
 
     def detail(self, row: UsageRow) -> str:
         if self._group is Group.SESSION:
-            return show_base_name(row.project) if isinstance(row.project, str) else ""
+            return get_base_name(row.project) if isinstance(row.project, str) else ""
         if self._group is Group.PROJECT:
             return row.key or ""
         if self._group is Group.WEEK and row.key:
             return describe_week(row.key)
         if self._group is Group.BLOCK and isinstance(row.idle_hours_before, int):
-            idle = show_duration(row.idle_hours_before * 3_600_000)
+            idle = format_duration(row.idle_hours_before * 3_600_000, self._translator.language)
             return self._translator("usage.idle", time=idle) if row.idle_hours_before else ""
         return ""
 

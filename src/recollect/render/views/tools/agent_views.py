@@ -7,6 +7,7 @@ Calls of MCP tools, and the tools around MCP servers.
 
 from msgspec import Raw
 
+from recollect.quantities import format_count, format_duration
 from recollect.records.blocks import NestedBlock
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import is_absent
@@ -58,7 +59,6 @@ from recollect.render.views.part_builders import (
     take_line,
 )
 from recollect.render.views.parts import Code, Entry, Output, Part, Picture, Plain
-from recollect.render.views.quantities import count_of, time_of
 from recollect.render.views.tools.tool_view import Case, ToolView, find_title, show_answer
 
 
@@ -95,7 +95,7 @@ def _summarise_agent(case: Case) -> str:
                 "interrupted" if done.was_interrupted else None,
                 _count(done.total_tool_use_count, "tool call"),
                 _count(done.total_tokens, "token"),
-                None if done.total_duration_ms is None else time_of(done.total_duration_ms),
+                None if done.total_duration_ms is None else format_duration(done.total_duration_ms),
             )
         case AgentLaunched():
             return "started in the background"
@@ -109,7 +109,7 @@ def _summarise_agent(case: Case) -> str:
 
 
 def _count(number: int | None, noun: str) -> str | None:
-    return None if number is None else count_of(number, noun)
+    return None if number is None else format_count(number, noun)
 
 
 def _show_answer(case: Case) -> tuple[Part, ...]:
@@ -258,7 +258,7 @@ def _show_block(block: NestedBlock | str) -> tuple[Part, ...]:
 def _summarise(output: tuple[Part, ...]) -> str:
     pictures = sum(isinstance(part, Picture) for part in output)
     text = next((part.text for part in output if isinstance(part, Plain)), "")
-    return join_facts(count_of(pictures, "picture") if pictures else None, take_line(text))
+    return join_facts(format_count(pictures, "picture") if pictures else None, take_line(text))
 
 
 def describe_resources(case: Case) -> ToolView | None:
@@ -273,7 +273,9 @@ def describe_resources(case: Case) -> ToolView | None:
     match case.result:
         case ListMcpResourcesResult(resources=found) | ReadMcpResourceDirResult(resources=found):
             listed = show_entries(map(_show_resource, found))
-            return ToolView(title=title, summary=count_of(len(found), "resource"), output=listed)
+            return ToolView(
+                title=title, summary=format_count(len(found), "resource"), output=listed
+            )
     return ToolView(title=title, summary=take_line(case.text), output=show_answer(case))
 
 
@@ -308,13 +310,13 @@ def describe_refresh(case: Case) -> ToolView | None:
         return ToolView(title=wanted.server or "", output=show_answer(case))
     return ToolView(
         title=wanted.server or "",
-        summary=count_of(len(result.servers), "server"),
+        summary=format_count(len(result.servers), "server"),
         output=show_entries(map(_show_refresh, result.servers)),
     )
 
 
 def _show_refresh(found: McpRefresh) -> Entry:
-    tools = None if found.tool_count is None else count_of(found.tool_count, "tool")
+    tools = None if found.tool_count is None else format_count(found.tool_count, "tool")
     return Entry(found.server, note=join_facts(found.status, tools, found.error) or None)
 
 
@@ -327,6 +329,6 @@ def describe_tool_search(case: Case) -> ToolView | None:
         return ToolView(title=take_line(wanted.query), output=show_answer(case))
     return ToolView(
         title=take_line(wanted.query),
-        summary=count_of(len(result.matches), "tool"),
+        summary=format_count(len(result.matches), "tool"),
         output=show_entries(map(Entry, result.matches)),
     )

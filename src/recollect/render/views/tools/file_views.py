@@ -12,6 +12,7 @@ one that went well only repeats it.
 import re
 from collections.abc import Iterable
 
+from recollect.quantities import format_bytes, format_count
 from recollect.records.blocks import ToolResult
 from recollect.records.tools import LineCount, ToolOutput, count_patch_lines
 from recollect.records.tools.file_tools import (
@@ -46,7 +47,6 @@ from recollect.render.views.part_builders import (
     show_value,
 )
 from recollect.render.views.parts import Code, Diff, Output, Part, Picture
-from recollect.render.views.quantities import count_of, size_of
 from recollect.render.views.tools.tool_view import Case, ToolView
 from recollect.session.file_events import FileAction, FileEvent, build_file_events
 from recollect.session.prompt_contexts import separate_words
@@ -85,7 +85,7 @@ def _show_found(case: Case, path: str) -> tuple[str, tuple[Part, ...]]:
             return _describe_range(file), _show_text(file, path)
         case ReadNotebook(file=notebook):
             cells = notebook.cells
-            return count_of(len(cells), "cell"), _join(_show_cell(cell, path) for cell in cells)
+            return format_count(len(cells), "cell"), _join(_show_cell(cell, path) for cell in cells)
         case ReadUnchanged():
             return "unchanged since it was last read", ()
     return _show_media(result, path) or _show_seen(case, path)
@@ -100,7 +100,7 @@ def _describe_range(file: TextFile) -> str:
     start, total = file.start_line or 1, file.total_lines
     cut = "cut by the token limit" if file.truncated_by_token_cap else None
     if not lines or total is None or (start == 1 and lines >= total):
-        return join_facts(count_of(lines, "line"), cut)
+        return join_facts(format_count(lines, "line"), cut)
     return join_facts(f"lines {start:,} to {start + lines - 1:,} of {total:,}", cut)
 
 
@@ -125,14 +125,14 @@ def _show_media(result: ToolOutput | None, path: str) -> tuple[str, tuple[Part, 
             return join_facts("a PDF", _size(pdf.original_size)), (picture,)
         case ReadParts(file=parts):
             pages = len(result.pages) if parts.count is None else parts.count
-            return count_of(pages, "page"), tuple(
+            return format_count(pages, "page"), tuple(
                 Picture(page.media_type or _IMAGE, page.base64) for page in result.pages
             )
     return None
 
 
 def _size(size: int | None) -> str | None:
-    return None if size is None else size_of(size)
+    return None if size is None else format_bytes(size)
 
 
 def _show_seen(case: Case, path: str) -> tuple[str, tuple[Part, ...]]:
@@ -147,7 +147,7 @@ def _show_seen(case: Case, path: str) -> tuple[str, tuple[Part, ...]]:
     said = show_plain(rest)
     if code is None:
         return "", said
-    return count_of(count_text_lines(code.text), "line"), (code, *said)
+    return format_count(count_text_lines(code.text), "line"), (code, *said)
 
 
 def strip_numbers(text: str, path: str | None) -> tuple[Code | None, str]:

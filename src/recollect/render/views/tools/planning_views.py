@@ -5,6 +5,7 @@ Tools that make the model come back later.
 Tools that move the session into a git worktree and out of it.
 """
 
+from recollect.quantities import format_count, format_duration
 from recollect.records.tools.planning_tools import (
     AskUserQuestionInput,
     AskUserQuestionResult,
@@ -58,7 +59,6 @@ from recollect.render.views.parts import (
     Part,
     Question,
 )
-from recollect.render.views.quantities import count_of, time_of
 from recollect.render.views.tools.tool_view import Case, ToolView, show_answer
 from recollect.session.tool_calls import ToolStatus
 
@@ -181,7 +181,7 @@ def describe_task_list(case: Case) -> ToolView | None:
     if not isinstance(case.result, TaskListResult):
         lines = tuple(line for line in case.text.split("\n") if line.strip())
         return ToolView(
-            summary=count_of(len(lines), "line"), output=show_entries(map(Entry, lines))
+            summary=format_count(len(lines), "line"), output=show_entries(map(Entry, lines))
         )
     tasks = case.result.tasks
     return ToolView(
@@ -272,7 +272,7 @@ def describe_findings(case: Case) -> ToolView | None:
     if not isinstance(wanted, ReportFindingsInput):
         return None
     return ToolView(
-        title=count_of(len(wanted.findings), "finding"),
+        title=format_count(len(wanted.findings), "finding"),
         summary=wanted.level or "",
         input=show_entries(map(_show_finding, wanted.findings)),
     )
@@ -315,7 +315,9 @@ def describe_cron_list(case: Case) -> ToolView | None:
     if not isinstance(case.result, CronListResult):
         return ToolView(output=show_answer(case))
     jobs = case.result.jobs
-    return ToolView(summary=count_of(len(jobs), "job"), output=show_entries(map(_show_job, jobs)))
+    return ToolView(
+        summary=format_count(len(jobs), "job"), output=show_entries(map(_show_job, jobs))
+    )
 
 
 def _show_job(job: CronJob) -> Entry:
@@ -334,12 +336,12 @@ def describe_wakeup(case: Case) -> ToolView | None:
     return ToolView(
         title=join_facts(
             "stop" if wanted.stop else None,
-            None if delay is None else f"in {time_of(delay * 1000)}",
+            None if delay is None else f"in {format_duration(delay * 1000)}",
             take_line(wanted.reason or ""),
         ),
         summary=join_facts(
             "stopped" if set_for.stopped else None,
-            None if clamped is None else f"set to {time_of(clamped * 1000)}",
+            None if clamped is None else f"set to {format_duration(clamped * 1000)}",
         ),
         input=show_prose(wanted.prompt),
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from msgspec import Raw, Struct
 
+from recollect.quantities import format_bytes, format_count
 from recollect.records.blocks import ServerToolResult
 from recollect.records.decoding import decode_value
 from recollect.records.tools.lookup_tools import (
@@ -35,7 +36,6 @@ from recollect.render.views.part_builders import (
     take_line,
 )
 from recollect.render.views.parts import Entry, Part
-from recollect.render.views.quantities import count_of, size_of
 from recollect.render.views.tools.tool_view import Case, ToolView
 
 _MATCH = re.compile(r"(.+?):(\d{1,9}):")
@@ -58,7 +58,7 @@ def describe_glob(case: Case) -> ToolView | None:
         total, cut = len(names), None
     return ToolView(
         title=wanted.pattern,
-        summary=join_facts(count_of(total, "file"), cut),
+        summary=join_facts(format_count(total, "file"), cut),
         input=show_fields(("path", wanted.path)),
         output=_list_files(names, total - len(names)),
     )
@@ -109,12 +109,12 @@ def _show_matches(wanted: GrepInput, result: GrepResult) -> tuple[str, tuple[Par
     if result.content is None or result.mode == "files_with_matches":
         names = result.filenames
         omitted = max((result.total_files or 0) - len(names), 0)
-        return count_of(len(names) + omitted, "file"), _list_files(names, omitted)
+        return format_count(len(names) + omitted, "file"), _list_files(names, omitted)
     lines = result.content.split("\n") if result.content.strip() else []
     omitted = max((result.total_lines or 0) - len(lines), 0)
     found = result.num_matches if result.mode == "count" else len(lines) + omitted
     noun = "match" if result.mode == "count" else "line"
-    counted = count_of(found or 0, noun, f"{noun}es" if noun == "match" else None)
+    counted = format_count(found or 0, noun, f"{noun}es" if noun == "match" else None)
     return counted, show_entries(_read_lines(lines, wanted.path), omitted)
 
 
@@ -142,7 +142,7 @@ def describe_ls(case: Case) -> ToolView | None:
     lines = tuple(line for line in case.text.split("\n") if line.strip())
     return ToolView(
         title=wanted.path,
-        summary=count_of(len(lines), "line"),
+        summary=format_count(len(lines), "line"),
         input=show_fields(("ignore", wanted.ignore)),
         output=show_entries(map(Entry, lines)),
     )
@@ -160,7 +160,7 @@ def describe_lsp(case: Case) -> ToolView | None:
         title=join_facts(wanted.operation, place),
         summary=take_line(text)
         if found.result_count is None
-        else count_of(found.result_count, "result"),
+        else format_count(found.result_count, "result"),
         input=show_fields(("query", wanted.query), ("character", wanted.character)),
         output=show_plain(text),
     )
@@ -191,7 +191,7 @@ def describe_search(case: Case) -> ToolView | None:
     said = show_prose(case.text) if not isinstance(result, WebSearchResult) else ()
     return ToolView(
         title=take_line(wanted.query),
-        summary=count_of(hits, "result") if found else take_line(case.text),
+        summary=format_count(hits, "result") if found else take_line(case.text),
         input=show_fields(("only", wanted.allowed_domains), ("without", wanted.blocked_domains)),
         output=(*(part for group in found for part in _show_group(group)), *said),
     )
@@ -216,7 +216,7 @@ def describe_fetch(case: Case) -> ToolView | None:
     code = None if page.code is None else f"{page.code} {page.code_text or ''}".rstrip()
     return ToolView(
         title=wanted.url,
-        summary=join_facts(code, None if page.bytes is None else size_of(page.bytes)),
+        summary=join_facts(code, None if page.bytes is None else format_bytes(page.bytes)),
         input=(
             *show_entries((Entry(wanted.url, url=wanted.url),)),
             *show_prose(wanted.prompt),
@@ -232,7 +232,7 @@ def describe_server_search(case: Case) -> ToolView | None:
         return None
     return ToolView(
         title=take_line(query.query),
-        summary=count_of(len(hits), "result"),
+        summary=format_count(len(hits), "result"),
         output=show_entries(
             Entry(hit.title or hit.url or "", url=hit.url, note=hit.page_age) for hit in hits
         ),

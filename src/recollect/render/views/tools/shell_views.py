@@ -2,6 +2,7 @@
 
 import re
 
+from recollect.quantities import format_count, format_duration
 from recollect.records.tools import TextResult, UnknownResult
 from recollect.records.tools.shell_tools import (
     BackgroundTask,
@@ -28,7 +29,6 @@ from recollect.render.views.part_builders import (
     take_line,
 )
 from recollect.render.views.parts import Code, Output, Part, Picture
-from recollect.render.views.quantities import count_of, time_of
 from recollect.render.views.tools.tool_view import Case, ToolView, find_media
 
 _IMAGE_URL = re.compile(r"data:([\w.+/-]{1,80});base64,")
@@ -51,7 +51,7 @@ def describe_command(case: Case) -> ToolView | None:
 def _show_options(wanted: ShellInput) -> tuple[Part, ...]:
     return show_fields(
         ("description", wanted.description),
-        ("timeout", time_of(wanted.timeout) if wanted.timeout else None),
+        ("timeout", format_duration(wanted.timeout) if wanted.timeout else None),
         ("in the background", wanted.run_in_background or None),
         ("without sandbox", wanted.dangerously_disable_sandbox or None),
     )
@@ -68,7 +68,7 @@ def _list_facts(result: ShellResult) -> tuple[str | None, ...]:
     task, late = result.background_task_id, result.timed_out_after_ms
     return (
         "interrupted" if result.interrupted else None,
-        f"timed out after {time_of(late)}" if late else None,
+        f"timed out after {format_duration(late)}" if late else None,
         f"runs in the background as {task}" if task else None,
         result.return_code_interpretation,
         *_list_git(result.git_operation or GitOperation()),
@@ -96,8 +96,8 @@ def _count_output(lines: int, case: Case) -> str:
     pictures = len(find_media(case.call))
     return (
         join_facts(
-            count_of(lines, "line") if lines else None,
-            count_of(pictures, "picture") if pictures else None,
+            format_count(lines, "line") if lines else None,
+            format_count(pictures, "picture") if pictures else None,
         )
         or "no output"
     )

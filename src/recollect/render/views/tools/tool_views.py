@@ -7,9 +7,9 @@ and an answer that the view of its tool does not show. To add a tool, add it to 
 
 from msgspec.structs import replace
 
+from recollect.quantities import format_bytes
 from recollect.render.views.part_builders import show_fields, show_plain, take_line
 from recollect.render.views.parts import Output, Part, Picture, Plain
-from recollect.render.views.quantities import size_of
 from recollect.render.views.tools import (
     agent_views,
     file_views,
@@ -177,6 +177,6 @@ def _name_spilled(view: ToolView, call: ToolCall) -> ToolView:
     spilled = call.spilled
     if spilled is None:
         return view
-    size = None if spilled.size is None else size_of(spilled.size)
+    size = None if spilled.size is None else format_bytes(spilled.size)
     named = show_fields(("whole output in", spilled.recorded_path), ("size", size))
     return replace(view, output=(*view.output, *named))

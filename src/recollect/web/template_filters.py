@@ -1,0 +1,92 @@
+"""The filters of the templates: `recollect.quantities` in the reader's language, and few more.
+
+A missing figure is a dash. Text from a transcript is escaped by the templates, not here.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import wraps
+from typing import Final, TypeVar
+
+from jinja2 import pass_context
+from jinja2.runtime import Context
+
+from recollect.quantities import (
+    format_bytes,
+    format_dollars,
+    format_duration,
+    format_number,
+    format_rate,
+    format_short_number,
+    format_time,
+)
+from recollect.session.times import parse_time
+
+Value = TypeVar("Value")
+DASH: Final = "—"
+
+
+def or_dash(format_value: Callable[[Value], str]) -> Callable[[Value | None], str]:
+    """Return `format_value` with a dash for None and for what has no text."""
+
+    @wraps(format_value)
+    def format_any(value: Value | None) -> str:
+        return DASH if value is None else format_value(value) or DASH
+
+    return format_any
+
+
+def get_base_name(path: str) -> str:
+    """Return the last part of a path of any system; the path itself if it has no parts."""
+    return re.split(r"[/\\]", path.rstrip("/\\"))[-1] or path
+
+
+def count_days_left(moment: str, now: float) -> int:
+    """Return the whole days from a Unix timestamp to a moment; 0 if that has passed."""
+    left = datetime.fromisoformat(moment) - datetime.fromtimestamp(now, UTC)
+    return max(left.days, 0)
+
+
+def _format_exact(dollars: float) -> str:
+    """Format dollars to the hundredth of a cent, for figures that are to be added up."""
+    return format_dollars(dollars, 4)
+
+
+def _format_timestamp(text: str | None) -> str:
+    return format_time(parse_time(text))
+
+
+def _format_iso(seconds: float) -> str:
+    """Return a Unix timestamp as the `datetime` of a `time` element."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat()
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+@pass_context
+def _duration(context: Context, milliseconds: float | None) -> str:
+    language = context["t"].language
+    return DASH if milliseconds is None else format_duration(milliseconds, language)
+
+
+@pass_context
+def _bytes(context: Context, count: int | None) -> str:
+    return DASH if count is None else format_bytes(count, context["t"].language)
+
+
+FILTERS: Final[dict[str, Callable[..., object]]] = {
+    "number": or_dash(format_number),
+    "short": or_dash(format_short_number),
+    "bytes": _bytes,
+    "money": or_dash(format_dollars),
+    "exact_money": or_dash(_format_exact),
+    "rate": format_rate,
+    "duration": _duration,
+    "moment": or_dash(format_time),
+    "time": _format_timestamp,
+    "iso": or_dash(_format_iso),
+    "days_left": count_days_left,
+    "base_name": get_base_name,
+}

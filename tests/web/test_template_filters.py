@@ -1,0 +1,69 @@
+"""Tests of recollect.web.template_filters."""
+
+import pytest
+
+from recollect.web.template_filters import FILTERS, count_days_left, get_base_name
+
+NOON = 1_794_744_000
+"""2026-11-15T12:00:00Z."""
+
+
+@pytest.mark.parametrize(
+    ("moment", "days"),
+    [
+        ("2026-11-15T12:00:00+00:00", 0),
+        ("2026-11-16T11:59:59+00:00", 0),
+        ("2026-11-16T12:00:00+00:00", 1),
+        ("2026-11-22T13:00:00+01:00", 7),
+        ("2026-11-01T00:00:00+00:00", 0),
+        ("9999-12-31T23:59:59+00:00", 2_912_124),
+    ],
+)
+def test_days_left(moment: str, days: int) -> None:
+    """Only whole days are counted, and none if the moment has passed."""
+    assert count_days_left(moment, NOON) == days
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/home/mina/projects/tidepool", "tidepool"),
+        ("/home/mina/projects/tidepool/", "tidepool"),
+        (r"C:\Users\mina\notes", "notes"),
+        ("-home-mina-notes", "-home-mina-notes"),
+        ("/", "/"),
+        ("", ""),
+        ("/home/mina/文档/菜谱", "菜谱"),
+    ],
+)
+def test_base_names(path: str, name: str) -> None:
+    """The name is the last part of a path of any system."""
+    assert get_base_name(path) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("number", None, "—"),
+        ("number", 1234, "1,234"),
+        ("short", None, "—"),
+        ("short", 12_345, "12.3K"),
+        ("money", None, "—"),
+        ("money", 0.001, "<$0.01"),
+        ("exact_money", None, "—"),
+        ("exact_money", 1234.5, "$1,234.5000"),
+        ("moment", None, "—"),
+        ("moment", NOON, "2026-11-15 12:00"),
+        ("moment", 1e18, "—"),
+        ("time", None, ""),
+        ("time", "2026-11-12T06:00:00.000Z", "2026-11-12 06:00"),
+        ("time", "2026-11-12T06:00:00", "2026-11-12 06:00"),
+        ("time", "not a moment at all", ""),
+        ("iso", NOON, "2026-11-15T12:00:00+00:00"),
+        ("iso", 1e18, "—"),
+    ],
+)
+def test_filters(name: str, value: object, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing figure is a dash, and times are those of the server's time zone."""
+    monkeypatch.setenv("TZ", "UTC")
+    assert FILTERS[name](value) == shown
