@@ -1,9 +1,8 @@
-"""Where a conversation was taken up twice, and the main path: all that was not left behind.
+"""Branches of a conversation, and the main path: everything that was not abandoned.
 
 `attachment`, `progress` and `system` records are links like any other, but transparent: they never
-make a branch. So are asides: commands that nobody answers, and what clients inject. Only what
-stands behind another continuation of the same record was left behind; a chain that merely breaks
-off was not.
+make a branch. The same holds for asides: commands without a reply, and what clients inject. Only
+what follows a continuation that was not chosen is abandoned; a chain that merely ends is not.
 """
 
 from collections import defaultdict
@@ -23,17 +22,17 @@ _OPAQUE = (User, Assistant, CompactBoundary)
 _ASIDES = (InputKind.INJECTED, InputKind.COMMAND_OUTPUT, InputKind.SHELL_OUTPUT)
 
 START = ""
-"""Stands for the beginning of a file where a record is expected."""
+"""The start of a file, where a record is expected."""
 
 NOWHERE = "<nowhere>"
-"""Stands for a record that is lost."""
+"""A record that is lost."""
 
 
 class Branch(Struct, frozen=True):
-    """A place where the conversation was taken up twice.
+    """A record with two continuations.
 
-    `at` is the record both continuations follow ("" for the very start), `options` their first
-    records in file order, and `chosen` the one on the main path, if any is.
+    `at` is the record that both follow ("" for the very start), `options` their first records in
+    file order, and `chosen` the one on the main path, if any.
     """
 
     at: str
@@ -44,10 +43,10 @@ class Branch(Struct, frozen=True):
 def find_branches(
     tree: Tree, path: Iterable[str], *, rewound_to_start: bool = False
 ) -> tuple[Branch, ...]:
-    """The real branches: two prompts of a person, or two different replies, after one record.
+    """Find the real branches: two user prompts, or two different replies, after one record.
 
-    Several beginnings are a branch only if a rewind to the start is known: files are also begun
-    anew, put together, or without links at all. `path` leads to the live end.
+    Several beginnings are a branch only after a rewind to the start: files are also restarted,
+    concatenated, or written without links. `path` leads to the live end.
     """
     kinds = {u: read_kind(link) for u, link in tree.links.items() if isinstance(link, User)}
     asides = {uuid for uuid in kinds if _is_aside(tree, kinds, uuid)}
@@ -74,10 +73,10 @@ def find_branches(
 def find_main_path(
     tree: Tree, path: Sequence[str], list_branches: Callable[[], Sequence[Branch]]
 ) -> tuple[str, ...]:
-    """`path` with all else that was said and not left behind, each behind what precedes it.
+    """Return `path` with every other message that was not abandoned, each after its predecessor.
 
-    Most sessions are one path: branches, which take a look at every prompt, are asked for only
-    where something hangs beside it.
+    Most sessions are a single path, so branches, which need a look at every prompt, are computed
+    only if there is something beside it.
     """
     on_path = set(path)
     beside = [u for u, each in tree.links.items() if u not in on_path and isinstance(each, _SPOKEN)]
@@ -96,7 +95,7 @@ def find_main_path(
 
 
 def find_left_behind(tree: Tree, branches: Iterable[Branch]) -> frozenset[str]:
-    """All that follows from a continuation of which another one was chosen."""
+    """Return everything that follows a continuation that was not chosen."""
     waiting = [
         option
         for branch in branches
@@ -112,7 +111,7 @@ def find_left_behind(tree: Tree, branches: Iterable[Branch]) -> frozenset[str]:
 
 
 def _choose_apart(tree: Tree, branches: Sequence[Branch]) -> list[Branch]:
-    """`branches`, those in pieces of a broken chain beside the path decided by their last word."""
+    """Decide branches in detached pieces of the chain by their last message."""
     if all(branch.chosen for branch in branches):
         return list(branches)
     left = find_left_behind(tree, branches)
@@ -126,7 +125,7 @@ def _choose_apart(tree: Tree, branches: Sequence[Branch]) -> list[Branch]:
 
 
 def _find_ends(tree: Tree) -> dict[str, int]:
-    """The rank of the last thing said that follows from each link, by the lines of the file."""
+    """Return the file rank of the last message that follows each link."""
     ends: dict[str, int] = {}
     said = sorted(
         (place_of(each), n, u) for n, (u, each) in enumerate(tree.links.items()) if is_said(each)
@@ -140,14 +139,14 @@ def _find_ends(tree: Tree) -> dict[str, int]:
 
 
 def _is_aside(tree: Tree, kinds: dict[str, InputKind], uuid: str) -> bool:
-    """Whether the conversation passes `uuid` by: most commands are for the client alone."""
+    """Return whether `uuid` is no part of the conversation: most commands are for the client."""
     if kinds[uuid] in (InputKind.COMMAND, InputKind.SHELL):
         return not _is_answered(tree, kinds, uuid)
     return kinds[uuid] in _ASIDES
 
 
 def _is_answered(tree: Tree, kinds: dict[str, InputKind], uuid: str) -> bool:
-    """Whether a reply follows before anybody else asks for something."""
+    """Return whether a reply follows before the next prompt."""
     waiting = list(tree.children.get(uuid, ()))
     while waiting:
         below = waiting.pop()
@@ -159,7 +158,7 @@ def _is_answered(tree: Tree, kinds: dict[str, InputKind], uuid: str) -> bool:
 
 
 def _find_anchors(tree: Tree, asides: set[str]) -> dict[str, str]:
-    """The record that each link continues, past what is transparent; NOWHERE when that is lost."""
+    """Return the record that each link continues, past transparent ones; NOWHERE if it is lost."""
     anchors: dict[str, str] = {}
     for uuid in tree.links:
         found = anchors.get(uuid) or _find_stop(tree, uuid, asides)
@@ -174,7 +173,7 @@ def _find_anchors(tree: Tree, asides: set[str]) -> dict[str, str]:
 
 
 def _find_stop(tree: Tree, uuid: str, asides: set[str]) -> str | None:
-    """The anchor of `uuid` if one can be told without looking further up."""
+    """Return the anchor of `uuid` if it can be determined without going further up."""
     above = tree.parents[uuid]
     if above is None:
         return NOWHERE if tree.links[uuid].parent_uuid else START

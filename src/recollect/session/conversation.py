@@ -1,11 +1,11 @@
 """The records of a session, and the conversation that they form.
 
 `Log` keeps records as they were written, at a constant cost per record. A repeated `uuid` replaces
-the first line that had it, in its position, unless words would be lost; sidechain records inside a
-main session are set apart, because they belong to subagents. `read_conversation` leaves out lines
+the first line that had it, in its position, unless text would be lost; sidechain records inside a
+main session are kept apart, because they belong to subagents. `read_conversation` leaves out lines
 that a resuming client wrote a second time and inserts prompts that only the queue holds.
-`find_copied` finds replies copied from another session by what this file alone shows; usage, which
-compares all files, comes to the same result.
+`find_copied` finds replies copied from another session using this file alone; usage, which compares
+all files, comes to the same result.
 """
 
 from bisect import bisect_left
@@ -32,30 +32,30 @@ NIL_UUID = "00000000-0000-0000-0000-000000000000"
 
 
 class Log:
-    """What a session has read so far."""
+    """The records of a session read so far."""
 
     def __init__(self) -> None:
         self.record_count = 0
         self.chain: list[Chain] = []
         """Links of this session's own conversation, each uuid once."""
         self.superseded: list[Assistant] = []
-        """Lines that a later line with the same uuid replaced; their usage may be the larger."""
+        """Lines replaced by a later line with the same uuid; their usage may be larger."""
         self.sidechain: list[Chain] = []
         """Lines of subagents that old clients wrote into the session's own file."""
         self.states: list[State] = []
         self.queue: list[QueueLine] = []
-        """What entered and left the queue of prompts, and where."""
+        """What entered and left the prompt queue, and where."""
         self.irregular: list[Damaged | Torn | Oversized | Unknown] = []
         self.starts_in_sidechain: bool | None = None
-        """Whether this is a subagent's own transcript; unknown until somebody has spoken."""
+        """Whether this is a subagent's own transcript; None until the first message."""
         self.rewound_to_start = False
-        """Whether the client once noted that nothing of the conversation was left."""
+        """Whether the client recorded that nothing of the conversation was left."""
         self._places: dict[str, tuple[list[Chain], int]] = {}
         self._namesakes: dict[str, list[str]] = {}
-        """Names of the lines that say something else under a uuid that was taken."""
+        """Names of lines with different content under a uuid that is already in use."""
 
     def extend(self, records: Iterable[Record]) -> None:
-        """Take in `records`, which follow those already here."""
+        """Append `records`."""
         for record in records:
             self.record_count += 1
             if isinstance(record, Chain) and (record.uuid or not isinstance(record, Unknown)):
@@ -71,12 +71,12 @@ class Log:
                 self.irregular.append(record)
 
     def find(self, uuid: str) -> Chain | None:
-        """Return the link of that uuid, be it a copy of another one or a subagent's."""
+        """Return the link with that uuid, even if it is a copy or a subagent's."""
         links, index = self._places.get(uuid, ((), 0))
         return links[index] if links else None
 
     def find_names(self, uuid: str) -> tuple[str, ...]:
-        """Return the names of all links that were written with that uuid, the first one first."""
+        """Return the names of all links written with that uuid, in file order."""
         return (uuid, *self._namesakes.get(uuid, ()))
 
     def _add_link(self, record: Chain) -> None:
@@ -95,7 +95,7 @@ class Log:
             links.append(record)
 
     def _add_again(self, record: Chain, uuid: str, links: list[Chain]) -> None:
-        """Take in a line whose uuid is known: in the place of the line that it repeats, if any."""
+        """Add a line whose uuid is known, replacing the line that it repeats, if any."""
         names = self._namesakes.get(uuid, [])
         for name in (uuid, *names):
             place, index = self._places[name]
@@ -108,7 +108,7 @@ class Log:
         name = f"{uuid}-{len(names) + 2}"
         self._namesakes[uuid] = [*names, name]
         self._places[name] = (links, len(links))
-        # It follows what stands before it: by its own parent it would be another continuation.
+        # It follows the line before it: by its own parent it would be another continuation.
         above = links[-1].uuid if links else None
         links.append(replace(record, uuid=name, parent_uuid=above))
 
@@ -118,17 +118,17 @@ def _rename(record: Chain, replaced: Chain) -> Chain:
 
 
 def _words_of(record: Chain) -> str:
-    """What a reader would miss if the line of `record` were replaced."""
+    """Return the text that would be lost if the line of `record` were replaced."""
     if isinstance(record, User | Assistant):
         return join_text(list_blocks(record.message.content if record.message else None))
     return (record.content or "") if isinstance(record, System) else ""
 
 
 def find_copies(chain: Sequence[Chain]) -> dict[str, str]:
-    """The uuids of lines that repeat an earlier one, and the uuids of those.
+    """Return the uuids of lines that repeat an earlier one, with the uuid of that one.
 
-    Only behind a second beginning, and only down to the last line that an id proves to be a copy:
-    people say the same words twice.
+    Only after a second beginning, and only up to the last line that an id proves to be a copy:
+    people do say the same thing twice.
     """
     roots = (pair for pair in enumerate(chain) if not pair[1].parent_uuid)
     starts = [place for place, link in roots if _begins(link)][1:]
@@ -150,7 +150,7 @@ def find_copies(chain: Sequence[Chain]) -> dict[str, str]:
 
 
 def _repeats_id(chain: Sequence[Chain], starts: Sequence[int]) -> bool:
-    """Whether an id stands behind two beginnings: without one no line can be proven a copy."""
+    """Return whether an id occurs after two beginnings: without one, no line is provably a copy."""
     seen: set[str] = set()
     for start, stop in pairwise((0, *starts, len(chain))):
         ids = {each for link in chain[start:stop] for each in _iter_ids(link)}
@@ -161,7 +161,7 @@ def _repeats_id(chain: Sequence[Chain], starts: Sequence[int]) -> bool:
 
 
 def _iter_ids(link: Chain) -> Iterator[str]:
-    """The ids of the message of `link`, of its calls and of those that it answers."""
+    """Yield the ids of the link's message, of its calls and of the calls it has results for."""
     if isinstance(link, Assistant) and link.message is not None:
         if link.message.id:
             yield link.message.id
@@ -171,7 +171,7 @@ def _iter_ids(link: Chain) -> Iterator[str]:
 
 
 def drop_copies(chain: Sequence[Chain], copies: dict[str, str]) -> list[Chain]:
-    """`chain` without the copies; what follows a copy follows its original."""
+    """Return `chain` without the copies; what follows a copy follows its original."""
     return [
         replace(link, parent_uuid=copies[link.parent_uuid]) if link.parent_uuid in copies else link
         for link in chain
@@ -180,12 +180,12 @@ def drop_copies(chain: Sequence[Chain], copies: dict[str, str]) -> list[Chain]:
 
 
 def _begins(link: Chain) -> bool:
-    """Whether somebody speaks without following anything, as in the first line of a copy."""
+    """Return whether `link` is a message without a parent, like the first line of a copy."""
     return not link.parent_uuid and link.uuid is not None and isinstance(link, User | Assistant)
 
 
 class _Originals:
-    """What was said, by its marks, in the order of the file."""
+    """Lines that are not copies, by their fingerprints, in file order."""
 
     def __init__(self, chain: Sequence[Chain]) -> None:
         self._places: defaultdict[str, list[int]] = defaultdict(list)
@@ -195,18 +195,18 @@ class _Originals:
             self.add(link)
 
     def add(self, link: Chain) -> None:
-        """Take in a line that is no copy."""
+        """Add a line that is not a copy."""
         if link.uuid:
             for mark in _list_marks(link):
                 self._places[mark].append(len(self._uuids))
             self._uuids.append(link.uuid)
 
     def rewind(self) -> None:
-        """Compare with the first line again."""
+        """Start comparing with the first line again."""
         self._reached = 0
 
     def find(self, link: Chain) -> str | None:
-        """The line that `link` repeats, not before the one that was repeated last."""
+        """Return the line that `link` repeats, no earlier than the last one found."""
         found = [self._find_place(mark) for mark in _list_marks(link)]
         places = [place for place in found if place is not None]
         if not places or len(places) < len(found):
@@ -221,7 +221,7 @@ class _Originals:
 
 
 def _has_id(link: Chain) -> bool:
-    """Whether an id says what a line is, not its content alone."""
+    """Return whether a line is identified by an id, not only by its content."""
     message = link.message if isinstance(link, User | Assistant) else None
     if message is None:
         return False
@@ -229,7 +229,7 @@ def _has_id(link: Chain) -> bool:
 
 
 def _list_marks(link: Chain) -> list[str]:
-    """What stays the same in each block of a line when it is copied."""
+    """Return what stays the same in each block when a line is copied."""
     if not isinstance(link, User | Assistant) or link.message is None:
         return []
     blocks = list_blocks(link.message.content)
@@ -253,7 +253,7 @@ def _mark_block(block: ContentBlock, owner: str | None) -> str:
 def find_copied(
     chain: Iterable[Chain], states: Iterable[State], messages: Iterable[Message]
 ) -> frozenset[str]:
-    """The ids of the replies that were copied."""
+    """Return the ids of copied replies."""
     replies = [m for m in messages if m.role == "assistant" and not m.is_synthetic]
     began = _find_beginning(chain, states)
     older = {m.id for m in replies if _is_forked(m) or _is_before(m, began)}
@@ -261,7 +261,7 @@ def find_copied(
 
 
 def _find_beginning(chain: Iterable[Chain], states: Iterable[State]) -> datetime | None:
-    """The first time in the file, whichever record has it."""
+    """Return the first time in the file, of any record."""
     firsts = (
         next((each for each in records if each.timestamp), None) for records in (chain, states)
     )
@@ -270,7 +270,7 @@ def _find_beginning(chain: Iterable[Chain], states: Iterable[State]) -> datetime
 
 
 def _find_without_request(replies: Sequence[Message]) -> set[str]:
-    """Replies at the beginning that lack a request, where later ones have theirs."""
+    """Return replies at the start without a request id, if later ones have one."""
     if not any(reply.request_id for reply in replies):
         return set()
     return {reply.id for reply in takewhile(lambda reply: not reply.request_id, replies)}
@@ -290,17 +290,17 @@ def _offset(record: Record) -> int:
 
 
 class Conversation(Struct, frozen=True):
-    """Links in the order of the file, each uuid once."""
+    """Links in file order, each uuid once."""
 
     chain: Sequence[Chain]
     superseded: Sequence[Assistant]
-    """Lines that others replace; their usage may be the larger."""
+    """Lines replaced by others; their usage may be larger."""
     copies: dict[str, str]
-    """Uuids of lines that were left out, and of those that they repeat."""
+    """Uuids of lines that were left out, with those that they repeat."""
 
 
 def read_conversation(log: Log) -> Conversation:
-    """The conversation that `log` holds."""
+    """Return the conversation in `log`."""
     chain = insert_queued(log.chain, log.queue) if log.queue else log.chain
     copies = find_copies(chain)
     if not copies:

@@ -1,14 +1,12 @@
-"""The one rule of what a reader sees by default.
-
-Hidden is what the client injected, bookkeeping, and what is empty; nothing is dropped, and every
-view can show all of it.
-
-Records → messages: what was said, once each.
+"""Messages from records, and the one rule for which of them are visible by default.
 
 The client writes one line per content block; the lines of one response share `message.id` and are
-united here. Content is the union of the lines, and the largest usage is the final one, because
-earlier lines may carry a placeholder. A queued prompt that exists only as an attachment, or only
-in the queue, is a message too.
+joined here. Content is the union of the lines, and the largest usage is the final one, because
+earlier lines may carry a placeholder. A queued prompt that exists only as an attachment, or only in
+the queue, is a message too.
+
+Hidden are texts that the client injected, bookkeeping, and empty messages; nothing is dropped, and
+every view can show all of it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,14 +28,14 @@ HIDDEN_KINDS = frozenset({InputKind.INJECTED, InputKind.WARMUP})
 
 
 def is_visible_prompt(prompt: Prompt) -> bool:
-    """Whether a user record is worth a reader's eye."""
+    """Return whether a user record is shown by default."""
     return prompt.kind not in HIDDEN_KINDS
 
 
 def is_visible_reply(
     content: tuple[ContentBlock, ...], *, is_failure: bool, is_made_up: bool
 ) -> bool:
-    """Whether a reply is: it says or does something, or tells of a failure."""
+    """Return whether a reply is shown by default: it has content, or reports a failure."""
     if is_failure:
         return True
     says_something = any(not is_empty_block(block) for block in content)
@@ -45,7 +43,7 @@ def is_visible_reply(
 
 
 def is_empty_block(block: ContentBlock) -> bool:
-    """Whether there is nothing to read in `block`."""
+    """Return whether there is nothing to read in `block`."""
     match block:
         case Text():
             return not block.words.strip()
@@ -57,12 +55,12 @@ def is_empty_block(block: ContentBlock) -> bool:
 
 
 def _is_filler(content: tuple[ContentBlock, ...]) -> bool:
-    """The line by which older clients fill the place of an answer that nobody asked for."""
+    """Return whether this is the placeholder that older clients write if no reply was requested."""
     return all(isinstance(b, Text) and b.words == "No response requested." for b in content)
 
 
 class ApiFailure(Struct, frozen=True):
-    """Why the API gave no answer, as the client put it."""
+    """Why the API did not answer, according to the client."""
 
     text: str
     error: str | None
@@ -93,7 +91,7 @@ class Message(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The words of its text blocks."""
+        """The text of its text blocks."""
         return join_text(self.content)
 
     @property
@@ -137,7 +135,7 @@ def build_messages(
 
 
 def _key_of(record: Assistant) -> str | None:
-    """What makes lines one message; lines that the client made up stand for themselves."""
+    """Return the key that lines of one message share; lines made up by the client stay separate."""
     message = record.message
     if message is None or not message.id or message.model == SYNTHETIC_MODEL:
         return record.uuid
@@ -189,9 +187,10 @@ def _unite(key: str, lines: list[Assistant], superseded: list[Assistant]) -> Mes
 
 
 def _unite_content(lines: list[Assistant]) -> tuple[ContentBlock, ...]:
-    """The blocks of all lines: by `apiBlockIndex` where each line has one, else as they came.
+    """Join the blocks of all lines: by `apiBlockIndex` if each line has one, else in file order.
 
-    A line written again repeats a call's id, or the block at its index; nothing else is a copy.
+    A repeated line has the id of a known call, or the block at the same index; nothing else is a
+    copy.
     """
     if len(lines) > 1 and all(line.api_block_index is not None for line in lines):
         lines = sorted(lines, key=lambda line: line.api_block_index or 0)
@@ -213,7 +212,7 @@ def _unite_content(lines: list[Assistant]) -> tuple[ContentBlock, ...]:
 
 
 def largest_usage(lines: Iterable[Assistant]) -> Usage | None:
-    """The final usage of a message: the line with the most output, then with the most of all."""
+    """Return the final usage of a message: the line with the most output, then the most tokens."""
     known = [line.message.usage for line in lines if line.message and line.message.usage]
     return max(known, key=lambda usage: (usage.output_tokens, usage.total_tokens), default=None)
 

@@ -1,8 +1,8 @@
 """A session: records in, meaning out.
 
-`extend` takes records in and costs only what is new. The views are computed when they are asked
-for, each as a pure function of the records, and kept until the next `extend`: building in many
-steps cannot differ from building in one.
+`extend` adds records at a cost proportional to what is new. Views are computed on demand, each as a
+pure function of the records, and cached until the next `extend`: building in many steps cannot
+differ from building in one.
 """
 
 from __future__ import annotations
@@ -83,12 +83,12 @@ class Session:
         self._log.extend(records)
 
     def extend(self, records: Iterable[Record]) -> None:
-        """Take in records that follow those already here."""
+        """Append records."""
         self._log.extend(records)
         self._views.clear()
 
     def adopt(self, children: Iterable[Subagent]) -> None:
-        """Take in subagents whose records lie in files of their own."""
+        """Add subagents whose records are in files of their own."""
         self._children = tuple(children)
         self._views.pop("subagents", None)
 
@@ -99,7 +99,7 @@ class Session:
 
     @property
     def id(self) -> str:
-        """The session's id: the name of its file, or else what its records say."""
+        """The session's id: the name of its file, or else the id in its records."""
         return self.metadata.id
 
     @property
@@ -109,7 +109,7 @@ class Session:
 
     @property
     def first_words(self) -> str:
-        """The first user text: for a subagent, the task that it was given."""
+        """The first user text; for a subagent, its task."""
         return first_words(self._conversation.chain)
 
     @property
@@ -118,7 +118,7 @@ class Session:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """Everything that was said, in file order."""
+        """All messages, in file order."""
         known = self._conversation
         return self._view(
             "messages",
@@ -137,24 +137,24 @@ class Session:
 
     @property
     def copies(self) -> dict[str, str]:
-        """Uuids of lines that repeat an earlier one of the file, and of those that they repeat."""
+        """Uuids of lines that repeat an earlier line of the file, with those that they repeat."""
         return self._conversation.copies
 
     @property
     def _path(self) -> tuple[str, ...]:
-        """By links from the start to the live end; what hangs apart is not on it."""
+        """The path of links from the start to the live end, without detached pieces."""
         return self._view("path", lambda: find_path(self.tree, find_leaf(self.tree)))
 
     @property
     def main_path(self) -> tuple[str, ...]:
-        """Uuids from the start of the history to its live end: all that was not left behind."""
+        """Uuids from the start of the history to its live end: all that was not abandoned."""
         return self._view(
             "main_path", lambda: find_main_path(self.tree, self._path, lambda: self.branches)
         )
 
     @property
     def branches(self) -> tuple[Branch, ...]:
-        """Places where the conversation was taken up twice."""
+        """Records with two continuations."""
         return self._view(
             "branches",
             lambda: find_branches(
@@ -164,19 +164,19 @@ class Session:
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """The rounds of the conversation, those on dead branches included."""
+        """The turns, including those on abandoned branches."""
         return self._view(
             "turns", lambda: build_turns(self._conversation.chain, self.messages, self.main_path)
         )
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        """Calls of tools, joined to their results."""
+        """Tool calls with their results."""
         return self._calls[0]
 
     @property
     def orphan_results(self) -> tuple[str, ...]:
-        """Ids of calls that are answered here but were made elsewhere."""
+        """Ids of calls that have a result here but were made elsewhere."""
         return self._calls[1]
 
     @property
@@ -189,13 +189,14 @@ class Session:
         return by_id.get(call_id)
 
     def find_record(self, uuid: str) -> Chain | None:
-        """The record of that uuid, also where views leave it out because it repeats another."""
+        """Return the record with that uuid, even if views leave it out as a repetition."""
         return self._log.find(uuid) or self.tree.links.get(uuid)
 
     def find_anchor(self, uuid: str, offset: int | None = None) -> str:
-        """The name by which views know the record `uuid`, of several the one at `offset`.
+        """Return the name that views use for the record `uuid`; if there are several, the one at
+        `offset`.
 
-        A copy goes by the name of its original. A uuid that is not known is given back.
+        A copy has the name of its original. An unknown uuid is returned unchanged.
         """
         for name in self._log.find_names(uuid):
             found = self._log.find(name)
@@ -205,17 +206,17 @@ class Session:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The stretches between compactions."""
+        """The parts between compactions."""
         return self._view("segments", lambda: build_segments(self._conversation.chain))
 
     @property
     def subagents(self) -> tuple[Subagent, ...]:
-        """The subagents that this session started itself, from its own file and from others."""
+        """The subagents that this session started itself, in its own file and in others."""
         return self._view("subagents", lambda: (*self._inline_subagents(), *self._children))
 
     @property
     def facts(self) -> Facts:
-        """Titles, tags, directories, models, queue, costs: what is around the conversation."""
+        """Titles, tags, directories, models, queue, costs: everything around the conversation."""
         return self._view("facts", lambda: build_facts(self._conversation.chain, self._log.states))
 
     @property
@@ -245,17 +246,17 @@ class Session:
 
     @property
     def irregular(self) -> tuple[Damaged | Torn | Oversized | Unknown, ...]:
-        """What is no known record."""
+        """What is not a known record."""
         return tuple(self._log.irregular)
 
     @property
     def states(self) -> tuple[State, ...]:
-        """State records, in file order: facts about the session that follow no other record."""
+        """State records, in file order: facts about the session, without a parent."""
         return tuple(self._log.states)
 
     @property
     def metadata(self) -> Metadata:
-        """What a listing shows of the session."""
+        """What listings show of the session."""
         return self._view(
             "metadata", lambda: build_metadata(self._origins, self._log, self.messages, self.facts)
         )
@@ -283,17 +284,17 @@ class Session:
 
     @property
     def resume_chain(self) -> tuple[User | Assistant, ...]:
-        """The records that the client would restore on a resume."""
+        """The records that the client would restore on resume."""
         return tuple(link for link in self._loaded_links if isinstance(link, User | Assistant))
 
     @property
     def resumable_messages(self) -> tuple[MessageParam, ...]:
-        """What a resume would load, in the shape of the Messages API, tool calls included."""
+        """What a resume would load, in the shape of the Messages API, including tool calls."""
         return to_api_messages(select_loaded(self.messages, self._loaded_links))
 
     @property
     def resumable_texts(self) -> tuple[PlainMessage, ...]:
-        """Role and text of what a resume would load, as a reader would see it."""
+        """Role and text of what a resume would load, as shown to a reader."""
         return simplify(select_loaded(self.messages, self._loaded_links))
 
     @property
@@ -330,40 +331,40 @@ class Subagent(Struct, frozen=True, kw_only=True):
     joined_by: JoinedBy | None = None
     meta: SubagentMeta | None = None
     run_id: str | None = None
-    """The workflow run that it belongs to."""
+    """The workflow run it belongs to."""
 
     @property
     def is_warmup(self) -> bool:
-        """Whether the client only warmed up its caches: nobody asked for anything."""
+        """Whether the client only warmed up its caches, without a task."""
         return any(turn.kind == "warmup" for turn in self.session.turns[:1])
 
     @property
     def is_fork(self) -> bool:
-        """Whether it began with a copy of its parent's context."""
+        """Whether it started with a copy of its parent's context."""
         return self.meta is not None and (self.meta.is_fork or self.meta.agent_type == "fork")
 
     @property
     def is_teammate(self) -> bool:
-        """Whether it works in a team under a name of its own."""
+        """Whether it is a member of a team, with a name of its own."""
         return self.session.facts.team_name is not None
 
     @property
     def agent_type(self) -> str | None:
-        """The kind of agent, by its sidecar or by the call."""
+        """The kind of agent, from its sidecar or from the call."""
         if self.meta and self.meta.agent_type:
             return self.meta.agent_type
         return getattr(self.call.input, "subagent_type", None) if self.call else None
 
     @property
     def description(self) -> str | None:
-        """What the call says that it is for."""
+        """The description in the call."""
         if self.meta and self.meta.description:
             return self.meta.description
         return getattr(self.call.input, "description", None) if self.call else None
 
 
 class Child(Struct, frozen=True, kw_only=True):
-    """A subagent from a file of its own, before its call is known."""
+    """A subagent in a file of its own, before its call is known."""
 
     agent_id: str
     session: Session
@@ -372,10 +373,9 @@ class Child(Struct, frozen=True, kw_only=True):
 
 
 def attach_subagents(session: Session, children: Sequence[Child]) -> None:
-    """Hand each child to the session whose call started it; to `session` when no call is known.
+    """Attach each child to the session whose call started it, or to `session` if there is no call.
 
-    Files of nested subagents lie flat beside each other, so a child's call may stand in another
-    child.
+    Files of nested subagents are all in one directory, so a child's call may be in another child.
     """
     sessions = {session.id: session, **{child.agent_id: child.session for child in children}}
     calls = {key: owner.tool_calls for key, owner in sessions.items()}
@@ -410,7 +410,7 @@ def attach_subagents(session: Session, children: Sequence[Child]) -> None:
 
 
 def _leads_to(root: str, child: Child, owners: dict[str, str]) -> bool:
-    """Whether the owners of `child` end at `root`: files may claim each other in a circle."""
+    """Return whether the owners of `child` lead to `root`: files may claim each other."""
     seen: set[str] = set()
     current = child.agent_id
     while current != root and current not in seen:

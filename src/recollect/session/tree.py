@@ -1,8 +1,8 @@
-"""Parent links → a forest without cycles, and the paths through it.
+"""Build a forest without cycles from parent links, and find the paths through it.
 
 Everything is linear in the number of records and nothing recurses: chains of 100,000 links are
-normal. A chain that is broken, by a lost line or by a client that began a second one, goes on where
-it was broken off: its pieces are joined in the order of the file.
+normal. If a chain is broken, by a lost line or by a client that started a second one, its pieces
+are joined in file order.
 """
 
 from collections import defaultdict
@@ -16,11 +16,11 @@ from recollect.records.system import CompactBoundary
 from recollect.session.content import iter_tool_results, iter_tool_uses
 
 _SPEAKERS = (User, Assistant)
-"""A tuple, because `User | Assistant` would be made again for every link."""
+"""A tuple, because `User | Assistant` would be built again for every link."""
 
 
 class Tree(Struct, frozen=True):
-    """Who follows whom, by uuid."""
+    """Parents and children, by uuid."""
 
     links: dict[str, Chain]
     parents: dict[str, str | None]
@@ -29,15 +29,15 @@ class Tree(Struct, frozen=True):
     orphans: frozenset[str]
     """Links whose parent is not in the file."""
     cut: frozenset[str]
-    """Links whose parent link was dropped because it closed a circle."""
+    """Links whose parent was dropped because it closed a cycle."""
     before: dict[str, str]
-    """What each later root follows: the record that a compaction names, else the last word before
-    it in the file."""
+    """What each later root follows: the record that a compaction names, or else the last message
+    before it in the file."""
     gaps: frozenset[str]
     """Roots that follow something although no link says so."""
 
     def iter_ancestors(self, uuid: str) -> Iterator[str]:
-        """`uuid` and all that it follows from, newest first, across compactions and gaps."""
+        """Yield `uuid` and its ancestors, newest first, across compactions and gaps."""
         current: str | None = uuid
         seen: set[str] = set()
         while current is not None and current not in seen:
@@ -48,9 +48,9 @@ class Tree(Struct, frozen=True):
 
 
 def build_tree(chain: Sequence[Chain], *, rewound_to_start: bool = False) -> Tree:
-    """The forest of `chain`, in which each uuid stands once.
+    """Build the forest of `chain`, in which each uuid occurs once.
 
-    After a rewind to the start a root without a parent is another beginning, and follows nothing.
+    After a rewind to the start, a root without a parent is another beginning and follows nothing.
     """
     links = {link.uuid: link for link in chain if link.uuid}
     wanted = {uuid: link.parent_uuid or None for uuid, link in links.items()}
@@ -68,7 +68,7 @@ def build_tree(chain: Sequence[Chain], *, rewound_to_start: bool = False) -> Tre
     joined = _join_roots(links, parents, roots) if is_broken else {}
     if rewound_to_start:
         joined = {uuid: above for uuid, above in joined.items() if uuid in lost}
-    # A file in which no record follows another has no links, and so none that is missing.
+    # In a file where no record has a parent, no link is missing either.
     gaps = joined.keys() - before.keys() if children else joined.keys() & lost
     return Tree(
         links=links,
@@ -83,7 +83,7 @@ def build_tree(chain: Sequence[Chain], *, rewound_to_start: bool = False) -> Tre
 
 
 def _find_circles(wanted: dict[str, str | None]) -> frozenset[str]:
-    """One link of each circle: the earliest in the file, which then becomes a root."""
+    """Return one link of each cycle: the earliest in the file, which then becomes a root."""
     if not _has_late_parent(wanted):
         return frozenset()
     order = {uuid: number for number, uuid in enumerate(wanted)}
@@ -104,7 +104,7 @@ def _find_circles(wanted: dict[str, str | None]) -> frozenset[str]:
 
 
 def _has_late_parent(wanted: dict[str, str | None]) -> bool:
-    """Whether a link is written before its parent, as at least one link of a circle is."""
+    """Return whether a link is written before its parent; a cycle has at least one such link."""
     seen: set[str | None] = set()
     for uuid, above in wanted.items():
         seen.add(uuid)
@@ -116,7 +116,7 @@ def _has_late_parent(wanted: dict[str, str | None]) -> bool:
 
 
 def _find_before(chain: Sequence[Chain]) -> dict[str, str]:
-    """What stood before each compaction; forks name records that follow it, and some lost ones."""
+    """Return what preceded each compaction; forks may name a later record, or one that is lost."""
     before: dict[str, str] = {}
     if not any(isinstance(link, CompactBoundary) for link in chain):
         return before
@@ -136,10 +136,10 @@ def _find_before(chain: Sequence[Chain]) -> dict[str, str]:
 def _join_roots(
     links: dict[str, Chain], parents: dict[str, str | None], roots: Sequence[str]
 ) -> dict[str, str]:
-    """What stood before each root from which something said follows: the last word before it.
+    """Return the last message before each root that has a conversation below it.
 
-    Only where that belongs to an earlier root: otherwise a child that was written before its
-    parent would close a circle.
+    Only if that message belongs to an earlier root: otherwise a child written before its parent
+    would close a cycle.
     """
     root_of = _find_roots(parents)
     spoken = {root_of[uuid] for uuid, link in links.items() if is_said(link)}
@@ -154,7 +154,7 @@ def _join_roots(
 
 
 def _find_roots(parents: dict[str, str | None]) -> dict[str, str]:
-    """The root of each link."""
+    """Return the root of each link."""
     root_of: dict[str, str] = {}
     for uuid in parents:
         run, current = [uuid], uuid
@@ -165,10 +165,10 @@ def _find_roots(parents: dict[str, str | None]) -> dict[str, str]:
 
 
 def find_leaf(tree: Tree) -> str | None:
-    """The live end of the conversation: the last thing said that nothing said follows.
+    """Return the live end of the conversation: the last message that no other message follows.
 
-    It is the last by the line that was read: compactions write again what they keep, and some
-    clients write again a prompt that was answered long ago.
+    "Last" is by position in the file: compactions write the messages they keep again, and some
+    clients repeat a prompt that was answered long ago.
     """
     said = [uuid for uuid, link in tree.links.items() if is_said(link)]
     followed: set[str] = set()
@@ -182,20 +182,20 @@ def find_leaf(tree: Tree) -> str | None:
 
 
 def place_of(link: Chain) -> int:
-    """Where in its file the line of `link` stands."""
+    """Return the offset of the link's line in its file."""
     return link.span.offset if link.span else 0
 
 
 def is_said(link: Chain) -> bool:
-    """Whether somebody speaks in `link`."""
+    """Return whether `link` is a message, not one that the client marks as meta."""
     return isinstance(link, _SPEAKERS) and not link.is_meta
 
 
 def find_path(tree: Tree, leaf: str | None) -> tuple[str, ...]:
-    """From the start of the whole history to `leaf`, with what hangs beside the path spliced in.
+    """Return the path from the start of the history to `leaf`, with side links merged in.
 
-    That stands behind the last line of its message, calls before results: between the lines of
-    one message nobody else has spoken.
+    A side link goes after the last line of its message, calls before results: nothing else is said
+    between the lines of one message.
     """
     if leaf is None:
         return ()
@@ -220,9 +220,9 @@ def find_path(tree: Tree, leaf: str | None) -> tuple[str, ...]:
 
 
 def _find_beside(tree: Tree, uuid: str, on_path: set[str]) -> Iterator[str]:
-    """Lines of the message of `uuid`, and results of its calls, that hang beside the path.
+    """Yield lines of the message of `uuid`, and results of its calls, that are not on the path.
 
-    Each result follows the line of its own call, and the conversation goes on from one of them.
+    Each result follows the line of its own call, and the conversation continues from one of them.
     """
     link = tree.links[uuid]
     if not isinstance(link, Assistant):
@@ -246,7 +246,7 @@ def _message_id(link: Chain) -> str | None:
 
 
 def _belongs(other: User | Assistant, link: Assistant, called: set[str]) -> bool:
-    """Whether `other` is a line of the same message as `link`, or answers a call of it."""
+    """Return whether `other` is a line of the link's message, or the result of one of its calls."""
     if other.message is None or link.message is None:
         return False
     if isinstance(other, Assistant):

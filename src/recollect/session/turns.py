@@ -35,7 +35,7 @@ from recollect.session.times import find_range, milliseconds_between
 
 
 class Microcompaction(Struct, frozen=True):
-    """Old tool results were blanked to make room."""
+    """Old tool results were cleared to save context."""
 
     uuid: str | None
     timestamp: str | None
@@ -46,7 +46,7 @@ class Microcompaction(Struct, frozen=True):
 
 
 class Segment(Struct, frozen=True, kw_only=True):
-    """The stretch between two compactions; what the compaction that opens it did."""
+    """The records between two compactions, and what the compaction that opens it did."""
 
     index: int
     first_uuid: str | None
@@ -59,17 +59,17 @@ class Segment(Struct, frozen=True, kw_only=True):
     duration_ms: float | None = None
     summary: str | None = None
     preserved: tuple[str, ...] = ()
-    """Records from before the boundary that the conversation kept as they were."""
+    """Records from before the boundary that the compaction kept."""
     microcompactions: tuple[Microcompaction, ...] = ()
 
     @property
     def follows_compaction(self) -> bool:
-        """Whether a compaction opens it, marked by a boundary or by nothing but its summary."""
+        """Whether a compaction opens it, with a boundary or only a summary."""
         return self.boundary_uuid is not None or self.summary is not None
 
 
 def build_segments(chain: Sequence[Chain]) -> tuple[Segment, ...]:
-    """The segments of `chain`; at least one, if there is any record."""
+    """Return the segments of `chain`; at least one if there is any record."""
     drafts: list[_SegmentDraft] = []
     for link in chain:
         summary = link if isinstance(link, User) and _is_summary(link) else None
@@ -93,7 +93,7 @@ class _SegmentDraft:
 
     @property
     def awaits_summary(self) -> bool:
-        """Whether a boundary opened it and its summary has not been seen yet."""
+        """Whether a boundary opened it and its summary has not been read yet."""
         return self.boundary is not None and self.summary is None
 
 
@@ -155,7 +155,7 @@ class RoundKind(StrEnum):
 
 
 class Turn(Struct, frozen=True, kw_only=True):
-    """One round of the conversation."""
+    """A prompt and everything until the next one."""
 
     index: int
     prompt_id: str | None
@@ -166,26 +166,26 @@ class Turn(Struct, frozen=True, kw_only=True):
     start: str | None
     end: str | None
     active_ms: float | None
-    """How long the client says that it worked, else the time from first to last record."""
+    """How long the client says it worked, or else the time from the first to the last record."""
 
     @property
     def number(self) -> int:
-        """What every list and page calls it: turns are numbered from 1."""
+        """The number in every list and page: turns are numbered from 1."""
         return self.index + 1
 
     @property
     def kind(self) -> InputKind | None:
-        """What kind of input opened it."""
+        """The kind of input that opened it."""
         return self.prompt.kind if self.prompt else None
 
     @property
     def words(self) -> str:
-        """The person's own words that opened it."""
+        """The user's own text that opened it."""
         return self.prompt.words if self.prompt else ""
 
     @property
     def contexts(self) -> tuple[Context, ...]:
-        """What was put beside those words."""
+        """What was attached to that text."""
         return self.prompt.contexts if self.prompt else ()
 
     @property
@@ -195,12 +195,12 @@ class Turn(Struct, frozen=True, kw_only=True):
 
     @property
     def is_by_person(self) -> bool:
-        """Whether a person asked for it."""
+        """Whether the user asked for it."""
         return self.kind in PERSON_KINDS
 
 
 class _Draft:
-    """A turn while it is being gathered."""
+    """A turn while its messages are collected."""
 
     def __init__(self, prompt_id: str | None) -> None:
         self.prompt_id = prompt_id
@@ -210,14 +210,14 @@ class _Draft:
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing in it would be seen."""
+        """Whether it has nothing visible."""
         return not any(message.is_visible for message in self.messages)
 
 
 def build_turns(
     chain: Sequence[Chain], messages: Sequence[Message], main_path: Sequence[str]
 ) -> tuple[Turn, ...]:
-    """The turns of a session in the order in which they began."""
+    """Return the turns of a session in the order in which they started."""
     gathered = _Gathering({id(message.records[0]): message for message in messages})
     for link in chain:
         gathered.add(link)
@@ -277,13 +277,13 @@ def _is_opening(message: Message | None) -> bool:
 
 
 def _asks_again(message: Message | None, draft: _Draft) -> bool:
-    """Whether `message` opens a turn although its id is known: forks give all copies one id."""
+    """Return whether `message` opens a turn although its id is known: copies in a fork share it."""
     prompt = message.prompt if message else None
     if prompt is None or prompt.kind not in PERSON_KINDS:
         return False
     kinds = {m.prompt.kind for m in draft.messages if m.prompt} & OPENING_KINDS
     if prompt.kind is InputKind.COMMAND and kinds == {InputKind.COMPACTION_SUMMARY}:
-        # The echo of `/compact` stands behind the summary that it made.
+        # The echo of `/compact` follows the summary that it made.
         return any(m.role == "assistant" for m in draft.messages)
     return bool(kinds)
 
@@ -305,7 +305,7 @@ def _make_turn(index: int, draft: _Draft, on_path: set[str]) -> Turn:
         prompt_id=draft.prompt_id,
         prompt=opening,
         messages=tuple(draft.messages),
-        # Of records without a name nobody can say that they were left behind.
+        # Records without a uuid cannot be known to be abandoned.
         is_on_main_path=is_reached or not any(m.uuids for m in draft.messages),
         permission_mode=modes[0] if modes else None,
         start=start,
@@ -317,12 +317,12 @@ def _make_turn(index: int, draft: _Draft, on_path: set[str]) -> Turn:
 def classify_round(
     message: Message, messages: Sequence[Message], *, is_copy: bool = False
 ) -> RoundKind | None:
-    """What a user message means for the course of its session; None for replies.
+    """Return what a user message means for the course of its session; None for replies.
 
-    `messages` are those of the session: the first of them that opens a turn begins it. Neither
-    `parentUuid` nor `permissionMode` says so: hooks come before the first prompt, and every prompt
-    has a mode. A session that begins with a summary, or with a prompt of another session, resumes
-    that one. Copies often bear no mark: `is_copy` is for callers who know that this is one.
+    `messages` are those of the session: the first one that opens a turn starts it. Neither
+    `parentUuid` nor `permissionMode` tells: hooks come before the first prompt, and every prompt
+    has a mode. A session that starts with a summary, or with a prompt of another session, resumes
+    that one. Copies often have no mark: `is_copy` is for callers who know that this is one.
     """
     if message.prompt is None:
         return None
