@@ -168,20 +168,20 @@ Render = Callable[[str, int], list[str]]
 
 def _make_renderer() -> Render:
     """Return a function that renders a string as every kind of part with free text."""
+    from recollect.documents import turns
     from recollect.render.terminal.canvas import (
         Canvas,  # loads rich
         RenderOptions,
     )
     from recollect.render.terminal.terminal_parts import draw_part
-    from recollect.render.views import parts
 
     canvas = Canvas(RenderOptions(is_coloured=True))
 
     def iter_lines(text: str, columns: int) -> Iterator[str]:
-        for make in (parts.Prose, parts.Plain, parts.Code, parts.Output, parts.Json):
+        for make in (turns.Prose, turns.Plain, turns.Code, turns.Output, turns.Json):
             yield from draw_part(make(text), canvas, columns)
-        yield from draw_part(parts.Fields(((text, text),)), canvas, columns)
-        yield from draw_part(parts.Question(text, text, answer=text), canvas, columns)
+        yield from draw_part(turns.Fields(((text, text),)), canvas, columns)
+        yield from draw_part(turns.Question(text, text, answer=text), canvas, columns)
 
     return lambda text, columns: list(iter_lines(text, columns))
 

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from recollect.documents.kinds import InputKind, ToolStatus
     from recollect.documents.session_listing import SessionListing
     from recollect.errors import (
         AmbiguousSession,
@@ -24,9 +25,8 @@ if TYPE_CHECKING:
     from recollect.session.branches import Branch
     from recollect.session.messages import Message
     from recollect.session.metadata import Metadata, Metrics
-    from recollect.session.prompts import InputKind
     from recollect.session.session import Session, Subagent
-    from recollect.session.tool_calls import ToolCall, ToolStatus
+    from recollect.session.tool_calls import ToolCall
     from recollect.session.turns import RoundKind, Segment, Turn, classify_round
 
 __version__ = "0.1.0"
@@ -64,6 +64,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "recollect.documents.kinds": ("InputKind", "ToolStatus"),
     "recollect.documents.session_listing": ("SessionListing",),
     "recollect.errors": (
         "AmbiguousSession",
@@ -80,9 +81,8 @@ _MODULES = {
     "recollect.session.branches": ("Branch",),
     "recollect.session.messages": ("Message",),
     "recollect.session.metadata": ("Metadata", "Metrics"),
-    "recollect.session.prompts": ("InputKind",),
     "recollect.session.session": ("Session", "Subagent"),
-    "recollect.session.tool_calls": ("ToolCall", "ToolStatus"),
+    "recollect.session.tool_calls": ("ToolCall",),
     "recollect.session.turns": ("RoundKind", "Segment", "Turn", "classify_round"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

@@ -20,12 +20,12 @@ SESSION = "94791a87-9d13-410a-a632-25a9b25c1b45"
 LINES = "--json-lines"
 PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
     "recollect.list/2": (("list", "-n", "0"), ("list", "--tree")),
-    "recollect.show/1": (("show", SESSION), ("show", "7aa5fa93", "--subagents")),
+    "recollect.show/2": (("show", SESSION), ("show", "7aa5fa93", "--subagents")),
     "recollect.event/1": (
         ("follow", SESSION, "--until", "idle", LINES),
         ("follow", "7aa5fa93", "--until", "end", "--poll", LINES),
     ),
-    "recollect.files/1": (("files", SESSION), ("files", "--project", "tidepool")),
+    "recollect.files/2": (("files", SESSION), ("files", "--project", "tidepool")),
     "recollect.tools/1": (("tools",),),
     "recollect.run/1": (("run", "count the lines", LINES),),
     "recollect.resume/1": (("resume", SESSION),),

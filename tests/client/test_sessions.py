@@ -5,9 +5,9 @@ import signal
 
 import pytest
 
+from recollect.documents.kinds import RejectedBy, ToolStatus
 from recollect.records.usage import Tokens
 from recollect.session.session import Session
-from recollect.session.tool_calls import RejectedBy, ToolStatus
 from tests.client.scenes import SCENES, SUMMARY, add, count, texts
 from tests.client.theatre import ALLOWED, RECOLLECT, Follower, Theatre
 from tests.client.versions import OLDEST

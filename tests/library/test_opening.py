@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.documents.kinds import SubagentKind
 from recollect.errors import AmbiguousSession, NothingFound, UnreadableInput
 from recollect.library.opening import open_session, open_transcript
 from recollect.library.sessions import iter_sessions
@@ -13,7 +14,7 @@ from recollect.locations import TranscriptKind, discover
 from recollect.records.envelope import Unknown
 from recollect.session.metadata import Metadata
 from recollect.session.session import Session, Subagent
-from recollect.session.subagents import JoinedBy, SubagentKind, SubagentMeta
+from recollect.session.subagents import JoinedBy, SubagentMeta
 from tests.library.claude_root import (
     CWD,
     FIRST,

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from recollect.documents.kinds import StatusKind
 from recollect.live.followed_files import RootScope
 from recollect.live.live_events import SAME_CLIENT, CaughtUp, Continued, Ended, Found, StatusChanged
 from recollect.live.session_status import (
     Client,
     SessionStatus,
-    StatusKind,
     TurnState,
     advance_turn,
     determine_status,

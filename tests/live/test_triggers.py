@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from recollect.documents.kinds import StatusKind
 from recollect.errors import UsageError
 from recollect.live.live_events import (
     AnyEvent,
@@ -14,7 +15,7 @@ from recollect.live.live_events import (
     Reset,
     StatusChanged,
 )
-from recollect.live.session_status import SessionStatus, StatusKind
+from recollect.live.session_status import SessionStatus
 from recollect.live.triggers import FiredTrigger, Matcher, Triggers
 from recollect.locations import TranscriptKind
 from recollect.records.decoding import decode_record

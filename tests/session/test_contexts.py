@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.session.prompt_contexts import Context, ContextKind, separate_words
+from recollect.documents.kinds import Context, ContextKind
+from recollect.session.prompt_contexts import separate_words
 
 REMINDER = "<system-reminder>\nBe brief.\n</system-reminder>"
 BRIEF = Context(ContextKind.REMINDER, "Be brief.")

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.documents.kinds import FileAction, ToolStatus
 from recollect.records.tools import PatchHunk
 from recollect.session.conversation import Log
 from recollect.session.facts import build_facts
 from recollect.session.file_events import (
     ChangedFile,
-    FileAction,
     FileEvent,
     build_file_events,
     count_lines,
     list_changed_files,
 )
-from recollect.session.tool_calls import FAILED, PENDING, ToolCall, ToolStatus, build_tool_calls
+from recollect.session.tool_calls import FAILED, PENDING, ToolCall, build_tool_calls
 from tests.session.recordings import (
     LATER,
     NOON,

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from msgspec import Raw
 from msgspec.structs import replace
 
+from recollect.documents.kinds import InputKind
 from recollect.records.blocks import RedactedThinking, Text, Thinking, ToolUse
 from recollect.records.conversation import ApiMessage, Assistant, User
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Chain
 from recollect.records.usage import CacheCreation, Usage
 from recollect.session.messages import ApiFailure, Message, build_messages, largest_usage
-from recollect.session.prompts import InputKind, Prompt
+from recollect.session.prompts import Prompt
 from tests.session.chains import (
     MODEL,
     attachment,

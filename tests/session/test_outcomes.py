@@ -2,16 +2,9 @@
 
 import pytest
 
+from recollect.documents.kinds import RejectedBy, ToolStatus
 from recollect.session.content import iter_tool_results
-from recollect.session.tool_calls import (
-    FAILED,
-    INTERRUPTED,
-    SUCCESS,
-    Outcome,
-    RejectedBy,
-    ToolStatus,
-    read_outcome,
-)
+from recollect.session.tool_calls import FAILED, INTERRUPTED, SUCCESS, Outcome, read_outcome
 from tests.session.chains import result
 
 BY_PERSON = Outcome(ToolStatus.REJECTED, RejectedBy.PERSON)

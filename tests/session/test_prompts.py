@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.documents.kinds import Context, ContextKind, InputKind
 from recollect.records.attachment_kinds import QueuedCommand
 from recollect.records.blocks import (
     Content,
@@ -15,15 +16,7 @@ from recollect.records.blocks import (
     UnknownBlock,
 )
 from recollect.records.conversation import Origin, User, UserMessage
-from recollect.session.prompt_contexts import Context, ContextKind
-from recollect.session.prompts import (
-    Command,
-    InputKind,
-    Prompt,
-    read_kind,
-    read_prompt,
-    read_queued,
-)
+from recollect.session.prompts import Command, Prompt, read_kind, read_prompt, read_queued
 from tests.session.chains import answer, attachment, summary, text, user
 
 HOSTILE = 1_000_000

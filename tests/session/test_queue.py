@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from recollect.documents.kinds import InputKind
 from recollect.records.envelope import Record
-from recollect.session.prompts import InputKind
 from recollect.session.session import Session
 from tests.session.chains import attachment, in_a_row, queue, reply, result, system, use, user
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from recollect.documents.kinds import InputKind, RejectedBy, ToolStatus
 from recollect.reader import read_transcript
-from recollect.session.prompts import InputKind
 from recollect.session.session import Session
-from recollect.session.tool_calls import RejectedBy, ToolStatus
 
 ALL = ("1.0.35", "1.0.128", "2.0.77", "2.1.112", "2.1.325")
 SINCE_1_0_128 = ALL[1:]

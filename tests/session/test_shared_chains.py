@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from recollect.documents.kinds import InputKind
 from recollect.reader import read_transcript
-from recollect.session.prompts import InputKind
 from recollect.session.session import Session
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
+from recollect.documents.kinds import RejectedBy, ToolStatus
 from recollect.records.blocks import ToolResult, ToolUse, WebSearchToolResult
 from recollect.records.conversation import ApiMessage, Assistant, User, UserMessage
 from recollect.records.envelope import Chain
@@ -18,10 +19,8 @@ from recollect.session.tool_calls import (
     PENDING,
     SUCCESS,
     Outcome,
-    RejectedBy,
     SpilledOutput,
     ToolCall,
-    ToolStatus,
     build_tool_calls,
 )
 from tests.session.chains import answer, in_a_row, reply, result, system, text, use, user

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.documents.kinds import Context, ContextKind, InputKind
 from recollect.records.envelope import Chain
 from recollect.session.messages import build_messages
-from recollect.session.prompt_contexts import Context, ContextKind
-from recollect.session.prompts import Command, InputKind, Prompt
+from recollect.session.prompts import Command, Prompt
 from recollect.session.turns import RoundKind, Turn, build_turns, classify_round
 from tests.session.chains import (
     attachment,

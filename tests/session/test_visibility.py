@@ -2,6 +2,7 @@
 
 import pytest
 
+from recollect.documents.kinds import InputKind
 from recollect.records.blocks import (
     ContentBlock,
     RedactedThinking,
@@ -11,7 +12,7 @@ from recollect.records.blocks import (
     UnknownBlock,
 )
 from recollect.session.messages import is_empty_block, is_visible_prompt, is_visible_reply
-from recollect.session.prompts import InputKind, Prompt
+from recollect.session.prompts import Prompt
 
 FILLER = (Text(text="No response requested."),)
 WORDS = (Text(text="hello"),)

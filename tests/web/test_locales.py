@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from recollect.documents.kinds import ContextKind, InputKind, ToolStatus
 from recollect.locations.safe_files import Refusal
 from recollect.reader import salvage
 from recollect.render.views.sidecar_notices import PLAN, TASKS, TODOS
-from recollect.session.prompt_contexts import ContextKind
-from recollect.session.prompts import InputKind
-from recollect.session.tool_calls import ToolStatus
 from recollect.store.text_rows import TextKind
 from recollect.usage.explain import Status
 from recollect.usage.groups import Group

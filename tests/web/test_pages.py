@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from recollect.render.views.parts import Fields
+from recollect.documents.turns import Fields
 from recollect.session.session import Session
 from recollect.web.api.session_endpoints import find_call
 from tests.session.chains import reply, result, use, user

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal
 import click
 from msgspec import Struct
 
+from recollect.documents.kinds import StatusKind
 from recollect.errors import UsageError
 from recollect.live.live_events import (
     AnyEvent,
@@ -30,7 +31,6 @@ from recollect.live.live_events import (
     StatusChanged,
     Watching,
 )
-from recollect.live.session_status import StatusKind
 from recollect.live.triggers import FiredTrigger
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Damaged

@@ -12,6 +12,8 @@ from typing import Final
 from msgspec.structs import replace
 from rich.text import Text
 
+from recollect.documents.kinds import StatusKind
+from recollect.documents.turns import Step, TextStep, ThinkingStep, ToolStep, TurnView
 from recollect.library.processes import read_small
 from recollect.live.live_events import (
     AnyEvent,
@@ -23,7 +25,6 @@ from recollect.live.live_events import (
     StatusChanged,
     Watching,
 )
-from recollect.live.session_status import StatusKind
 from recollect.locations import TranscriptKind
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Record
@@ -31,7 +32,6 @@ from recollect.render.terminal import safe_text
 from recollect.render.terminal.canvas import MIN_COLUMNS, Canvas, indent
 from recollect.render.terminal.terminal_turns import draw_prompt, draw_step, draw_turn_rule
 from recollect.render.views.part_builders import join_facts
-from recollect.render.views.parts import Step, TextStep, ThinkingStep, ToolStep, TurnView
 from recollect.render.views.turn_views import build_turn_views
 from recollect.render.views.whole_calls import show_whole_call
 from recollect.session.session import Session
@@ -173,8 +173,8 @@ class TurnWindow:
     def skip_all_but(self, turns: int) -> None:
         """Mark everything but the last `turns` turns as rendered."""
         new = list(self._iter_new())
-        first = self._base + len(self._session.turns) - turns
-        self._rendered |= {key: None for view, _, key in new if view.index < first}
+        first = self._base + len(self._session.turns) - turns + 1
+        self._rendered |= {key: None for view, _, key in new if view.number < first}
 
     def render(self, canvas: Canvas, columns: int) -> Iterator[str]:
         """Yield the lines of what was not rendered yet."""
@@ -200,8 +200,8 @@ class TurnWindow:
             del self._rendered[key]
         for shown in build_turn_views(self._session):
             # The main path is not known before the end of the session.
-            view = replace(shown, index=self._base + shown.index, is_on_main_path=True)
-            head: Key = ("turn", view.uuid or view.index)
+            view = replace(shown, number=self._base + shown.number, is_on_main_path=True)
+            head: Key = ("turn", view.uuid or view.number)
             if head not in self._rendered and _has_content(view):
                 yield view, None, head
             for step, key in _iter_keys(view.steps):

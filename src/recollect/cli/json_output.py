@@ -14,9 +14,9 @@ import msgspec
 
 DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.list/2": "recollect.cli.list_text:ListDocument",
-    "recollect.show/1": "recollect.cli.show_document:ShowDocument",
+    "recollect.show/2": "recollect.cli.show_document:ShowDocument",
     "recollect.event/1": "recollect.cli.follow_events:EventDocument",
-    "recollect.files/1": "recollect.cli.commands.files:FilesDocument",
+    "recollect.files/2": "recollect.cli.commands.files:FilesDocument",
     "recollect.tools/1": "recollect.cli.commands.tools:ToolsDocument",
     "recollect.run/1": "recollect.cli.run_text:RunDocument",
     "recollect.resume/1": "recollect.cli.commands.resume:ResumeDocument",

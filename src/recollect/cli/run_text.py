@@ -19,6 +19,8 @@ from rich.text import Text
 
 from recollect.cli.follow_text import TurnWindow, render_notice
 from recollect.cli.json_output import format_line
+from recollect.documents.kinds import ToolStatus
+from recollect.documents.turns import TextStep, ThinkingStep, ToolStep
 from recollect.launch.client_process import StderrLine, StdoutMessage
 from recollect.launch.stream_session import (
     Agent,
@@ -40,8 +42,6 @@ from recollect.render.terminal import safe_text
 from recollect.render.terminal.canvas import MIN_COLUMNS, Canvas, RenderOptions, indent
 from recollect.render.terminal.terminal_turns import draw_call, draw_text, draw_thinking
 from recollect.render.views.part_builders import join_facts, show_prose
-from recollect.render.views.parts import TextStep, ThinkingStep, ToolStep
-from recollect.session.tool_calls import ToolStatus
 
 SCHEMA = "recollect.run/1"
 

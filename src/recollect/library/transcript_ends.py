@@ -23,6 +23,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from recollect.documents.kinds import InputKind
 from recollect.errors import UnreadableInput
 from recollect.library.processes import read_head
 from recollect.locations import Transcript, TranscriptKind
@@ -36,7 +37,7 @@ from recollect.records.state import AiTitle, CustomTitle, LastPrompt, State, Sum
 from recollect.session.conversation import Log, read_conversation
 from recollect.session.messages import Message, build_messages
 from recollect.session.metadata import find_first_prompt, is_request
-from recollect.session.prompts import InputKind, read_prompt
+from recollect.session.prompts import read_prompt
 from recollect.sources.source import DIRECTORY, Source
 
 _STEP: Final = 16 * 1024

@@ -11,11 +11,11 @@ from typing import Literal
 
 from msgspec import Struct
 
+from recollect.documents.kinds import StatusKind
 from recollect.live.cursors import Checkpoint
 from recollect.live.session_status import (
     Client,
     SessionStatus,
-    StatusKind,
     TurnState,
     advance_turn,
     determine_status,

@@ -7,13 +7,13 @@ the session open; the status is then `unknown`, never a guess.
 """
 
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from recollect.documents.kinds import InputKind, StatusKind
 from recollect.errors import UnreadableInput
 from recollect.library.processes import is_alive, is_running, iter_process_files
 from recollect.reader import read_transcript
@@ -23,7 +23,7 @@ from recollect.records.state import ContinuedIn, CostState
 from recollect.records.system import StopHookSummary, TurnDuration
 from recollect.records.tools import canonical_name
 from recollect.session.content import iter_tool_results, iter_tool_uses
-from recollect.session.prompts import OPENING_KINDS, InputKind, read_prompt
+from recollect.session.prompts import OPENING_KINDS, read_prompt
 
 INITIAL_READ_BYTES: Final = 64 * 1024
 MAX_READ_BYTES: Final = 4 * 1024 * 1024
@@ -122,17 +122,6 @@ _AT_WORK: Final = frozenset({"busy", "shell"})
 _WAITING: Final = "waiting"
 _IDLE: Final = "idle"
 _PERMISSION: Final = "permission"
-
-
-class StatusKind(StrEnum):
-    """What a session is doing."""
-
-    RUNNING = "running"
-    WAITING_FOR_PERMISSION = "waiting_for_permission"
-    WAITING_FOR_INPUT = "waiting_for_input"
-    IDLE = "idle"
-    ENDED = "ended"
-    UNKNOWN = "unknown"
 
 
 class SessionStatus(Struct, frozen=True):

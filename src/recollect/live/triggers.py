@@ -14,6 +14,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from recollect.documents.kinds import StatusKind
 from recollect.errors import UsageError
 from recollect.live.live_events import (
     AnyEvent,
@@ -23,7 +24,6 @@ from recollect.live.live_events import (
     Reset,
     StatusChanged,
 )
-from recollect.live.session_status import StatusKind
 from recollect.locations import TranscriptKind, encode_project_path
 from recollect.pricing import Prices
 from recollect.quantities import format_dollars

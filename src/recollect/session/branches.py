@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from recollect.documents.kinds import InputKind
 from recollect.records.conversation import SYNTHETIC_MODEL, Assistant, User
 from recollect.records.system import CompactBoundary
-from recollect.session.prompts import PERSON_KINDS, InputKind, read_kind
+from recollect.session.prompts import PERSON_KINDS, read_kind
 from recollect.session.queue import QueuedPrompt
 from recollect.session.tree import Tree, is_said, place_of
 

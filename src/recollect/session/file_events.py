@@ -8,11 +8,11 @@ did to files is not known here.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from recollect.documents.kinds import FileAction, ToolStatus
 from recollect.records.tools import LineCount, PatchHunk, ToolInput, ToolOutput, count_changed_lines
 from recollect.records.tools.file_tools import (
     EditInput,
@@ -28,22 +28,10 @@ from recollect.records.tools.file_tools import (
     count_text_lines,
 )
 from recollect.session.times import find_range
-from recollect.session.tool_calls import ToolCall, ToolStatus
+from recollect.session.tool_calls import ToolCall
 
 _FILE_TOOLS = frozenset({"Read", "Edit", "MultiEdit", "Write", "NotebookEdit"})
 _CREATED_MARK = "File created successfully"
-
-
-class FileAction(StrEnum):
-    """What a call did to a file, or would have done."""
-
-    READ = "read"
-    EDIT = "edit"
-    CREATE = "create"
-    UPDATE = "update"
-    WRITE = "write"
-    """A write that was never made, so that nobody knows whether the file was there."""
-    EDIT_NOTEBOOK = "edit_notebook"
 
 
 class FileEvent(Struct, frozen=True, kw_only=True):

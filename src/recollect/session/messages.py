@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Raw, Struct
 
+from recollect.documents.kinds import InputKind
 from recollect.records.attachment_kinds import QueuedCommand
 from recollect.records.attachments import Attachment
 from recollect.records.blocks import ContentBlock, RedactedThinking, Text, Thinking, ToolUse
@@ -21,7 +22,7 @@ from recollect.records.decoding import decode_value
 from recollect.records.envelope import Chain, is_absent
 from recollect.records.usage import Usage
 from recollect.session.content import join_text, list_blocks
-from recollect.session.prompts import InputKind, Prompt, read_prompt, read_queued, read_unrecorded
+from recollect.session.prompts import Prompt, read_prompt, read_queued, read_unrecorded
 from recollect.session.queue import QueuedPrompt
 
 HIDDEN_KINDS = frozenset({InputKind.INJECTED, InputKind.WARMUP})

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from msgspec import Struct, structs
 
+from recollect.documents.kinds import InputKind, ToolStatus
 from recollect.documents.session_listing import LiveProcess
 from recollect.records.conversation import Assistant
 from recollect.records.envelope import Chain
@@ -19,9 +20,9 @@ from recollect.records.usage import Tokens, Usage, split_usage
 from recollect.session.conversation import Log
 from recollect.session.facts import Facts
 from recollect.session.messages import Message
-from recollect.session.prompts import PERSON_KINDS, InputKind, Prompt, is_own_words
+from recollect.session.prompts import PERSON_KINDS, Prompt, is_own_words
 from recollect.session.times import find_range, milliseconds_between
-from recollect.session.tool_calls import ToolCall, ToolStatus
+from recollect.session.tool_calls import ToolCall
 from recollect.session.turns import Turn
 
 # What 1.0.x wrote as a title when the request for one failed.

@@ -6,45 +6,13 @@ writes about `<system-reminder>` keeps those words.
 """
 
 import re
-from enum import StrEnum
 
-from msgspec import Raw, Struct
+from msgspec import Raw
 
+from recollect.documents.kinds import Context, ContextKind
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import is_absent
 from recollect.session.record_texts import read_strings
-
-
-class ContextKind(StrEnum):
-    """What a context is; the second group is that of claude-code-plus."""
-
-    IDE_SELECTION = "ide_selection"
-    IDE_OPENED_FILE = "ide_opened_file"
-    IDE_DIAGNOSTICS = "ide_diagnostics"
-    REMINDER = "reminder"
-    PASTED = "pasted"
-    HOOK = "hook"
-
-    FILE = "file"
-    WEB = "web"
-    FOLDER = "folder"
-    SYMBOL = "symbol"
-    TERMINAL = "terminal"
-    PROBLEMS = "problems"
-    GIT = "git"
-    SELECTION = "selection"
-    WORKSPACE = "workspace"
-
-
-class Context(Struct, frozen=True):
-    """Something beside the person's words: its kind, what it says, and the file it is about."""
-
-    kind: ContextKind
-    text: str
-    path: str | None = None
-    first_line: int | None = None
-    last_line: int | None = None
-
 
 _TAGS = {
     "ide_selection": ContextKind.IDE_SELECTION,

@@ -5,42 +5,16 @@ only by the tags around what they inject. A `user` record is far more often a to
 or a reminder than a prompt.
 """
 
-from enum import StrEnum
 from typing import NamedTuple
 
 from msgspec import Struct
 
+from recollect.documents.kinds import Context, ContextKind, InputKind
 from recollect.records.attachment_kinds import QueuedCommand
 from recollect.records.blocks import Content, Document, Image, Text, ToolResult
 from recollect.records.conversation import Origin, User
 from recollect.session.content import AnyBlock, join_text, list_blocks
-from recollect.session.prompt_contexts import Context, ContextKind, read_references, separate_words
-
-
-class InputKind(StrEnum):
-    """Where the input of a user record comes from."""
-
-    TYPED = "typed"
-    QUEUED = "queued"
-    UNSENT = "unsent"
-    SDK = "sdk"
-    COMMAND = "command"
-    SHELL = "shell"
-    IDE_SELECTION = "ide_selection"
-    IDE_OPENED_FILE = "ide_opened_file"
-    TASK_NOTIFICATION = "task_notification"
-    COMPACTION_SUMMARY = "compaction_summary"
-    TEAMMATE = "teammate"
-    CHANNEL = "channel"
-    AUTOMATIC = "automatic"
-    SUBAGENT_TASK = "subagent_task"
-    WARMUP = "warmup"
-    TOOL_RESULT = "tool_result"
-    COMMAND_OUTPUT = "command_output"
-    SHELL_OUTPUT = "shell_output"
-    INTERRUPTION = "interruption"
-    INJECTED = "injected"
-
+from recollect.session.prompt_contexts import read_references, separate_words
 
 PERSON_KINDS = frozenset(
     {

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
+from recollect.documents.kinds import SubagentKind
 from recollect.records.conversation import Assistant, User
 from recollect.records.envelope import Chain, Damaged, Oversized, Record, Torn, Unknown
 from recollect.records.state import State
@@ -43,7 +44,6 @@ from recollect.session.resume_messages import (
 from recollect.session.subagents import (
     JoinedBy,
     SubagentCandidate,
-    SubagentKind,
     SubagentMeta,
     first_words,
     join_subagents,
@@ -213,6 +213,10 @@ class Session:
     def subagents(self) -> tuple[Subagent, ...]:
         """The subagents that this session started itself, in its own file and in others."""
         return self._view("subagents", lambda: (*self._inline_subagents(), *self._children))
+
+    def find_subagents(self, call_id: str) -> tuple[Subagent, ...]:
+        """The subagents that a tool call of this session started."""
+        return tuple(each for each in self.subagents if each.call and each.call.id == call_id)
 
     @property
     def facts(self) -> Facts:

@@ -20,14 +20,6 @@ from recollect.session.tool_calls import ToolCall
 _STARTERS = frozenset({"Agent", "Workflow", "Skill"})
 
 
-class SubagentKind(StrEnum):
-    """Where a subagent's records lie."""
-
-    INLINE = "inline"
-    FILE = "file"
-    WORKFLOW = "workflow"
-
-
 class JoinedBy(StrEnum):
     """What ties a subagent to the call that started it, strongest first."""
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from recollect.documents.kinds import ToolStatus
 from recollect.records.tools.planning_tools import (
     Task,
     TaskCreateInput,
@@ -21,7 +22,7 @@ from recollect.records.tools.planning_tools import (
     TodoWriteInput,
     TodoWriteResult,
 )
-from recollect.session.tool_calls import ToolCall, ToolStatus
+from recollect.session.tool_calls import ToolCall
 
 
 class TodoState(Struct, frozen=True, kw_only=True):

@@ -17,11 +17,11 @@ views look at few of them. Calls of the API's own tools are calls too.
 
 import re
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from recollect.documents.kinds import RejectedBy, ToolStatus
 from recollect.records.blocks import (
     McpToolResult,
     McpToolUse,
@@ -43,24 +43,6 @@ from recollect.records.tools import (
 )
 from recollect.session.content import iter_tool_results, list_blocks, result_text
 from recollect.session.times import milliseconds_between
-
-
-class ToolStatus(StrEnum):
-    """How far a tool call came."""
-
-    PENDING = "pending"
-    SUCCESS = "success"
-    FAILED = "failed"
-    REJECTED = "rejected"
-    INTERRUPTED = "interrupted"
-
-
-class RejectedBy(StrEnum):
-    """Who did not let a tool run."""
-
-    PERSON = "person"
-    RULE = "rule"
-    HOOK = "hook"
 
 
 class Outcome(Struct, frozen=True):

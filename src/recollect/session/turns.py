@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from recollect.documents.kinds import Context, InputKind
 from recollect.records.conversation import User
 from recollect.records.envelope import Chain
 from recollect.records.system import (
@@ -22,15 +23,7 @@ from recollect.records.system import (
 )
 from recollect.session.content import join_text, list_blocks
 from recollect.session.messages import Message
-from recollect.session.prompt_contexts import Context
-from recollect.session.prompts import (
-    COMPACTION_MARK,
-    OPENING_KINDS,
-    PERSON_KINDS,
-    Command,
-    InputKind,
-    Prompt,
-)
+from recollect.session.prompts import COMPACTION_MARK, OPENING_KINDS, PERSON_KINDS, Command, Prompt
 from recollect.session.times import find_range, milliseconds_between
 
 

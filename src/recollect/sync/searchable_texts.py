@@ -13,6 +13,7 @@ from typing import Final
 
 from msgspec import Raw, Struct
 
+from recollect.documents.kinds import Context, InputKind
 from recollect.records.attachment_kinds import QueuedCommand
 from recollect.records.attachments import Attachment
 from recollect.records.blocks import (
@@ -31,10 +32,8 @@ from recollect.records.state import AiTitle, CustomTitle, QueueOperation, Summar
 from recollect.records.system import System
 from recollect.records.usage import is_unique
 from recollect.session.content import AnyBlock, list_blocks, result_text
-from recollect.session.prompt_contexts import Context
 from recollect.session.prompts import (
     PERSON_KINDS,
-    InputKind,
     Prompt,
     read_prompt,
     read_queued,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.cli.follow_events import EventDocument
-from recollect.live.session_status import StatusKind
+from recollect.documents.kinds import StatusKind
 from tests.library.claude_root import FIRST, ClaudeRoot, prompt
 from tests.process import RunRecollect
 

@@ -8,6 +8,7 @@ import pytest
 
 from recollect.cli.follow_events import SCHEMA, EventName, describe_event
 from recollect.cli.json_output import format_line
+from recollect.documents.kinds import StatusKind
 from recollect.live.live_events import (
     AnyEvent,
     Appended,
@@ -20,7 +21,7 @@ from recollect.live.live_events import (
     StatusChanged,
     Watching,
 )
-from recollect.live.session_status import SessionStatus, StatusKind
+from recollect.live.session_status import SessionStatus
 from recollect.locations import TranscriptKind
 from recollect.records.envelope import Damaged, Span
 from tools.generate_schemas import make_schema

@@ -2,9 +2,8 @@
 
 from msgspec.structs import replace
 
-from recollect.records.usage import Tokens
-from recollect.render.html.html_turns import Frame, render_call, render_turn
-from recollect.render.views.parts import (
+from recollect.documents.kinds import Context, ContextKind, InputKind, ToolStatus
+from recollect.documents.turns import (
     Code,
     NoticeKind,
     NoticeStep,
@@ -17,9 +16,8 @@ from recollect.render.views.parts import (
     ToolStep,
     TurnView,
 )
-from recollect.session.prompt_contexts import Context, ContextKind
-from recollect.session.prompts import InputKind
-from recollect.session.tool_calls import ToolStatus
+from recollect.records.usage import Tokens
+from recollect.render.html.html_turns import Frame, render_call, render_turn
 from tests.render.html.payloads import every_payload
 from tests.render.html.scan import find_dangers
 
@@ -38,7 +36,7 @@ CALL = ToolStep(
     output=(Output("ok"),),
 )
 TURN = TurnView(
-    index=0,
+    number=1,
     uuid="u-prompt",
     kind=InputKind.TYPED,
     is_by_person=True,

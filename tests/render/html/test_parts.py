@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.records.tools.file_tools import PatchHunk
-from recollect.render.html.html_parts import MAX_BLOCK_LENGTH, render_part, render_parts
-from recollect.render.views.parts import (
+from recollect.documents.turns import (
     CheckItem,
     Checklist,
     CheckState,
@@ -19,6 +17,7 @@ from recollect.render.views.parts import (
     Entries,
     Entry,
     Fields,
+    Hunk,
     Json,
     Output,
     Part,
@@ -27,6 +26,7 @@ from recollect.render.views.parts import (
     Prose,
     Question,
 )
+from recollect.render.html.html_parts import MAX_BLOCK_LENGTH, render_part, render_parts
 from tests.render.html.payloads import every_payload
 from tests.render.html.scan import find_dangers
 
@@ -41,7 +41,7 @@ MAKERS: tuple[Callable[[str], Part], ...] = (
     lambda text: Code(text, language=text),
     lambda text: Code(text, language="html"),
     Output,
-    lambda text: Diff(text, (PatchHunk(old_start=1, new_start=1, lines=("+" + text, text)),)),
+    lambda text: Diff(text, (Hunk(old_start=1, new_start=1, lines=("+" + text, text)),)),
     lambda text: Checklist((CheckItem(text, CheckState.ACTIVE, note=text),)),
     lambda text: Entries((Entry(text, path="p" + text, line=3, url=text, note=text),), omitted=2),
     lambda text: Entries((Entry(text, url="http://a.example/" + text),)),
@@ -141,7 +141,7 @@ def test_no_text_becomes_more_than_text(text: str, maker: Callable[[str], Part])
             Diff(
                 "a.txt",
                 (
-                    PatchHunk(
+                    Hunk(
                         old_start=1,
                         old_lines=1,
                         new_start=1,

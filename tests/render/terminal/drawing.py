@@ -1,8 +1,8 @@
 """Draws parts and steps for tests: without colours, unless they are what the test is about."""
 
+from recollect.documents.turns import Part
 from recollect.render.terminal.canvas import Canvas, RenderOptions
 from recollect.render.terminal.terminal_parts import draw_part
-from recollect.render.views.parts import Part
 
 PLAIN = Canvas(RenderOptions())
 COLOURED = Canvas(RenderOptions(is_coloured=True))

@@ -2,9 +2,7 @@
 
 import pytest
 
-from recollect.records.tools.file_tools import PatchHunk
-from recollect.render.terminal import measure
-from recollect.render.views.parts import (
+from recollect.documents.turns import (
     CheckItem,
     Checklist,
     CheckState,
@@ -14,6 +12,7 @@ from recollect.render.views.parts import (
     Entries,
     Entry,
     Fields,
+    Hunk,
     Json,
     Output,
     Part,
@@ -21,9 +20,10 @@ from recollect.render.views.parts import (
     Plain,
     Question,
 )
+from recollect.render.terminal import measure
 from tests.render.terminal.drawing import COLOURED, draw
 
-HUNK = PatchHunk(
+HUNK = Hunk(
     old_start=9,
     new_start=9,
     lines=(" def f():", "-    return 1", "+    return 2", "\\ No newline at end of file"),
@@ -43,11 +43,11 @@ CASES: dict[str, tuple[Part, list[str]]] = {
         ],
     ),
     "new file": (
-        Diff("a.py", (PatchHunk(new_start=1, lines=("+x",)),), is_new_file=True),
+        Diff("a.py", (Hunk(new_start=1, lines=("+x",)),), is_new_file=True),
         ["a.py  new file, +1 -0", "1 + x"],
     ),
     "fragment": (
-        Diff(None, (HUNK, PatchHunk(lines=("+y",))), is_fragment=True),
+        Diff(None, (HUNK, Hunk(lines=("+y",))), is_fragment=True),
         [
             "(unnamed)  +2 -1",
             "  def f():",

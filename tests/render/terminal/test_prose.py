@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.documents.turns import Prose
 from recollect.render.terminal import safe_text
-from recollect.render.views.parts import Prose
 from tests.render.terminal.drawing import COLOURED, draw
 
 WORDS = st.sampled_from(

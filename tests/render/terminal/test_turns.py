@@ -3,16 +3,14 @@
 import pytest
 from msgspec.structs import replace
 
-from recollect.records.tools.file_tools import PatchHunk
-from recollect.records.usage import Tokens
-from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail
-from recollect.render.terminal.terminal_turns import draw_turn
-from recollect.render.views.parts import (
+from recollect.documents.kinds import Context, ContextKind, InputKind, ToolStatus
+from recollect.documents.turns import (
     CheckItem,
     Checklist,
     CheckState,
     Code,
     Diff,
+    Hunk,
     NoticeKind,
     NoticeStep,
     Output,
@@ -25,12 +23,13 @@ from recollect.render.views.parts import (
     ToolStep,
     TurnView,
 )
-from recollect.session.prompt_contexts import Context, ContextKind
-from recollect.session.prompts import InputKind
-from recollect.session.tool_calls import ToolStatus
+from recollect.records.usage import Tokens
+from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail
+from recollect.render.terminal.terminal_turns import draw_turn
+from recollect.session.session import Session
 
 TURN = TurnView(
-    index=2,
+    number=3,
     uuid="u1",
     kind=InputKind.TYPED,
     is_by_person=True,
@@ -65,7 +64,7 @@ EDIT = replace(
     CALL,
     tool="Edit",
     title="/home/mina/pond/a.py",
-    input=(Diff("/home/mina/pond/a.py", (PatchHunk(new_start=1, lines=("+x",) * 12),)),),
+    input=(Diff("/home/mina/pond/a.py", (Hunk(new_start=1, lines=("+x",) * 12),)),),
     output=(),
 )
 
@@ -73,7 +72,7 @@ EDIT = replace(
 def draw(view: TurnView, **look: object) -> list[str]:
     """The lines of a turn below its rule."""
     canvas = Canvas(replace(RenderOptions(columns=60, directory="/home/mina/pond"), **look))
-    _, *lines = (line.rstrip() for line in draw_turn(view, canvas, 60))
+    _, *lines = (line.rstrip() for line in draw_turn(view, Session(), canvas, 60))
     return lines
 
 
@@ -84,7 +83,7 @@ def draw_steps(*steps: Step, **look: object) -> list[str]:
 
 def draw_rule(view: TurnView, columns: int) -> str:
     """The first line of a turn."""
-    rule, *_ = draw_turn(view, Canvas(RenderOptions(columns=columns)), columns)
+    rule, *_ = draw_turn(view, Session(), Canvas(RenderOptions(columns=columns)), columns)
     return rule
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from recollect.documents.turns import NoticeKind, Step, ToolStep, TurnView
 from recollect.records.attachment_kinds import HookKind, OtherAttachment, StructuredOutput
 from recollect.records.attachments import Attachment
 from recollect.records.blocks import ServerToolResult
@@ -17,7 +18,6 @@ from recollect.render.views.hidden import (
     HIDDEN_SYSTEM,
 )
 from recollect.render.views.message_steps import read_context
-from recollect.render.views.parts import NoticeKind, Step, ToolStep, TurnView
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.content import iter_tool_results, list_blocks
 from recollect.session.messages import Message, is_empty_block

@@ -2,6 +2,7 @@
 
 from msgspec import Raw
 
+from recollect.documents.turns import Entries, Entry, Fields, Json, Picture, Plain, Prose
 from recollect.records.blocks import (
     ContainerUpload,
     Document,
@@ -17,7 +18,6 @@ from recollect.records.blocks import (
     UnknownBlock,
 )
 from recollect.render.views.part_builders import show_blocks
-from recollect.render.views.parts import Entries, Entry, Fields, Json, Picture, Plain, Prose
 
 
 def test_words_are_prose_where_somebody_wrote_them() -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.records.tools import PatchHunk
+from recollect.documents.turns import Hunk
 from recollect.render.views.part_builders import compare, show_addition, split_lines
 
 lines = st.lists(st.sampled_from("abc"), max_size=20).map("\n".join)
@@ -17,7 +17,7 @@ def test_hunks_make_the_one_of_the_other(before: str, after: str) -> None:
     assert _apply(hunks, split_lines(before)) == split_lines(after)
 
 
-def _apply(hunks: tuple[PatchHunk, ...], before: list[str]) -> list[str]:
+def _apply(hunks: tuple[Hunk, ...], before: list[str]) -> list[str]:
     after: list[str] = []
     place = 0
     for hunk in hunks:
@@ -36,5 +36,5 @@ def test_texts_too_large_to_compare() -> None:
 
 def test_addition() -> None:
     """A new file is all new lines; an empty one has none."""
-    hunk = PatchHunk(new_start=1, new_lines=2, lines=("+a", "+b"))
+    hunk = Hunk(new_start=1, new_lines=2, lines=("+a", "+b"))
     assert [show_addition("a\nb\n"), show_addition("")] == [(hunk,), ()]

@@ -6,11 +6,7 @@ from typing import get_args
 import msgspec
 import pytest
 
-from recollect.records.blocks import Block, ContentBlock, NestedBlock
-from recollect.records.decoding import decode_record
-from recollect.records.envelope import Record
-from recollect.records.state import JournalRow
-from recollect.render.views.parts import (
+from recollect.documents.turns import (
     CheckItem,
     Checklist,
     CheckState,
@@ -19,6 +15,10 @@ from recollect.render.views.parts import (
     NoticeStep,
     Part,
 )
+from recollect.records.blocks import Block, ContentBlock, NestedBlock
+from recollect.records.decoding import decode_record
+from recollect.records.envelope import Record
+from recollect.records.state import JournalRow
 from recollect.render.views.turn_views import build_turn_views
 from recollect.render.views.whole_calls import show_whole_calls
 from recollect.session.session import Session

@@ -1,7 +1,7 @@
 """The outline of a session."""
 
+from recollect.documents.kinds import InputKind
 from recollect.render.views.overview import OutlineEntry, build_outline
-from recollect.session.prompts import InputKind
 from recollect.session.session import Session
 from tests.session.chains import boundary, in_a_row, reply, result, summary, use, user
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from recollect.documents.turns import Json
 from recollect.reader import read_span, read_transcript
 from recollect.render.views.notices import show_raw
-from recollect.render.views.parts import Json
 from recollect.session.session import Session
 from tests.session.chains import user
 

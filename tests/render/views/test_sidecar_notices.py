@@ -6,10 +6,7 @@ from pathlib import Path
 import pytest
 
 from recollect.cli.commands.show import iter_session
-from recollect.library.opening import open_session
-from recollect.library.sidecar_files import load_session_lists
-from recollect.render.terminal.canvas import RenderOptions
-from recollect.render.views.parts import (
+from recollect.documents.turns import (
     CheckItem,
     Checklist,
     CheckState,
@@ -18,6 +15,9 @@ from recollect.render.views.parts import (
     NoticeStep,
     Prose,
 )
+from recollect.library.opening import open_session
+from recollect.library.sidecar_files import load_session_lists
+from recollect.render.terminal.canvas import RenderOptions
 from recollect.render.views.sidecar_notices import list_sidecar_notices
 from recollect.session.session import Session
 from tests.library.claude_root import FIRST, ClaudeRoot, prompt

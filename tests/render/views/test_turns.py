@@ -3,10 +3,8 @@
 from msgspec import Raw
 from msgspec.structs import replace
 
-from recollect.records.decoding import decode_record
-from recollect.records.envelope import Damaged, Record, Span, Unknown
-from recollect.records.usage import Tokens
-from recollect.render.views.parts import (
+from recollect.documents.kinds import Context, ContextKind, InputKind
+from recollect.documents.turns import (
     Fields,
     Json,
     NoticeKind,
@@ -20,9 +18,10 @@ from recollect.render.views.parts import (
     ThinkingStep,
     ToolStep,
 )
+from recollect.records.decoding import decode_record
+from recollect.records.envelope import Damaged, Record, Span, Unknown
+from recollect.records.usage import Tokens
 from recollect.render.views.turn_views import build_turn_view, build_turn_views
-from recollect.session.prompt_contexts import Context, ContextKind
-from recollect.session.prompts import InputKind
 from recollect.session.session import Session
 from tests.session.chains import (
     answer,
@@ -338,7 +337,7 @@ def test_answers_to_calls_that_are_elsewhere() -> None:
 def test_session_in_which_nobody_spoke() -> None:
     """What happened without a word is one turn; nothing at all is none."""
     view = build_turn_views(Session([Damaged(reason="no JSON")]))
-    assert [(turn.index, turn.uuid, len(turn.steps)) for turn in view] == [(0, None, 1)]
+    assert [(turn.number, turn.uuid, len(turn.steps)) for turn in view] == [(1, None, 1)]
     assert build_turn_views(Session()) == ()
 
 

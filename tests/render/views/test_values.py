@@ -1,7 +1,7 @@
 """JSON of any shape as it is shown."""
 
+from recollect.documents.turns import Fields, Json
 from recollect.render.views.part_builders import show_fields, show_json, show_value
-from recollect.render.views.parts import Fields, Json
 
 
 def test_flat_objects_are_named_values() -> None:

@@ -11,12 +11,11 @@ import pytest
 from msgspec import Raw, Struct
 from msgspec.structs import fields
 
+from recollect.documents.turns import Hunk, ToolStep
 from recollect.records.tools import ToolOutput
-from recollect.records.tools.file_tools import PatchHunk
 from recollect.records.tools.tool_parsing import INPUTS, RESULTS, Variants
 from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail
 from recollect.render.terminal.terminal_turns import draw_call
-from recollect.render.views.parts import ToolStep
 from recollect.render.views.turn_views import build_turn_views
 from recollect.render.views.whole_calls import show_whole_calls
 from recollect.session.session import Session
@@ -58,7 +57,7 @@ def _fill_scalar(kind: type) -> object:
 
 
 def _fill_struct(kind: type[Struct], depth: int) -> dict[str, object]:
-    if kind is PatchHunk:
+    if kind is Hunk:
         lines = [f" kept{next(_numbers)}", f"-gone{next(_numbers)}", f"+new{next(_numbers)}"]
         return {"oldStart": 1, "oldLines": 2, "newStart": 1, "newLines": 2, "lines": lines}
     config = kind.__struct_config__

@@ -15,8 +15,9 @@ from recollect.cli.options import claude_dir_option, json_option, session_argume
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.progress import show_progress
 from recollect.cli.session_labels import label_id
-from recollect.cli.show_document import DiffEntry, describe_diff
 from recollect.cli.tables import GAP, colour_option, count_columns, faint, pad, strong, wants_colour
+from recollect.documents.kinds import FileAction
+from recollect.documents.turns import Code, Diff
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.locations import Transcript
 from recollect.quantities import format_count, format_time
@@ -25,8 +26,6 @@ from recollect.render.terminal.canvas import Canvas, RenderOptions
 from recollect.render.terminal.source_code import draw_diff, show_change
 from recollect.render.terminal.terminal_parts import draw_part
 from recollect.render.views.overview import ChangeFacts, FileChange
-from recollect.render.views.parts import Code, Diff
-from recollect.session.file_events import FileAction
 from recollect.session.times import parse_time
 from recollect.store.data_directory import find_data_directory
 
@@ -117,13 +116,13 @@ def _draw(change: FileChange, canvas: Canvas) -> Iterator[str]:
             yield from draw_part(part, canvas, canvas.look.columns)
 
 
-SCHEMA = "recollect.files/1"
+SCHEMA = "recollect.files/2"
 
 
 class ChangeEntry(ChangeFacts, frozen=True, kw_only=True):
     """A change in the document."""
 
-    diff: tuple[DiffEntry | Code, ...]
+    diff: tuple[Diff | Code, ...]
     """With `--diff`: the changes, or the whole text if the transcript has no patch."""
 
 
@@ -150,9 +149,7 @@ def describe_changes(changes: Sequence[FileChange]) -> FilesDocument:
 def describe_change(change: FileChange) -> ChangeEntry:
     """Convert a change to a document entry."""
     fields = structs.asdict(change)
-    parts = fields.pop("parts")
-    diff = tuple(describe_diff(part) if isinstance(part, Diff) else part for part in parts)
-    return ChangeEntry(**fields, diff=diff)
+    return ChangeEntry(diff=fields.pop("parts"), **fields)
 
 
 class _Options(TypedDict):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 import click
+from msgspec.structs import replace
 
 from recollect.cli.options import claude_dir_option, json_option, session_argument
 from recollect.cli.paging import pager_option, show_lines
@@ -20,6 +21,7 @@ from recollect.cli.turn_selection import (
     TurnSelection,
     list_alternatives,
 )
+from recollect.documents.turns import TurnView
 from recollect.errors import UsageError
 from recollect.library.sidecar_files import load_session_lists
 from recollect.render.terminal.canvas import Canvas, RenderOptions
@@ -31,7 +33,6 @@ from recollect.render.terminal.terminal_turns import (
     draw_turn,
     draw_turn_rule,
 )
-from recollect.render.views.parts import TurnView
 from recollect.render.views.sidecar_notices import list_sidecar_notices
 from recollect.render.views.turn_views import build_turn_views
 from recollect.render.views.whole_calls import show_whole_calls
@@ -70,7 +71,7 @@ def _iter_all(
             yield from draw_turn_rule(view, canvas, columns)
             yield from draw_prompt(view, canvas, columns)
         else:
-            yield from draw_turn(view, canvas, columns)
+            yield from draw_turn(view, session, canvas, columns)
         yield ""
     if is_whole and not prompts_only:
         yield from _render_strays(session, canvas)
@@ -238,18 +239,14 @@ def _iter_lines(
 
 def _print_json(session: Session, turns: Sequence[int], options: _Options) -> None:
     from recollect.cli.json_output import format_document, format_line
-    from recollect.cli.show_document import ShowDocument, ShowHead, describe_turn
-    from recollect.render.views.turn_views import build_turn_views
-    from recollect.render.views.whole_calls import show_whole_calls
+    from recollect.cli.show_document import ShowDocument, ShowHead
+    from recollect.render.views.complete_turns import complete_turn
 
     entries = (
-        describe_turn(
-            show_whole_calls(view, session),
-            subagents=options["subagents"],
-            prompts=options["prompts"],
-        )
-        for turn in turns
-        for view in build_turn_views(session, start=turn, stop=turn + 1)
+        replace(view, steps=())
+        if options["prompts"]
+        else complete_turn(view, session, subagents=options["subagents"])
+        for view in _iter_views(session, turns, is_full=False)
     )
     if options["as_json"]:
         click.echo(format_document(ShowDocument(session=session.metadata, turns=tuple(entries))))
@@ -275,7 +272,5 @@ def _print_raw(session: Session, turns: Sequence[int] | None) -> None:
 
 
 def _list_uuids(session: Session, turns: Sequence[int]) -> set[str]:
-    from recollect.render.views.turn_views import build_turn_views
-
     views = (view for i in turns for view in build_turn_views(session, start=i, stop=i + 1))
     return {uuid for view in views for uuid in view.uuids}

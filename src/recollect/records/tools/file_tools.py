@@ -4,6 +4,7 @@ Lines end only at `\\n`, as in the client's patches; a last line without it coun
 """
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from msgspec import Raw, Struct, field
 
@@ -39,7 +40,15 @@ class LineCount(Struct, frozen=True, gc=False):
     removed: int = 0
 
 
-def count_patch_lines(hunks: Iterable[PatchHunk]) -> LineCount:
+class HasPatchLines(Protocol):
+    """A hunk: the client's, or the one of documents."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Its lines, each with its sign."""
+
+
+def count_patch_lines(hunks: Iterable[HasPatchLines]) -> LineCount:
     """Return the number of lines that `hunks` add and remove."""
     signs = [line[:1] for hunk in hunks for line in hunk.lines]
     return LineCount(added=signs.count("+"), removed=signs.count("-"))

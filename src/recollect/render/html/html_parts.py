@@ -16,18 +16,14 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
-from recollect.records.tools.file_tools import PatchHunk
-from recollect.render.html.html_code import colour_lines, render_code, show_block, show_text
-from recollect.render.html.images import render_picture
-from recollect.render.html.markdown import render_markdown
-from recollect.render.terminal.ansi_output import Ink, iter_runs
-from recollect.render.views.parts import (
+from recollect.documents.turns import (
     Checklist,
     Code,
     Diff,
     Entries,
     Entry,
     Fields,
+    Hunk,
     Json,
     Output,
     Part,
@@ -36,6 +32,10 @@ from recollect.render.views.parts import (
     Prose,
     Question,
 )
+from recollect.render.html.html_code import colour_lines, render_code, show_block, show_text
+from recollect.render.html.images import render_picture
+from recollect.render.html.markdown import render_markdown
+from recollect.render.terminal.ansi_output import Ink, iter_runs
 
 _PLAIN = Ink()
 _EMPHASIS = ("bold", "dim", "italic", "underline", "strike", "reverse")
@@ -87,7 +87,7 @@ def render_diff(diff: Diff) -> Markup:
     )
 
 
-def _iter_rows(hunk: PatchHunk, path: str | None, *, is_first: bool) -> Iterator[Markup]:
+def _iter_rows(hunk: Hunk, path: str | None, *, is_first: bool) -> Iterator[Markup]:
     if not is_first:
         yield _GAP.format(hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines)
     coloured = colour_lines("\n".join(line[1:] for line in hunk.lines), path=path)

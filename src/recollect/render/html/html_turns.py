@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 from msgspec import Struct
 
+from recollect.documents.turns import ToolStep, TurnView
 from recollect.quantities import format_duration
 from recollect.render.html.html_code import show_text
 from recollect.render.html.html_parts import render_parts
 from recollect.render.html.markdown import render_markdown
-from recollect.render.views.parts import ToolStep, TurnView
 
 if TYPE_CHECKING:
     from jinja2 import Environment

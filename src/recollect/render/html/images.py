@@ -10,8 +10,8 @@ import binascii
 
 from markupsafe import Markup
 
+from recollect.documents.turns import Picture
 from recollect.render.html.html_code import show_text
-from recollect.render.views.parts import Picture
 
 MAX_BYTES = 8_000_000
 MAX_PIXELS = 20_000_000

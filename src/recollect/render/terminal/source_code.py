@@ -15,10 +15,10 @@ from rich.style import Style
 from rich.syntax import ANSISyntaxTheme, Syntax
 from rich.text import Text
 
-from recollect.records.tools.file_tools import PatchHunk, count_patch_lines
+from recollect.documents.turns import Code, Diff, Hunk
+from recollect.records.tools.file_tools import count_patch_lines
 from recollect.render.terminal.canvas import TAB, Canvas
 from recollect.render.terminal.safe_text import safe_text
-from recollect.render.views.parts import Code, Diff
 
 MAX_HIGHLIGHTED = 64_000
 MAX_LINE_LENGTH = 2_000
@@ -127,11 +127,11 @@ def show_change(added: int, removed: int) -> str:
     return f"+{added:,} -{removed:,}"
 
 
-def _last_number(hunk: PatchHunk) -> int:
+def _last_number(hunk: Hunk) -> int:
     return max(hunk.old_start, hunk.new_start, 0) + len(hunk.lines)
 
 
-def _iter_numbered(hunk: PatchHunk) -> Iterator[tuple[int | None, str]]:
+def _iter_numbered(hunk: Hunk) -> Iterator[tuple[int | None, str]]:
     """Yield the lines of a hunk; removed ones are counted in the file as it was."""
     old, new = hunk.old_start, hunk.new_start
     for line in hunk.lines:

@@ -6,13 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
-from recollect.quantities import format_bytes, format_count
-from recollect.render.terminal.ansi_output import Ink, iter_runs
-from recollect.render.terminal.canvas import Canvas, indent
-from recollect.render.terminal.prose import draw_plain, draw_prose
-from recollect.render.terminal.safe_text import measure, safe_text
-from recollect.render.terminal.source_code import describe_change, draw_code, draw_diff
-from recollect.render.views.parts import (
+from recollect.documents.turns import (
     CheckItem,
     Checklist,
     CheckState,
@@ -30,6 +24,12 @@ from recollect.render.views.parts import (
     Prose,
     Question,
 )
+from recollect.quantities import format_bytes, format_count
+from recollect.render.terminal.ansi_output import Ink, iter_runs
+from recollect.render.terminal.canvas import Canvas, indent
+from recollect.render.terminal.prose import draw_plain, draw_prose
+from recollect.render.terminal.safe_text import measure, safe_text
+from recollect.render.terminal.source_code import describe_change, draw_code, draw_diff
 
 _MAX_NAME_WIDTH = 20
 _BOXES = {

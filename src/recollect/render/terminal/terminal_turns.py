@@ -20,6 +20,20 @@ from itertools import groupby
 
 from rich.text import Text
 
+from recollect.documents.kinds import Context, InputKind, ToolStatus
+from recollect.documents.turns import (
+    Checklist,
+    Diff,
+    NoticeKind,
+    NoticeStep,
+    Part,
+    Question,
+    Step,
+    TextStep,
+    ThinkingStep,
+    ToolStep,
+    TurnView,
+)
 from recollect.quantities import (
     format_count,
     format_dollars,
@@ -40,27 +54,11 @@ from recollect.render.terminal.safe_text import measure, safe_text, shorten
 from recollect.render.terminal.source_code import draw_diff
 from recollect.render.terminal.terminal_parts import draw_part
 from recollect.render.views.part_builders import join_facts, take_line
-from recollect.render.views.parts import (
-    Checklist,
-    Diff,
-    NoticeKind,
-    NoticeStep,
-    Part,
-    Question,
-    Step,
-    TextStep,
-    ThinkingStep,
-    ToolStep,
-    TurnView,
-)
 from recollect.render.views.turn_views import build_turn_views
 from recollect.render.views.whole_calls import show_whole_calls
 from recollect.session.metadata import Metrics
-from recollect.session.prompt_contexts import Context
-from recollect.session.prompts import InputKind
 from recollect.session.session import Session, Subagent
 from recollect.session.times import parse_time
-from recollect.session.tool_calls import ToolStatus
 
 
 def draw_head(session: Session, canvas: Canvas, columns: int) -> Iterator[str]:
@@ -291,7 +289,7 @@ def draw_turn_rule(view: TurnView, canvas: Canvas, columns: int) -> Iterator[str
     """Yield the line that a turn begins with: its number, when it was, and what it took."""
     label = join_facts(format_time(parse_time(view.start), canvas.look.zone), *_list_labels(view))
     line = Text.assemble(
-        (f"{_RULE * 2} ", "dim"), (f"{view.index + 1}", "bold cyan"), (f"  {label}".rstrip(), "dim")
+        (f"{_RULE * 2} ", "dim"), (f"{view.number}", "bold cyan"), (f"  {label}".rstrip(), "dim")
     )
     room = columns - measure(line.plain)
     facts = _fit_facts(view, room - _MIN_RULE_WIDTH - 4)
@@ -360,30 +358,33 @@ def _show_place(context: Context) -> str:
 _NESTED = "  ┃ "
 
 
-def draw_turn(view: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield the lines of one turn."""
+def draw_turn(view: TurnView, session: Session, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield the lines of one turn of `session`."""
     yield from draw_turn_rule(view, canvas, columns)
     yield from draw_prompt(view, canvas, columns)
     for _, group in groupby(view.steps, key=type):
-        lines = list(_draw_group(list(group), canvas, columns))
+        lines = list(_draw_group(list(group), session, canvas, columns))
         if lines:
             yield ""
             yield from lines
 
 
-def _draw_group(steps: Sequence[Step], canvas: Canvas, columns: int) -> Iterator[str]:
+def _draw_group(
+    steps: Sequence[Step], session: Session, canvas: Canvas, columns: int
+) -> Iterator[str]:
     """Yield steps of one kind that follow each other: calls close together, words apart."""
     calls = [step for step in steps if isinstance(step, ToolStep)]
     if calls and canvas.look.tools is ToolDetail.NONE:
         yield from draw_call_count(calls, canvas, columns)
-        calls_with_children = [call for call in calls if call.subagents]
-        for call in calls_with_children:
-            yield from _draw_subagents(call.subagents, canvas, columns)
+        for call in calls:
+            yield from _draw_subagents(call, session, canvas, columns)
         return
     for number, step in enumerate(steps):
         if number and isinstance(step, TextStep):
             yield ""
-        yield from _draw_with_children(step, canvas, columns)
+        yield from draw_step(step, canvas, columns)
+        if isinstance(step, ToolStep):
+            yield from _draw_subagents(step, session, canvas, columns)
 
 
 def draw_step(step: Step, canvas: Canvas, columns: int) -> Iterator[str]:
@@ -399,14 +400,10 @@ def draw_step(step: Step, canvas: Canvas, columns: int) -> Iterator[str]:
             yield from draw_notice(step, canvas, columns)
 
 
-def _draw_with_children(step: Step, canvas: Canvas, columns: int) -> Iterator[str]:
-    yield from draw_step(step, canvas, columns)
-    if isinstance(step, ToolStep):
-        yield from _draw_subagents(step.subagents, canvas, columns)
-
-
-def _draw_subagents(subagents: Iterable[Subagent], canvas: Canvas, columns: int) -> Iterator[str]:
-    for subagent in subagents:
+def _draw_subagents(
+    call: ToolStep, session: Session, canvas: Canvas, columns: int
+) -> Iterator[str]:
+    for subagent in session.find_subagents(call.call_id) if call.subagents else ():
         yield from draw_subagent(subagent, canvas, columns)
 
 
@@ -426,5 +423,5 @@ def draw_subagent(subagent: Subagent, canvas: Canvas, columns: int) -> Iterator[
         margin = canvas.styled(_NESTED, "magenta")
         for view in build_turn_views(subagent.session):
             shown = show_whole_calls(view, subagent.session) if canvas.look.is_full else view
-            yield from indent(draw_turn(shown, canvas, room), margin)
+            yield from indent(draw_turn(shown, subagent.session, canvas, room), margin)
             yield margin.rstrip()

@@ -6,6 +6,7 @@ record that is neither shown nor listed is a mistake, and a test looks for it. S
 as titles and links, are routine notices where they change.
 """
 
+from recollect.documents.kinds import InputKind
 from recollect.records.attachment_kinds import (
     AgentListingDelta,
     AttachmentKind,
@@ -44,7 +45,6 @@ from recollect.records.progress import (
     WaitingForTask,
 )
 from recollect.records.system import FileSnapshot, System, TurnDuration
-from recollect.session.prompts import InputKind
 
 HIDDEN_SYSTEM: tuple[type[System], ...] = (FileSnapshot, TurnDuration)
 """Bookkeeping; how long a turn took is a figure of its view."""

@@ -13,6 +13,19 @@ message.
 
 from collections.abc import Sequence
 
+from recollect.documents.kinds import Context, ContextKind, InputKind
+from recollect.documents.turns import (
+    Code,
+    NoticeKind,
+    NoticeStep,
+    Output,
+    Part,
+    Step,
+    SubagentReference,
+    TextStep,
+    ThinkingStep,
+    ToolStep,
+)
 from recollect.records.attachment_kinds import Directory, FileKind, OpenedFileInIde, SelectedLines
 from recollect.records.attachments import Attachment
 from recollect.records.blocks import (
@@ -40,22 +53,11 @@ from recollect.render.views.part_builders import (
     split_at,
     take_line,
 )
-from recollect.render.views.parts import (
-    Code,
-    NoticeKind,
-    NoticeStep,
-    Output,
-    Part,
-    Step,
-    TextStep,
-    ThinkingStep,
-    ToolStep,
-)
 from recollect.render.views.tools import describe_call
 from recollect.session.content import list_blocks, result_text
 from recollect.session.messages import Message
-from recollect.session.prompt_contexts import Context, ContextKind, separate_words
-from recollect.session.prompts import INTERRUPTION_MARKS, InputKind, Prompt
+from recollect.session.prompt_contexts import separate_words
+from recollect.session.prompts import INTERRUPTION_MARKS, Prompt
 from recollect.session.session import Session, Subagent
 from recollect.session.tool_calls import ToolCall
 
@@ -299,9 +301,19 @@ class Replies:
             timestamp=line.timestamp,
             input=view.input,
             output=view.output,
-            subagents=self._subagents.get(call.id, ()),
+            subagents=tuple(map(refer_to, self._subagents.get(call.id, ()))),
             result_uuid=call.result_uuid,
         )
+
+
+def refer_to(subagent: Subagent) -> SubagentReference:
+    """The reference to a subagent."""
+    return SubagentReference(
+        agent_id=subagent.agent_id,
+        kind=subagent.kind,
+        agent_type=subagent.agent_type,
+        description=subagent.description,
+    )
 
 
 def _show_text(block: ContentBlock) -> tuple[Part, ...]:

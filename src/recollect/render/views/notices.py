@@ -3,6 +3,7 @@
 Knows what to say of each kind of record that nobody said; where it stands is known elsewhere.
 """
 
+from recollect.documents.turns import Code, Json, NoticeKind, NoticeStep, Output, Part
 from recollect.quantities import format_count, format_duration
 from recollect.records.attachment_kinds import (
     EditedImageFile,
@@ -33,7 +34,6 @@ from recollect.render.views.part_builders import (
     show_prose,
     take_line,
 )
-from recollect.render.views.parts import Code, Json, NoticeKind, NoticeStep, Output, Part
 from recollect.render.views.timeline import Irregular, ModelSwitch, ReportEntry
 from recollect.session.hook_runs import HookOutcome, HookRun
 from recollect.session.reports import FailedRequest, ModelChange, Notice, Recap

@@ -10,18 +10,16 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct, structs
 
+from recollect.documents.kinds import FileAction, InputKind, ToolStatus
+from recollect.documents.turns import Code, Diff
 from recollect.records.blocks import McpToolUse, ServerToolUseBlock, ToolUse
 from recollect.render.views.message_steps import name_command
 from recollect.render.views.part_builders import take_line
-from recollect.render.views.parts import Code, Diff
 from recollect.render.views.timeline import Timeline, build_timeline
 from recollect.render.views.tools import describe_call
 from recollect.render.views.turn_views import choose_words, find_opener, find_segment
-from recollect.session.file_events import FileAction
-from recollect.session.prompts import InputKind
 from recollect.session.session import Session
 from recollect.session.times import parse_time
-from recollect.session.tool_calls import ToolStatus
 from recollect.session.turns import Turn
 
 

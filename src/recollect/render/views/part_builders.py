@@ -24,6 +24,17 @@ from difflib import SequenceMatcher
 import msgspec
 from msgspec import Raw
 
+from recollect.documents.turns import (
+    Entries,
+    Entry,
+    Fields,
+    Hunk,
+    Json,
+    Part,
+    Picture,
+    Plain,
+    Prose,
+)
 from recollect.records.blocks import (
     ContainerUpload,
     ContentBlock,
@@ -47,7 +58,6 @@ from recollect.records.blocks import (
 from recollect.records.decoding import REFUSED, decode_value
 from recollect.records.envelope import is_absent
 from recollect.records.tools.file_tools import PatchHunk
-from recollect.render.views.parts import Entries, Entry, Fields, Json, Part, Picture, Plain, Prose
 
 
 def find_inside(text: str, tag: str) -> str:
@@ -153,7 +163,7 @@ MAX_COMPARISONS = 100_000
 _CONTEXT = 3
 
 
-def compare(before: str, after: str) -> tuple[PatchHunk, ...] | None:
+def compare(before: str, after: str) -> tuple[Hunk, ...] | None:
     """The hunks that make `after` of `before`; None when there is too much to compare."""
     removed, added = split_lines(before), split_lines(after)
     if len(removed) * len(added) > MAX_COMPARISONS:
@@ -162,10 +172,24 @@ def compare(before: str, after: str) -> tuple[PatchHunk, ...] | None:
     return tuple(_make_hunk(group, removed, added) for group in groups)
 
 
-def show_addition(text: str) -> tuple[PatchHunk, ...]:
+def show_addition(text: str) -> tuple[Hunk, ...]:
     """The hunk of a file that was not there before."""
     lines = tuple(f"+{line}" for line in split_lines(text))
-    return (PatchHunk(new_start=1, new_lines=len(lines), lines=lines),) if lines else ()
+    return (Hunk(new_start=1, new_lines=len(lines), lines=lines),) if lines else ()
+
+
+def show_patch(patch: Iterable[PatchHunk]) -> tuple[Hunk, ...]:
+    """The hunks of a patch that the client made."""
+    return tuple(
+        Hunk(
+            old_start=hunk.old_start,
+            old_lines=hunk.old_lines,
+            new_start=hunk.new_start,
+            new_lines=hunk.new_lines,
+            lines=hunk.lines,
+        )
+        for hunk in patch
+    )
 
 
 def split_lines(text: str) -> list[str]:
@@ -175,7 +199,7 @@ def split_lines(text: str) -> list[str]:
 
 def _make_hunk(
     group: list[tuple[str, int, int, int, int]], removed: list[str], added: list[str]
-) -> PatchHunk:
+) -> Hunk:
     lines: list[str] = []
     for tag, first, last, new_first, new_last in group:
         if tag == "equal":
@@ -183,7 +207,7 @@ def _make_hunk(
         else:
             lines += [f"-{line}" for line in removed[first:last]]
             lines += [f"+{line}" for line in added[new_first:new_last]]
-    return PatchHunk(
+    return Hunk(
         old_start=group[0][1] + 1,
         old_lines=group[-1][2] - group[0][1],
         new_start=group[0][3] + 1,

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Raw
 from msgspec.structs import astuple, replace
 
+from recollect.documents.turns import NoticeKind, NoticeStep, Part, Step, TextStep
 from recollect.records.attachment_kinds import OtherAttachment
 from recollect.records.attachments import Attachment
 from recollect.records.conversation import Assistant, User
@@ -19,7 +20,6 @@ from recollect.records.system import CompactBoundary, LocalCommand, System
 from recollect.records.tools.planning_tools import Todo
 from recollect.render.views.message_steps import read_context
 from recollect.render.views.part_builders import show_fields
-from recollect.render.views.parts import NoticeKind, NoticeStep, Part, Step, TextStep
 from recollect.render.views.tools.planning_views import show_todos
 from recollect.render.views.whole_calls import ShownTexts
 from recollect.session.record_texts import NamedText, list_texts

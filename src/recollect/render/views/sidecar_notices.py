@@ -5,9 +5,9 @@ These files hold only the last state and belong to no turn, so they are shown af
 
 from collections.abc import Iterator
 
+from recollect.documents.turns import NoticeKind, NoticeStep, Part
 from recollect.library.sidecar_files import SessionSidecars, TodoFile
 from recollect.render.views.part_builders import show_fields, show_prose
-from recollect.render.views.parts import NoticeKind, NoticeStep, Part
 from recollect.render.views.tools.planning_views import show_tasks, show_todos
 
 TODOS = "Todo list"

@@ -7,6 +7,8 @@ look at the whole session is found once, in `places`.
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from recollect.documents.kinds import Context, InputKind
+from recollect.documents.turns import Step, TurnView
 from recollect.records.attachment_kinds import StructuredOutput
 from recollect.records.attachments import Attachment
 from recollect.records.conversation import Assistant
@@ -32,13 +34,11 @@ from recollect.render.views.notices import (
     note_switch,
 )
 from recollect.render.views.part_builders import show_prose
-from recollect.render.views.parts import Step, TurnView
 from recollect.render.views.record_notices import add_texts, note_state
 from recollect.render.views.timeline import Timeline, TimelineEntry, build_timeline
 from recollect.session.messages import Message
 from recollect.session.metadata import count_tokens
-from recollect.session.prompt_contexts import Context
-from recollect.session.prompts import InputKind, Prompt
+from recollect.session.prompts import Prompt
 from recollect.session.record_texts import list_texts
 from recollect.session.session import Session
 from recollect.session.turns import Turn
@@ -83,7 +83,7 @@ def build_turn_view(session: Session, turn: Turn) -> TurnView:
     prompt = turn.prompt
     replies = [said for said in turn.messages if said.role == "assistant" and not said.is_synthetic]
     return TurnView(
-        index=turn.index,
+        number=turn.number,
         uuid=opener.records[0].uuid if opener else None,
         kind=turn.kind,
         is_by_person=turn.is_by_person,

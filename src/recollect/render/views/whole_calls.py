@@ -13,18 +13,14 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from recollect.records.blocks import Document, Image, ServerToolResult, Text, ToolResult
-from recollect.records.decoding import decode_value
-from recollect.records.tools import TextResult
-from recollect.records.tools.file_tools import PatchHunk, count_text_lines
-from recollect.render.views.part_builders import FACT_SEPARATOR, show_fields, show_plain
-from recollect.render.views.parts import (
+from recollect.documents.turns import (
     Checklist,
     Code,
     Diff,
     Entries,
     Entry,
     Fields,
+    Hunk,
     Json,
     Part,
     Picture,
@@ -33,6 +29,11 @@ from recollect.render.views.parts import (
     ToolStep,
     TurnView,
 )
+from recollect.records.blocks import Document, Image, ServerToolResult, Text, ToolResult
+from recollect.records.decoding import decode_value
+from recollect.records.tools import TextResult
+from recollect.records.tools.file_tools import count_text_lines
+from recollect.render.views.part_builders import FACT_SEPARATOR, show_fields, show_plain
 from recollect.session.session import Session
 from recollect.session.tool_calls import ToolCall
 
@@ -122,7 +123,7 @@ def _iter_texts(part: Part) -> Iterator[str]:
             yield part.text
 
 
-def _iter_hunk(hunk: PatchHunk) -> Iterator[str]:
+def _iter_hunk(hunk: Hunk) -> Iterator[str]:
     for line in hunk.lines:
         yield from (line, line[1:])
     numbers = (hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines)

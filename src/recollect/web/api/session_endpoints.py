@@ -22,6 +22,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from recollect.documents.session_listing import SessionListing
+from recollect.documents.turns import ToolStep
 from recollect.errors import NothingFound
 from recollect.health.health_report import HealthReport
 from recollect.locations.transcript_files import name_of
@@ -29,7 +30,6 @@ from recollect.reader.transcript_reader import read_span, read_transcript
 from recollect.records.envelope import Span
 from recollect.records.usage import Tokens
 from recollect.render.views.overview import OutlineEntry, build_outline
-from recollect.render.views.parts import ToolStep
 from recollect.render.views.timeline import find_turn_index
 from recollect.render.views.turn_views import build_turn_view
 from recollect.render.views.whole_calls import complete_call

@@ -4,17 +4,15 @@ A long session need not be read to its end before its first turns can be shown: 
 from the beginning of the file, says so, and has the rest read meanwhile.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
-import msgspec
-from msgspec import Meta, Struct, structs
+from msgspec import Meta, Struct
 
+from recollect.documents.turns import TurnView
 from recollect.library.opening import FIRST_BYTES, price_turn, read_first_part
-from recollect.render.views.parts import NoticeStep, TextStep, ThinkingStep, ToolStep, TurnView
+from recollect.render.views.complete_turns import complete_turn
 from recollect.render.views.turn_views import build_turn_views
-from recollect.session.session import Session, Subagent
+from recollect.session.session import Session
 from recollect.web.api.session_endpoints import (
     Project,
     SessionParameters,
@@ -76,16 +74,21 @@ class TurnRange(Struct, frozen=True, kw_only=True):
     """The anchor of the record that was asked for."""
 
 
-def load_turns(services: Services, wanted: TurnsParameters) -> TurnRange:
-    """The turns that are wanted."""
+def load_turns(
+    services: Services, wanted: TurnsParameters, *, is_complete: bool = False
+) -> TurnRange:
+    """Return the requested turns; their tool calls are whole if `is_complete`."""
     found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
     if wanted.quick and _can_be_quick(services, found, wanted):
         part = read_first_part(found.transcript)
         if wanted.start < part.turn_count or part.is_whole:
-            return _take_first(services, found, wanted, part.session, part.turn_count)
+            services.read_ahead(found)
+            return _take_first(
+                services, part.session, part.turn_count, wanted, is_complete=is_complete
+            )
     with services.opened.use(found) as session:
         owner = find_agent(session, wanted.agent) if wanted.agent else session
-        return _take(services, owner, wanted)
+        return _take(services, owner, wanted, is_complete=is_complete)
 
 
 def _can_be_quick(services: Services, found: FoundSession, wanted: TurnsParameters) -> bool:
@@ -95,11 +98,12 @@ def _can_be_quick(services: Services, found: FoundSession, wanted: TurnsParamete
 
 
 def _take_first(
-    services: Services, found: FoundSession, wanted: TurnsParameters, session: Session, known: int
+    services: Services, session: Session, known: int, wanted: TurnsParameters, *, is_complete: bool
 ) -> TurnRange:
     stop = min(wanted.start + wanted.count, known)
-    services.read_ahead(found)
     turns = _cut(session, wanted.start, stop, wanted.steps)
+    if is_complete:
+        turns = _complete(turns, session)
     return TurnRange(
         turns=turns,
         start=wanted.start,
@@ -109,13 +113,17 @@ def _take_first(
     )
 
 
-def _take(services: Services, session: Session, wanted: TurnsParameters) -> TurnRange:
+def _take(
+    services: Services, session: Session, wanted: TurnsParameters, *, is_complete: bool
+) -> TurnRange:
     total = len(session.turns)
     start, at = wanted.start, ""
     if wanted.at:
         location = find_location(session, wanted.at, wanted.offset)
         start, at = max(location.turn - 1, 0), location.anchor
     turns = _cut(session, start, start + wanted.count, wanted.steps)
+    if is_complete:
+        turns = _complete(turns, session)
     return TurnRange(
         turns=turns,
         start=start,
@@ -131,7 +139,7 @@ def _price(
 ) -> tuple[int | None, ...]:
     turns = session.turns
     return tuple(
-        price_turn(turns[view.index], services.prices) if view.index < len(turns) else None
+        price_turn(turns[view.number - 1], services.prices) if view.number <= len(turns) else None
         for view in views
     )
 
@@ -148,37 +156,8 @@ def _cut(session: Session, start: int, stop: int, steps: int) -> tuple[TurnView,
     return tuple(views)
 
 
-class SubagentMention(Struct, frozen=True, kw_only=True):
-    """A subagent that a call started; its turns are asked for by its id."""
-
-    agent_id: str
-    kind: str
-    agent_type: str | None
-    description: str | None
-    turns: int
-
-
-def _derive(
-    kind: type[Struct], changed: dict[str, Any], renamed: Mapping[str, str] = MappingProxyType({})
-) -> type[Struct]:
-    """The same type with other types and names of fields; tags stay, so the JSON does too."""
-    fields: list[Any] = []
-    for each in structs.fields(kind):
-        name, declared = renamed.get(each.name, each.name), changed.get(each.name, each.type)
-        if each.default is not msgspec.NODEFAULT:
-            fields.append((name, declared, each.default))
-        else:
-            fields.append((name, declared))
-    tag = kind.__struct_config__.tag
-    derived = msgspec.defstruct(kind.__name__, fields, kw_only=True, frozen=True, tag=tag)
-    derived.__doc__ = kind.__doc__
-    return derived
-
-
-# The views hold sessions, which are no data: where a subagent stands, a mention of it goes out.
-CalledDocument: Any = _derive(ToolStep, {"subagents": tuple[SubagentMention, ...]})
-StepDocument: Any = TextStep | ThinkingStep | CalledDocument | NoticeStep
-TurnDocument: Any = _derive(TurnView, {"steps": tuple[StepDocument, ...]}, {"index": "number"})
+def _complete(views: tuple[TurnView, ...], session: Session) -> tuple[TurnView, ...]:
+    return tuple(complete_turn(view, session) for view in views)
 
 
 class TurnsDocument(Struct, frozen=True, kw_only=True):
@@ -189,38 +168,16 @@ class TurnsDocument(Struct, frozen=True, kw_only=True):
     """How many turns come before the first one here; turns themselves are numbered from 1."""
     total: int | None
     is_partial: bool
-    turns: tuple[TurnDocument, ...]
+    turns: tuple[TurnView, ...]
 
 
 def list_turns(services: Services, wanted: TurnsParameters) -> TurnsDocument:
     """The turns that are wanted, as data."""
-    found = load_turns(services, wanted)
+    found = load_turns(services, wanted, is_complete=True)
     return TurnsDocument(
         id=wanted.id,
         start=found.start,
         total=found.total,
         is_partial=found.is_partial,
-        turns=tuple(map(_describe_turn, found.turns)),
-    )
-
-
-def _describe_turn(view: TurnView) -> object:
-    steps = [_describe_call(step) if isinstance(step, ToolStep) else step for step in view.steps]
-    fields = structs.asdict(view)
-    number = fields.pop("index") + 1
-    return TurnDocument(**{**fields, "number": number, "steps": tuple(steps)})
-
-
-def _describe_call(call: ToolStep) -> object:
-    mentions = tuple(map(_mention, call.subagents))
-    return CalledDocument(**{**structs.asdict(call), "subagents": mentions})
-
-
-def _mention(child: Subagent) -> SubagentMention:
-    return SubagentMention(
-        agent_id=child.agent_id,
-        kind=child.kind.value,
-        agent_type=child.agent_type,
-        description=child.description,
-        turns=len(child.session.turns),
+        turns=found.turns,
     )

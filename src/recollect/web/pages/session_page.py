@@ -267,10 +267,10 @@ def _render_fragment(
 
 def _render(turns: TurnRange, frame: Frame) -> tuple[Markup, ...]:
     costs = {
-        turn.index: or_dash(format_dollars)(to_dollars(cost))
+        turn.number: or_dash(format_dollars)(to_dollars(cost))
         for turn, cost in zip(turns.turns, turns.costs, strict=True)
     }
-    priced = replace(frame, show_cost=lambda turn: costs[turn.index])
+    priced = replace(frame, show_cost=lambda turn: costs[turn.number])
     return tuple(render_turn(turn, priced) for turn in turns.turns)
 
 

@@ -11,21 +11,13 @@ from hypothesis import strategies as st
 from msgspec import Raw
 from msgspec.structs import replace
 
+from recollect.documents.kinds import RejectedBy, ToolStatus
+from recollect.documents.turns import Code, Fields, Output, Picture, Plain
 from recollect.records.blocks import Image, Source, ToolResult
 from recollect.records.tools.tool_parsing import INPUTS, RESULTS
-from recollect.render.views.parts import Code, Fields, Output, Picture, Plain
 from recollect.render.views.tools import ToolView, describe_call
 from recollect.render.views.tools.tool_views import VIEWS
-from recollect.session.tool_calls import (
-    FAILED,
-    INTERRUPTED,
-    PENDING,
-    SUCCESS,
-    Outcome,
-    RejectedBy,
-    ToolCall,
-    ToolStatus,
-)
+from recollect.session.tool_calls import FAILED, INTERRUPTED, PENDING, SUCCESS, Outcome, ToolCall
 from tests.session.recordings import make_call
 
 OUR_WORDS = frozenset(

@@ -1,14 +1,13 @@
 """Edits as they are shown: as diffs, by the client's patch or by comparison."""
 
-from recollect.records.tools import PatchHunk
-from recollect.render.views.parts import Code, Diff, Fields, Plain
+from recollect.documents.turns import Code, Diff, Fields, Hunk, Plain
 from recollect.render.views.tools import ToolView, describe_call
 from recollect.session.tool_calls import PENDING
 from tests.session.recordings import make_call
 
 HUNK = {"oldStart": 7, "oldLines": 1, "newStart": 7, "newLines": 1, "lines": ["-a", "+b"]}
-PATCH = PatchHunk(old_start=7, old_lines=1, new_start=7, new_lines=1, lines=("-a", "+b"))
-COMPARED = PatchHunk(old_start=1, old_lines=1, new_start=1, new_lines=1, lines=("-a", "+b"))
+PATCH = Hunk(old_start=7, old_lines=1, new_start=7, new_lines=1, lines=("-a", "+b"))
+COMPARED = Hunk(old_start=1, old_lines=1, new_start=1, new_lines=1, lines=("-a", "+b"))
 EDIT = {"file_path": "/p/x.py", "old_string": "a", "new_string": "b"}
 
 
@@ -52,7 +51,7 @@ def test_new_file_is_all_additions() -> None:
     """A file that was not there before is a diff of nothing but new lines."""
     wanted = {"file_path": "x.md", "content": "one\ntwo\n"}
     result = {"type": "create", "filePath": "x.md", "content": "one\ntwo\n", "structuredPatch": []}
-    hunk = PatchHunk(new_start=1, new_lines=2, lines=("+one", "+two"))
+    hunk = Hunk(new_start=1, new_lines=2, lines=("+one", "+two"))
     assert describe_call(make_call("Write", wanted, result)) == ToolView(
         title="x.md",
         summary="new file · +2 -0",

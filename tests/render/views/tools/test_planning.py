@@ -1,6 +1,6 @@
 """Lists, questions and plans as they are shown."""
 
-from recollect.render.views.parts import (
+from recollect.documents.turns import (
     CheckItem,
     Checklist,
     CheckState,

@@ -2,8 +2,8 @@
 
 from msgspec import Raw
 
+from recollect.documents.turns import Entries, Entry, Prose
 from recollect.records.blocks import WebSearchToolResult
-from recollect.render.views.parts import Entries, Entry, Prose
 from recollect.render.views.tools import ToolView, describe_call
 from recollect.session.tool_calls import SUCCESS, ToolCall
 from tests.session.recordings import make_call

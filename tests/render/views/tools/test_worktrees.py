@@ -1,6 +1,6 @@
 """Worktrees as they are shown."""
 
-from recollect.render.views.parts import Fields
+from recollect.documents.turns import Fields
 from recollect.render.views.tools import ToolView, describe_call
 from tests.session.recordings import make_call
 

@@ -7,6 +7,7 @@ Calls of MCP tools, and the tools around MCP servers.
 
 from msgspec import Raw
 
+from recollect.documents.turns import Code, Entry, Output, Part, Picture, Plain
 from recollect.quantities import format_count, format_duration
 from recollect.records.blocks import NestedBlock
 from recollect.records.decoding import decode_value
@@ -58,7 +59,6 @@ from recollect.render.views.part_builders import (
     show_value,
     take_line,
 )
-from recollect.render.views.parts import Code, Entry, Output, Part, Picture, Plain
 from recollect.render.views.tools.tool_view import Case, ToolView, find_title, show_answer
 
 

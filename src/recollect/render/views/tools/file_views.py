@@ -12,6 +12,8 @@ one that went well only repeats it.
 import re
 from collections.abc import Iterable
 
+from recollect.documents.kinds import FileAction
+from recollect.documents.turns import Code, Diff, Output, Part, Picture
 from recollect.quantities import format_bytes, format_count
 from recollect.records.blocks import ToolResult
 from recollect.records.tools import LineCount, ToolOutput, count_patch_lines
@@ -43,12 +45,12 @@ from recollect.render.views.part_builders import (
     show_addition,
     show_blocks,
     show_fields,
+    show_patch,
     show_plain,
     show_value,
 )
-from recollect.render.views.parts import Code, Diff, Output, Part, Picture
 from recollect.render.views.tools.tool_view import Case, ToolView
-from recollect.session.file_events import FileAction, FileEvent, build_file_events
+from recollect.session.file_events import FileEvent, build_file_events
 from recollect.session.prompt_contexts import separate_words
 
 _NUMBERED = re.compile(r" {0,10}(\d{1,9})[→\t]")
@@ -183,7 +185,7 @@ def describe_edit(case: Case) -> ToolView | None:
             return ToolView(
                 title=path,
                 summary=_summarise(lines, is_modified=result.user_modified),
-                input=(Diff(path, result.structured_patch),),
+                input=(Diff(path, show_patch(result.structured_patch)),),
             )
     return ToolView(
         title=path,
@@ -236,7 +238,7 @@ def _show_file(wanted: WriteInput, result: WriteResult, *, is_created: bool) -> 
     if is_created:
         return (Diff(wanted.file_path, show_addition(wanted.content), is_new_file=True),)
     if result.structured_patch:
-        return (Diff(wanted.file_path, result.structured_patch),)
+        return (Diff(wanted.file_path, show_patch(result.structured_patch)),)
     return (Code(wanted.content, path=wanted.file_path, first_line=1),)
 
 

@@ -5,6 +5,17 @@ Tools that make the model come back later.
 Tools that move the session into a git worktree and out of it.
 """
 
+from recollect.documents.kinds import ToolStatus
+from recollect.documents.turns import (
+    CheckItem,
+    Checklist,
+    CheckState,
+    Choice,
+    Entry,
+    Output,
+    Part,
+    Question,
+)
 from recollect.quantities import format_count, format_duration
 from recollect.records.tools.planning_tools import (
     AskUserQuestionInput,
@@ -49,18 +60,7 @@ from recollect.render.views.part_builders import (
     show_value,
     take_line,
 )
-from recollect.render.views.parts import (
-    CheckItem,
-    Checklist,
-    CheckState,
-    Choice,
-    Entry,
-    Output,
-    Part,
-    Question,
-)
 from recollect.render.views.tools.tool_view import Case, ToolView, show_answer
-from recollect.session.tool_calls import ToolStatus
 
 _STATES = {
     "pending": CheckState.PENDING,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from msgspec import Raw, Struct
 
+from recollect.documents.turns import Entry, Part
 from recollect.quantities import format_bytes, format_count
 from recollect.records.blocks import ServerToolResult
 from recollect.records.decoding import decode_value
@@ -35,7 +36,6 @@ from recollect.render.views.part_builders import (
     show_prose,
     take_line,
 )
-from recollect.render.views.parts import Entry, Part
 from recollect.render.views.tools.tool_view import Case, ToolView
 
 _MATCH = re.compile(r"(.+?):(\d{1,9}):")

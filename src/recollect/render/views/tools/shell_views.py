@@ -2,6 +2,7 @@
 
 import re
 
+from recollect.documents.turns import Code, Output, Part, Picture
 from recollect.quantities import format_count, format_duration
 from recollect.records.tools import TextResult, UnknownResult
 from recollect.records.tools.shell_tools import (
@@ -28,7 +29,6 @@ from recollect.render.views.part_builders import (
     show_value,
     take_line,
 )
-from recollect.render.views.parts import Code, Output, Part, Picture
 from recollect.render.views.tools.tool_view import Case, ToolView, find_media
 
 _IMAGE_URL = re.compile(r"data:([\w.+/-]{1,80});base64,")

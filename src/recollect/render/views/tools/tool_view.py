@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from msgspec import Raw, Struct
 
+from recollect.documents.turns import Part, Plain
 from recollect.records.blocks import Document, Image, ServerToolResult, ToolResult
 from recollect.records.decoding import decode_value
 from recollect.records.tools import ToolInput, ToolOutput
 from recollect.render.views.part_builders import show_blocks, show_value, take_line
-from recollect.render.views.parts import Part, Plain
 from recollect.session.tool_calls import ToolCall
 
 

@@ -7,9 +7,10 @@ and an answer that the view of its tool does not show. To add a tool, add it to 
 
 from msgspec.structs import replace
 
+from recollect.documents.kinds import RejectedBy, ToolStatus
+from recollect.documents.turns import Output, Part, Picture, Plain
 from recollect.quantities import format_bytes
 from recollect.render.views.part_builders import show_fields, show_plain, take_line
-from recollect.render.views.parts import Output, Part, Picture, Plain
 from recollect.render.views.tools import (
     agent_views,
     file_views,
@@ -27,7 +28,7 @@ from recollect.render.views.tools.tool_view import (
     find_media,
     show_answer,
 )
-from recollect.session.tool_calls import RejectedBy, ToolCall, ToolStatus
+from recollect.session.tool_calls import ToolCall
 
 VIEWS: dict[str, Describe] = {
     "Agent": agent_views.describe_agent,

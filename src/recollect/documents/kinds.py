@@ -1,0 +1,114 @@
+"""The closed sets of values in documents, which the session model uses as well.
+
+They are apart from the documents, so that a command that prints a list need not load the shapes of
+whole conversations.
+"""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class InputKind(StrEnum):
+    """Where the input of a user record comes from."""
+
+    TYPED = "typed"
+    QUEUED = "queued"
+    UNSENT = "unsent"
+    SDK = "sdk"
+    COMMAND = "command"
+    SHELL = "shell"
+    IDE_SELECTION = "ide_selection"
+    IDE_OPENED_FILE = "ide_opened_file"
+    TASK_NOTIFICATION = "task_notification"
+    COMPACTION_SUMMARY = "compaction_summary"
+    TEAMMATE = "teammate"
+    CHANNEL = "channel"
+    AUTOMATIC = "automatic"
+    SUBAGENT_TASK = "subagent_task"
+    WARMUP = "warmup"
+    TOOL_RESULT = "tool_result"
+    COMMAND_OUTPUT = "command_output"
+    SHELL_OUTPUT = "shell_output"
+    INTERRUPTION = "interruption"
+    INJECTED = "injected"
+
+
+class ContextKind(StrEnum):
+    """What a context is; the second group is that of claude-code-plus."""
+
+    IDE_SELECTION = "ide_selection"
+    IDE_OPENED_FILE = "ide_opened_file"
+    IDE_DIAGNOSTICS = "ide_diagnostics"
+    REMINDER = "reminder"
+    PASTED = "pasted"
+    HOOK = "hook"
+
+    FILE = "file"
+    WEB = "web"
+    FOLDER = "folder"
+    SYMBOL = "symbol"
+    TERMINAL = "terminal"
+    PROBLEMS = "problems"
+    GIT = "git"
+    SELECTION = "selection"
+    WORKSPACE = "workspace"
+
+
+class Context(Struct, frozen=True):
+    """Something added to the person's words: its kind, its text, and the file it is about."""
+
+    kind: ContextKind
+    text: str
+    path: str | None = None
+    first_line: int | None = None
+    last_line: int | None = None
+
+
+class ToolStatus(StrEnum):
+    """The outcome of a tool call so far."""
+
+    PENDING = "pending"
+    SUCCESS = "success"
+    FAILED = "failed"
+    REJECTED = "rejected"
+    INTERRUPTED = "interrupted"
+
+
+class RejectedBy(StrEnum):
+    """Who did not let a tool run."""
+
+    PERSON = "person"
+    RULE = "rule"
+    HOOK = "hook"
+
+
+class SubagentKind(StrEnum):
+    """Where the records of a subagent are."""
+
+    INLINE = "inline"
+    FILE = "file"
+    WORKFLOW = "workflow"
+
+
+class FileAction(StrEnum):
+    """What a call did to a file, or would have done."""
+
+    READ = "read"
+    EDIT = "edit"
+    CREATE = "create"
+    UPDATE = "update"
+    WRITE = "write"
+    """A write that was never made, so that nobody knows whether the file existed."""
+    EDIT_NOTEBOOK = "edit_notebook"
+
+
+class StatusKind(StrEnum):
+    """What a session is doing."""
+
+    RUNNING = "running"
+    WAITING_FOR_PERMISSION = "waiting_for_permission"
+    WAITING_FOR_INPUT = "waiting_for_input"
+    IDLE = "idle"
+    ENDED = "ended"
+    UNKNOWN = "unknown"
