@@ -57,10 +57,11 @@ bench: $(DEV) $(BROWSER) ## run the benchmarks
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.web
 
-fuzz: $(DEV) ## fuzz the reader, the terminal output and the index
+fuzz: $(DEV) ## fuzz the reader, the terminal output, the index and the archive
 	$(BIN)/python -m fuzz.lines --lines 1000000
 	$(BIN)/python -m fuzz.terminal --strings 1000000
 	$(BIN)/python -m fuzz.damage --flips 2000 --pages 200
+	$(BIN)/python -m fuzz.archive_kills --kills 500
 
 # Screenshots need Chromium; without it they are not updated.
 docs: $(DEV) ## generate docs, images, schemas and man pages; test all examples

@@ -8,7 +8,8 @@ exception is a request that cannot be fulfilled, and its message says what to do
     ├── NothingFound            3   no such directory, session or other object
     │   └── AmbiguousSession    3   several sessions match
     ├── UnreadableInput         4   a file is damaged or cannot be read
-    └── IndexFailure            5   the index cannot be used
+    ├── IndexFailure            5   the index cannot be used
+    └── ArchiveFailure          6   the archive cannot be used or written
 
 0 is success, and 130 an interrupt by the user.
 """
@@ -82,6 +83,12 @@ class IndexFailure(RecollectError):
     """The index was written by a newer version, is locked, or cannot be written."""
 
     exit_code = 5
+
+
+class ArchiveFailure(RecollectError):
+    """The archive is locked or cannot be written, for example because the disk is full."""
+
+    exit_code = 6
 
 
 def _describe(candidate: Candidate) -> list[str]:

@@ -8,6 +8,7 @@
 | 3 | nothing found |
 | 4 | damaged or unreadable input; everything else was processed |
 | 5 | the index cannot be used |
+| 6 | the archive cannot be used or written |
 | 130 | interrupted by the user |
 | 141 | broken pipe: the reader closed the output early, as `head` does |
 """

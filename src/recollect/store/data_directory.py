@@ -120,9 +120,11 @@ class Lock:
 
 
 @contextmanager
-def hold_lock(directory: Path, patience: float = PATIENCE_SECONDS) -> Iterator[Lock]:
+def hold_lock(
+    directory: Path, patience: float = PATIENCE_SECONDS, *, name: str = LOCK_NAME
+) -> Iterator[Lock]:
     """Be the only writer in `directory`; waits as long as the present one shows life."""
-    path = directory / LOCK_NAME
+    path = directory / name
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:

@@ -1,0 +1,228 @@
+"""An archive on disk: its directory, its settings, its manifests and who may write to it.
+
+    archive.json          format, consent, and the sessions that were forgotten on purpose
+    snapshots/            manifests, one per sync that stored something
+    objects/ab/abcd….zst  compressed content
+    known.msgpack         cache of the newest version of each file; may be deleted
+    tmp/                  files that are being written
+
+The cache saves reading manifests and files that have not changed. It names the manifests that it
+was made from, and is ignored as soon as there are others.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from recollect.archive.compressed import hash_bytes
+from recollect.archive.manifests import (
+    FORMAT,
+    FileVersion,
+    ManifestName,
+    decode_manifest,
+    encode_manifest,
+    make_time,
+    parse_manifest_name,
+)
+from recollect.archive.object_store import ObjectStore, explain_failures, sync_directory
+from recollect.errors import ArchiveFailure, IndexFailure, UnreadableInput, UsageError
+from recollect.locations import open_regular
+from recollect.sources.growth import FileState
+from recollect.store.data_directory import (
+    Lock,
+    find_data_directory,
+    hold_lock,
+    make_private_directory,
+    refuse_claude_directory,
+)
+
+VARIABLE: Final = "RECOLLECT_ARCHIVE_DIR"
+_SETTINGS: Final = "archive.json"
+_CACHE: Final = "known.msgpack"
+_SNAPSHOTS: Final = "snapshots"
+_LOCK: Final = "archive.lock"
+_DIRECTORIES: Final = ("objects", _SNAPSHOTS, "tmp")
+
+
+class ArchiveSettings(Struct, frozen=True, kw_only=True):
+    """The content of `archive.json`."""
+
+    format: str = FORMAT
+    created: str
+    is_enabled: bool = True
+    forgotten: tuple[str, ...] = ()
+    """Sessions that are not archived again."""
+    forgotten_plans: tuple[str, ...] = ()
+    """Paths of their plans, which only the deleted transcripts would tell."""
+
+
+class KnownFile(Struct, frozen=True, kw_only=True):
+    """The newest version of a file, and the state in which it was read."""
+
+    version: FileVersion
+    state: FileState = FileState()
+    slug: str | None = None
+    """What the plan of a session is called."""
+
+
+class _Cache(Struct, frozen=True):
+    manifests: tuple[str, ...]
+    files: tuple[KnownFile, ...]
+
+
+class Stored(NamedTuple):
+    """Every version of every file, oldest first, and the manifests that could not be read."""
+
+    manifests: Mapping[ManifestName, tuple[FileVersion, ...]]
+    damaged: Mapping[str, str]
+    """Why, by the name of the manifest's file."""
+
+    def iter_versions(self) -> Iterator[FileVersion]:
+        """Yield all versions, oldest first."""
+        for versions in self.manifests.values():
+            yield from versions
+
+    def newest(self) -> dict[tuple[str, str], FileVersion]:
+        """Return the newest version of each file."""
+        return {version.key: version for version in self.iter_versions()}
+
+
+def find_archive_directory(
+    claude_directories: Iterable[Path] = (), environment: Mapping[str, str] = os.environ
+) -> Path:
+    """Return the directory of the archive, which need not exist; never below a Claude directory."""
+    chosen = environment.get(VARIABLE)
+    path = Path(chosen).absolute() if chosen else find_data_directory(environment) / "archive"
+    refuse_claude_directory(path, claude_directories)
+    return path
+
+
+class Archive:
+    """An archive; opening one that does not exist is not an error."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.objects = ObjectStore(directory)
+
+    @property
+    def settings(self) -> ArchiveSettings | None:
+        """What the user has agreed to; None if there is no archive."""
+        path = self.directory / _SETTINGS
+        if not path.exists():
+            return None
+        try:
+            with open_regular(path) as file:
+                found = msgspec.json.decode(file.read(), type=ArchiveSettings)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ArchiveFailure(
+                f"{path} is damaged: {error}. Delete it and run `recollect archive enable`; "
+                "nothing that is archived is lost by that."
+            ) from error
+        if found.format != FORMAT:
+            raise ArchiveFailure(
+                f"The archive in {self.directory} has the format {found.format!r}. "
+                "Install a newer version of Recollect to use it."
+            )
+        return found
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether the user has agreed to copies."""
+        settings = self.settings
+        return settings is not None and settings.is_enabled
+
+    def require_enabled(self) -> ArchiveSettings:
+        """Return the settings; raise UsageError if nothing may be copied."""
+        settings = self.settings
+        if settings is None or not settings.is_enabled:
+            raise UsageError("The archive is not enabled. Run `recollect archive enable` first.")
+        return settings
+
+    def save_settings(self, settings: ArchiveSettings) -> None:
+        """Write the settings, and make the directories if they are not there."""
+        make_private_directory(self.directory)
+        with explain_failures(self.directory):
+            for name in _DIRECTORIES:
+                (self.directory / name).mkdir(mode=0o700, exist_ok=True)
+        data = msgspec.json.format(msgspec.json.encode(settings), indent=2)
+        self.objects.write_file(self.directory / _SETTINGS, data + b"\n")
+
+    @contextmanager
+    def lock(self) -> Iterator[Lock]:
+        """Be the only one who writes to the archive; waits for whoever does now."""
+        try:
+            with hold_lock(self.directory, name=_LOCK) as lock:
+                self.objects.remove_temporary_files()
+                yield lock
+        except IndexFailure as error:
+            raise ArchiveFailure(str(error)) from error
+
+    def list_manifests(self) -> list[ManifestName]:
+        """Return the names of all manifests, oldest first."""
+        names = (path.name for path in (self.directory / _SNAPSHOTS).glob("*"))
+        return sorted(found for name in names if (found := parse_manifest_name(name)))
+
+    def load(self) -> Stored:
+        """Read all manifests; those that are damaged are reported and left out."""
+        manifests: dict[ManifestName, tuple[FileVersion, ...]] = {}
+        damaged: dict[str, str] = {}
+        for name in self.list_manifests():
+            try:
+                manifests[name] = self.read_manifest(name)
+            except UnreadableInput as error:
+                damaged[str(name)] = str(error)
+        return Stored(manifests, damaged)
+
+    def read_manifest(self, name: ManifestName) -> tuple[FileVersion, ...]:
+        """Return the files of a manifest; raise UnreadableInput if it is damaged."""
+        with open_regular(self._manifest_path(name)) as file:
+            return decode_manifest(name, file.read())
+
+    def add_manifest(self, versions: Iterable[FileVersion], taken: str | None = None) -> None:
+        """Store a manifest; the objects it needs are made durable before it appears."""
+        names = self.list_manifests()
+        when = taken or make_time(datetime.now(UTC), names[-1].taken if names else None)
+        data = encode_manifest(when, versions)
+        self.objects.flush()
+        path = self._manifest_path(ManifestName(when, hash_bytes(data)))
+        self.objects.write_file(path, data)
+        sync_directory(path.parent)
+
+    def remove_manifest(self, name: ManifestName) -> None:
+        """Delete a manifest, which has been replaced or lists nothing any more."""
+        path = self._manifest_path(name)
+        with explain_failures(path):
+            path.unlink(missing_ok=True)
+        sync_directory(path.parent)
+
+    def load_known(self) -> dict[tuple[str, str], KnownFile]:
+        """Return the newest version of each file, from the cache if it is up to date."""
+        cached = self._read_cache()
+        if cached is None or cached.manifests != tuple(map(str, self.list_manifests())):
+            return {key: KnownFile(version=each) for key, each in self.load().newest().items()}
+        return {each.version.key: each for each in cached.files}
+
+    def save_known(self, files: Iterable[KnownFile]) -> None:
+        """Write the cache."""
+        cache = _Cache(tuple(map(str, self.list_manifests())), tuple(files))
+        self.objects.write_file(self.directory / _CACHE, msgspec.msgpack.encode(cache))
+
+    def drop_cache(self) -> None:
+        """Delete the cache, which would name files that were forgotten."""
+        (self.directory / _CACHE).unlink(missing_ok=True)
+
+    def _read_cache(self) -> _Cache | None:
+        try:
+            data = (self.directory / _CACHE).read_bytes()
+            return msgspec.msgpack.decode(data, type=_Cache)
+        except (OSError, msgspec.DecodeError):
+            return None
+
+    def _manifest_path(self, name: ManifestName) -> Path:
+        return self.directory / _SNAPSHOTS / str(name)

@@ -1,0 +1,301 @@
+"""Copying what is new in Claude directories into the archive.
+
+Only what was appended is stored: the content of a file is that of its last version as far as both
+are the same, and new pieces after that. What a session has written since the last sync is packed
+into objects together, which compresses better than file by file and keeps sessions apart, so that
+one can be forgotten without touching another. A file that shrank or was deleted takes nothing away
+from the archive.
+
+A manifest is written after every `BATCH` of bytes, so that a first sync that is interrupted
+continues there.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from io import FileIO
+from itertools import groupby
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from msgspec import Struct, structs
+
+from recollect.archive.archive import Archive, KnownFile
+from recollect.archive.claude_files import ClaudeFile, list_claude_files
+from recollect.archive.manifests import FileKind, FileVersion, Piece
+from recollect.archive.packing import Packer, PendingPiece, join_pieces
+from recollect.archive.reading import count_shared
+from recollect.errors import UnreadableInput
+from recollect.library.transcript_ends import find_session_id
+from recollect.locations import Refused, open_regular
+from recollect.locations.project_names import decode_id, encode_name
+from recollect.sources.growth import (
+    FileState,
+    Growth,
+    find_growth,
+    is_present,
+    look_at,
+    record_state,
+)
+from recollect.store.data_directory import Lock
+
+BATCH: Final = 256 * 2**20
+"""Bytes to read before a manifest is written."""
+
+_WORKERS: Final = 2
+_CHUNK: Final = 1 << 20
+_SLUG: Final = re.compile(rb'"slug":"([0-9A-Za-z_-]{1,200})"')
+
+Watch = Callable[[int, int], None]
+"""Called with the number of changed files that are done, and of all."""
+
+
+class SyncReport(Struct, kw_only=True):
+    """What a sync did."""
+
+    files: int = 0
+    """All files that were looked at."""
+    added: int = 0
+    grown: int = 0
+    rewritten: int = 0
+    """Changed other than by appending; the earlier version is kept too."""
+    bytes_read: int = 0
+    bytes_stored: int = 0
+    vanished: list[str] = []
+    """Files that were deleted before they could be copied, and were never archived."""
+    unreadable: dict[str, str] = {}
+    refused: list[Refused] = []
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything that should be archived now is."""
+        return not (self.vanished or self.unreadable)
+
+
+class _Changed(NamedTuple):
+    file: ClaudeFile
+    root: str
+    session: str | None
+
+
+class _Copied(NamedTuple):
+    """A version whose last pieces may not be stored yet."""
+
+    version: FileVersion
+    pending: list[PendingPiece]
+    state: FileState
+    slug: str | None
+
+
+def identify_root(root: Path) -> str:
+    """Return what a Claude directory is called in manifests: its real path as text."""
+    return encode_name(os.path.realpath(root))
+
+
+def sync_archive(
+    archive: Archive, roots: Iterable[Path], watch: Watch = lambda _done, _count: None
+) -> SyncReport:
+    """Copy everything that is new or has changed; raise UsageError if that is not enabled."""
+    archive.require_enabled()
+    with archive.lock() as lock, ThreadPoolExecutor(_WORKERS) as pool:
+        run = _Run(archive, Packer(archive.objects, pool), lock)
+        changed = [each for root in roots for each in run.list_changed(root)]
+        run.copy_all(changed, watch)
+        return run.report
+
+
+class _Run:
+    """One sync."""
+
+    def __init__(self, archive: Archive, packer: Packer, lock: Lock) -> None:
+        self.report = SyncReport()
+        self._archive = archive
+        self._packer = packer
+        self._lock = lock
+        settings = archive.require_enabled()
+        self._forgotten = frozenset((*settings.forgotten, *settings.forgotten_plans))
+        self._known = archive.load_known()
+        self._copied: list[_Copied] = []
+        self._batch = 0
+
+    def list_changed(self, root: Path) -> list[_Changed]:
+        """Return the files of a Claude directory that are not archived as they are."""
+        name, listing = identify_root(root), list_claude_files(root)
+        self.report.files += len(listing.found)
+        self.report.refused += listing.refused
+        changed = [
+            _Changed(each, name, self._find_session(name, each))
+            for each in listing.found
+            if not self._is_current(name, each)
+        ]
+        # A plan is named by its session's transcript, so it comes last.
+        changed.sort(key=lambda each: (each.file.kind is FileKind.PLAN, each.session or ""))
+        return [each for each in changed if not self._is_forgotten(each)]
+
+    def copy_all(self, changed: Sequence[_Changed], watch: Watch) -> None:
+        """Store the files, session by session."""
+        done = 0
+        for _, group in groupby(changed, key=_choose_object):
+            for each in group:
+                self._copy(each)
+                done += 1
+                watch(done, len(changed))
+            self._packer.end_object()
+            if self._batch >= BATCH:
+                self._commit()
+        self._commit()
+
+    def _is_current(self, root: str, file: ClaudeFile) -> bool:
+        known = self._known.get((root, file.path))
+        return known is not None and known.state.is_current(file.stamp)
+
+    def _is_forgotten(self, changed: _Changed) -> bool:
+        return not self._forgotten.isdisjoint((changed.session, changed.file.path))
+
+    def _find_session(self, root: str, file: ClaudeFile) -> str | None:
+        if file.session is not None or file.kind is FileKind.HISTORY:
+            return file.session
+        known = self._known.get((root, file.path))
+        if known is not None and known.version.session is not None:
+            return known.version.session
+        if file.kind is FileKind.SUBAGENT:
+            return find_session_id(Path(file.file))
+        return None
+
+    def _copy(self, changed: _Changed) -> None:
+        """Store one file, or note why that is impossible."""
+        file = changed.file
+        known = self._known.get((changed.root, file.path))
+        try:
+            with open_regular(file.file) as opened:
+                seen = look_at(opened)
+                if known and find_growth(opened, known.state, seen) is Growth.UNCHANGED:
+                    return
+                copied = self._read(opened, seen, changed, known)
+        except (UnreadableInput, OSError) as error:
+            self._note_failure(file, known, error)
+            return
+        self._batch += seen.size
+        self._copied.append(copied)
+
+    def _note_failure(self, file: ClaudeFile, known: KnownFile | None, error: Exception) -> None:
+        if is_present(file.file):
+            self.report.unreadable[file.path] = str(error)
+        elif known is None and file.stamp[1]:
+            self.report.vanished.append(file.path)
+
+    def _read(
+        self, file: FileIO, seen: FileState, changed: _Changed, known: KnownFile | None
+    ) -> _Copied:
+        version = known.version if known else None
+        shared = self._count_known(file, seen.size, version) if version else 0
+        digest, pending, slug = sha256(), list[PendingPiece](), known.slug if known else None
+        for start, chunk in _iter_chunks(file, seen.size):
+            self._lock.show_life()
+            digest.update(chunk)
+            if slug is None and changed.file.kind is FileKind.TRANSCRIPT:
+                slug = _find_slug(chunk)
+            if start + len(chunk) > shared:
+                pending += self._packer.add(chunk[max(shared - start, 0) :])
+        size = file.tell()
+        self.report.bytes_read += size
+        return _Copied(
+            FileVersion(
+                root=changed.root,
+                path=changed.file.path,
+                session=changed.session or self._find_plan_owner(changed),
+                kind=changed.file.kind,
+                size=size,
+                mtime_ns=seen.mtime_ns,
+                mode=f"{stat.S_IMODE(os.fstat(file.fileno()).st_mode):o}",
+                sha256=digest.hexdigest(),
+                pieces=_cut(version.pieces if version else (), min(shared, size)),
+            ),
+            pending,
+            record_state(file, seen, size),
+            slug,
+        )
+
+    def _count_known(self, file: FileIO, size: int, version: FileVersion) -> int:
+        """Return how many bytes at the start of the file are archived already."""
+        if version.size <= size:
+            digest = sha256()
+            for _, chunk in _iter_chunks(file, version.size):
+                digest.update(chunk)
+            if digest.hexdigest() == version.sha256:
+                return version.size
+        return count_shared(self._archive.objects, version, file)
+
+    def _find_plan_owner(self, changed: _Changed) -> str | None:
+        if changed.file.kind is not FileKind.PLAN:
+            return None
+        slug = decode_id(changed.file.path.rpartition("/")[2]).removesuffix(".md")
+        copied = ((each.slug, each.version.session) for each in self._copied)
+        known = ((each.slug, each.version.session) for each in self._known.values())
+        return next((session for name, session in (*copied, *known) if name == slug), None)
+
+    def _commit(self) -> None:
+        """Wait for the objects of all copied files, and list them in a manifest."""
+        self._packer.end_object()
+        fresh: list[FileVersion] = []
+        for copied in self._copied:
+            added = join_pieces(each.resolve() for each in copied.pending)
+            version = structs.replace(copied.version, pieces=copied.version.pieces + added)
+            known = self._known.get(version.key)
+            if known is None or known.version != version:
+                fresh.append(version)
+                self._count(version, known)
+            self._known[version.key] = KnownFile(
+                version=version, state=copied.state, slug=copied.slug
+            )
+        self.report.bytes_stored += self._packer.take_written()
+        if fresh:
+            self._archive.add_manifest(fresh)
+        if self._copied:
+            self._archive.save_known(self._known.values())
+        self._copied, self._batch = [], 0
+
+    def _count(self, version: FileVersion, known: KnownFile | None) -> None:
+        if known is None:
+            self.report.added += 1
+        elif version.pieces[: len(known.version.pieces)] == known.version.pieces:
+            self.report.grown += version.size > known.version.size
+        else:
+            self.report.rewritten += 1
+
+
+def _choose_object(changed: _Changed) -> tuple[str, str | None, str]:
+    """Return the same for files that may share objects: those of one session.
+
+    To which session a plan belongs is found out when it is copied, so each has its own.
+    """
+    file = changed.file
+    return changed.root, changed.session, file.path if file.kind is FileKind.PLAN else ""
+
+
+def _iter_chunks(file: FileIO, size: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the first `size` bytes with their offsets; fewer if the file gets shorter meanwhile."""
+    file.seek(0)
+    start = 0
+    while start < size and (chunk := file.read(min(_CHUNK, size - start))):
+        yield start, chunk
+        start += len(chunk)
+
+
+def _find_slug(chunk: bytes) -> str | None:
+    found = _SLUG.search(chunk)
+    return found[1].decode() if found else None
+
+
+def _cut(pieces: Sequence[Piece], length: int) -> tuple[Piece, ...]:
+    """Return the pieces of the first `length` bytes."""
+    kept: list[Piece] = []
+    for piece in pieces:
+        if length <= 0:
+            break
+        kept.append(structs.replace(piece, length=min(piece.length, length)))
+        length -= piece.length
+    return tuple(kept)

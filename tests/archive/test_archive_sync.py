@@ -1,0 +1,204 @@
+"""What a sync stores: everything of a session once, and only what is new after that."""
+
+import os
+import stat
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from recollect.archive.archive import ArchiveSettings, find_archive_directory
+from recollect.archive.manifests import FileKind, make_time
+from recollect.archive.object_store import MAX_CONTENT
+from recollect.archive.reading import iter_checked
+from recollect.archive.session_copies import list_sessions
+from recollect.archive.verifying import remove_sessions, verify_archive
+from recollect.errors import UnreadableInput, UsageError
+from tests.archive.trees import LINE, OTHER, PROJECT, SESSION, SIDECARS, TRANSCRIPT, Pond
+
+
+def list_contents(pond: Pond, path: str) -> list[bytes]:
+    """Return the content of each version of a file, oldest first."""
+    return [
+        b"".join(iter_checked(pond.archive.objects, version))
+        for version in pond.archive.load().iter_versions()
+        if version.path == path
+    ]
+
+
+def test_every_file_has_its_session_and_kind(pond: Pond) -> None:
+    """By its place, by what is written in it, or by the name of the plan."""
+    pond.write_session()
+    pond.sync()
+    versions = pond.archive.load().newest().values()
+    assert {each.path: each.session for each in versions} == {
+        TRANSCRIPT: SESSION,
+        "history.jsonl": None,
+        **dict.fromkeys(SIDECARS, SESSION),
+    }
+    assert {each.kind for each in versions} == set(FileKind)
+
+
+def test_other_files_are_left_alone(pond: Pond) -> None:
+    """Settings, credentials and the secrets of running processes are not copied."""
+    for path in ("settings.json", ".credentials.json", "sessions/1.json", f"{PROJECT}/a/x.key"):
+        pond.write(path, b"secret")
+    assert pond.sync().files == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs links and pipes")
+def test_links_and_special_files_are_reported(pond: Pond, tmp_path: Path) -> None:
+    """None is followed or opened: a pipe would block for ever."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.jsonl").write_text("secret")
+    directory = pond.write(TRANSCRIPT, LINE).parent
+    (directory / "linked.jsonl").symlink_to(outside / "secret.jsonl")
+    (pond.root / "projects" / "linked").symlink_to(outside)
+    os.mkfifo(directory / "pipe.jsonl")
+    report = pond.sync()
+    assert (report.files, report.added) == (1, 1)
+    assert sorted(each.path.name for each in report.refused) == [
+        "linked",
+        "linked.jsonl",
+        "pipe.jsonl",
+    ]
+
+
+def test_a_growing_transcript_is_stored_once(pond: Pond) -> None:
+    """Each sync stores the appended bytes only, and every version can be read."""
+    data = os.urandom(100_000)
+    sizes = []
+    for day in range(1, 6):
+        pond.write(TRANSCRIPT, data[: day * 20_000], mtime=1_700_000_000 + day)
+        report = pond.sync()
+        sizes.append(report.bytes_stored)
+        assert (report.added, report.grown) == ((1, 0) if day == 1 else (0, 1))
+    assert all(20_000 < size < 20_100 for size in sizes)
+    assert list_contents(pond, TRANSCRIPT) == [data[: day * 20_000] for day in range(1, 6)]
+
+
+def test_a_shorter_file_takes_nothing_away(pond: Pond) -> None:
+    """The client drops the last line; both versions stay, and the common part is stored once."""
+    data = os.urandom(50_000)
+    for number, version in enumerate([data, data[:40_000], data[:40_000] + b"new"]):
+        pond.write(TRANSCRIPT, version, mtime=1_700_000_000 + number)
+        pond.sync()
+    assert list_contents(pond, TRANSCRIPT) == [data, data[:40_000], data[:40_000] + b"new"]
+    assert pond.stored_bytes() < 50_200
+
+
+def test_a_rewritten_file_is_another_version(pond: Pond) -> None:
+    """Also if its size, its first and its last bytes are the same."""
+    one = bytes(20_000)
+    other = bytes(10_000) + b"x" + bytes(9_999)
+    pond.write(TRANSCRIPT, one, mtime=1_700_000_000)
+    pond.sync()
+    pond.write(TRANSCRIPT, other, mtime=1_700_000_001)
+    assert pond.sync().rewritten == 1
+    assert list_contents(pond, TRANSCRIPT) == [one, other]
+
+
+def test_a_new_time_costs_no_bytes(pond: Pond) -> None:
+    """The time is restored too, so it is listed."""
+    pond.write(TRANSCRIPT, LINE, mtime=1_700_000_000)
+    pond.sync()
+    pond.write(TRANSCRIPT, LINE, mtime=1_700_000_001)
+    report = pond.sync()
+    assert (report.bytes_stored, report.grown, report.rewritten) == (0, 0, 0)
+    assert len(list_contents(pond, TRANSCRIPT)) == 2
+
+
+def test_large_files_are_spread_over_objects(pond: Pond) -> None:
+    """None is larger than the limit, which bounds the memory of every reader."""
+    data = LINE * (2 * MAX_CONTENT // len(LINE) + 1000)
+    pond.write(TRANSCRIPT, data)
+    pond.sync()
+    (version,) = pond.archive.load().iter_versions()
+    assert [piece.length for piece in version.pieces] == [
+        MAX_CONTENT,
+        MAX_CONTENT,
+        len(data) - 2 * MAX_CONTENT,
+    ]
+    assert list_contents(pond, TRANSCRIPT) == [data]
+
+
+def test_the_cache_may_be_deleted(pond: Pond) -> None:
+    """Everything is read again, and nothing is stored again."""
+    pond.write_session()
+    pond.sync()
+    manifests = pond.archive.list_manifests()
+    pond.archive.drop_cache()
+    report = pond.sync()
+    assert (report.added, report.grown, report.bytes_stored) == (0, 0, 0)
+    assert report.bytes_read > 0
+    assert pond.archive.list_manifests() == manifests
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no permissions of this kind")
+def test_only_the_owner_can_read_it(pond: Pond) -> None:
+    """Every directory is 0700 and every file 0600, whatever the umask."""
+    previous = os.umask(0)
+    try:
+        pond.enable()
+        pond.write_session()
+        pond.sync()
+    finally:
+        os.umask(previous)
+    found = {
+        (path.is_dir(), stat.S_IMODE(path.stat().st_mode))
+        for path in [pond.archive.directory, *pond.archive.directory.rglob("*")]
+    }
+    assert found == {(True, 0o700), (False, 0o600)}
+
+
+def test_nothing_is_copied_without_consent(pond: Pond) -> None:
+    """Neither before it was given nor after it was withdrawn."""
+    pond.write_session()
+    pond.archive.save_settings(ArchiveSettings(created="", is_enabled=False))
+    with pytest.raises(UsageError, match="recollect archive enable"):
+        pond.sync()
+
+
+def test_the_claude_directory_is_never_the_place(tmp_path: Path) -> None:
+    """Claude Code would clean it up."""
+    environment = {"RECOLLECT_ARCHIVE_DIR": str(tmp_path / "claude" / "archive")}
+    with pytest.raises(UsageError, match="belongs to Claude Code"):
+        find_archive_directory([tmp_path / "claude"], environment)
+
+
+def test_a_forgotten_session_is_gone_and_stays_away(pond: Pond) -> None:
+    """Its objects are deleted, those of others stay, and the next sync leaves it out."""
+    pond.write_session()
+    pond.write(f"{PROJECT}/{OTHER}.jsonl", b"{}\n")
+    pond.sync()
+    (ours,) = [each for each in list_sessions(pond.archive.load()) if each.id == SESSION]
+    plans = tuple(each.path for each in ours.files if each.kind is FileKind.PLAN)
+    pond.archive.save_settings(
+        ArchiveSettings(created="", forgotten=(SESSION,), forgotten_plans=plans)
+    )
+    removal = remove_sessions(pond.archive, {(ours.root, SESSION)})
+    # The plan is in an object of its own.
+    assert (removal.versions, removal.objects) == (len(SIDECARS) + 1, 2)
+    pond.sync()
+    assert [each.id for each in list_sessions(pond.archive.load())] == [OTHER]
+    checked = verify_archive(pond.archive, deep=True, watch=lambda _done, _count: None)
+    assert (checked.damaged, checked.unused, checked.versions) == ((), 0, 2)
+
+
+def test_nothing_is_removed_while_a_manifest_is_damaged(pond: Pond) -> None:
+    """Nobody knows which objects it needs."""
+    pond.write(TRANSCRIPT, LINE)
+    pond.sync()
+    (manifest,) = (pond.archive.directory / "snapshots").iterdir()
+    manifest.write_bytes(b"damaged")
+    with pytest.raises(UnreadableInput, match="nothing was removed"):
+        remove_sessions(pond.archive, set())
+    assert pond.stored_bytes() > 0
+
+
+def test_manifests_sort_by_time_even_if_the_clock_goes_back() -> None:
+    """The newest version of a file is the last one."""
+    now = datetime(2026, 11, 17, 5, tzinfo=UTC)
+    assert make_time(now, None) == "20261117T050000.000000Z"
+    assert make_time(now, "20301231T235959.999999Z") == "20310101T000000.000000Z"
