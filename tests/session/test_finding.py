@@ -6,7 +6,7 @@ from recollect import open_session
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Record
-from recollect.session.finding import find_words
+from recollect.session.finding import find_text
 from recollect.session.session import Session
 
 LINES = (
@@ -49,7 +49,7 @@ def _records() -> list[Record]:
 )
 def test_words_are_found_where_a_page_has_an_anchor(words: str, places: tuple[str, ...]) -> None:
     """Prompts, thoughts, inputs and replies at their record, answers of tools at their call."""
-    assert find_words(Session(_records()), words) == places
+    assert find_text(Session(_records()), words) == places
 
 
 def test_what_a_subagent_did_is_found_at_its_call() -> None:
@@ -62,4 +62,4 @@ def test_what_a_subagent_did_is_found_at_its_call() -> None:
             if child.call is None:
                 continue
             last = child.session.messages[-1].text
-            assert child.call.call_uuid in find_words(family, last)
+            assert child.call.call_uuid in find_text(family, last)

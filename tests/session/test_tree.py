@@ -12,8 +12,8 @@ from recollect.records.envelope import Chain, Span
 from recollect.session.branches import (
     START,
     Branch,
+    find_abandoned,
     find_branches,
-    find_left_behind,
     find_main_path,
 )
 from recollect.session.tree import Tree, build_tree, find_leaf, find_path
@@ -495,4 +495,4 @@ def test_the_main_path_leaves_out_only_what_was_left_behind(
     branches = find_branches(tree, path)
     main_path = find_main_path(tree, path, lambda: branches)
     assert len(set(main_path)) == len(main_path)
-    assert set(main_path) == set(parents) - find_left_behind(tree, branches)
+    assert set(main_path) == set(parents) - find_abandoned(tree, branches)

@@ -1,8 +1,8 @@
-"""Messages in the shape of the Messages API: what a program would send to continue a session.
+"""Messages in the shape of the Messages API, as a program would send them to continue a session.
 
-Knows what the API refuses: calls without a result, results without a call, empty texts, thinking
-without its signature. Injected texts stay, because the model saw them; lines that the client made
-up in the model's name do not. Cache breakpoints are left to the next caller, who may set only four.
+Knows what the API rejects: calls without a result, results without a call, empty texts, thinking
+without its signature. Injected texts stay, because the model saw them; replies made up by the
+client do not. Cache breakpoints are left to the caller, who may set only four.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,18 +16,18 @@ from recollect.session.content import AnyBlock
 from recollect.session.messages import Message
 
 BlockParam = dict[str, object]
-"""A content block as the API takes it."""
+"""A content block in the shape of the API."""
 
 
 class MessageParam(TypedDict):
-    """A message as the API takes it."""
+    """A message in the shape of the API."""
 
     role: Literal["user", "assistant"]
     content: list[BlockParam]
 
 
 def to_api_messages(messages: Sequence[Message]) -> tuple[MessageParam, ...]:
-    """`messages`, as `messages=` of a request: roles alternate, and results follow their calls."""
+    """Return `messages` for a request: roles alternate, and results follow their calls."""
     results = {
         block.tool_use_id: block
         for message in messages
@@ -46,10 +46,10 @@ def to_api_messages(messages: Sequence[Message]) -> tuple[MessageParam, ...]:
 def _iter_params(
     messages: Iterable[Message], results: dict[str, ToolResult]
 ) -> Iterator[MessageParam]:
-    """What was said, each reply with the results of its calls directly behind it.
+    """Yield messages, each reply with the results of its calls directly after it.
 
-    The client writes one line per result, in the order in which tools ended and sometimes behind
-    later words; the API wants all of them first in the message after the calls.
+    The client writes one line per result, in the order in which tools finished and sometimes after
+    later text; the API wants all of them first in the message after the calls.
     """
     waiting = dict(results)
     for message in messages:
@@ -59,7 +59,7 @@ def _iter_params(
         said: list[AnyBlock] = []
         for block in message.content:
             if isinstance(block, ToolUse):
-                # Taken out, so that a call which is written again is dropped: ids are unique.
+                # Removed, so that a call that is written again is dropped: ids are unique.
                 result = waiting.pop(block.id, None)
                 if result is None:
                     continue
@@ -77,7 +77,7 @@ def _to_params(blocks: Iterable[AnyBlock]) -> list[BlockParam]:
 
 
 def _to_param(block: AnyBlock) -> BlockParam | None:
-    """A block with the fields that it has, by their wire names; None for what the API refuses."""
+    """Return a block with its fields by their wire names; None for what the API rejects."""
     match block:
         case UnknownBlock():
             return decode_value(block.raw, dict[str, object])

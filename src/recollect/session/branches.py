@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from recollect.documents.kinds import InputKind
 from recollect.records.conversation import SYNTHETIC_MODEL, Assistant, User
 from recollect.records.system import CompactBoundary
-from recollect.session.prompts import PERSON_KINDS, read_kind
+from recollect.session.prompts import USER_KINDS, read_kind
 from recollect.session.queue import QueuedPrompt
-from recollect.session.tree import Tree, is_said, place_of
+from recollect.session.tree import Tree, get_offset, is_message
 
-_SPOKEN = (User, Assistant, QueuedPrompt)
+_MESSAGES = (User, Assistant, QueuedPrompt)
 _OPAQUE = (User, Assistant, CompactBoundary)
 _ASIDES = (InputKind.INJECTED, InputKind.COMMAND_OUTPUT, InputKind.SHELL_OUTPUT)
 
@@ -55,7 +55,7 @@ def find_branches(
     prompts: defaultdict[str, list[str]] = defaultdict(list)
     replies: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for uuid, link in tree.links.items():
-        if kinds.get(uuid) in PERSON_KINDS and uuid not in asides:
+        if kinds.get(uuid) in USER_KINDS and uuid not in asides:
             prompts[anchors[uuid]].append(uuid)
         elif isinstance(link, Assistant) and link.message and link.message.model != SYNTHETIC_MODEL:
             replies[anchors[uuid]].setdefault(link.message.id or uuid, uuid)
@@ -68,7 +68,7 @@ def find_branches(
     groups = [*prompts.items(), *((at, list(firsts.values())) for at, firsts in replies.items())]
     found = [_make_branch(at, options, on_path) for at, options in groups if len(options) > 1]
     place = {uuid: number for number, uuid in enumerate(tree.links)}
-    return tuple(sorted(_choose_apart(tree, found), key=lambda branch: place[branch.options[1]]))
+    return tuple(sorted(_decide_detached(tree, found), key=lambda branch: place[branch.options[1]]))
 
 
 def find_main_path(
@@ -80,10 +80,12 @@ def find_main_path(
     only if there is something beside it.
     """
     on_path = set(path)
-    beside = [u for u, each in tree.links.items() if u not in on_path and isinstance(each, _SPOKEN)]
+    beside = [
+        u for u, each in tree.links.items() if u not in on_path and isinstance(each, _MESSAGES)
+    ]
     if not beside:
         return tuple(path)
-    left = find_left_behind(tree, list_branches())
+    left = find_abandoned(tree, list_branches())
     kept = {uuid for uuid in beside if uuid not in left}
     behind: defaultdict[str, list[str]] = defaultdict(list)
     last = START
@@ -95,7 +97,7 @@ def find_main_path(
     return tuple(each for uuid in (START, *path) for each in (uuid, *behind[uuid]))[1:]
 
 
-def find_left_behind(tree: Tree, branches: Iterable[Branch]) -> frozenset[str]:
+def find_abandoned(tree: Tree, branches: Iterable[Branch]) -> frozenset[str]:
     """Return everything that follows a continuation that was not chosen."""
     waiting = [
         option
@@ -111,11 +113,11 @@ def find_left_behind(tree: Tree, branches: Iterable[Branch]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _choose_apart(tree: Tree, branches: Sequence[Branch]) -> list[Branch]:
+def _decide_detached(tree: Tree, branches: Sequence[Branch]) -> list[Branch]:
     """Decide branches in detached pieces of the chain by their last message."""
     if all(branch.chosen for branch in branches):
         return list(branches)
-    left = find_left_behind(tree, branches)
+    left = find_abandoned(tree, branches)
     ends = _find_ends(tree)
     return [
         replace(branch, chosen=max(branch.options, key=lambda option: ends.get(option, -1)))
@@ -128,10 +130,12 @@ def _choose_apart(tree: Tree, branches: Sequence[Branch]) -> list[Branch]:
 def _find_ends(tree: Tree) -> dict[str, int]:
     """Return the file rank of the last message that follows each link."""
     ends: dict[str, int] = {}
-    said = sorted(
-        (place_of(each), n, u) for n, (u, each) in enumerate(tree.links.items()) if is_said(each)
+    messages = sorted(
+        (get_offset(each), n, u)
+        for n, (u, each) in enumerate(tree.links.items())
+        if is_message(each)
     )
-    for rank, (_, _, uuid) in reversed(list(enumerate(said))):
+    for rank, (_, _, uuid) in reversed(list(enumerate(messages))):
         current: str | None = uuid
         while current is not None and current not in ends:
             ends[current] = rank
@@ -153,7 +157,7 @@ def _is_answered(tree: Tree, kinds: dict[str, InputKind], uuid: str) -> bool:
         below = waiting.pop()
         if isinstance(tree.links[below], Assistant):
             return True
-        if kinds.get(below) not in PERSON_KINDS:
+        if kinds.get(below) not in USER_KINDS:
             waiting += tree.children.get(below, ())
     return False
 

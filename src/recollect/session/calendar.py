@@ -1,9 +1,9 @@
 """Dates as people write them, in options, queries and pages alike.
 
-`2026-11-15` and `20261115` are days, `2026-11` and `2026` longer times. `today`, `yesterday`, `7d`
-and `2w` count back from today in whole days, and `12h` is the moment twelve hours ago. There is no
-unit `m`: half of its users mean minutes and the others months. Beside `times`, which reads what
-records write.
+`2026-11-15` and `20261115` are days, `2026-11` and `2026` longer periods. `today`, `yesterday`,
+`7d` and `2w` count back from today in whole days, and `12h` is the moment twelve hours ago. There
+is no unit `m`: half of the users mean minutes, the other half months. The timestamps of records are
+parsed by `times`.
 """
 
 import re
@@ -27,17 +27,17 @@ _MONTHS: Final = 12
 
 
 class Period(Struct, frozen=True):
-    """A stretch of time in UTC, from its start to just before its end."""
+    """A period in UTC, from its start to just before its end."""
 
     start: datetime
     end: datetime
 
 
 def find_days(text: str, now: date) -> tuple[date, date] | None:
-    """The first day of what `text` names and the day after its last.
+    """Return the first day of the period `text` and the day after its last.
 
-    None when it is no date, names a day that does not exist or goes beyond the calendar. Hours need
-    the time of day in `now`; the day is then the one of that moment.
+    None if it is not a date, names a day that does not exist, or is beyond the calendar. Hours need
+    the time of day in `now`; the day is then the day of that moment.
     """
     today = now.date() if isinstance(now, datetime) else now
     text = text.strip().lower()
@@ -54,7 +54,7 @@ def find_days(text: str, now: date) -> tuple[date, date] | None:
 
 
 def find_period(text: str, now: datetime, timezone: tzinfo | None = None) -> Period | None:
-    """The time that `text` names, of no length for hours; without a zone days are the system's."""
+    """Return the period `text`, empty for hours; without a zone, days are the system's."""
     try:
         if (ago := _AGO.fullmatch(text.strip().lower())) and ago[2] == "h":
             moment = (now - int(ago[1]) * _UNITS["h"]).astimezone(UTC)
@@ -69,7 +69,7 @@ def find_period(text: str, now: datetime, timezone: tzinfo | None = None) -> Per
 
 
 def find_day(text: str, today: date) -> date | None:
-    """The one day that `text` names; None when it is a longer time or no date at all."""
+    """Return the day `text`; None if it is a longer period or not a date."""
     days = find_days(text, today)
     return days[0] if days and days[1] - days[0] == ONE_DAY else None
 
@@ -77,7 +77,7 @@ def find_day(text: str, today: date) -> date | None:
 def parse_range(
     since: str | None, until: str | None, now: datetime, timezone: tzinfo | None = None
 ) -> tuple[datetime | None, datetime | None]:
-    """The first moment of `since` and the first one after `until`; raises UsageError."""
+    """Return the first moment of `since` and the first one after `until`; raises UsageError."""
     start = _require(since, find_period(since, now, timezone)).start if since else None
     end = _require(until, find_period(until, now, timezone)).end if until else None
     if start and end and start >= end:
@@ -88,7 +88,7 @@ def parse_range(
 def parse_day_range(
     since: str | None, until: str | None, now: date
 ) -> tuple[date | None, date | None]:
-    """The first day of `since` and the last one of `until`; raises UsageError."""
+    """Return the first day of `since` and the last day of `until`; raises UsageError."""
     first = _require(since, find_days(since, now))[0] if since else None
     last = _require(until, find_days(until, now))[1] - ONE_DAY if until else None
     if first and last and first > last:
@@ -97,7 +97,7 @@ def parse_day_range(
 
 
 def describe_reversed(since: str, until: str) -> str:
-    """What is wrong with a range that ends before it begins."""
+    """Explain what is wrong with a range that ends before it starts."""
     return f"Nothing is both since {since} and until {until}. Give the earlier date as since."
 
 

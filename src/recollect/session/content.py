@@ -1,4 +1,4 @@
-"""Message content → blocks and words, whatever form it was written in."""
+"""Blocks and text of a message, whichever form its content has."""
 
 from collections.abc import Iterator
 from typing import cast
@@ -9,35 +9,35 @@ AnyBlock = ContentBlock | NestedBlock
 
 
 def list_blocks(content: Content) -> tuple[ContentBlock, ...]:
-    """The blocks of `content`; text that stands for itself becomes a `Text` block."""
+    """Return the blocks of `content`; a plain string becomes a `Text` block."""
     if content is None:
         return ()
     if isinstance(content, str):
         return (Text(text=content),)
     if str not in map(type, content):
-        # Clients nearly always write blocks: this runs several times for every record there is.
+        # Clients nearly always write blocks, and this runs several times per record.
         return cast(tuple[ContentBlock, ...], content)
     return tuple(Text(text=block) if isinstance(block, str) else block for block in content)
 
 
 def join_text(blocks: tuple[AnyBlock, ...]) -> str:
-    """The words of the text blocks, one block a line."""
+    """Return the text of the text blocks, one block per line."""
     return "\n".join(block.words for block in blocks if isinstance(block, Text))
 
 
 def iter_tool_uses(content: Content) -> Iterator[ToolUse]:
-    """The tool calls that a message asks for."""
+    """Yield the tool calls of a message."""
     return (block for block in list_blocks(content) if isinstance(block, ToolUse))
 
 
 def iter_tool_results(content: Content) -> Iterator[ToolResult]:
-    """The tool results that a message carries."""
+    """Yield the tool results of a message."""
     if isinstance(content, tuple):
         yield from (block for block in content if isinstance(block, ToolResult))
 
 
 def result_text(result: ToolResult) -> str:
-    """The words of a tool result."""
+    """Return the text of a tool result."""
     if isinstance(result.content, str):
         return result.content
     if result.content is None:

@@ -1,7 +1,7 @@
-"""What is known around the conversation: names, places, modes, links, backups, costs.
+"""What is known about a session around its conversation: titles, directories, modes, links, costs.
 
-Clients append the same state again at every resume, flush and end, so a fact is the last value, or
-the list of its changes. Which of the titles a listing shows is not decided here.
+Clients append the same state again at every resume, flush and exit, so a fact is the last value, or
+the list of its changes. Which title a listing shows is decided elsewhere.
 """
 
 from collections import defaultdict
@@ -47,7 +47,7 @@ S = TypeVar("S", bound=State)
 
 
 class StateChange(Struct, frozen=True):
-    """A value from some record on; a state record has no uuid and seldom a time."""
+    """A value from a record on; a state record has no uuid and rarely a time."""
 
     value: str
     uuid: str | None = None
@@ -63,7 +63,7 @@ class PullRequest(Struct, frozen=True):
 
 
 class QueueEvent(Struct, frozen=True):
-    """Words entered or left the queue of prompts."""
+    """A text entered or left the prompt queue."""
 
     operation: str | None
     words: str
@@ -72,7 +72,7 @@ class QueueEvent(Struct, frozen=True):
 
 
 class Backup(Struct, frozen=True):
-    """A file as it was before a message changed it; without a name it did not exist."""
+    """A file before a message changed it; without a name, it did not exist."""
 
     message_uuid: str | None
     path: str
@@ -81,12 +81,12 @@ class Backup(Struct, frozen=True):
 
 
 class Facts(Struct, frozen=True, kw_only=True):
-    """What the records of one session say about it."""
+    """What the records of a session say about it."""
 
     custom_title: str | None = None
     ai_title: str | None = None
     own_summaries: tuple[tuple[str, str], ...] = ()
-    """Titles found in this file, by the uuid that they name: mostly records of other sessions."""
+    """Titles in this file, by the uuid that they name: mostly records of other sessions."""
     last_prompt: str | None = None
     tag: str | None = None
     slug: str | None = None
@@ -95,7 +95,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     agent_setting: str | None = None
 
     session_ids: tuple[str, ...] = ()
-    """All ids that the conversation's records name, in order of appearance."""
+    """All session ids in the conversation's records, in order of appearance."""
     forked_from: ForkedFrom | None = None
     continued_in: str | None = None
     bridge_session_id: str | None = None
@@ -110,7 +110,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     permission_modes: tuple[StateChange, ...] = ()
     mode: str | None = None
     worktrees: tuple[WorktreeSession | None, ...] = ()
-    """Worktrees as they were entered; None where one was left."""
+    """Worktrees as they were entered; None when one was left."""
     relocated_to: str | None = None
 
     queue_operations: tuple[QueueEvent, ...] = ()
@@ -118,16 +118,16 @@ class Facts(Struct, frozen=True, kw_only=True):
     pr_links: tuple[PullRequest, ...] = ()
     frame_links: tuple[FrameLink, ...] = ()
     file_snapshots: tuple[Backup, ...] = ()
-    """Backups where a file's differs from its last; a client repeats all of them at each prompt."""
+    """Backups that differ from the file's last one; a client repeats all of them at each prompt."""
     content_replacements: dict[str, str] = field(default_factory=dict)
-    """Texts that stand in for tool results, by the id of the call."""
+    """Texts that replace tool results, by the id of the call."""
     tools_used: tuple[str, ...] = ()
     cost_states: tuple[CostState, ...] = ()
     ended_by_model: bool = False
 
     @property
     def cost_state(self) -> CostState | None:
-        """The client's own last word on the cost."""
+        """Claude Code's own last figure for the cost."""
         return self.cost_states[-1] if self.cost_states else None
 
 
@@ -144,7 +144,7 @@ class _States:
 
 
 def build_facts(chain: Sequence[Chain], states: Sequence[State]) -> Facts:
-    """The facts of the session that `chain` and `states` are the records of."""
+    """Return the facts of the session with these records."""
     known = _States(states)
     used = known.of(ToolsUsed)
     return Facts(
@@ -189,7 +189,7 @@ def build_facts(chain: Sequence[Chain], states: Sequence[State]) -> Facts:
 
 
 def _last(values: Iterable[str | None]) -> str | None:
-    """The last of `values` that was written; an empty one takes back what was said before."""
+    """Return the last value that was written; an empty one withdraws those before."""
     written = [value for value in values if value is not None]
     return written[-1] or None if written else None
 
@@ -197,10 +197,10 @@ def _last(values: Iterable[str | None]) -> str | None:
 def _find_changes(
     records: Sequence[Chain | State], values: Sequence[str | None]
 ) -> tuple[StateChange, ...]:
-    """Where the value of a record differs from the one before; what is empty says nothing."""
+    """Return where a value differs from the one before; empty values are skipped."""
     distinct = {value for value in values if value}
     if len(distinct) == 1:
-        # As in most sessions, and listings ask it of each.
+        # True of most sessions, and listings call this for each.
         (only,) = distinct
         return (_make_change(only, records[values.index(only)]),)
     found: list[StateChange] = []
@@ -217,7 +217,7 @@ def _make_change(value: str, record: Chain | State) -> StateChange:
 
 
 def _list_models(chain: Iterable[Chain]) -> list[str | None]:
-    """The model of each record; what the client made up itself has none."""
+    """Return the model of each record; lines made up by the client have none."""
     models = [
         link.message.model if isinstance(link, Assistant) and link.message else None
         for link in chain
@@ -228,7 +228,7 @@ def _list_models(chain: Iterable[Chain]) -> list[str | None]:
 def _find_modes(
     chain: Iterable[Chain], states: Iterable[PermissionMode]
 ) -> tuple[StateChange, ...]:
-    """The modes in file order, which only spans tell; without them the states come first."""
+    """Return the modes in file order, which needs spans; without them, states come first."""
     prompts = [link for link in chain if isinstance(link, User)]
     records: list[User | PermissionMode] = sorted([*states, *prompts], key=_offset)
     return _find_changes(records, [record.permission_mode for record in records])
@@ -239,7 +239,7 @@ def _offset(record: Record) -> int:
 
 
 def _list_worktrees(states: Iterable[WorktreeState]) -> tuple[WorktreeSession | None, ...]:
-    """The changes from worktree to worktree, of a session that starts in none."""
+    """Return the changes between worktrees of a session that starts in none."""
     found: list[WorktreeSession | None] = [None]
     for state in states:
         if state.worktree_session != found[-1]:
@@ -262,7 +262,7 @@ def _list_pull_requests(states: Iterable[PrLink]) -> tuple[PullRequest, ...]:
 
 
 def _list_frames(states: Iterable[FrameLink]) -> tuple[FrameLink, ...]:
-    """The published pages, each as it was last described."""
+    """Return the published pages, each as last described."""
     return tuple({(state.path, state.frame_url): state for state in states}.values())
 
 

@@ -1,9 +1,9 @@
-"""Tool calls → the files that they read and changed.
+"""Files that tool calls read and changed.
 
 Lines are counted from the client's own patch. Subagents of new clients and old streams have none:
-there the edit itself is compared, a text that was replaced everywhere counts once, and a file that
-was written over counts as its new lines, because nothing says what it held. What a shell command
-did to files is not known here.
+there the edit itself is compared, a text that was replaced everywhere counts once, and an
+overwritten file counts as its new lines, because its old content is unknown. What shell commands
+did to files is not known.
 """
 
 from collections import Counter
@@ -35,19 +35,19 @@ _CREATED_MARK = "File created successfully"
 
 
 class FileEvent(Struct, frozen=True, kw_only=True):
-    """One call that is about one file."""
+    """One call about one file."""
 
     path: str
     action: FileAction
     call_id: str
     timestamp: str | None
-    """When the answer came, or else when the call was made."""
+    """When the result came, or else when the call was made."""
     status: ToolStatus
     hunks: tuple[PatchHunk, ...] = ()
     lines_added: int = 0
     lines_removed: int = 0
     has_content: bool = False
-    """Whether the call holds the whole file as it left it."""
+    """Whether the call has the whole content of the file afterwards."""
 
     @property
     def is_change(self) -> bool:
@@ -56,7 +56,7 @@ class FileEvent(Struct, frozen=True, kw_only=True):
 
 
 class ChangedFile(Struct, frozen=True, kw_only=True):
-    """A file that was written, with everything that was done to it."""
+    """A file that was written, with all of its events."""
 
     path: str
     events: tuple[FileEvent, ...]
@@ -68,13 +68,13 @@ class ChangedFile(Struct, frozen=True, kw_only=True):
 
 
 def build_file_events(tool_calls: Sequence[ToolCall]) -> tuple[FileEvent, ...]:
-    """What happened to files, in the order of the calls."""
+    """Return the file events, in the order of the calls."""
     events = (_make_event(call) for call in tool_calls if call.name in _FILE_TOOLS)
     return tuple(event for event in events if event is not None)
 
 
 def list_changed_files(events: Iterable[FileEvent]) -> tuple[ChangedFile, ...]:
-    """The files that were written, in order of their first change."""
+    """Return the files that were written, in order of their first change."""
     by_path: dict[str, list[FileEvent]] = {}
     for event in events:
         if event.is_change:
@@ -83,7 +83,7 @@ def list_changed_files(events: Iterable[FileEvent]) -> tuple[ChangedFile, ...]:
 
 
 def count_lines(events: Iterable[FileEvent]) -> tuple[int, int]:
-    """Lines that `events` added and removed; a changed line is one of each."""
+    """Return the lines that `events` added and removed; a changed line is one of each."""
     added = removed = 0
     for event in events:
         added += event.lines_added
@@ -141,7 +141,7 @@ def _planned_action(wanted: ToolInput) -> FileAction:
 
 
 def _add_result(event: FileEvent, wanted: ToolInput, call: ToolCall) -> FileEvent:
-    """`event` with what a change that was made did."""
+    """Return `event` with the effect of a change that was made."""
     result = call.result
     if isinstance(wanted, WriteInput):
         event = replace(event, action=_write_action(result, call.text), has_content=True)
@@ -171,7 +171,7 @@ def _hunks_of(result: ToolOutput | None) -> tuple[PatchHunk, ...]:
 
 
 def _count(wanted: ToolInput, result: ToolOutput | None) -> LineCount:
-    """By the client's result, where there is one, else by what the model asked for."""
+    """Count from the client's result if there is one, else from the model's input."""
     match result:
         case WriteResult(type=str()):
             return count_changed_lines(result)
@@ -188,7 +188,7 @@ def _count(wanted: ToolInput, result: ToolOutput | None) -> LineCount:
 
 
 def _compare(edits: Iterable[tuple[str, str]]) -> LineCount:
-    """Lines that stand only before or only after `edits`, wherever they stand.
+    """Count lines that are only in the old or only in the new text, wherever they are.
 
     A real diff takes quadratic time on hostile text; for 149 of 153 edits with a patch both agree.
     """

@@ -1,8 +1,8 @@
-"""Find in session: where some words stand, in the order of the file.
+"""Find text in a session, in file order.
 
-Looks at what a reader can open: words, thoughts, inputs and answers of tools, those of subagents
-included. A place is the record that a page has an anchor for, so that an answer of a tool is found
-at its call, and all that a subagent did at the call that started it.
+Searches what a reader can open: messages, thinking, tool inputs and results, including those of
+subagents. A match is reported at the record that a page has an anchor for: a tool result at its
+call, and everything in a subagent at the call that started it.
 """
 
 from collections.abc import Iterator
@@ -24,8 +24,8 @@ from recollect.session.messages import Message
 from recollect.session.session import Session
 
 
-def find_words(session: Session, words: str) -> tuple[str, ...]:
-    """Uuids of the records where `words` stand, each once; small and large letters are the same."""
+def find_text(session: Session, words: str) -> tuple[str, ...]:
+    """Return the uuids of records that contain `words`, each once; case is ignored."""
     wanted = words.casefold()
     if not wanted:
         return ()
@@ -49,7 +49,7 @@ def _iter_places(session: Session, wanted: str) -> Iterator[str]:
 
 
 def _iter_blocks(message: Message) -> Iterator[tuple[str | None, AnyBlock]]:
-    """The blocks of a message, each with the record that it stands in."""
+    """Yield the blocks of a message, each with the uuid of its record."""
     for record in message.records:
         if isinstance(record, Assistant | User):
             for block in list_blocks(record.message.content if record.message else None):
@@ -79,7 +79,7 @@ def _holds(block: AnyBlock, wanted: str) -> bool:
 
 
 def _is_in(value: Raw, wanted: str) -> bool:
-    """Whether the words stand in some string of a JSON value."""
+    """Return whether a string in a JSON value contains the text."""
     waiting: list[object] = [decode_value(value, object)]
     while waiting:
         each = waiting.pop()

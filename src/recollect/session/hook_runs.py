@@ -1,8 +1,8 @@
-"""Which hooks ran, and what came of it.
+"""Hooks that ran, with their outcome.
 
-One run may leave several records: a sign that it started, its result, a line in the summary of a
-stopped turn. They are one run when event id and command agree. What a hook said to the model or
-to the person is an entry of its own, because its record does not name the command.
+One run may leave several records: that it started, its result, a line in the summary of a stopped
+turn. They are one run if event id and command agree. What a hook said to the model or to the user
+is an entry of its own, because its record does not name the command.
 """
 
 from collections import defaultdict, deque
@@ -39,7 +39,7 @@ class HookOutcome(StrEnum):
 
     RUNNING = "running"
     FINISHED = "finished"
-    """It ran, and nothing says how it ended."""
+    """It ran, and there is no record of how it ended."""
     SUCCESS = "success"
     FAILED = "failed"
     BLOCKED = "blocked"
@@ -67,9 +67,9 @@ class HookRun(Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     duration_ms: float | None = None
     tool_use_id: str | None = None
-    """The tool call that it is about; for other events an id that its records share."""
+    """The tool call it is about; for other events, an id that its records share."""
     text: str = ""
-    """What the hook, or the client about it, had to say."""
+    """What the hook said, or the client about it."""
     stdout: str = ""
     stderr: str = ""
     uuid: str | None = None
@@ -77,7 +77,7 @@ class HookRun(Struct, frozen=True, kw_only=True):
 
     @property
     def is_remark(self) -> bool:
-        """Whether this is what a hook said and not a run of its own."""
+        """Whether this is what a hook said, not a run of its own."""
         return self.outcome in _REMARKS
 
 
@@ -95,40 +95,40 @@ _OUTCOMES: dict[type[HookKind], HookOutcome] = {
 
 
 class _Response(Struct, frozen=True, rename="camel"):
-    """What a background hook answered, as far as somebody reads it."""
+    """The reply of a background hook, as far as it is used."""
 
     system_message: str | None = None
 
 
 def build_hooks(chain: Sequence[Chain]) -> tuple[HookRun, ...]:
-    """The hooks of `chain`, each where its first record stands."""
-    gathered = _Gathering()
-    last_said = -1
+    """Return the hooks of `chain`, each at its first record."""
+    collector = _HookCollector()
+    last_message = -1
     for place, link in enumerate(chain):
         if isinstance(link, User | Assistant):
-            last_said = place
+            last_message = place
         elif isinstance(link, StopHookSummary):
-            gathered.add_summary(link, place)
+            collector.add_summary(link, place)
         else:
             run = _read_run(link)
             if run is not None:
-                gathered.add(run, place)
-    return gathered.settle(last_said)
+                collector.add(run, place)
+    return collector.finish(last_message)
 
 
-class _Gathering:
-    """Unites the records of one run."""
+class _HookCollector:
+    """Joins the records of each run."""
 
     def __init__(self) -> None:
         self._runs: list[HookRun] = []
         self._places: list[int] = []
         self._started: defaultdict[_Key, deque[int]] = defaultdict(deque)
         self._unnamed: defaultdict[_Key, deque[int]] = defaultdict(deque)
-        """Runs that no summary has named; a summary does not tell their event."""
-        self._said: set[tuple[str | None, str]] = set()
+        """Runs that no summary has named; a summary does not have their event."""
+        self._remarks: set[tuple[str | None, str]] = set()
 
     def add(self, run: HookRun, place: int) -> None:
-        """Take in a record of a single run, or what a hook said."""
+        """Add a record of a single run, or what a hook said."""
         started = None if run.outcome is HookOutcome.RUNNING else self._find_started(run)
         if started is not None:
             self._runs[started] = _unite(self._runs[started], run)
@@ -140,7 +140,7 @@ class _Gathering:
         self._append(run, place)
 
     def add_summary(self, link: StopHookSummary, place: int) -> None:
-        """Take in the hooks of a stopped turn, of which some have been seen before."""
+        """Add the hooks of a stopped turn, some of which may be known already."""
         for run in _read_summary(link):
             known = self._unnamed.get((run.tool_use_id, run.command, None))
             if known:
@@ -149,20 +149,20 @@ class _Gathering:
             else:
                 self._append(run, place)
         for text in _read_texts(link.hook_additional_context):
-            if (link.tool_use_id, text) not in self._said:
+            if (link.tool_use_id, text) not in self._remarks:
                 self._append(_make_remark(link, _STOP, _STOP, text), place)
 
-    def settle(self, last_said: int) -> tuple[HookRun, ...]:
-        """The runs; none that started before something was said at `last_said` still runs."""
+    def finish(self, last_message: int) -> tuple[HookRun, ...]:
+        """Return the runs; none that started before the message at `last_message` is still running."""
         return tuple(
             replace(run, outcome=HookOutcome.FINISHED)
-            if run.outcome is HookOutcome.RUNNING and place < last_said
+            if run.outcome is HookOutcome.RUNNING and place < last_message
             else run
             for run, place in zip(self._runs, self._places, strict=True)
         )
 
     def _find_started(self, run: HookRun) -> int | None:
-        """The run that has only been seen to start, and of which `run` is the result."""
+        """Return the started run whose result is `run`."""
         started = self._started.get((run.tool_use_id, run.command, run.event), deque())
         while started:
             index = started.popleft()
@@ -174,11 +174,11 @@ class _Gathering:
         self._runs.append(run)
         self._places.append(place)
         if run.is_remark:
-            self._said.add((run.tool_use_id, run.text))
+            self._remarks.add((run.tool_use_id, run.text))
 
 
 def _unite(known: HookRun, later: HookRun) -> HookRun:
-    """One run from two records: a start gives way to a result, which a summary only completes."""
+    """Join two records of one run: a result replaces a start, and a summary completes a result."""
     if known.outcome is HookOutcome.RUNNING:
         return replace(later, event=known.event or later.event, name=known.name or later.name)
     if known.duration_ms is None:
@@ -187,7 +187,7 @@ def _unite(known: HookRun, later: HookRun) -> HookRun:
 
 
 def _read_run(link: Chain) -> HookRun | None:
-    """What a record other than a summary says of a hook; None when it is about none."""
+    """Return what a record other than a summary says about a hook; None if it is not about one."""
     match link:
         case Attachment(attachment=HookKind() as kind):
             return _read_attachment(link, kind)
@@ -252,7 +252,7 @@ def _text_of(kind: HookKind) -> str:
 
 
 def _read_texts(raw: Raw) -> tuple[str, ...]:
-    """The texts in `raw`, which is one, a list of them, or absent."""
+    """Return the texts in `raw`: a single one, a list of them, or none."""
     text = decode_value(raw, str)
     if text is not None:
         return (text,)
@@ -274,7 +274,7 @@ def _make_remark(
 
 
 def _read_summary(link: StopHookSummary) -> Iterator[HookRun]:
-    """The runs that a summary names, each with the errors that quote its command."""
+    """Yield the runs in a summary, each with the errors that quote its command."""
     errors = _read_texts(link.hook_errors)
     is_only = len(link.hook_infos) == 1
     for info in link.hook_infos:
@@ -297,7 +297,7 @@ def _read_summary(link: StopHookSummary) -> Iterator[HookRun]:
 def _outcome_in(
     link: StopHookSummary, *, is_only: bool, has_failed: bool, is_clean: bool
 ) -> HookOutcome:
-    """How one of a summary's hooks ended; trouble of unknown origin proves nothing."""
+    """Return how one of a summary's hooks ended; errors of unknown origin prove nothing."""
     if link.prevented_continuation and is_only:
         return HookOutcome.STOPPED
     if has_failed:

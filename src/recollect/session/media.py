@@ -1,6 +1,6 @@
-"""Images and documents in messages, by where they stand; their bytes stay in the records.
+"""Images and documents in messages, by position; their bytes stay in the records.
 
-What a tool returned beside its result block repeats the same picture and is not looked at.
+The copy of an image that a tool result has outside its content block is ignored.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from recollect.session.messages import Message
 
 
 class MediumKind(StrEnum):
-    """What a medium is."""
+    """Kinds of media."""
 
     IMAGE = "image"
     DOCUMENT = "document"
@@ -28,16 +28,16 @@ class Medium(Struct, frozen=True, kw_only=True):
     kind: MediumKind
     media_type: str | None = None
     size: int | None = None
-    """Bytes, as far as they are in the record."""
+    """Size in bytes, if the data is in the record."""
     url: str | None = None
     file_id: str | None = None
     title: str | None = None
     tool_use_id: str | None = None
-    """The call whose result holds it."""
+    """The call whose result contains it."""
 
 
 def build_media(messages: Sequence[Message]) -> tuple[Medium, ...]:
-    """The images and documents of `messages`, in order."""
+    """Return the images and documents of `messages`, in order."""
     return tuple(
         _make_medium(message, path, block, tool_use_id)
         for message in messages
@@ -75,7 +75,7 @@ def _make_medium(
 
 
 def _estimate_size(source: Source) -> int | None:
-    """Four characters of base64 stand for three bytes, less one for each `=` at the end."""
+    """Four characters of base64 are three bytes, less one for each `=` at the end."""
     if source.data is None:
         return None
     if source.type == "text":

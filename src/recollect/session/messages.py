@@ -114,7 +114,7 @@ def build_messages(
     order: list[Message | str] = []
     for number, link in enumerate(chain):
         if isinstance(link, Assistant):
-            key = _key_of(link) or f"#{number}"
+            key = _find_message_key(link) or f"#{number}"
             if key not in groups:
                 groups[key] = []
                 order.append(key)
@@ -128,14 +128,14 @@ def build_messages(
             order.append(_make_input(link, prompt, number))
     spare: dict[str, list[Assistant]] = {}
     for line in superseded:
-        spare.setdefault(_key_of(line) or "", []).append(line)
+        spare.setdefault(_find_message_key(line) or "", []).append(line)
     return tuple(
         _unite(item, groups[item], spare.get(item, [])) if isinstance(item, str) else item
         for item in order
     )
 
 
-def _key_of(record: Assistant) -> str | None:
+def _find_message_key(record: Assistant) -> str | None:
     """Return the key that lines of one message share; lines made up by the client stay separate."""
     message = record.message
     if message is None or not message.id or message.model == SYNTHETIC_MODEL:
@@ -162,7 +162,7 @@ def _make_input(record: User | Attachment | QueuedPrompt, prompt: Prompt, number
 
 
 def _unite(key: str, lines: list[Assistant], superseded: list[Assistant]) -> Message:
-    content = _unite_content(lines)
+    content = _join_content(lines)
     last = lines[-1]
     models = [line.message.model for line in lines if line.message and line.message.model]
     stops = [line.message.stop_reason for line in lines if line.message]
@@ -187,7 +187,7 @@ def _unite(key: str, lines: list[Assistant], superseded: list[Assistant]) -> Mes
     )
 
 
-def _unite_content(lines: list[Assistant]) -> tuple[ContentBlock, ...]:
+def _join_content(lines: list[Assistant]) -> tuple[ContentBlock, ...]:
     """Join the blocks of all lines: by `apiBlockIndex` if each line has one, else in file order.
 
     A repeated line has the id of a known call, or the block at the same index; nothing else is a

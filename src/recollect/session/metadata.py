@@ -1,9 +1,7 @@
-"""What a listing shows of a session, and the rule by which it gets its title.
+"""What listings show of a session: title, metadata and figures.
 
-Figures of one session: tokens by class, time, turns, tool calls, lines changed.
-
-Tokens are counted once per message, by its largest usage; lines that the client made up itself
-count nothing. A subagent's figures are its own session's: they are never part of its parent's.
+Tokens are counted once per message, by its largest usage; lines that the client made up count
+nothing. A subagent's figures are those of its own session, never part of its parent's.
 """
 
 from collections import Counter
@@ -20,12 +18,12 @@ from recollect.records.usage import Tokens, Usage, split_usage
 from recollect.session.conversation import Log
 from recollect.session.facts import Facts
 from recollect.session.messages import Message
-from recollect.session.prompts import PERSON_KINDS, Prompt, is_own_words
+from recollect.session.prompts import USER_KINDS, Prompt, is_own_words
 from recollect.session.times import find_range, milliseconds_between
 from recollect.session.tool_calls import ToolCall
 from recollect.session.turns import Turn
 
-# What 1.0.x wrote as a title when the request for one failed.
+# What 1.0.x wrote as a title if the request for one failed.
 _NO_TITLES = ("API Error", "Invalid API key")
 
 _CLIENT_COMMANDS = frozenset(
@@ -33,14 +31,14 @@ _CLIENT_COMMANDS = frozenset(
     "/memory /model /output-style /permissions /plugin /rename /resume /statusline /tag /theme "
     "/vim".split()
 )
-"""Commands whose arguments are settings and names, which no model gets to read."""
+"""Commands whose arguments are settings and names, which no model reads."""
 
 
 class Provenance(Struct, frozen=True, kw_only=True):
     """Where a session's records come from: what records cannot say of themselves.
 
-    `foreign_summaries` are titles that other files of the project give, by the uuid of the record
-    that they name.
+    `foreign_summaries` are titles in other files of the project, by the uuid of the record that
+    they name.
     """
 
     id: str | None = None
@@ -54,7 +52,7 @@ class Provenance(Struct, frozen=True, kw_only=True):
 
 
 class Metadata(Struct, frozen=True, kw_only=True):
-    """The head data of a session."""
+    """The metadata of a session."""
 
     id: str
     project: str | None
@@ -65,9 +63,9 @@ class Metadata(Struct, frozen=True, kw_only=True):
     created: str | None
     last_active: str | None
     modified: float | None
-    """When the file was last written, in seconds since 1970."""
+    """When the file was last written, as a Unix timestamp."""
     message_count: int
-    """Prompts of a person, and distinct replies."""
+    """User prompts and distinct replies."""
     is_subagent: bool
     agent_id: str | None
     path: str | None
@@ -81,8 +79,8 @@ class Metadata(Struct, frozen=True, kw_only=True):
 def build_metadata(
     origins: Provenance, log: Log, messages: Sequence[Message], facts: Facts
 ) -> Metadata:
-    """The head data of a session."""
-    prompts = [m for m in messages if m.prompt and m.prompt.kind in PERSON_KINDS]
+    """Return the metadata of a session."""
+    prompts = [m for m in messages if m.prompt and m.prompt.kind in USER_KINDS]
     first = find_first_prompt(messages, is_subagent=bool(log.starts_in_sidechain))
     created, last_active = find_range(link.timestamp for link in log.chain)
     replies = sum(m.role == "assistant" and not m.is_synthetic for m in messages)
@@ -109,17 +107,17 @@ def build_metadata(
 
 
 def find_first_prompt(messages: Sequence[Message], *, is_subagent: bool) -> Message | None:
-    """The first request that somebody made; without any, the first command or picture."""
-    asked = PERSON_KINDS | {InputKind.SUBAGENT_TASK} if is_subagent else PERSON_KINDS
+    """Return the first request of the user; if there is none, the first command or image."""
+    asked = USER_KINDS | {InputKind.SUBAGENT_TASK} if is_subagent else USER_KINDS
     candidates = [m for m in messages if m.prompt and m.prompt.kind in asked]
     requests = (m for m in candidates if m.prompt and is_request(m.prompt))
     return next(requests, candidates[0] if candidates else None)
 
 
 def is_request(prompt: Prompt) -> bool:
-    """Whether a prompt asks a model for something in words, as `/review 12` does.
+    """Return whether a prompt asks a model for something in words, such as `/review 12`.
 
-    A command without arguments, one that only sets up the client, and a shell line do not.
+    A command without arguments, one that only configures the client, and a shell line do not.
     """
     if prompt.command is not None:
         return bool(prompt.command.arguments) and prompt.command.name not in _CLIENT_COMMANDS
@@ -127,7 +125,7 @@ def is_request(prompt: Prompt) -> bool:
 
 
 def first_words(message: Message | None) -> str | None:
-    """The words of a prompt; for a command, the command line."""
+    """Return the text of a prompt; for a command, the command line."""
     return _words(message) or None if message else None
 
 
@@ -141,14 +139,14 @@ def _words(message: Message) -> str:
 
 
 def choose_title(facts: Facts, summary: str | None, first_prompt: str | None) -> str | None:
-    """What the person said, then what a model said, then a summary, then the prompts."""
+    """Return the user's title, or else a model's, a summary, or the first prompt."""
     last = facts.last_prompt if facts.last_prompt and is_own_words(facts.last_prompt) else None
     candidates = (facts.custom_title, facts.ai_title, summary, last, first_prompt)
     return next((title for title in candidates if title), None)
 
 
 def _summary_of(origins: Provenance, facts: Facts, chain: Sequence[Chain]) -> str | None:
-    """The summary that names a record of this session, from whatever file."""
+    """Return the summary of a record of this session, from any file."""
     known = {**origins.foreign_summaries, **dict(facts.own_summaries)}
     if not known:
         return None
@@ -161,9 +159,9 @@ def _agent_id(chain: Sequence[Chain]) -> str | None:
 
 
 PriceList = Callable[[Sequence[Message]], int | None]
-"""Messages → what they cost together in millionths of a dollar; None when that is not known.
+"""Messages → their total cost in micro-dollars; None if it is not known.
 
-A session takes its prices from outside: records alone do not say what a token costs.
+A session is given its prices: records alone do not say what a token costs.
 """
 
 
@@ -171,7 +169,7 @@ class Metrics(Struct, frozen=True, kw_only=True):
     """The figures of a session."""
 
     tokens: Tokens
-    """Its own: what was copied from another session counts there."""
+    """Its own tokens: those copied from another session count there."""
     start: str | None
     end: str | None
     duration_ms: float | None
@@ -187,19 +185,19 @@ class Metrics(Struct, frozen=True, kw_only=True):
     lines_added: int
     lines_removed: int
     cost_state: CostState | None
-    """The client's own last word on the cost, with that of the sessions it descends from."""
+    """Claude Code's own last figure for the cost, including the sessions it descends from."""
     copied_tokens: Tokens = Tokens()
-    """Those of replies that were copied from another session, by a fork or an old resume."""
+    """Tokens of replies copied from another session, by a fork or an old resume."""
     list_price_usd: float | None = None
-    """What its own replies cost at list prices of their days; None when a price is not known."""
+    """Cost of its own replies at the list prices of their days; None if a price is not known."""
     client_cost_usd: float | None = None
-    """What a client up to 1.0.2x noted on its own replies (`costUSD`); None if it noted nothing."""
+    """Cost that a client up to 1.0.2x recorded for its own replies (`costUSD`); None if none."""
     client_priced: int = 0
-    """Replies without token counts: all that is known of their cost is what the client noted."""
+    """Replies without token counts: their cost is only known from the client."""
 
 
 def count_tokens(usages: Iterable[Usage]) -> Tokens:
-    """The sum of `usages`."""
+    """Return the sum of `usages`."""
     counts = [structs.astuple(split_usage(usage)) for usage in usages]
     return Tokens(*map(sum, zip(*counts, strict=True)))
 
@@ -212,7 +210,7 @@ def build_metrics(
     lines: tuple[int, int],
     cost_state: CostState | None,
 ) -> Metrics:
-    """The figures of a session from its views; `lines` are those added and removed."""
+    """Return the figures of a session from its views; `lines` are those added and removed."""
     replies = [m for m in messages if m.role == "assistant" and not m.is_synthetic]
     failures = sum(message.failure is not None for message in messages)
     usages = [message.usage for message in replies if message.usage]
@@ -240,7 +238,7 @@ def build_metrics(
 def separate_copies(
     metrics: Metrics, messages: Iterable[Message], copied: Collection[str]
 ) -> Metrics:
-    """The figures with the tokens of the replies in `copied` apart from the session's own."""
+    """Return the figures with the tokens of the replies in `copied` kept apart."""
     usages = [m.usage for m in messages if m.id in copied and m.usage]
     if not usages:
         return metrics

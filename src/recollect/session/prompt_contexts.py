@@ -1,8 +1,8 @@
-"""The text of a prompt → the person's own words, and what was put beside them.
+"""Separate the user's own text in a prompt from what was attached to it.
 
-Editors and the client wrap what they add in tags; claude-code-plus writes a Markdown quote with
-one line per context. Only whole wrappers at the edges of the text are taken out: a person who
-writes about `<system-reminder>` keeps those words.
+Editors and the client wrap what they add in tags; claude-code-plus writes a Markdown quote with one
+line per context. Only whole wrappers at the edges of the text are taken out: text about
+`<system-reminder>` stays as it is.
 """
 
 import re
@@ -47,7 +47,7 @@ _REFERENCES = {kind.value: kind for kind in _PLUS_ICONS.values()}
 
 
 def read_references(raw: Raw) -> tuple[Context, ...]:
-    """The contexts in the field `contexts`, by which claude-code-plus names what it added."""
+    """Return the contexts in the field `contexts`, where claude-code-plus names what it added."""
     if is_absent(raw):
         return ()
     return tuple(map(_read_reference, decode_value(raw, tuple[Raw, ...]) or ()))
@@ -67,7 +67,7 @@ def _read_reference(raw: Raw) -> Context:
 
 
 def separate_words(text: str) -> tuple[str, tuple[Context, ...]]:
-    """The person's own words in `text`, and the contexts around them, in order."""
+    """Return the user's own text in `text`, and the contexts around it, in order."""
     text = text.strip(_SPACE)
     before, start = _take_leading(text)
     behind, end = _take_trailing(text, start)
@@ -76,7 +76,7 @@ def separate_words(text: str) -> tuple[str, tuple[Context, ...]]:
 
 
 def _take_leading(text: str) -> tuple[list[Context], int]:
-    """The contexts that `text` begins with, and where they end."""
+    """Return the contexts that `text` starts with, and where they end."""
     found: list[Context] = []
     start = 0
     while opening := _OPENING.match(text, start):
@@ -91,7 +91,7 @@ def _take_leading(text: str) -> tuple[list[Context], int]:
 
 
 def _take_trailing(text: str, start: int) -> tuple[list[Context], int]:
-    """The contexts that `text` ends with, from `start` on, and where they begin."""
+    """Return the contexts that `text` ends with, from `start` on, and where they start."""
     found: list[Context] = []
     end = len(text)
     while name := next((name for name in _TAGS if text.endswith(f"</{name}>", start, end)), None):

@@ -16,7 +16,7 @@ from recollect.records.conversation import Origin, User
 from recollect.session.content import AnyBlock, join_text, list_blocks
 from recollect.session.prompt_contexts import read_references, separate_words
 
-PERSON_KINDS = frozenset(
+USER_KINDS = frozenset(
     {
         InputKind.TYPED,
         InputKind.QUEUED,
@@ -29,7 +29,7 @@ PERSON_KINDS = frozenset(
 )
 """Kinds of input by the user, or by a program in the user's place."""
 
-OPENING_KINDS = PERSON_KINDS | {
+OPENING_KINDS = USER_KINDS | {
     InputKind.TASK_NOTIFICATION,
     InputKind.COMPACTION_SUMMARY,
     InputKind.TEAMMATE,
@@ -116,7 +116,7 @@ _SOURCES = {
 _ENTRYPOINTS_OF_PROGRAMS = ("sdk-cli", "sdk-ts", "sdk-py")
 
 
-class _Said(NamedTuple):
+class _Input(NamedTuple):
     """The blocks of an input, separated."""
 
     blocks: tuple[AnyBlock, ...]
@@ -126,13 +126,13 @@ class _Said(NamedTuple):
 
 def read_prompt(record: User, *, is_subagent: bool = False) -> Prompt:
     """Interpret `record`; `is_subagent` if it is in a subagent's own transcript."""
-    said = _take_apart(record.message.content if record.message else None)
+    split = _split_input(record.message.content if record.message else None)
     if named := read_references(record.contexts):
-        said = said._replace(contexts=_unite_contexts(said.contexts, named))
-    return _make_prompt(_kind_of(record, said, is_subagent=is_subagent), said)
+        split = split._replace(contexts=_merge_contexts(split.contexts, named))
+    return _make_prompt(_kind_of(record, split, is_subagent=is_subagent), split)
 
 
-def _unite_contexts(listed: tuple[Context, ...], named: tuple[Context, ...]) -> tuple[Context, ...]:
+def _merge_contexts(listed: tuple[Context, ...], named: tuple[Context, ...]) -> tuple[Context, ...]:
     """Merge the contexts of a text with those of a field, which has full paths."""
     paths = [context.path or "" for context in named]
     others = (
@@ -143,31 +143,31 @@ def _unite_contexts(listed: tuple[Context, ...], named: tuple[Context, ...]) -> 
 
 def read_queued(attachment: QueuedCommand) -> Prompt:
     """Interpret a queued command: the user's text, or a notification that waited in the queue."""
-    said = _take_apart(attachment.prompt)
-    kind = _mark_of(said.blocks) or _ORIGINS.get(_origin_kind(attachment.origin))
+    split = _split_input(attachment.prompt)
+    kind = _mark_of(split.blocks) or _ORIGINS.get(_origin_kind(attachment.origin))
     if kind is None:
         is_notice = attachment.command_mode == "task-notification"
         kind = InputKind.TASK_NOTIFICATION if is_notice else InputKind.QUEUED
-    return _make_prompt(_as_injected(kind) if attachment.is_meta else kind, said)
+    return _make_prompt(_as_injected(kind) if attachment.is_meta else kind, split)
 
 
 def read_unrecorded(content: Content, *, is_sent: bool) -> Prompt:
     """Interpret a prompt that is only in the queue; `is_sent` if it reached the model."""
-    said = _take_apart(content)
-    kind = _mark_of(said.blocks) or InputKind.QUEUED
-    return _make_prompt(kind if is_sent or kind not in PERSON_KINDS else InputKind.UNSENT, said)
+    split = _split_input(content)
+    kind = _mark_of(split.blocks) or InputKind.QUEUED
+    return _make_prompt(kind if is_sent or kind not in USER_KINDS else InputKind.UNSENT, split)
 
 
 def read_command(text: str) -> Command | None:
     """Parse a command as the client writes it; None if `text` is not one."""
-    name = _inside(text, "command-name")
-    return Command(name, _inside(text, "command-args")) if name else None
+    name = _get_tag_text(text, "command-name")
+    return Command(name, _get_tag_text(text, "command-args")) if name else None
 
 
 def read_kind(record: User) -> InputKind:
     """Return the kind of input of `record` in a session that is not a subagent's."""
-    said = _take_apart(record.message.content if record.message else None)
-    return _kind_of(record, said, is_subagent=False)
+    split = _split_input(record.message.content if record.message else None)
+    return _kind_of(record, split, is_subagent=False)
 
 
 def is_own_words(text: str) -> bool:
@@ -175,7 +175,7 @@ def is_own_words(text: str) -> bool:
     return _mark_of((Text(text=text),)) is None
 
 
-def _take_apart(content: Content) -> _Said:
+def _split_input(content: Content) -> _Input:
     blocks = list_blocks(content)
     words: list[str] = []
     contexts: list[Context] = []
@@ -184,20 +184,20 @@ def _take_apart(content: Content) -> _Said:
             own, beside = separate_words(block.words)
             words += [own] if own else []
             contexts += beside
-    return _Said(blocks, "\n".join(words), tuple(contexts))
+    return _Input(blocks, "\n".join(words), tuple(contexts))
 
 
-def _kind_of(record: User, said: _Said, *, is_subagent: bool) -> InputKind:
-    if any(isinstance(block, ToolResult) for block in said.blocks):
+def _kind_of(record: User, split: _Input, *, is_subagent: bool) -> InputKind:
+    if any(isinstance(block, ToolResult) for block in split.blocks):
         return InputKind.TOOL_RESULT
     if record.is_compact_summary:
         return InputKind.COMPACTION_SUMMARY
-    kind = _mark_of(said.blocks) or _ORIGINS.get(_origin_kind(record.origin))
+    kind = _mark_of(split.blocks) or _ORIGINS.get(_origin_kind(record.origin))
     if record.is_meta:
         return _as_injected(kind)
     if kind is not None:
         return kind
-    return _subagent_kind(record, said) if is_subagent else _prompt_kind(record, said)
+    return _subagent_kind(record, split) if is_subagent else _prompt_kind(record, split)
 
 
 def _mark_of(blocks: tuple[AnyBlock, ...]) -> InputKind | None:
@@ -216,19 +216,19 @@ def _origin_kind(origin: Origin | None) -> str:
 
 def _as_injected(kind: InputKind | None) -> InputKind:
     """Return the kind of an input marked as meta: messages and notifications keep theirs."""
-    return kind if kind in OPENING_KINDS - PERSON_KINDS else InputKind.INJECTED
+    return kind if kind in OPENING_KINDS - USER_KINDS else InputKind.INJECTED
 
 
-def _subagent_kind(record: User, said: _Said) -> InputKind:
-    is_warmup = record.parent_uuid is None and said.words == "Warmup"
+def _subagent_kind(record: User, split: _Input) -> InputKind:
+    is_warmup = record.parent_uuid is None and split.words == "Warmup"
     return InputKind.WARMUP if is_warmup else InputKind.SUBAGENT_TASK
 
 
-def _prompt_kind(record: User, said: _Said) -> InputKind:
+def _prompt_kind(record: User, split: _Input) -> InputKind:
     # Images, documents and blocks of newer clients are input, too.
-    if not said.words and all(isinstance(block, Text) for block in said.blocks):
+    if not split.words and all(isinstance(block, Text) for block in split.blocks):
         return InputKind.INJECTED
-    kinds = {context.kind for context in said.contexts}
+    kinds = {context.kind for context in split.contexts}
     if ContextKind.IDE_SELECTION in kinds:
         return InputKind.IDE_SELECTION
     if ContextKind.IDE_OPENED_FILE in kinds:
@@ -239,24 +239,24 @@ def _prompt_kind(record: User, said: _Said) -> InputKind:
     return InputKind.SDK if record.entrypoint in _ENTRYPOINTS_OF_PROGRAMS else InputKind.TYPED
 
 
-def _make_prompt(kind: InputKind, said: _Said) -> Prompt:
-    words, command = said.words, None
+def _make_prompt(kind: InputKind, split: _Input) -> Prompt:
+    words, command = split.words, None
     if kind is InputKind.COMMAND:
-        text = join_text(said.blocks)
-        command = read_command(text) or Command(said.words, _inside(text, "command-args"))
+        text = join_text(split.blocks)
+        command = read_command(text) or Command(split.words, _get_tag_text(text, "command-args"))
         words = command.arguments
     elif kind is InputKind.SHELL:
-        words = _inside(join_text(said.blocks), "bash-input")
+        words = _get_tag_text(join_text(split.blocks), "bash-input")
     return Prompt(
         kind=kind,
         words=words,
-        contexts=said.contexts,
+        contexts=split.contexts,
         command=command,
-        image_count=sum(isinstance(block, Image) for block in said.blocks),
-        document_count=sum(isinstance(block, Document) for block in said.blocks),
+        image_count=sum(isinstance(block, Image) for block in split.blocks),
+        document_count=sum(isinstance(block, Document) for block in split.blocks),
     )
 
 
-def _inside(text: str, tag: str) -> str:
+def _get_tag_text(text: str, tag: str) -> str:
     """Return the text in the first `tag`; a regular expression would not be linear here."""
     return text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0].strip()

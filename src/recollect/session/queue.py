@@ -1,8 +1,8 @@
-"""Prompts that only the records of the queue hold, as links of the conversation.
+"""Prompts that are only in queue records, as links of the conversation.
 
-Clients from 2.0.77 to 2.1.36 wrote what a person typed in the middle of a turn into the queue's
-records and nowhere else; newer ones write an attachment, or a user record, with the same words,
-which then is the prompt. What left the queue without reaching the model was said all the same.
+Clients from 2.0.77 to 2.1.36 wrote what the user typed during a turn into queue records and nowhere
+else; newer ones write an attachment, or a user record, with the same text, which is then the
+prompt. A prompt that left the queue without reaching the model is kept, too.
 """
 
 from collections import defaultdict
@@ -21,31 +21,31 @@ from recollect.session.content import iter_tool_results, join_text, list_blocks
 from recollect.session.prompts import read_command
 
 _UNSENT = ("cancel", "clear", "discard", "drop")
-"""Parts of the reasons for which a prompt leaves the queue unread."""
+"""Parts of the reasons for which a prompt leaves the queue unsent."""
 
 
 _ANY_COMMAND = "<command>"
 
 
 class QueuedPrompt(Chain, frozen=True, tag="queued-prompt"):
-    """A prompt as its line in the queue has it; whether the model took it up is known later."""
+    """A prompt from a queue record; whether it reached the model is known later."""
 
     prompt: Content = None
     is_sent: bool = False
 
 
 class QueueLine(Struct, frozen=True):
-    """A record of the queue, and how many links of the conversation stand before it."""
+    """A queue record, and the number of conversation links before it."""
 
     place: int
     number: int
     record: QueueOperation
     words: str
-    """What was put in or taken out."""
+    """What was added or removed."""
 
 
 def make_queue_line(place: int, number: int, record: QueueOperation) -> QueueLine:
-    """The line of the queue that `record` is."""
+    """Return the queue line of `record`."""
     return QueueLine(place, number, record, join_text(list_blocks(record.content)).strip())
 
 
@@ -58,18 +58,18 @@ class _Exit(Struct, frozen=True):
 
 
 def name_queued(span: Span | None, number: int = 0) -> str:
-    """What a prompt goes by that has no uuid: where its line stands, else its number."""
+    """Return the name of a prompt without a uuid: the offset of its line, or else its number."""
     return f"queue-{span.offset if span else number}"
 
 
 def insert_queued(chain: Sequence[Chain], lines: Sequence[QueueLine]) -> Sequence[Chain]:
-    """`chain` with the prompts that only `lines` hold, each where it was taken up."""
+    """Return `chain` with the prompts that are only in `lines`, each where it left the queue."""
     entered = [line for line in lines if line.record.operation == "enqueue"]
     if all(_is_recorded_next(chain, line) for line in entered):
         return chain
     added: defaultdict[int, list[_Exit]] = defaultdict(list)
     recorded = _Recorded(chain, entered)
-    # The last first: of two equal prompts a record is that of the one that came just before it.
+    # Last first: of two equal prompts, a record belongs to the one just before it.
     for gone in sorted(_iter_exits(lines), key=lambda gone: -gone.entry.number):
         if gone.entry.words and not recorded.take(gone.entry):
             added[_find_place(chain, gone)].insert(0, gone)
@@ -84,7 +84,7 @@ def insert_queued(chain: Sequence[Chain], lines: Sequence[QueueLine]) -> Sequenc
 
 
 def _is_recorded_next(chain: Sequence[Chain], line: QueueLine) -> bool:
-    """Whether the next link is the prompt that `line` put in, as with headless clients."""
+    """Return whether the next link is the prompt that `line` added, as in headless clients."""
     if not line.words:
         return True
     link = chain[line.place] if line.place < len(chain) else None
@@ -93,14 +93,14 @@ def _is_recorded_next(chain: Sequence[Chain], line: QueueLine) -> bool:
 
 
 def _iter_exits(lines: Sequence[QueueLine]) -> Iterator[_Exit]:
-    """How each prompt left the queue; what is still in it was not sent."""
+    """Yield how each prompt left the queue; what is still in it was not sent."""
     waiting: list[QueueLine] = []
     for line in lines:
         operation = line.record.operation
         if operation == "enqueue":
             waiting.append(line)
             continue
-        # What is dequeued becomes a user record, unless somebody cancelled it.
+        # A dequeued prompt becomes a user record, unless it was cancelled.
         is_sent = operation == "remove" and not _is_unsent(line.record.reason)
         for entry in _choose_leaving(waiting, line):
             waiting.remove(entry)
@@ -110,7 +110,7 @@ def _iter_exits(lines: Sequence[QueueLine]) -> Iterator[_Exit]:
 
 
 def _choose_leaving(waiting: list[QueueLine], line: QueueLine) -> list[QueueLine]:
-    """The prompts that `line` takes out: the one it names, else all of them or the first."""
+    """Return the prompts that `line` removes: the one it names, or else all or the first."""
     if words := line.words:
         return [entry for entry in waiting if entry.words == words][:1]
     return list(waiting) if line.record.operation == "popAll" else waiting[:1]
@@ -126,7 +126,7 @@ def split_prompts(prompts: Iterable[str]) -> frozenset[str]:
 
 
 def find_joined(text: str, prompts: Iterable[str], lines: Collection[str]) -> list[str]:
-    """Return those of the prompts that a client joined into `text`, by line breaks.
+    """Return the prompts that a client joined with line breaks into `text`.
 
     `lines` are those of all prompts: a text with any other line was typed as it is.
     """
@@ -136,7 +136,7 @@ def find_joined(text: str, prompts: Iterable[str], lines: Collection[str]) -> li
 
 
 class _Recorded:
-    """The prompts of the queue that the conversation itself holds."""
+    """The queued prompts that the conversation itself contains."""
 
     def __init__(self, chain: Sequence[Chain], entered: Sequence[QueueLine]) -> None:
         self._places: defaultdict[str, list[int]] = defaultdict(list)
@@ -148,8 +148,8 @@ class _Recorded:
                     self._places[words].append(place)
 
     def take(self, entry: QueueLine) -> bool:
-        """Whether a link behind `entry` holds its words, and no entry before it took that."""
-        # A command may be recorded by another of its names.
+        """Claim a link after `entry` with the same text; return whether there was one."""
+        # A command may be recorded under another name.
         for words in (entry.words, *([_ANY_COMMAND] if entry.words.startswith("/") else [])):
             places = self._places.get(words, [])
             found = next((place for place in places if place >= entry.place), None)
@@ -159,7 +159,7 @@ class _Recorded:
         return False
 
     def _iter_forms(self, content: Content) -> Iterator[str]:
-        """A text as it may stand in the queue: as a command, or one of several that were joined."""
+        """Yield how a text may appear in the queue: as a command, or one of several joined."""
         texts = [join_text((block,)).strip() for block in list_blocks(content)]
         whole = "\n".join(texts).strip()
         command = read_command(whole)
@@ -171,7 +171,7 @@ class _Recorded:
 
 
 def _content_of(link: Chain) -> Content:
-    """What may have waited in the queue before it became `link`."""
+    """Return what may have been in the queue before it became `link`."""
     if isinstance(link, User):
         content = link.message.content if link.message else None
         return None if any(iter_tool_results(content)) else content
@@ -181,7 +181,7 @@ def _content_of(link: Chain) -> Content:
 
 
 def _find_place(chain: Sequence[Chain], gone: _Exit) -> int:
-    """Before the reply to it: results that the model saw with it may be written behind it."""
+    """Return the position before its reply: results the model saw with it may come after it."""
     if not gone.is_sent:
         return gone.place
     for place in range(gone.place, len(chain)):

@@ -1,8 +1,8 @@
-"""The texts that a record holds beside the conversation, each with the name of its field.
+"""The texts of a record outside the conversation, each with the name of its field.
 
-What was said, asked and returned has readers of its own. Everything else that a client writes in
-words is found here by the types alone, so that a known record is never less visible than an unknown
-one: what is searched and shown is every text but those that `UNREAD` lists, each with its reason.
+Messages, tool inputs and results are read elsewhere. Every other text that a client writes is found
+here by the types alone, so that a known record is never less visible than an unknown one: searched
+and shown is every text except those in `UNREAD`, each with its reason.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from recollect.records.envelope import Chain, Record
 from recollect.records.state import JournalResult, JournalRow
 
 MAX_DEPTH: Final = 20
-"""Levels of JSON that are looked into."""
+"""Maximum depth of JSON."""
 
 _ID = "an id or a hash, which finds its record by `recollect show` and not by words"
 _ENVELOPE = "where and when a record was written; searches have fields for that"
@@ -252,17 +252,17 @@ UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
     JournalRow: {"key": _ID, "agent_id": _ID},
     JournalResult: {"tools_used": _WORD_OF_A_SET},
 }
-"""Fields whose text is neither searched nor shown, with the reason; a subclass inherits them."""
+"""Fields that are neither searched nor shown, with the reason; a subclass inherits them."""
 
 _ABSENT: Final = ApiMessage().stop_details
-"""The default, which is one object for all messages."""
+"""The default, a single object shared by all messages."""
 
 NamedText = tuple[str, str]
 """The name of a field, and a text in it."""
 
 
 def list_texts(value: Record | blocks.Block) -> list[NamedText]:
-    """The texts in a record or block that nothing else reads, each with the name of its field."""
+    """Return the texts in a record or block that nothing else reads, each with its field name."""
     found: list[NamedText] = []
     _add_fields(value, found)
     if isinstance(value, Assistant):
@@ -274,12 +274,12 @@ def list_texts(value: Record | blocks.Block) -> list[NamedText]:
 
 
 def find_unread(kind: type[Struct]) -> dict[str, str]:
-    """The fields of a type that are left out, with the reasons."""
+    """Return the fields of a type that are left out, with the reasons."""
     return {name: why for each in kind.__mro__ for name, why in UNREAD.get(each, {}).items()}
 
 
 class _Fields(NamedTuple):
-    """The fields of a type that may hold texts, and what they are where nothing was written."""
+    """The fields of a type that may hold texts, and their defaults."""
 
     names: tuple[str, ...]
     read: Callable[[Struct], tuple[object, ...]]
@@ -297,7 +297,7 @@ def _find_fields(kind: type[Struct]) -> _Fields:
 def _make_getter(names: tuple[str, ...]) -> Callable[[Struct], tuple[object, ...]]:
     if len(names) > 1:
         return attrgetter(*names)
-    # With a single name, attrgetter gives the value itself and no tuple.
+    # With a single name, attrgetter returns the value itself, not a tuple.
     return lambda value: tuple(getattr(value, name) for name in names)
 
 
@@ -323,7 +323,7 @@ def _add_texts(value: object, name: str, found: list[NamedText]) -> None:
 def _add_fields(value: Struct, found: list[NamedText]) -> None:
     known = _find_fields(type(value))
     texts = known.read(value)
-    # Nearly every record has nothing here, and its values are then the very defaults.
+    # Nearly every record has nothing here, and its values are the very defaults.
     if texts == known.defaults:
         return
     for name, text, default in zip(known.names, texts, known.defaults, strict=True):
@@ -332,7 +332,7 @@ def _add_fields(value: Struct, found: list[NamedText]) -> None:
 
 
 def read_strings(raw: Raw) -> list[str]:
-    """The strings in a JSON text, in order: what a person would read of it."""
+    """Return the strings in a JSON text, in order."""
     found: list[str] = []
     if bytes(raw):
         _collect(decode_value(raw, object), MAX_DEPTH, found.append)

@@ -1,7 +1,7 @@
-"""What the client reported in `system` records: notices, recaps, failed requests, other models.
+"""What the client reported in `system` records: notices, recaps, failed requests, model changes.
 
-Compactions, turn durations and stop hooks are `system` records too, but they have views of their
-own. A request that failed for good is no report: it stands in the conversation as a message.
+Compactions, turn durations and stop hooks are `system` records too, but have views of their own. A
+request that failed for good is not a report: it is a message of the conversation.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Notice(Struct, frozen=True, kw_only=True):
 
 
 class Recap(Struct, frozen=True, kw_only=True):
-    """A summary for a person who was away."""
+    """A summary for a user who was away."""
 
     text: str
     uuid: str | None
@@ -46,7 +46,7 @@ class Recap(Struct, frozen=True, kw_only=True):
 
 
 class FailedRequest(Struct, frozen=True, kw_only=True):
-    """A request to the API that the client tried again."""
+    """A request to the API that the client retried."""
 
     message: str
     status: int | None
@@ -58,7 +58,7 @@ class FailedRequest(Struct, frozen=True, kw_only=True):
 
 
 class ModelChange(Struct, frozen=True, kw_only=True):
-    """Another model took over, or should have: `fallback` is None when none was there."""
+    """Another model took over, or should have: `fallback` is None if there was none."""
 
     subtype: str | None
     original: str | None
@@ -89,7 +89,7 @@ class _ErrorBody(Struct, frozen=True):
 
 
 class _Error(Struct, frozen=True):
-    """`ApiError.error`: `formatted` and `message` now, the SDK's error object before."""
+    """`ApiError.error`: `formatted` and `message` now, the SDK's error object earlier."""
 
     formatted: str | None = None
     message: str | None = None
@@ -111,7 +111,7 @@ _NOTICES = (
 
 
 def build_reports(chain: Sequence[Chain]) -> Reports:
-    """What the client reported in `chain`."""
+    """Return what the client reported in `chain`."""
     links = [link for link in chain if isinstance(link, System)]
     return Reports(
         notices=tuple(_make_notice(link) for link in links if _is_notice(link)),
@@ -128,7 +128,7 @@ def build_reports(chain: Sequence[Chain]) -> Reports:
 
 
 def _is_notice(link: System) -> bool:
-    """Whether `link` is one; so are those without a subtype, and those of an unknown one."""
+    """Return whether `link` is a notice; one without a subtype, or of an unknown one, is."""
     return isinstance(link, _NOTICES) or type(link) is System
 
 
@@ -170,7 +170,7 @@ def _read_error(link: ApiError) -> FailedRequest:
 
 
 def _choose_message(error: _Error, cause: _Cause | None) -> str:
-    """The words that say most of a failure; old clients often left none at all."""
+    """Return the most informative text about a failure; old clients often left none."""
     body = error.error or _ErrorBody()
     inner = body.error or _Cause()
     cause = error.cause or cause or _Cause()

@@ -1,7 +1,7 @@
 """What the client would restore if this session were resumed.
 
 The history starts at the last compaction: its summary, the messages that it kept, and what came
-after. Like the client's own reader, except that a circle or a lost parent ends the chain there
+after. Like the client's own reader, except that a cycle or a lost parent ends the chain there
 instead of losing all of it.
 """
 
@@ -17,26 +17,26 @@ from recollect.session.tree import Tree
 
 
 class PlainMessage(Struct, frozen=True):
-    """A message as the simplest consumers want it."""
+    """A message for the simplest consumers."""
 
     role: str
     content: str
 
 
 def find_loaded_links(tree: Tree, path: Sequence[str]) -> tuple[Chain, ...]:
-    """The links that a resume loads, in order; `path` leads to the live end."""
-    # A client follows links only: it knows nothing of what stands before a gap.
+    """Return the links that a resume loads, in order; `path` leads to the live end."""
+    # A client follows only links: it does not know what comes before a gap.
     starts = (n for n, uuid in enumerate(path) if _is_start(tree, uuid))
     links = [tree.links[uuid] for uuid in path[max(starts, default=0) :]]
-    return tuple(_hang_preserved(links, tree))
+    return tuple(_insert_preserved(links, tree))
 
 
 def _is_start(tree: Tree, uuid: str) -> bool:
     return tree.parents[uuid] is None or isinstance(tree.links[uuid], CompactBoundary)
 
 
-def _hang_preserved(links: Sequence[Chain], tree: Tree) -> Iterator[Chain]:
-    """`links` with the records that the compaction before them kept, behind their anchor."""
+def _insert_preserved(links: Sequence[Chain], tree: Tree) -> Iterator[Chain]:
+    """Yield `links` with the records that the preceding compaction kept, after their anchor."""
     present = {link.uuid for link in links}
     anchor, uuids = _find_preserved(links[0], tree) if links else (None, ())
     kept = [tree.links[uuid] for uuid in uuids if uuid in tree.links and uuid not in present]
@@ -49,7 +49,7 @@ def _hang_preserved(links: Sequence[Chain], tree: Tree) -> Iterator[Chain]:
 
 
 def _find_preserved(first: Chain, tree: Tree) -> tuple[str | None, Sequence[str]]:
-    """Where the compaction wants the records that it kept, and which they are."""
+    """Return the anchor of the records that the compaction kept, and which they are."""
     facts = first.compact_metadata if isinstance(first, CompactBoundary) else None
     if facts is None:
         return None, ()
@@ -67,7 +67,7 @@ def _find_preserved(first: Chain, tree: Tree) -> tuple[str | None, Sequence[str]
 
 
 def select_loaded(messages: Iterable[Message], loaded: Iterable[Chain]) -> tuple[Message, ...]:
-    """The messages that `loaded` holds, in that order."""
+    """Return the messages in `loaded`, in that order."""
     place = {record.uuid: number for number, record in enumerate(loaded)}
     found: list[tuple[int, Message]] = []
     for message in messages:
@@ -78,7 +78,7 @@ def select_loaded(messages: Iterable[Message], loaded: Iterable[Chain]) -> tuple
 
 
 def simplify(messages: Iterable[Message]) -> tuple[PlainMessage, ...]:
-    """Role and text of what a person would call messages."""
+    """Return role and text of what a person would call messages."""
     return tuple(
         PlainMessage(message.role, message.text)
         for message in messages

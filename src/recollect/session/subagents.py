@@ -1,8 +1,8 @@
-"""Which tool call started which subagent, in all eras of the client.
+"""Join subagents to the tool calls that started them, for all versions of the client.
 
 Old clients wrote subagents into the session's own file; then beside it, linked by the agent id in
-the call's result; now in a directory of the session, with a sidecar that names the call. Knows no
-files: the library brings the children, this module joins them.
+the call's result; now in a directory of the session, with a sidecar that names the call. Does not
+read files: the library finds the children, this module joins them.
 """
 
 from collections import defaultdict, deque
@@ -21,7 +21,7 @@ _STARTERS = frozenset({"Agent", "Workflow", "Skill"})
 
 
 class JoinedBy(StrEnum):
-    """What ties a subagent to the call that started it, strongest first."""
+    """What links a subagent to the call that started it, strongest first."""
 
     CALL_ID = "call_id"
     AGENT_ID = "agent_id"
@@ -50,7 +50,7 @@ class SubagentMeta(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class SubagentCandidate(Struct, frozen=True):
-    """A subagent that looks for its call."""
+    """A subagent whose call is not known yet."""
 
     agent_id: str
     prompt: str
@@ -59,7 +59,7 @@ class SubagentCandidate(Struct, frozen=True):
 
 
 class Join(Struct, frozen=True):
-    """The call that started a subagent, and the session (by its key) in which that call stands."""
+    """The call that started a subagent, and the session (by its key) that contains it."""
 
     owner: str
     call: ToolCall
@@ -67,7 +67,7 @@ class Join(Struct, frozen=True):
 
 
 def split_sidechains(sidechain: Sequence[Chain]) -> tuple[tuple[Chain, ...], ...]:
-    """The sidechain records of a main session, one group per subagent, in order of their start."""
+    """Return the sidechain records of a main session, one group per subagent, in order of start."""
     group_of: dict[str, int] = {}
     groups: list[list[Chain]] = []
     for link in sidechain:
@@ -82,7 +82,7 @@ def split_sidechains(sidechain: Sequence[Chain]) -> tuple[tuple[Chain, ...], ...
 
 
 def first_words(chain: Iterable[Chain]) -> str:
-    """The task that a subagent was given: its first user text."""
+    """Return a subagent's task: its first user text."""
     for link in chain:
         if isinstance(link, User) and link.message is not None:
             return join_text(list_blocks(link.message.content))
@@ -92,14 +92,14 @@ def first_words(chain: Iterable[Chain]) -> str:
 def join_subagents(
     candidates: Sequence[SubagentCandidate], calls: Mapping[str, Sequence[ToolCall]]
 ) -> dict[str, Join]:
-    """The call of each candidate that has one, by agent id; `calls` are those of each session."""
+    """Return the calls of candidates, by agent id; `calls` are those of each session."""
     starters = _Starters(calls)
     joins: dict[str, Join] = {}
     for candidate in candidates:
         found = starters.find(candidate)
         if found is not None:
             joins[candidate.agent_id] = found
-    # Weaker than any id, a prompt may only claim a call that no id has claimed.
+    # A prompt is weaker than any id, so it may only claim a call that no id has claimed.
     taken = {join.call.id for join in joins.values()}
     for candidate in candidates:
         if candidate.agent_id not in joins:
@@ -111,7 +111,7 @@ def join_subagents(
 
 
 class _Starters:
-    """The calls that can start a subagent, by everything that a subagent may know of its call."""
+    """The calls that can start a subagent, by everything that identifies a call."""
 
     def __init__(self, calls: Mapping[str, Sequence[ToolCall]]) -> None:
         self._by_call_id: dict[str, Join] = {}
@@ -124,7 +124,7 @@ class _Starters:
                     self._add(owner, call)
 
     def _add(self, owner: str, call: ToolCall) -> None:
-        # The first call counts: later ones wake the subagent again, or stand in a fork's copy.
+        # The first call counts: later ones wake the subagent again, or are in a fork's copy.
         self._by_call_id.setdefault(call.id, Join(owner, call, JoinedBy.CALL_ID))
         match call.result:
             case AgentResult(agent_id=str(agent_id)) | SkillResult(agent_id=str(agent_id)):
@@ -137,7 +137,7 @@ class _Starters:
                 self._by_prompt[prompt].append(Join(owner, call, JoinedBy.PROMPT))
 
     def find(self, candidate: SubagentCandidate) -> Join | None:
-        """The call that an id names."""
+        """Return the call that an id names."""
         named = candidate.meta.tool_use_id if candidate.meta else None
         found = (
             self._by_call_id.get(named or ""),
@@ -147,7 +147,7 @@ class _Starters:
         return next((join for join in found if join and join.owner != candidate.agent_id), None)
 
     def find_by_prompt(self, candidate: SubagentCandidate, taken: set[str]) -> Join | None:
-        """The first call, not yet taken, that was given the same words and names no other."""
+        """Return the first unclaimed call with the same prompt that names no other subagent."""
         waiting = self._by_prompt.get(candidate.prompt, deque())
         while waiting and waiting[0].call.id in taken:
             waiting.popleft()

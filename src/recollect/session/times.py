@@ -1,7 +1,7 @@
-"""Timestamps as records write them, and the time between two of them.
+"""Timestamps of records, and the time between two of them.
 
-Records keep the text; only what is computed with becomes a number. A missing or malformed time is
-None and never stops anything.
+Records keep the text; it is parsed only to compute with it. A missing or malformed time is None and
+never an error.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ _USUAL_LENGTH = len("2026-11-15T12:00:00.000Z")
 
 
 def parse_time(text: str | None) -> datetime | None:
-    """The moment that `text` names, with its time zone; None when it names none."""
+    """Return the moment `text`, with its time zone; None if it is not a time."""
     if not text:
         return None
     try:
@@ -22,7 +22,7 @@ def parse_time(text: str | None) -> datetime | None:
 
 
 def milliseconds_between(start: str | None, end: str | None) -> float | None:
-    """Milliseconds from `start` to `end`; None when either is unknown, or the clock went back."""
+    """Return the milliseconds between two times; None if one is unknown, or the clock went back."""
     first, last = parse_time(start), parse_time(end)
     if first is None or last is None or last < first:
         return None
@@ -30,9 +30,9 @@ def milliseconds_between(start: str | None, end: str | None) -> float | None:
 
 
 def find_range(times: Iterable[str | None]) -> tuple[str | None, str | None]:
-    """The earliest and the latest of `times`, as written."""
+    """Return the earliest and the latest of `times`, as written."""
     texts = [text for text in times if text]
-    # Nearly always all are of one form, in which texts are ordered as the moments are.
+    # Nearly always all have the same form, and then texts sort like the times.
     if texts and all(map(_is_usual, texts)):
         first, last = min(texts), max(texts)
         if parse_time(first) and parse_time(last):
@@ -44,5 +44,5 @@ def find_range(times: Iterable[str | None]) -> tuple[str | None, str | None]:
 
 
 def _is_usual(text: str) -> bool:
-    """Whether a time has the form that clients write: `2026-11-15T12:00:00.000Z`."""
+    """Return whether a time has the form that clients write: `2026-11-15T12:00:00.000Z`."""
     return len(text) == _USUAL_LENGTH and text[4] == "-" and text[10] == "T" and text[-1] == "Z"

@@ -1,7 +1,7 @@
-"""The todo list and the task list over time, as the model kept them.
+"""The todo list and the task list over time.
 
-`TodoWrite` states the whole list at each call; the `Task…` tools that followed it change single
-entries, so that their list is folded here. Calls that did not succeed change nothing.
+`TodoWrite` has the whole list in each call; the `Task…` tools that replaced it change single
+entries, so their list is accumulated here. Calls that did not succeed change nothing.
 """
 
 import re
@@ -34,7 +34,7 @@ class TodoState(Struct, frozen=True, kw_only=True):
 
 
 class TaskItem(Struct, frozen=True, kw_only=True):
-    """A task, as far as the calls so far tell of it."""
+    """A task, as far as it is known from the calls so far."""
 
     id: str
     subject: str | None = None
@@ -47,7 +47,7 @@ class TaskItem(Struct, frozen=True, kw_only=True):
 
 
 class TaskState(Struct, frozen=True, kw_only=True):
-    """All tasks after one call, in the order in which they were made."""
+    """All tasks after one call, in the order in which they were created."""
 
     call_id: str
     timestamp: str | None
@@ -63,7 +63,7 @@ _CREATED = re.compile(r"Task #(\S+) created")
 
 
 def build_todos(tool_calls: Sequence[ToolCall]) -> tuple[TodoState, ...]:
-    """The todo list after each `TodoWrite`."""
+    """Return the todo list after each `TodoWrite`."""
     return tuple(
         TodoState(call_id=call.id, timestamp=call.ended, items=_read_todos(call))
         for call in _iter_done(tool_calls, "TodoWrite")
@@ -75,7 +75,7 @@ def _iter_done(calls: Iterable[ToolCall], *names: str) -> Iterator[ToolCall]:
 
 
 def _read_todos(call: ToolCall) -> tuple[Todo, ...]:
-    """The list as the client took it over, or else as the model wrote it."""
+    """Return the list as the client accepted it, or else as the model wrote it."""
     result, wanted = call.result, call.input
     if isinstance(result, TodoWriteResult):
         return result.new_todos
@@ -83,7 +83,7 @@ def _read_todos(call: ToolCall) -> tuple[Todo, ...]:
 
 
 def build_tasks(tool_calls: Sequence[ToolCall]) -> tuple[TaskState, ...]:
-    """The task list after each call that changes or lists it."""
+    """Return the task list after each call that changes or lists it."""
     tasks: Tasks = {}
     states: list[TaskState] = []
     for call in _iter_done(tool_calls, "TaskCreate", "TaskUpdate", "TaskList"):
@@ -96,7 +96,7 @@ def build_tasks(tool_calls: Sequence[ToolCall]) -> tuple[TaskState, ...]:
 
 
 def _apply(tasks: Tasks, call: ToolCall) -> Tasks | None:
-    """`tasks` after `call`; None when it tells nothing of them."""
+    """Return `tasks` after `call`; None if the call says nothing about them."""
     result = call.result
     if isinstance(result, TaskListResult):
         return {task.id: _merge(tasks.get(task.id), task) for task in result.tasks}
@@ -110,7 +110,7 @@ def _apply(tasks: Tasks, call: ToolCall) -> Tasks | None:
 
 
 def _merge(known: TaskItem | None, listed: Task) -> TaskItem:
-    """What a list says, and what was known of a task beyond that."""
+    """Combine a listed task with what else is known of it."""
     known = known or TaskItem(id=listed.id)
     return replace(
         known,
@@ -136,7 +136,7 @@ def _create(tasks: Tasks, wanted: TaskCreateInput, call: ToolCall) -> Tasks | No
 
 
 def _find_id(call: ToolCall) -> str | None:
-    """The id that the client gave a task; subagents keep only the words of the answer."""
+    """Return the id that the client gave a task; in subagents it is only in the result's text."""
     result = call.result
     if isinstance(result, TaskCreateResult) and result.task is not None:
         return result.task.id or None
@@ -162,7 +162,7 @@ def _update(tasks: Tasks, wanted: TaskUpdateInput) -> Tasks | None:
 
 
 def _block(tasks: Tasks, blocker: str, blocked: str) -> None:
-    """Note on both tasks, where they are known, that one waits for the other."""
+    """Record on both tasks, if known, that one waits for the other."""
     if blocker in tasks and blocked not in tasks[blocker].blocks:
         tasks[blocker] = replace(tasks[blocker], blocks=(*tasks[blocker].blocks, blocked))
     if blocked in tasks and blocker not in tasks[blocked].blocked_by:

@@ -1,18 +1,15 @@
-"""How a tool call ended, read from its result.
+"""Tool calls, joined to their results, with status and outcome.
 
-The newest clients say it in fields; for the others the words of the result are the only witness.
-A tool that was stopped while it ran and one that the person refused read the same in headless
-runs of 2.1.325: there both are rejections, as the client itself says.
+The newest clients record the outcome in fields; for others it has to be read from the text of the
+result. A tool that was stopped while it ran and one that the user rejected look the same in
+headless runs of 2.1.325: there both are rejections, as the client itself says.
 
-Output that was too large for the transcript and lies in a file beside it.
+Output that was too large for the transcript is in a file beside it. Only what the record says about
+that file is known here: its path is one of the machine that wrote it, and only
+`recollect.locations` may resolve it on this one.
 
-Knows what the record says about that file, and nothing of the disk: the path is that of the
-machine that wrote it, and only `recollect.locations` may turn it into one of this machine.
-
-Tool uses joined to their results, wherever those lie.
-
-Input and result are parsed when they are asked for: a session holds thousands of calls, and most
-views look at few of them. Calls of the API's own tools are calls too.
+Input and result are parsed on demand: a session has thousands of calls, and most views need few of
+them. Calls of the API's own tools are included.
 """
 
 import re
@@ -46,7 +43,7 @@ from recollect.session.times import milliseconds_between
 
 
 class Outcome(Struct, frozen=True):
-    """The status of a call, and who refused it if somebody did."""
+    """The status of a call, and who rejected it, if anyone."""
 
     status: ToolStatus
     rejected_by: RejectedBy | None = None
@@ -66,13 +63,13 @@ _RULE_TEXTS = ("Permission to use ", "Claude requested permissions to ", "Permis
 _HOOK_TEXT = re.compile(r"\w{1,40}:\S{1,200} hook error|\S{1,200} operation blocked by hook")
 _INTERRUPTED_TEXTS = ("[Request interrupted by user for tool use]", "[Tool call interrupted")
 _EDGE = 400
-"""Characters at both ends of a result in which its verdict is looked for."""
+"""Characters at both ends of a result that are searched for its outcome."""
 
 
 def read_outcome(record: User, result: ToolResult, *, was_interrupted: bool) -> Outcome:
-    """How the call ended that `result` on `record` answers.
+    """Return how the call of `result` on `record` ended.
 
-    `was_interrupted` tells that a later record names the call's message as the one it cut.
+    `was_interrupted`: a later record names the call's message as the one it interrupted.
     """
     if not result.is_error:
         return INTERRUPTED if _says_interrupted(record) else SUCCESS
@@ -88,7 +85,7 @@ def read_outcome(record: User, result: ToolResult, *, was_interrupted: bool) -> 
 
 
 def _says_interrupted(record: User) -> bool:
-    # Most results have no such field, and searching for it is far cheaper than decoding them.
+    # Most results lack this field, and searching for it is far cheaper than decoding them.
     if b'"interrupted"' not in bytes(record.tool_use_result):
         return False
     found = decode_value(record.tool_use_result, _Interrupted)
@@ -96,7 +93,7 @@ def _says_interrupted(record: User) -> bool:
 
 
 def _reads_as_interrupted(text: str) -> bool:
-    """A stopped command ends with the note if it had said something before."""
+    """Return whether the note of an interruption is in the text; a stopped command ends with it."""
     return any(mark in text[:_EDGE] or mark in text[-_EDGE:] for mark in _INTERRUPTED_TEXTS)
 
 
@@ -126,7 +123,7 @@ def _refusal_by_text(text: str) -> RejectedBy | None:
 
 
 class SpilledOutput(Struct, frozen=True):
-    """Where the client said that it put the output, its size, and the part that it kept."""
+    """Where the client says the output is, its size, and the part that it kept."""
 
     recorded_path: str
     size: int | None
@@ -146,7 +143,7 @@ _ELLIPSIS = "\n..."
 
 
 def find_spilled(text: str, raw_result: Raw) -> SpilledOutput | None:
-    """What a tool result says of an output kept elsewhere; None when it holds all of it."""
+    """Return what a tool result says about output stored elsewhere; None if it is complete."""
     if not text.lstrip().startswith(_MARK):
         return None
     named = _PATH.search(text)
@@ -161,7 +158,7 @@ def find_spilled(text: str, raw_result: Raw) -> SpilledOutput | None:
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):
-    """One call of a tool, with its answer if it has one."""
+    """One tool call, with its result if there is one."""
 
     id: str
     recorded_name: str
@@ -175,54 +172,54 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     started: str | None = None
     ended: str | None = None
     is_lost: bool = False
-    """Pending, although the conversation has gone on: the answer will not come."""
+    """Pending although the conversation has continued: there will be no result."""
 
     @property
     def name(self) -> str:
-        """The tool's present name; old names are aliases."""
+        """The tool's current name; old names are aliases."""
         return canonical_name(self.recorded_name)
 
     @property
     def mcp_server(self) -> str | None:
-        """The MCP server that the tool belongs to."""
+        """The MCP server of the tool."""
         parts = split_mcp_name(self.recorded_name)
         return parts[0] if parts else None
 
     @property
     def status(self) -> ToolStatus:
-        """How far the call came."""
+        """The status of the call."""
         return self.outcome.status
 
     @property
     def rejected_by(self) -> RejectedBy | None:
-        """Who refused it."""
+        """Who rejected it."""
         return self.outcome.rejected_by
 
     @property
     def input(self) -> ToolInput:
-        """What it was called with, as the type of its tool."""
+        """Its input, as the type of its tool."""
         return parse_input(self.recorded_name, self.raw_input)
 
     @property
     def result(self) -> ToolOutput | None:
-        """What it gave back to the client, as the type of its tool; None while it is pending."""
+        """The result for the client, as the type of its tool; None while it is pending."""
         if self.block is None:
             return None
         return parse_result(self.recorded_name, self.raw_result)
 
     @property
     def text(self) -> str:
-        """What the model saw of the answer, as far as it is text."""
+        """The text of the result that the model saw."""
         return result_text(self.block) if isinstance(self.block, ToolResult) else ""
 
     @property
     def spilled(self) -> SpilledOutput | None:
-        """Where the whole output lies, when it was too large for the transcript."""
+        """Where the whole output is, if it was too large for the transcript."""
         return find_spilled(self.text, self.raw_result)
 
     @property
     def duration_ms(self) -> float | None:
-        """Milliseconds from the call to its answer; waiting for a permission included."""
+        """Milliseconds from the call to its result, including the wait for permission."""
         return milliseconds_between(self.started, self.ended)
 
 
@@ -236,7 +233,7 @@ class _Answer(Struct, frozen=True):
 
 
 def build_tool_calls(chain: Sequence[Chain]) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
-    """The calls of `chain` in file order, and the ids of results that answer no call in it."""
+    """Return the calls of `chain` in file order, and the ids of results without a call in it."""
     answers, interrupted = _collect_answers(chain)
     last_prompt = _last_prompt_place(chain)
     calls: dict[str, ToolCall] = {}
@@ -255,7 +252,7 @@ def build_tool_calls(chain: Sequence[Chain]) -> tuple[tuple[ToolCall, ...], tupl
 
 
 def _collect_answers(chain: Iterable[Chain]) -> tuple[dict[str, _Answer], set[str]]:
-    """The results by the id of their call, and the messages that an interrupt cut."""
+    """Return the results by the id of their call, and the messages that were interrupted."""
     answers: dict[str, _Answer] = {}
     interrupted: set[str] = set()
     for link in chain:
@@ -272,7 +269,7 @@ def _collect_answers(chain: Iterable[Chain]) -> tuple[dict[str, _Answer], set[st
 
 
 def _last_prompt_place(chain: Sequence[Chain]) -> int:
-    """Where the last record stands that is no part of the running turn's tool use."""
+    """Return the position of the last record that is not part of the running turn's tool use."""
     for place in range(len(chain) - 1, -1, -1):
         link = chain[place]
         if isinstance(link, User) and link.message and not link.is_meta:
@@ -325,7 +322,7 @@ def _read_answer(answer: _Answer, *, is_cut: bool) -> Outcome:
 
 
 def _names_error(content: Raw) -> bool:
-    """Whether a server tool's body is an error object; a list of hits is none, however long."""
+    """Return whether a server tool's body is an error object; a list of results is not."""
     if bytes(content)[:1] != b"{":
         return False
     found = decode_value(content, _ServerError)

@@ -15,7 +15,7 @@ from recollect.records.envelope import Chain
 from recollect.records.system import CompactBoundary
 from recollect.session.content import iter_tool_results, iter_tool_uses
 
-_SPEAKERS = (User, Assistant)
+_MESSAGES = (User, Assistant)
 """A tuple, because `User | Assistant` would be built again for every link."""
 
 
@@ -55,7 +55,7 @@ def build_tree(chain: Sequence[Chain], *, rewound_to_start: bool = False) -> Tre
     links = {link.uuid: link for link in chain if link.uuid}
     wanted = {uuid: link.parent_uuid or None for uuid, link in links.items()}
     orphans = frozenset(uuid for uuid, above in wanted.items() if above and above not in links)
-    cut = _find_circles(wanted)
+    cut = _find_cycles(wanted)
     lost = orphans | cut
     parents = {uuid: None if uuid in lost else above for uuid, above in wanted.items()}
     children: defaultdict[str, list[str]] = defaultdict(list)
@@ -82,24 +82,24 @@ def build_tree(chain: Sequence[Chain], *, rewound_to_start: bool = False) -> Tre
     )
 
 
-def _find_circles(wanted: dict[str, str | None]) -> frozenset[str]:
+def _find_cycles(wanted: dict[str, str | None]) -> frozenset[str]:
     """Return one link of each cycle: the earliest in the file, which then becomes a root."""
     if not _has_late_parent(wanted):
         return frozenset()
     order = {uuid: number for number, uuid in enumerate(wanted)}
-    settled: set[str] = set()
+    visited: set[str] = set()
     cut: set[str] = set()
     for start in wanted:
         path: dict[str, None] = {}
         current: str | None = start
-        while current is not None and current in wanted and current not in settled:
+        while current is not None and current in wanted and current not in visited:
             if current in path:
-                circle = list(path)[list(path).index(current) :]
-                cut.add(min(circle, key=order.__getitem__))
+                cycle = list(path)[list(path).index(current) :]
+                cut.add(min(cycle, key=order.__getitem__))
                 break
             path[current] = None
             current = wanted[current]
-        settled.update(path)
+        visited.update(path)
     return frozenset(cut)
 
 
@@ -129,7 +129,7 @@ def _find_before(chain: Sequence[Chain]) -> dict[str, str]:
             before |= {link.uuid: found} if found else {}
         if link.uuid:
             seen.add(link.uuid)
-            leaf = link.uuid if is_said(link) else leaf
+            leaf = link.uuid if is_message(link) else leaf
     return before
 
 
@@ -142,14 +142,14 @@ def _join_roots(
     would close a cycle.
     """
     root_of = _find_roots(parents)
-    spoken = {root_of[uuid] for uuid, link in links.items() if is_said(link)}
+    with_messages = {root_of[uuid] for uuid, link in links.items() if is_message(link)}
     rank = {uuid: number for number, uuid in enumerate(roots)}
     joined: dict[str, str] = {}
     last = None
     for uuid, link in links.items():
-        if uuid in rank and uuid in spoken and last and rank[root_of[last]] < rank[uuid]:
+        if uuid in rank and uuid in with_messages and last and rank[root_of[last]] < rank[uuid]:
             joined[uuid] = last
-        last = uuid if is_said(link) else last
+        last = uuid if is_message(link) else last
     return joined
 
 
@@ -170,25 +170,25 @@ def find_leaf(tree: Tree) -> str | None:
     "Last" is by position in the file: compactions write the messages they keep again, and some
     clients repeat a prompt that was answered long ago.
     """
-    said = [uuid for uuid, link in tree.links.items() if is_said(link)]
+    messages = [uuid for uuid, link in tree.links.items() if is_message(link)]
     followed: set[str] = set()
-    for uuid in said:
+    for uuid in messages:
         above = tree.parents[uuid]
         while above is not None and above not in followed:
             followed.add(above)
             above = tree.parents[above]
-    ends = [uuid for uuid in reversed(said) if uuid not in followed]
-    return max(ends, key=lambda uuid: place_of(tree.links[uuid]), default=None)
+    ends = [uuid for uuid in reversed(messages) if uuid not in followed]
+    return max(ends, key=lambda uuid: get_offset(tree.links[uuid]), default=None)
 
 
-def place_of(link: Chain) -> int:
+def get_offset(link: Chain) -> int:
     """Return the offset of the link's line in its file."""
     return link.span.offset if link.span else 0
 
 
-def is_said(link: Chain) -> bool:
+def is_message(link: Chain) -> bool:
     """Return whether `link` is a message, not one that the client marks as meta."""
-    return isinstance(link, _SPEAKERS) and not link.is_meta
+    return isinstance(link, _MESSAGES) and not link.is_meta
 
 
 def find_path(tree: Tree, leaf: str | None) -> tuple[str, ...]:
@@ -208,7 +208,7 @@ def find_path(tree: Tree, leaf: str | None) -> tuple[str, ...]:
     beside: defaultdict[str, list[str]] = defaultdict(list)
     for uuid in forks:
         anchor = last_lines[_message_id(tree.links[uuid]) or uuid]
-        beside[anchor] += _find_beside(tree, uuid, on_path)
+        beside[anchor] += _iter_side_links(tree, uuid, on_path)
     place = {uuid: number for number, uuid in enumerate(tree.links)}
 
     def order(uuid: str) -> tuple[bool, int]:
@@ -219,7 +219,7 @@ def find_path(tree: Tree, leaf: str | None) -> tuple[str, ...]:
     )
 
 
-def _find_beside(tree: Tree, uuid: str, on_path: set[str]) -> Iterator[str]:
+def _iter_side_links(tree: Tree, uuid: str, on_path: set[str]) -> Iterator[str]:
     """Yield lines of the message of `uuid`, and results of its calls, that are not on the path.
 
     Each result follows the line of its own call, and the conversation continues from one of them.

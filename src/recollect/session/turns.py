@@ -23,7 +23,7 @@ from recollect.records.system import (
 )
 from recollect.session.content import join_text, list_blocks
 from recollect.session.messages import Message
-from recollect.session.prompts import COMPACTION_MARK, OPENING_KINDS, PERSON_KINDS, Command, Prompt
+from recollect.session.prompts import COMPACTION_MARK, OPENING_KINDS, USER_KINDS, Command, Prompt
 from recollect.session.times import find_range, milliseconds_between
 
 
@@ -189,7 +189,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     @property
     def is_by_person(self) -> bool:
         """Whether the user asked for it."""
-        return self.kind in PERSON_KINDS
+        return self.kind in USER_KINDS
 
 
 class _Draft:
@@ -211,7 +211,7 @@ def build_turns(
     chain: Sequence[Chain], messages: Sequence[Message], main_path: Sequence[str]
 ) -> tuple[Turn, ...]:
     """Return the turns of a session in the order in which they started."""
-    gathered = _Gathering({id(message.records[0]): message for message in messages})
+    gathered = _TurnCollector({id(message.records[0]): message for message in messages})
     for link in chain:
         gathered.add(link)
     on_path = set(main_path)
@@ -221,7 +221,7 @@ def build_turns(
     )
 
 
-class _Gathering:
+class _TurnCollector:
     """Assigns each link to a turn, in file order."""
 
     def __init__(self, by_first_record: dict[int, Message]) -> None:
@@ -272,7 +272,7 @@ def _is_opening(message: Message | None) -> bool:
 def _asks_again(message: Message | None, draft: _Draft) -> bool:
     """Return whether `message` opens a turn although its id is known: copies in a fork share it."""
     prompt = message.prompt if message else None
-    if prompt is None or prompt.kind not in PERSON_KINDS:
+    if prompt is None or prompt.kind not in USER_KINDS:
         return False
     kinds = {m.prompt.kind for m in draft.messages if m.prompt} & OPENING_KINDS
     if prompt.kind is InputKind.COMMAND and kinds == {InputKind.COMPACTION_SUMMARY}:

@@ -33,7 +33,7 @@ from recollect.records.system import System
 from recollect.records.usage import is_unique
 from recollect.session.content import AnyBlock, list_blocks, result_text
 from recollect.session.prompts import (
-    PERSON_KINDS,
+    USER_KINDS,
     Prompt,
     read_prompt,
     read_queued,
@@ -170,7 +170,7 @@ def _part_of(kind: InputKind) -> TextKind:
         return TextKind.COMMAND
     if kind is InputKind.COMPACTION_SUMMARY:
         return TextKind.SUMMARY
-    is_asked = kind in PERSON_KINDS or kind is InputKind.SUBAGENT_TASK
+    is_asked = kind in USER_KINDS or kind is InputKind.SUBAGENT_TASK
     return TextKind.PROMPT if is_asked else TextKind.NOTICE
 
 

@@ -86,9 +86,9 @@ def _show_missing(record: Chain, missing: list[tuple[str, str]]) -> tuple[Part, 
 
 def _make_notice(record: Chain, parts: tuple[Part, ...]) -> NoticeStep:
     # What a person or a model said has a step or a turn that links to the record lead to.
-    is_said = isinstance(record, User | Assistant)
+    is_message = isinstance(record, User | Assistant)
     return NoticeStep(
-        uuid=None if is_said else record.uuid,
+        uuid=None if is_message else record.uuid,
         kind=NoticeKind.INFORMATION,
         title=_name(record),
         parts=parts,

@@ -33,7 +33,7 @@ from recollect.render.views.overview import OutlineEntry, build_outline
 from recollect.render.views.timeline import find_turn_index
 from recollect.render.views.turn_views import build_turn_view
 from recollect.render.views.whole_calls import complete_call
-from recollect.session.finding import find_words
+from recollect.session.finding import find_text
 from recollect.session.metadata import Metrics
 from recollect.session.session import Session, Subagent
 from recollect.web.api.session_rows import make_row
@@ -253,7 +253,7 @@ def find_in_session(services: Services, wanted: FindParameters) -> FindDocument:
     """The records of a session that hold some words, those that no page shows yet included."""
     found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
     with services.opened.use(found) as session:
-        hits = tuple(FindHit(uuid=uuid) for uuid in find_words(session, wanted.q))
+        hits = tuple(FindHit(uuid=uuid) for uuid in find_text(session, wanted.q))
         return FindDocument(id=found.listing.id, hits=hits)
 
 
