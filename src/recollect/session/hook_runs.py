@@ -153,7 +153,7 @@ class _HookCollector:
                 self._append(_make_remark(link, _STOP, _STOP, text), place)
 
     def finish(self, last_message: int) -> tuple[HookRun, ...]:
-        """Return the runs; none that started before the message at `last_message` is still running."""
+        """Return the runs; no run from before `last_message` is still running."""
         return tuple(
             replace(run, outcome=HookOutcome.FINISHED)
             if run.outcome is HookOutcome.RUNNING and place < last_message
