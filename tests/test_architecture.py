@@ -56,6 +56,63 @@ def test_imports_keep_the_layer_contracts() -> None:
     assert result.stdout.splitlines()[-1:] == ["Contracts: 3 kept, 0 broken."], result
 
 
+# Files that are not below a Claude directory, and questions that only a disk can answer.
+MAY_ASK_THE_DISK = {
+    "archive/archive.py": "the archive",
+    "archive/object_store.py": "the archive",
+    "archive/restoring.py": "where files are restored to",
+    "cli/commands/config.py": "the settings file",
+    "cli/commands/replay.py": "a stream that the user saved",
+    "cli/commands/usage.py": "whether there is an index",
+    "cli/config_file.py": "the settings file",
+    "cli/outcome.py": "the null device",
+    "cli/start.py": "whether there is an index",
+    "cli/statusline.py": "whether a Claude directory is worth a background sync",
+    "cli/statusline_figures.py": "whether there is an index",
+    "cli/statusline_setup.py": "when a background sync was last started",
+    "health/root_checks.py": "the index",
+    "launch/resuming.py": "the working directory to resume in",
+    "launch/running.py": "the working directory to run in, and the file to save a stream to",
+    "library/processes.py": "/proc, when a process started",
+    "live/watching.py": "how many directories the system can watch",
+    "pricing/price_tables.py": "prices",
+    "sync/freshness.py": "prices",
+    "sync/text_indexer.py": "the size of the full-text index",
+    "web/assets.py": "what the package brings",
+    "web/templating.py": "what the package brings",
+}
+ASKING_PACKAGES = {"sources": "the seam itself", "store": "the index", "demo": "the sample data"}
+ASKING_METHODS = {
+    *("exists", "is_file", "is_dir", "is_symlink", "stat", "lstat", "iterdir", "glob", "rglob"),
+    *("read_bytes", "read_text", "scandir", "listdir", "isdir", "isfile", "getsize", "getmtime"),
+}
+
+
+def test_only_sources_open_and_look_at_transcripts() -> None:
+    """Whoever reads a file of a Claude directory asks `recollect.sources`, whatever holds it."""
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in MODULES
+        if _layer(path) not in ASKING_PACKAGES and _find_nodes(_asks_the_disk, [path])
+    }
+    assert sorted(found - {*MAY_ASK_THE_DISK}) == []
+    assert sorted({*MAY_ASK_THE_DISK} - found) == [], "no longer needed"
+
+
+def _asks_the_disk(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Name):
+        return node.func.id == "open"
+    if not isinstance(node.func, ast.Attribute):
+        return False
+    # What a listing says about its entries comes from the source, and never follows links.
+    is_entry = any(each.arg == "follow_symlinks" for each in node.keywords)
+    if node.func.attr == "open":
+        return not ast.unparse(node).startswith(("os.open(os.devnull", "webbrowser."))
+    return node.func.attr in ASKING_METHODS and not is_entry
+
+
 def test_exported_names_are_the_declared_ones() -> None:
     """Every public name of the package is in `__all__`, once."""
     public = {name for name in dir(recollect) if _is_public(name)}

@@ -16,8 +16,8 @@ from recollect.locations.discovery import (
     discover,
     discover_root,
 )
-from recollect.locations.safe_files import Refusal, Refused, list_directory
 from recollect.locations.transcript_files import TranscriptKind
+from recollect.sources.safe_files import Refusal, Refused, list_directory
 from tests.locations.trees import link, needs_permissions, needs_pipes, transcript, write
 
 

@@ -12,7 +12,6 @@ from recollect.locations.project_names import (
     encode_id,
     encode_project_path,
     encode_without_limit,
-    is_key_name,
     is_plain_name,
     is_transcript_name,
 )
@@ -122,15 +121,6 @@ def test_plain_name_joins_as_exactly_one_component(name: str) -> None:
 def test_transcripts_are_told_by_their_suffix(name: str, expected: bool) -> None:
     """Any stem will do, but the logs of prompts and workflows and backups are no transcripts."""
     assert is_transcript_name(name) is expected
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("123.0af3.key", True), ("123.KEY", True), (".key", True), ("123.json", False)],
-)
-def test_keys_are_told_by_their_suffix(name: str, expected: bool) -> None:
-    """The secret of a running process ends in `.key`, in whatever case."""
-    assert is_key_name(name) is expected
 
 
 @pytest.mark.parametrize(

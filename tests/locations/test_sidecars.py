@@ -7,7 +7,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.locations.safe_files import Refusal, Refused
 from recollect.locations.sidecars import (
     Sidecar,
     SidecarKind,
@@ -19,6 +18,7 @@ from recollect.locations.sidecars import (
     resolve_tool_result,
 )
 from recollect.locations.transcript_files import Transcript
+from recollect.sources.safe_files import Refusal, Refused
 from tests.locations.hostile_names import HOSTILE_NAMES, STRANGE_BUT_PLAIN_NAMES
 from tests.locations.trees import link, needs_permissions, needs_pipes, transcript, write
 

@@ -12,6 +12,7 @@ from recollect.reader.line_blocks import CHUNK, find_holes, iter_pieces, seek_li
 from recollect.reader.marked_lines import iter_marked_lines
 from recollect.records.envelope import Oversized
 from recollect.records.state import Tag
+from recollect.sources.safe_files import open_file
 
 GIGABYTES = 10 << 30
 LINE = b'{"type":"tag","tag":"%s","sessionId":"s"}\n'
@@ -27,7 +28,7 @@ def make_file(path: Path, parts: Sequence[bytes | int]) -> Path:
             else:
                 file.write(part)
         file.truncate()
-    with path.open("rb", buffering=0) as file:
+    with open_file(path) as file:
         if GIGABYTES in parts and not find_holes(file):
             pytest.skip("this file system has no holes")
     return path
@@ -68,7 +69,7 @@ def test_pieces_are_the_bytes_of_the_file(tmp_path: Path, length: int) -> None:
     """A hole as short as a line may be is read, because it may be part of one."""
     path = make_file(tmp_path / "s.jsonl", [BEFORE, length, AFTER, length, AFTER])
     for start, stop in ((0, None), (len(BEFORE) + 5, None), (3, len(BEFORE) + 2 * CHUNK)):
-        with path.open("rb", buffering=0) as file:
+        with open_file(path) as file:
             file.seek(start)
             pieces = list(iter_pieces(file, stop))
         end = path.stat().st_size if stop is None else stop
@@ -83,7 +84,7 @@ def test_the_line_that_holds_a_hole_begins_before_it(tmp_path: Path) -> None:
     """Nobody goes back through the hole to find that out."""
     path = make_file(tmp_path / "s.jsonl", [BEFORE, b"x", GIGABYTES, AFTER, AFTER])
     size = path.stat().st_size
-    with path.open("rb", buffering=0) as file:
+    with open_file(path) as file:
         found = [seek_line_start(file, size - back) for back in (0, 5, len(AFTER) + 5)]
     assert found == [size, size - len(AFTER), len(BEFORE)]
 
@@ -91,7 +92,7 @@ def test_the_line_that_holds_a_hole_begins_before_it(tmp_path: Path) -> None:
 def test_marks_are_found_on_both_sides_of_a_hole(tmp_path: Path) -> None:
     """And the line that holds it is left out."""
     path = make_file(tmp_path / "s.jsonl", [BEFORE, GIGABYTES, AFTER, AFTER])
-    with path.open("rb", buffering=0) as file:
+    with open_file(path) as file:
         lines = [line.data for line in iter_marked_lines(file, [b'"tag"'], 0, path.stat().st_size)]
     assert lines == [BEFORE, AFTER]
 

@@ -1,13 +1,14 @@
 """Lines with a mark are found wherever they lie, and no others."""
 
-from io import BytesIO, FileIO
+import os
 from pathlib import Path
-from typing import cast
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.reader.marked_lines import MarkedLine, holds_mark, iter_marked_lines
+from recollect.sources.safe_files import open_file
+from tests.sources.memory import MemoryFile
 
 MARKS = (b'"user"', b'-title"')
 PIECES = st.sampled_from([b"\n", b'"user"', b'-title"', b"x", b"x" * 65_530, b'"use', b'er"'])
@@ -27,7 +28,7 @@ def lines_of(data: bytes) -> list[MarkedLine]:
 def test_the_lines_are_those_that_hold_a_mark(pieces: list[bytes]) -> None:
     """However the windows cut the file, every line is found once and in order."""
     data = b"".join(pieces)
-    file = cast(FileIO, BytesIO(data))
+    file = MemoryFile(data, os.stat_result((0,) * 10))
     assert list(iter_marked_lines(file, MARKS, 0, len(data))) == lines_of(data)
 
 
@@ -35,7 +36,7 @@ def test_a_part_begins_with_the_line_that_it_cuts(tmp_path: Path) -> None:
     """A line that begins before the part counts as a whole; what lies behind does not."""
     path = tmp_path / "lines"
     path.write_bytes(b'"user" 1\n"user" 2\nno\n"user" 3\n"user" 4\n')
-    with FileIO(path) as file:
+    with open_file(path) as file:
         found = list(iter_marked_lines(file, MARKS, 15, 28))
     assert found == [MarkedLine(9, b'"user" 2\n'), MarkedLine(21, b'"user" 3\n')]
 

@@ -1,61 +1,119 @@
-"""A source that holds its files in memory."""
+"""A source that holds its files in memory, and the program with one instead of a directory."""
 
-import tempfile
-from io import FileIO
+import io
+import os
+import stat
 from pathlib import Path
+from typing import NamedTuple
 
+from recollect.cli import main as run
 from recollect.errors import UnreadableInput
-from recollect.locations import Transcript, TranscriptKind, discover_root
+from recollect.sources.source import Entry, SourceFile, mount, refuse_unless_regular
 
-BASE = Path("/nowhere")
-"""Where the names of all files begin; there is no such directory."""
+VARIABLE = "RECOLLECT_TEST_MEMORY"
+"""Which directory to load, and where to mount it, separated like a search path."""
+
+
+class MemoryFile(io.BytesIO):
+    """An open file without a descriptor."""
+
+    def __init__(self, data: bytes, status: os.stat_result) -> None:
+        super().__init__(data)
+        self._status = status
+
+    def find_status(self) -> os.stat_result:
+        """Its status when it was opened."""
+        return self._status
+
+    def fileno(self) -> int:
+        """Nothing may ask the operating system about it."""
+        raise AssertionError("there is no descriptor")
+
+
+class MemoryEntry(NamedTuple):
+    """A file or a directory, as a listing has it."""
+
+    name: str
+    path: str
+    status: os.stat_result
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        """Whether it is a file; there are no links to follow."""
+        assert not follow_symlinks
+        return stat.S_ISREG(self.status.st_mode)
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        """Whether it is a directory."""
+        assert not follow_symlinks
+        return stat.S_ISDIR(self.status.st_mode)
+
+    def is_symlink(self) -> bool:
+        """Never."""
+        return False
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        """What it was loaded or written with."""
+        assert not follow_symlinks
+        return self.status
 
 
 class MemorySource:
-    """The files below a Claude directory, as they were when it was loaded."""
+    """The files below a directory, as they were when it was loaded, under other names."""
 
-    def __init__(self, root: Path) -> None:
-        self.files = {
-            str(BASE / path.relative_to(root)): path.read_bytes()
-            for path in root.rglob("*")
-            if path.is_file()
-        }
-        self.transcripts = tuple(
-            each._replace(
-                file=str(BASE / each.path.relative_to(root)),
-                project_dir=BASE / each.project_dir.relative_to(root),
-            )
-            for each in discover_root(root).transcripts
-        )
+    def __init__(self, directory: Path, point: str) -> None:
+        self.files: dict[str, bytes] = {}
+        self.entries: dict[str, MemoryEntry] = {}
+        for path in (directory, *directory.rglob("*")):
+            name = str(Path(point, path.relative_to(directory)))
+            self.entries[name] = MemoryEntry(path.name, name, _drop_blocks(path.lstat()))
+            if path.is_file():
+                self.files[name] = path.read_bytes()
 
-    def open(self, name: str) -> FileIO:
-        """A file that has no name on disk."""
+    def open(self, name: str) -> SourceFile:
+        """The bytes of a file as they are now."""
+        status = self.find_status(name)
+        refuse_unless_regular(name, status)
         if name not in self.files:
-            raise UnreadableInput(f"There is no {name} in memory.")
-        file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by the caller
-        file.write(self.files[name])
-        file.seek(0)
-        return file
+            raise UnreadableInput(f"{name} has no bytes in memory.")
+        return MemoryFile(self.files[name], status)
 
-    def list_project(self, project_dir: Path) -> tuple[Transcript, ...]:
-        """Those directly in the project's directory."""
-        return tuple(each for each in self.transcripts if each.path.parent == project_dir)
+    def find_status(self, name: str) -> os.stat_result:
+        """The status of an entry."""
+        if name not in self.entries:
+            raise FileNotFoundError(2, "No such file or directory", name)
+        return self.entries[name].status
 
-    def list_shared_subagents(self, project_dir: Path) -> tuple[Transcript, ...]:
-        """Those in its `subagents`."""
-        directory = project_dir / "subagents"
-        return tuple(each for each in self.transcripts if each.path.parent == directory)
+    def list_directory(self, name: str) -> list[Entry]:
+        """What lies directly in a directory, in no order."""
+        if not stat.S_ISDIR(self.find_status(name).st_mode):
+            raise NotADirectoryError(20, "Not a directory", name)
+        found = [each for path, each in self.entries.items() if str(Path(path).parent) == name]
+        return [*reversed(found)]
 
-    def list_subagents(self, project_dir: Path, session: str) -> tuple[Transcript, ...]:
-        """Those in the session's `subagents`, at any depth."""
-        directory = project_dir / session / "subagents"
-        return tuple(
-            each
-            for each in self.transcripts
-            if each.kind is not TranscriptKind.SESSION and each.path.is_relative_to(directory)
-        )
+    def write(self, name: str, data: bytes) -> None:
+        """Let a file that is there have these bytes, as if written a second later."""
+        status = self.entries[name].status
+        later = {"st_mtime_ns": status.st_mtime_ns + 10**9, "st_ino": status.st_ino}
+        values = (*status[:6], len(data), *status[7:])
+        self.files[name] = data
+        changed = os.stat_result(values, later)
+        self.entries[name] = self.entries[name]._replace(status=changed)
 
-    def find_subagent_meta(self, transcript: Transcript) -> str | None:
-        """The file beside it, if it was there."""
-        name = str(transcript.path.with_suffix(".meta.json"))
-        return name if name in self.files else None
+
+def _drop_blocks(status: os.stat_result) -> os.stat_result:
+    """What a source knows that is no disk: no blocks, times in nanoseconds."""
+    return os.stat_result(tuple(status)[:10], {"st_mtime_ns": status.st_mtime_ns})
+
+
+def main() -> None:
+    """Run Recollect with a directory of the environment in memory."""
+    directory, point = os.environ[VARIABLE].split(os.pathsep)
+    mount(point, MemorySource(Path(directory), point))
+    run()
+
+
+if __name__ == "__main__":
+    # By its importable name: what is sent to other processes must be found there.
+    from tests.sources.memory import main as start
+
+    start()

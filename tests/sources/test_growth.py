@@ -8,20 +8,17 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from recollect.locations import open_regular
 from recollect.sources.growth import (
     EDGE,
     UNFINISHED,
-    UNTRUSTED,
     FileState,
     Growth,
     find_growth,
-    is_present,
-    is_racy,
     look_at,
-    make_stamp,
     record_state,
 )
+from recollect.sources.safe_files import open_file
+from recollect.sources.stamps import UNTRUSTED, is_present, is_racy, make_stamp
 
 LINES = b"line\n" * EDGE
 SECOND = 1_000_000_000
@@ -39,13 +36,13 @@ def path(tmp_path: Path) -> Path:
 
 def record(path: Path, position: int = len(LINES)) -> FileState:
     """The state of a file that was read up to a position."""
-    with open_regular(path) as file:
+    with open_file(path) as file:
         return record_state(file, look_at(file), position)
 
 
 def compare(path: Path, known: FileState) -> Growth:
     """What happened to the file since."""
-    with open_regular(path) as file:
+    with open_file(path) as file:
         return find_growth(file, known, look_at(file))
 
 

@@ -91,14 +91,15 @@ def test_a_transcript_is_told_as_it_was_read(index: Path) -> None:
     (path,) = CLAUDE_DIRECTORY.rglob(f"{SESSION}.jsonl")
     totals = read_quick_totals(index, TotalsQuestion(DAY, transcript=str(path)))
     assert totals is not None
-    assert totals.state == (path.stat().st_size, path.stat().st_mtime_ns)
+    status = path.stat()
+    assert totals.stamp == (status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def test_what_is_not_known_is_none(index: Path) -> None:
-    """An unknown session has no cost, an unknown transcript no state."""
+    """An unknown session has no cost, an unknown transcript no stamp."""
     totals = read_quick_totals(index, TotalsQuestion(DAY, session_id="x", transcript="/x"))
     assert totals is not None
-    assert (totals.session, totals.state) == (None, None)
+    assert (totals.session, totals.stamp) == (None, None)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no database at all" * 100])

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from recollect.documents.session_listing import SessionListing
-from recollect.sources.growth import UNTRUSTED
+from recollect.sources.stamps import UNTRUSTED
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.database import open_for_reading, open_for_writing
 from recollect.store.integrity import load_checksums

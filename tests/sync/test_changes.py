@@ -5,7 +5,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from recollect.locations import Transcript
-from recollect.sources.growth import is_present
+from recollect.sources.stamps import is_present
 from recollect.store.catalog import FileRow
 from recollect.sync.file_changes import ReadTask, SyncPlan, find_changed, make_plan
 from tests.sync.lines import Line

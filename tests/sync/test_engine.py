@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import UsageError
-from recollect.sources.growth import is_racy
+from recollect.sources.stamps import is_racy
 from recollect.store.catalog import load_files
 from recollect.store.schema import read_meta
 from recollect.sync.sync_engine import SyncProgress, SyncReport, is_current, sync

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from recollect.documents.kinds import ContextKind, InputKind, ToolStatus
-from recollect.locations.safe_files import Refusal
 from recollect.reader import salvage
 from recollect.render.views.sidecar_notices import PLAN, TASKS, TODOS
+from recollect.sources.safe_files import Refusal
 from recollect.store.text_rows import TextKind
 from recollect.usage.explain import Status
 from recollect.usage.groups import Group

@@ -32,8 +32,8 @@ from recollect.archive.manifests import (
 )
 from recollect.archive.object_store import ObjectStore, explain_failures, sync_directory
 from recollect.errors import ArchiveFailure, IndexFailure, UnreadableInput, UsageError
-from recollect.locations import open_regular
 from recollect.sources.growth import FileState
+from recollect.sources.safe_files import open_file
 from recollect.store.data_directory import (
     Lock,
     find_data_directory,
@@ -117,7 +117,7 @@ class Archive:
         if not path.exists():
             return None
         try:
-            with open_regular(path) as file:
+            with open_file(path) as file:
                 found = msgspec.json.decode(file.read(), type=ArchiveSettings)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ArchiveFailure(
@@ -181,7 +181,7 @@ class Archive:
 
     def read_manifest(self, name: ManifestName) -> tuple[FileVersion, ...]:
         """Return the files of a manifest; raise UnreadableInput if it is damaged."""
-        with open_regular(self._manifest_path(name)) as file:
+        with open_file(self._manifest_path(name)) as file:
             return decode_manifest(name, file.read())
 
     def add_manifest(self, versions: Iterable[FileVersion], taken: str | None = None) -> None:

@@ -16,7 +16,6 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
-from io import FileIO
 from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -30,16 +29,12 @@ from recollect.archive.packing import Packer, PendingPiece, join_pieces
 from recollect.archive.reading import count_shared
 from recollect.errors import UnreadableInput
 from recollect.library.transcript_ends import find_session_id
-from recollect.locations import Refused, open_regular
+from recollect.locations import Refused
 from recollect.locations.project_names import decode_id, encode_name
-from recollect.sources.growth import (
-    FileState,
-    Growth,
-    find_growth,
-    is_present,
-    look_at,
-    record_state,
-)
+from recollect.sources.growth import FileState, Growth, find_growth, look_at, record_state
+from recollect.sources.safe_files import open_file
+from recollect.sources.source import SourceFile
+from recollect.sources.stamps import is_present
 from recollect.store.data_directory import Lock
 
 BATCH: Final = 256 * 2**20
@@ -170,7 +165,7 @@ class _Run:
         file = changed.file
         known = self._known.get((changed.root, file.path))
         try:
-            with open_regular(file.file) as opened:
+            with open_file(file.file) as opened:
                 seen = look_at(opened)
                 if known and find_growth(opened, known.state, seen) is Growth.UNCHANGED:
                     return
@@ -188,7 +183,7 @@ class _Run:
             self.report.vanished.append(file.path)
 
     def _read(
-        self, file: FileIO, seen: FileState, changed: _Changed, known: KnownFile | None
+        self, file: SourceFile, seen: FileState, changed: _Changed, known: KnownFile | None
     ) -> _Copied:
         version = known.version if known else None
         shared = self._count_known(file, seen.size, version) if version else 0
@@ -210,7 +205,7 @@ class _Run:
                 kind=changed.file.kind,
                 size=size,
                 mtime_ns=seen.mtime_ns,
-                mode=f"{stat.S_IMODE(os.fstat(file.fileno()).st_mode):o}",
+                mode=f"{stat.S_IMODE(file.find_status().st_mode):o}",
                 sha256=digest.hexdigest(),
                 pieces=_cut(version.pieces if version else (), min(shared, size)),
             ),
@@ -219,7 +214,7 @@ class _Run:
             slug,
         )
 
-    def _count_known(self, file: FileIO, size: int, version: FileVersion) -> int:
+    def _count_known(self, file: SourceFile, size: int, version: FileVersion) -> int:
         """Return how many bytes at the start of the file are archived already."""
         if version.size <= size:
             digest = sha256()
@@ -276,7 +271,7 @@ def _choose_object(changed: _Changed) -> tuple[str, str | None, str]:
     return changed.root, changed.session, file.path if file.kind is FileKind.PLAN else ""
 
 
-def _iter_chunks(file: FileIO, size: int) -> Iterator[tuple[int, bytes]]:
+def _iter_chunks(file: SourceFile, size: int) -> Iterator[tuple[int, bytes]]:
     """Yield the first `size` bytes with their offsets; fewer if the file gets shorter meanwhile."""
     file.seek(0)
     start = 0

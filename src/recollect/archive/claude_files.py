@@ -5,7 +5,6 @@ and never followed. A file of an unknown kind in the directory of a session is a
 that a copy stays complete when Claude Code invents a new one.
 """
 
-import os
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,11 +17,11 @@ from recollect.locations.project_names import (
     SUBAGENTS_DIRECTORY,
     TRANSCRIPT_SUFFIX,
     encode_id,
-    is_key_name,
     is_transcript_name,
 )
-from recollect.locations.safe_files import describe_error, is_link_entry, list_directory
-from recollect.sources.growth import Stamp
+from recollect.sources.safe_files import describe_error, is_link_entry, list_directory
+from recollect.sources.source import Entry, is_key_name
+from recollect.sources.stamps import Stamp
 
 HISTORY: Final = "history.jsonl"
 _TREES: Final = (PROJECTS_DIRECTORY, "todos", "tasks", "plans", "file-history")
@@ -71,7 +70,7 @@ def list_claude_files(root: Path) -> ClaudeFiles:
     return files
 
 
-def _iter_entries(root: Path, refused: list[Refused]) -> Iterator[tuple[Parts, os.DirEntry[str]]]:
+def _iter_entries(root: Path, refused: list[Refused]) -> Iterator[tuple[Parts, Entry]]:
     """Yield everything that is no directory, with its path relative to the root."""
     pending: list[tuple[str, Parts]] = [(str(root), ())]
     while pending:
@@ -91,7 +90,7 @@ def _iter_entries(root: Path, refused: list[Refused]) -> Iterator[tuple[Parts, o
                 yield parts, entry
 
 
-def _take(files: ClaudeFiles, parts: Parts, entry: os.DirEntry[str]) -> None:
+def _take(files: ClaudeFiles, parts: Parts, entry: Entry) -> None:
     if is_link_entry(entry):
         files.refused.append(Refused(Path(entry.path), Refusal.LINK))
         return

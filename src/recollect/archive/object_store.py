@@ -16,7 +16,7 @@ from typing import Final
 
 from recollect.archive.compressed import compress, decompress, hash_bytes
 from recollect.errors import ArchiveFailure, UnreadableInput
-from recollect.locations import open_regular
+from recollect.sources.safe_files import open_file
 
 MAX_CONTENT: Final = 16 * 2**20
 """Bytes of content of an object."""
@@ -78,7 +78,7 @@ class ObjectStore:
         """Return the bytes of an object as they are stored, unchecked."""
         if _NAME.fullmatch(name) is None:
             raise UnreadableInput(f"{name!r} is not the name of an object.")
-        with open_regular(self._path(name)) as file:
+        with open_file(self._path(name)) as file:
             return file.read()
 
     def iter_names(self) -> Iterator[tuple[str, int]]:

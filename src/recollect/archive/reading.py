@@ -6,11 +6,11 @@ its own, which a restore compares and `verify --deep` too.
 
 from collections.abc import Iterator
 from hashlib import sha256
-from io import FileIO
 
 from recollect.archive.manifests import FileVersion
 from recollect.archive.object_store import ObjectStore
 from recollect.errors import UnreadableInput
+from recollect.sources.source import SourceFile
 
 
 def iter_content(objects: ObjectStore, version: FileVersion) -> Iterator[bytes]:
@@ -37,7 +37,7 @@ def iter_checked(objects: ObjectStore, version: FileVersion) -> Iterator[bytes]:
         )
 
 
-def count_shared(objects: ObjectStore, version: FileVersion, file: FileIO) -> int:
+def count_shared(objects: ObjectStore, version: FileVersion, file: SourceFile) -> int:
     """Return how many bytes at the start of a file are those of an archived version.
 
     Damage ends the comparison, so that what follows is stored again.

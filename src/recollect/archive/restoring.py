@@ -18,8 +18,9 @@ from recollect.archive.claude_files import describe_place
 from recollect.archive.manifests import decode_path
 from recollect.archive.object_store import explain_failures
 from recollect.errors import UnreadableInput, UsageError
-from recollect.locations.project_names import is_key_name, is_plain_name
-from recollect.locations.safe_files import Refused, find_directory, find_status
+from recollect.locations.project_names import is_plain_name
+from recollect.sources.safe_files import Refused, find_directory, find_status
+from recollect.sources.source import is_key_name
 
 MAX_DEPTH: Final = 12
 MAX_PATH: Final = 1024

@@ -18,7 +18,7 @@ from recollect.archive.restoring import (
 )
 from recollect.errors import AmbiguousSession, Candidate, NothingFound
 from recollect.locations.project_names import decode_id
-from recollect.sources.growth import is_present
+from recollect.sources.stamps import is_present
 
 
 class ArchivedSession(Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from recollect.sources.stamps import find_stamp, is_same
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.quick_totals import QuickTotals, TotalsQuestion, TotalsSum, read_quick_totals
 from recollect.usage.zones import BLOCK, HOUR, Zone, find_block_starts
@@ -211,12 +212,9 @@ def _judge(totals: QuickTotals | None, status: StatusInput, directory: Path) -> 
     if totals is None:
         is_there = (directory / INDEX_NAME).exists()
         return IndexState.UNREADABLE if is_there else IndexState.MISSING
-    try:
-        found = os.stat(status.transcript)
-    except (OSError, ValueError):
-        # The transcript does not exist yet, so the index cannot be behind.
-        return IndexState.CURRENT
-    is_current = totals.state == (found.st_size, found.st_mtime_ns)
+    listed = find_stamp(status.transcript)
+    # Without a transcript, which may not exist yet, the index cannot be behind.
+    is_current = listed is None or is_same(totals.stamp, listed)
     return IndexState.CURRENT if is_current else IndexState.BEHIND
 
 

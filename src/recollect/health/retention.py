@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from recollect.library.processes import read_small
 from recollect.locations import Transcript, TranscriptKind
+from recollect.sources.stamps import find_stamp
 
 SETTINGS_NAME: Final = "settings.json"
 SETTING: Final = "cleanupPeriodDays"
@@ -49,7 +50,9 @@ def read_retention(root: Path) -> Retention:
     path = root / SETTINGS_NAME
     data = read_small(path)
     if data is None:
-        return Retention(problem=f"{SETTINGS_NAME} cannot be read" if path.exists() else None)
+        return Retention(
+            problem=f"{SETTINGS_NAME} cannot be read" if find_stamp(str(path)) else None
+        )
     try:
         settings = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -20,7 +20,14 @@ from recollect.health.survey import Naming, display_path, make_naming
 from recollect.locations import Refused, Transcript, discover_root
 from recollect.locations.project_names import PROJECTS_DIRECTORY
 from recollect.locations.roots import find_home
-from recollect.locations.safe_files import find_status, is_directory, iter_tree, list_directory
+from recollect.sources.safe_files import (
+    find_real_status,
+    find_status,
+    is_directory,
+    iter_tree,
+    list_directory,
+    resolve_links,
+)
 from recollect.store.data_directory import INDEX_NAME, LOCK_NAME, hold_lock
 from recollect.store.index_status import IndexStatus, find_index_status
 from recollect.store.versions import find_schema_version
@@ -47,7 +54,8 @@ def find_orphans(root: Path, session_ids: Container[str], naming: Naming) -> tup
 def _iter_session_directories(root: Path) -> Iterator[tuple[Path, str, str]]:
     for project in _list_names(root / PROJECTS_DIRECTORY):
         for path, kind, owner in _iter_named(project, "session", _ID):
-            if path.is_dir() and not path.is_symlink():
+            status = find_status(path)
+            if isinstance(status, os.stat_result) and stat.S_ISDIR(status.st_mode):
                 yield path, kind, owner
 
 
@@ -138,7 +146,9 @@ def _examine(root: Path, naming: Naming, now: datetime) -> RootReport:
     transcripts = discover_root(root).transcripts
     retention = read_retention(root)
     expiries = list_expiries(transcripts, retention)
-    mode = stat.S_IMODE(root.stat().st_mode) if os.name == "posix" else None
+    mode = (
+        stat.S_IMODE(find_real_status(resolve_links(root)).st_mode) if os.name == "posix" else None
+    )
     owners = {each.session_id for each in transcripts if each.session_id}
     return RootReport(
         path=display_path(root),

@@ -10,7 +10,6 @@ import codecs
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from io import FileIO
 from pathlib import Path
 from typing import Final, cast
 
@@ -28,7 +27,6 @@ from recollect.locations import (
     discover,
     encode_project_path,
     list_session_sidecars,
-    open_regular,
 )
 from recollect.locations.roots import find_home
 from recollect.reader import MAX_LINE, TranscriptDecoder
@@ -38,6 +36,8 @@ from recollect.records.envelope import Blank, Record, Span
 from recollect.records.state import Summary
 from recollect.records.stream.message_decoding import decode_message, looks_like_stream
 from recollect.render.terminal import safe_text
+from recollect.sources.safe_files import open_file
+from recollect.sources.source import SourceFile
 
 HOME_SYMBOL: Final = "~"
 
@@ -160,7 +160,7 @@ def survey(sources: Iterable[SurveyedFile], refused: Iterable[RefusedFile] = ())
 
 def _read(source: SurveyedFile, tally: Tally) -> RefusedFile | None:
     try:
-        with open_regular(source.path) as file, open_regular(source.path) as again:
+        with open_file(source.path) as file, open_file(source.path) as again:
             file_survey = _FileSurvey(source, tally, again)
             if not file_survey.add_pretty_printed():
                 _read_lines(file, file_survey, tally)
@@ -170,7 +170,7 @@ def _read(source: SurveyedFile, tally: Tally) -> RefusedFile | None:
     return None
 
 
-def _read_lines(file: FileIO, file_survey: "_FileSurvey", tally: Tally) -> None:
+def _read_lines(file: SourceFile, file_survey: "_FileSurvey", tally: Tally) -> None:
     decoder = TranscriptDecoder(file_survey.name)
     for chunk in iter_pieces(file):
         tally.byte_count += len(chunk)
@@ -183,7 +183,7 @@ def _read_lines(file: FileIO, file_survey: "_FileSurvey", tally: Tally) -> None:
 class _FileSurvey:
     """Counts one file, and detects what kind of file it is."""
 
-    def __init__(self, source: SurveyedFile, tally: Tally, file: FileIO) -> None:
+    def __init__(self, source: SurveyedFile, tally: Tally, file: SourceFile) -> None:
         self.name = source.name
         self._kind = source.kind
         self._tally = tally

@@ -12,7 +12,12 @@ from zlib import crc32
 from recollect.documents.session_listing import LiveProcess, SessionListing
 from recollect.errors import UnreadableInput
 from recollect.library.processes import find_live_processes
-from recollect.library.transcript_ends import HeadAndTail, collect_summaries, read_head_and_tail
+from recollect.library.transcript_ends import (
+    HeadAndTail,
+    collect_summaries,
+    is_stray,
+    read_head_and_tail,
+)
 from recollect.locations import Transcript, TranscriptKind, find_root_of
 from recollect.locations.project_names import encode_id
 from recollect.locations.transcript_files import name_of
@@ -20,15 +25,12 @@ from recollect.records.conversation import SYNTHETIC_MODEL, Assistant
 from recollect.session.facts import Facts, build_facts
 from recollect.session.metadata import Provenance, build_metadata
 from recollect.session.times import milliseconds_between, parse_time
-from recollect.sources.source import DIRECTORY, Source
-from recollect.sources.strays import is_stray
 
 
 class SessionContext:
     """Looks around transcripts, at each place once."""
 
-    def __init__(self, source: Source = DIRECTORY) -> None:
-        self.source = source
+    def __init__(self) -> None:
         self._titles: dict[Path, dict[str, dict[str, str]]] = {}
         self._summaries: dict[Path, dict[str, str]] = {}
         self._processes: dict[Path, dict[str, LiveProcess]] = {}
@@ -78,7 +80,7 @@ class SessionContext:
 
     def _titles_in(self, directory: Path) -> dict[str, dict[str, str]]:
         if directory not in self._titles:
-            self._titles[directory] = collect_summaries(directory, self.source)
+            self._titles[directory] = collect_summaries(directory)
         return self._titles[directory]
 
     def _processes_of(self, transcript: Transcript) -> dict[str, LiveProcess]:
@@ -98,10 +100,10 @@ def modified_of(transcript: Transcript) -> float:
 def read_listing(transcript: Transcript, surroundings: SessionContext) -> SessionListing | None:
     """What a list shows of `transcript`; None if it holds no session or is gone."""
     try:
-        if is_stray(transcript, surroundings.source):
+        if is_stray(transcript):
             return None
         origins = surroundings.describe(transcript)
-        ends = read_head_and_tail(transcript.path, origins.foreign_summaries, surroundings.source)
+        ends = read_head_and_tail(transcript.path, origins.foreign_summaries)
     except UnreadableInput as error:
         is_gone = isinstance(error.__cause__, FileNotFoundError)
         return None if is_gone else _list_unreadable(transcript, str(error))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,8 +24,10 @@ from recollect.library.transcript_ends import find_session_id
 from recollect.locations import (
     Transcript,
     TranscriptKind,
+    find_subagent_meta,
     is_plain_name,
 )
+from recollect.locations.discovery import list_project, list_shared_subagents, list_subagents
 from recollect.locations.project_names import decode_id, encode_id
 from recollect.locations.references import locate_file, looks_like_file
 from recollect.locations.transcript_files import name_of
@@ -49,7 +50,8 @@ from recollect.sources.growth import (
     read_before,
     record_state,
 )
-from recollect.sources.source import DIRECTORY, Source
+from recollect.sources.safe_files import open_file
+from recollect.sources.source import SourceFile
 
 if TYPE_CHECKING:
     from recollect.pricing.prices import Prices
@@ -72,12 +74,10 @@ class FirstPart(Struct, frozen=True):
         return count if self.is_whole else max(count - 1, min(count, 1))
 
 
-def read_first_part(
-    transcript: Transcript, most: int = FIRST_BYTES, source: Source = DIRECTORY
-) -> FirstPart:
+def read_first_part(transcript: Transcript, most: int = FIRST_BYTES) -> FirstPart:
     """The session in the first `most` bytes of a transcript; raises UnreadableInput."""
     decoder = TranscriptDecoder(transcript.file)
-    with source.open(transcript.file) as file:
+    with open_file(transcript.file) as file:
         data = file.read(most)
         is_whole = not file.read(1)
     records = list(decoder.feed(data))
@@ -122,9 +122,7 @@ def _load_list() -> Prices:
     return Prices.load()
 
 
-def find_subagent_files(
-    project_dir: Path, session_id: str, source: Source = DIRECTORY
-) -> tuple[Transcript, ...]:
+def find_subagent_files(project_dir: Path, session_id: str) -> tuple[Transcript, ...]:
     """The transcripts of the subagents that worked for a session."""
     name = decode_id(session_id)
     if not is_plain_name(name):
@@ -132,12 +130,12 @@ def find_subagent_files(
     flat = [
         found
         for found in (
-            *source.list_project(project_dir),
-            *source.list_shared_subagents(project_dir),
+            *list_project(project_dir),
+            *list_shared_subagents(project_dir),
         )
-        if found.kind is TranscriptKind.SUBAGENT and find_session_id(found.path, source) == name
+        if found.kind is TranscriptKind.SUBAGENT and find_session_id(found.path) == name
     ]
-    return (*flat, *source.list_subagents(project_dir, name))
+    return (*flat, *list_subagents(project_dir, name))
 
 
 def load_children(
@@ -146,16 +144,13 @@ def load_children(
     prices: PriceList | None = None,
 ) -> list[Child]:
     """The subagents in these files; one whose file cannot be read is there, but says nothing."""
-    source = surroundings.source
-    return [
-        make_child(each, _load_session(each, surroundings, prices), source) for each in transcripts
-    ]
+    return [make_child(each, _load_session(each, surroundings, prices)) for each in transcripts]
 
 
-def make_child(transcript: Transcript, session: Session, source: Source = DIRECTORY) -> Child:
+def make_child(transcript: Transcript, session: Session) -> Child:
     """A subagent with what its sidecar says, if there is a readable one."""
-    name = source.find_subagent_meta(transcript)
-    data = read_small(name, source=source) if name else None
+    path = find_subagent_meta(transcript)
+    data = read_small(path) if path else None
     return Child(
         agent_id=transcript.agent_id or name_of(transcript),
         session=session,
@@ -169,7 +164,7 @@ def _load_session(
 ) -> Session:
     origins = surroundings.describe(transcript)
     try:
-        records = read_transcript(transcript.file, source=surroundings.source)
+        records = read_transcript(transcript.file)
         return Session(records, origins, prices)
     except UnreadableInput:
         return Session((), origins)
@@ -178,9 +173,8 @@ def _load_session(
 class IncrementalSession:
     """A session, as far as its files have been read."""
 
-    def __init__(self, source: Source = DIRECTORY) -> None:
-        self._source = source
-        self._main = _Reading(source)
+    def __init__(self) -> None:
+        self._main = _Reading()
         self._others: dict[str, _Reading] = {}
 
     @property
@@ -203,34 +197,31 @@ class IncrementalSession:
         known, self._others = self._others, {}
         is_new = False
         for each in relatives:
-            reading = known.get(each.file) or _Reading(self._source)
+            reading = known.get(each.file) or _Reading()
             try:
                 is_new |= reading.catch_up(each)
             except UnreadableInput:
                 # A subagent whose file cannot be read is there, but says nothing.
                 is_new |= reading.position > 0
-                reading = _Reading(self._source)
+                reading = _Reading()
             self._others[each.file] = reading
         return is_new or known.keys() != self._others.keys()
 
     def _join(self, transcript: Transcript, relatives: Iterable[Transcript]) -> None:
         session = self._main.session
-        children = [
-            make_child(each, self._others[each.file].session, self._source) for each in relatives
-        ]
+        children = [make_child(each, self._others[each.file].session) for each in relatives]
         if transcript.kind is TranscriptKind.SESSION:
             attach_subagents(session, children)
             return
         # Subagents lie beside each other: those that this one did not start go to a stand-in.
         stand_in = Session((), Provenance(id=transcript.session_id or ""))
-        attach_subagents(stand_in, [make_child(transcript, session, self._source), *children])
+        attach_subagents(stand_in, [make_child(transcript, session), *children])
 
 
 class _Reading:
     """One transcript, as far as it has been read."""
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
+    def __init__(self) -> None:
         self._restart(Session())
 
     def _restart(self, session: Session) -> None:
@@ -243,7 +234,7 @@ class _Reading:
         """Read what is new; return whether anything was."""
         if self._state.is_current(transcript.stamp):
             return False
-        with self._source.open(transcript.file) as file:
+        with open_file(transcript.file) as file:
             seen = look_at(file)
             continues = self._can_continue(file, seen)
             if not continues:
@@ -252,7 +243,7 @@ class _Reading:
             self._read(file, transcript.file, seen)
         return self.position > start or not continues
 
-    def _can_continue(self, file: FileIO, seen: FileState) -> bool:
+    def _can_continue(self, file: SourceFile, seen: FileState) -> bool:
         """Whether the file still begins with what was read of it, which ended with a line."""
         if not self._state.position:
             return False
@@ -261,7 +252,7 @@ class _Reading:
         # Reading it again takes some fifty times as long as comparing it.
         return digest_start(file, self.position) == self._digest.digest()
 
-    def _read(self, file: FileIO, name: str, seen: FileState) -> None:
+    def _read(self, file: SourceFile, name: str, seen: FileState) -> None:
         file.seek(self.position)
         decoder = TranscriptDecoder(name, self.position)
         records: list[Record] = []
@@ -301,18 +292,16 @@ def open_session(ref: str | Path, *, root: Root = None) -> Session:
     return open_transcript(locate_session(ref, root=root), price_at_list)
 
 
-def open_transcript(
-    transcript: Transcript, prices: PriceList | None = None, source: Source = DIRECTORY
-) -> Session:
+def open_transcript(transcript: Transcript, prices: PriceList | None = None) -> Session:
     """The session that a transcript holds, with its subagents.
 
     Without `prices` its metrics have no list price, and the price list is not loaded.
     """
-    surroundings = SessionContext(source)
+    surroundings = SessionContext()
     described = surroundings.describe(transcript)
-    session = Session(_read_records(transcript, source), described, prices)
+    session = Session(_read_records(transcript), described, prices)
     if transcript.kind is TranscriptKind.SESSION:
-        files = find_subagent_files(transcript.project_dir, name_of(transcript), source)
+        files = find_subagent_files(transcript.project_dir, name_of(transcript))
         attach_subagents(session, load_children(files, surroundings, prices))
     else:
         _attach_nested(session, transcript, surroundings, prices)
@@ -326,20 +315,19 @@ def _attach_nested(
     prices: PriceList | None,
 ) -> None:
     """Give a subagent those of its siblings that it started; the others go to a stand-in."""
-    source = surroundings.source
-    parent_id = transcript.session_id or encode_id(find_session_id(transcript.path, source) or "")
+    parent_id = transcript.session_id or encode_id(find_session_id(transcript.path) or "")
     siblings = [
         found
-        for found in find_subagent_files(transcript.project_dir, parent_id, source)
+        for found in find_subagent_files(transcript.project_dir, parent_id)
         if (found.agent_id, found.run_id) != (transcript.agent_id, transcript.run_id)
     ]
     others = load_children(siblings, surroundings, prices)
-    children = [make_child(transcript, session, source), *others]
+    children = [make_child(transcript, session), *others]
     attach_subagents(Session((), Provenance(id=parent_id)), children)
 
 
-def _read_records(transcript: Transcript, source: Source) -> list[Record]:
-    records = list(read_transcript(transcript.file, source=source))
+def _read_records(transcript: Transcript) -> list[Record]:
+    records = list(read_transcript(transcript.file))
     if records and not any(map(_is_record, records)):
         raise UnreadableInput(
             f"{transcript.path} holds no record of Claude Code. Give a transcript, a .jsonl file "

@@ -23,22 +23,22 @@ from recollect.documents.session_listing import LiveProcess
 from recollect.errors import UnreadableInput
 from recollect.locations import SidecarKind, list_root_sidecars
 from recollect.locations.project_names import encode_id
-from recollect.sources.source import DIRECTORY, Source
+from recollect.sources.safe_files import open_file
 
 SMALL: Final = 1024 * 1024
 """Largest sidecar, in bytes, that is believed to be one."""
 
 
-def read_small(path: Path | str, limit: int = SMALL, source: Source = DIRECTORY) -> bytes | None:
+def read_small(path: Path | str, limit: int = SMALL) -> bytes | None:
     """The content of the file at `path`; None if it cannot be read or is larger than `limit`."""
-    head = read_head(path, limit + 1, source)
+    head = read_head(path, limit + 1)
     return head if head is not None and len(head) <= limit else None
 
 
-def read_head(path: Path | str, length: int, source: Source = DIRECTORY) -> bytes | None:
+def read_head(path: Path | str, length: int) -> bytes | None:
     """The first `length` bytes of the file at `path`; None if it cannot be read."""
     try:
-        with source.open(str(path)) as file:
+        with open_file(str(path)) as file:
             return file.read(length)
     except (UnreadableInput, OSError):
         return None

@@ -21,7 +21,6 @@ from recollect.locations import (
     find_root_of,
     list_root_sidecars,
     list_session_sidecars,
-    open_regular,
     resolve_tool_result,
 )
 from recollect.locations.project_names import decode_id
@@ -30,6 +29,7 @@ from recollect.records.decoding import decode_value
 from recollect.records.tools.planning_tools import Task, Todo
 from recollect.session.session import Session
 from recollect.session.tool_calls import ToolCall
+from recollect.sources.safe_files import open_file
 
 MAX_OUTPUT: Final = 64 * 1024 * 1024
 """Bytes of a large output that are read unless the caller wants more."""
@@ -176,7 +176,7 @@ def _iter_prompts(transcript: Transcript) -> Iterator[TypedPrompt]:
 def _iter_lines(path: Path) -> Iterator[bytes]:
     splitter = BlockSplitter()
     try:
-        with open_regular(path) as file:
+        with open_file(path) as file:
             while chunk := file.read(_CHUNK):
                 for piece in splitter.feed(chunk):
                     yield from piece.data.split(b"\n") if isinstance(piece, LineBlock) else ()

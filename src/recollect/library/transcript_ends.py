@@ -14,11 +14,12 @@ Titles that one session's file holds for the others of its project.
 Clients 1.0.x wrote `summary` records for other sessions into the file that they had just opened,
 by the uuid of a record. Knows the heads of a project's files only: that is where those records
 stand, and the question is asked of every project that is listed.
+
+Leftovers of a resume, which are not sessions: files that are empty or hold only summaries.
 """
 
-import os
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from io import FileIO
 from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -27,6 +28,7 @@ from recollect.documents.kinds import InputKind
 from recollect.errors import UnreadableInput
 from recollect.library.processes import read_head
 from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.discovery import list_project
 from recollect.reader import TranscriptDecoder
 from recollect.reader.marked_lines import holds_mark, iter_marked_lines
 from recollect.records.attachments import Attachment
@@ -38,7 +40,8 @@ from recollect.session.conversation import Log, read_conversation
 from recollect.session.messages import Message, build_messages
 from recollect.session.metadata import find_first_prompt, is_request
 from recollect.session.prompts import read_prompt
-from recollect.sources.source import DIRECTORY, Source
+from recollect.sources.safe_files import open_file
+from recollect.sources.source import SourceFile
 
 _STEP: Final = 16 * 1024
 _MAX_COUNT: Final = 4 * 1024 * 1024
@@ -49,25 +52,23 @@ def find_cwd(path: Path) -> str | None:
     return _find(path, lambda link: link.cwd)
 
 
-def find_session_id(path: Path, source: Source = DIRECTORY) -> str | None:
+def find_session_id(path: Path) -> str | None:
     """The first session id that the transcript at `path` records: a subagent has its parent's."""
-    return _find(path, lambda link: link.session_id, source)
+    return _find(path, lambda link: link.session_id)
 
 
-def _find(
-    path: Path, pick: Callable[[Chain], str | None], source: Source = DIRECTORY
-) -> str | None:
+def _find(path: Path, pick: Callable[[Chain], str | None]) -> str | None:
     try:
-        links = (record for record in _iter_head(path, source) if isinstance(record, Chain))
+        links = (record for record in _iter_head(path) if isinstance(record, Chain))
         return next(filter(None, map(pick, links)), None)
     except UnreadableInput:
         # Whoever reads the whole file will say what is wrong with it.
         return None
 
 
-def _iter_head(path: Path, source: Source) -> Iterator[Record]:
+def _iter_head(path: Path) -> Iterator[Record]:
     decoder = TranscriptDecoder(str(path))
-    with source.open(str(path)) as file:
+    with open_file(str(path)) as file:
         for _ in range(_MAX_COUNT // _STEP):
             chunk = file.read(_STEP)
             if not chunk:
@@ -140,16 +141,14 @@ class _Tail(NamedTuple):
     records: list[Record]
 
 
-def read_head_and_tail(
-    path: Path, named: Collection[str] = (), source: Source = DIRECTORY
-) -> HeadAndTail:
+def read_head_and_tail(path: Path, named: Collection[str] = ()) -> HeadAndTail:
     """The ends of the transcript at `path`; raises UnreadableInput if it cannot be read.
 
     `named` are the uuids that titles elsewhere name: records between the ends that have one of
     them are found, too.
     """
-    with source.open(str(path)) as file:
-        size = os.fstat(file.fileno()).st_size
+    with open_file(str(path)) as file:
+        size = file.find_status().st_size
         log, decoder = Log(), TranscriptDecoder(str(path))
         position, first_prompt = _read_head(file, size, log, decoder)
         tail = _read_tail(file, str(path), position, log)
@@ -167,7 +166,7 @@ def read_head_and_tail(
 
 
 def _read_head(
-    file: FileIO, size: int, log: Log, decoder: TranscriptDecoder
+    file: SourceFile, size: int, log: Log, decoder: TranscriptDecoder
 ) -> tuple[int, Message | None]:
     """Read on until the first prompt is known, and say up to where, and which it is."""
     position, first = 0, None
@@ -202,9 +201,9 @@ def _is_worded(message: Message | None) -> bool:
     return message is not None and message.prompt is not None and is_request(message.prompt)
 
 
-def _read_tail(file: FileIO, name: str, start: int, log: Log) -> _Tail | None:
+def _read_tail(file: SourceFile, name: str, start: int, log: Log) -> _Tail | None:
     """Records of the end, back to one of the conversation; None if they reach back to `start`."""
-    size = os.fstat(file.fileno()).st_size
+    size = file.find_status().st_size
     wanted = TAIL_READ
     while size - wanted > start:
         tail = _decode_from(file, name, size - wanted)
@@ -214,7 +213,7 @@ def _read_tail(file: FileIO, name: str, start: int, log: Log) -> _Tail | None:
     return None
 
 
-def _decode_from(file: FileIO, name: str, position: int) -> _Tail:
+def _decode_from(file: SourceFile, name: str, position: int) -> _Tail:
     """The records whose lines begin behind `position`."""
     file.seek(position)
     data = file.read()
@@ -230,7 +229,7 @@ def _is_own_link(record: Record, log: Log) -> bool:
 class _Middle(NamedTuple):
     """A part of a file that is searched for a few lines and otherwise not decoded."""
 
-    file: FileIO
+    file: SourceFile
     name: str
     start: int
     stop: int
@@ -311,19 +310,19 @@ HEAD: Final = 64 * 1024
 """Bytes of each file that are looked at: room for some two hundred titles."""
 
 
-def collect_summaries(directory: Path, source: Source = DIRECTORY) -> dict[str, dict[str, str]]:
+def collect_summaries(directory: Path) -> dict[str, dict[str, str]]:
     """Return the titles in a project's files by the uuid that each names, the newest file last."""
-    listed = source.list_project(directory)
+    listed = list_project(directory)
     sessions = [each for each in listed if each.kind is TranscriptKind.SESSION]
     found = {
-        transcript.file: _read_summaries(transcript, source)
+        transcript.file: _read_summaries(transcript)
         for transcript in sorted(sessions, key=lambda session: session.mtime_ns)
     }
     return {file: titles for file, titles in found.items() if titles}
 
 
-def _read_summaries(transcript: Transcript, source: Source) -> dict[str, str]:
-    head = read_head(transcript.path, HEAD, source) or b""
+def _read_summaries(transcript: Transcript) -> dict[str, str]:
+    head = read_head(transcript.path, HEAD) or b""
     if not holds_mark(head, b'"leafUuid"') or not holds_mark(head, b'"summary"'):
         return {}
     records = [decode_record(line) for line in head.split(b"\n") if b'"leafUuid"' in line]
@@ -332,3 +331,31 @@ def _read_summaries(transcript: Transcript, source: Source) -> dict[str, str]:
         for record in records
         if isinstance(record, Summary) and record.leaf_uuid and record.summary
     }
+
+
+STRAY_LIMIT: Final = 64 * 1024
+"""Leftovers of a resume have some hundred bytes, and every transcript of a list is checked."""
+
+
+def is_stray(transcript: Transcript) -> bool:
+    """Whether a transcript is no session: 0 bytes, or nothing but `summary` records.
+
+    Raises UnreadableInput if the file has to be read and cannot be.
+    """
+    if transcript.is_empty or transcript.size > STRAY_LIMIT:
+        return transcript.is_empty
+    with open_file(transcript.file) as file:
+        head = file.read(STRAY_LIMIT + 1)
+    lines = [line for line in head.split(b"\n") if line.strip()]
+    return len(head) <= STRAY_LIMIT and all(map(_is_summary, lines))
+
+
+def _is_summary(line: bytes) -> bool:
+    if b'"summary"' not in line:
+        return False
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        # Damaged: there is something in the file that the reader has to account for.
+        return False
+    return isinstance(record, dict) and record.get("type") == "summary"

@@ -28,6 +28,7 @@ from recollect.locations import (
     find_root_of,
     is_plain_name,
 )
+from recollect.locations.discovery import list_project
 from recollect.locations.project_names import (
     PROJECTS_DIRECTORY,
     SUBAGENTS_DIRECTORY,
@@ -35,9 +36,8 @@ from recollect.locations.project_names import (
     decode_id,
     encode_id,
 )
-from recollect.locations.safe_files import is_directory, list_directory
 from recollect.locations.transcript_files import name_of
-from recollect.sources.source import DIRECTORY
+from recollect.sources.safe_files import is_directory, list_directory
 
 
 class Edge(StrEnum):
@@ -264,7 +264,7 @@ class SessionScope:
 
     def _list_session(self, session_id: str) -> Iterator[Transcript]:
         main = _find_session_file(
-            DIRECTORY.list_project(self._directories[session_id]), session_id
+            list_project(self._directories[session_id]), session_id
         ) or self._search(session_id)
         if main is not None:
             self._directories[session_id] = main.project_dir

@@ -24,6 +24,7 @@ from recollect.records.system import StopHookSummary, TurnDuration
 from recollect.records.tools import canonical_name
 from recollect.session.content import iter_tool_results, iter_tool_uses
 from recollect.session.prompts import OPENING_KINDS, read_prompt
+from recollect.sources.safe_files import find_real_status
 
 INITIAL_READ_BYTES: Final = 64 * 1024
 MAX_READ_BYTES: Final = 4 * 1024 * 1024
@@ -102,7 +103,7 @@ def _advance_input(state: TurnState, record: User) -> TurnState:
 def read_turn_state(path: Path) -> TurnState:
     """Return the state after the last record, reading as little of the file as needed."""
     try:
-        size = path.lstat().st_size
+        size = find_real_status(path).st_size
         wanted = INITIAL_READ_BYTES
         while True:
             state = TurnState()

@@ -8,7 +8,6 @@ fresh read.
 """
 
 from collections.abc import Iterable, Iterator
-from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +15,6 @@ from msgspec import Struct
 
 from recollect.errors import UnreadableInput
 from recollect.live.cursors import Mark
-from recollect.locations import open_regular
 from recollect.reader import MAX_LINE, TranscriptDecoder
 from recollect.reader.line_blocks import CHUNK, iter_chunks, seek_line_start
 from recollect.records.envelope import Oversized, Record, Torn
@@ -24,14 +22,15 @@ from recollect.sources.growth import (
     EDGE,
     FileState,
     Growth,
-    Stamp,
     digest_start,
     find_growth,
-    is_present,
     look_at,
     new_digest,
     record_edges,
 )
+from recollect.sources.safe_files import open_file
+from recollect.sources.source import SourceFile
+from recollect.sources.stamps import Stamp, is_present
 
 if TYPE_CHECKING:
     from hashlib import blake2b
@@ -116,7 +115,7 @@ class Tail:
     def read(self) -> TailStep:
         """The next records, about `CHUNK` bytes of them."""
         try:
-            with open_regular(self.path) as file:
+            with open_file(self.path) as file:
                 return self._look(file)
         except (UnreadableInput, OSError):
             return TailStep(is_gone=not is_present(str(self.path)))
@@ -125,7 +124,7 @@ class Tail:
         """The last line if it is whole but for its line end; for when no more will come."""
         decoder = TranscriptDecoder(str(self.path), self._offset)
         try:
-            with open_regular(self.path) as file:
+            with open_file(self.path) as file:
                 data = _read_at(file, self._offset, MAX_LINE)
         except (UnreadableInput, OSError):
             return ()
@@ -148,7 +147,7 @@ class Tail:
         mark = self.mark
         digest = new_digest()
         try:
-            with open_regular(self.path) as file:
+            with open_file(self.path) as file:
                 seen = look_at(file)
                 for chunk in iter_chunks(file, mark.offset):
                     digest.update(chunk)
@@ -163,7 +162,7 @@ class Tail:
             self._checked = seen.stamp
         self._scanned = 0
 
-    def _look(self, file: FileIO) -> TailStep:
+    def _look(self, file: SourceFile) -> TailStep:
         seen, known = look_at(file), self._state
         reset = self._find_rewrite(file, known, seen) if known else self._begin(file, seen)
         if reset:
@@ -178,7 +177,7 @@ class Tail:
     def _record(self, seen: FileState) -> None:
         self._state = record_edges(seen, self._offset, self._head, self._edge)
 
-    def _begin(self, file: FileIO, seen: FileState) -> str | None:
+    def _begin(self, file: SourceFile, seen: FileState) -> str | None:
         self._restart()
         match self._start:
             case Nowhere():
@@ -197,7 +196,7 @@ class Tail:
                 self._skip = offset if offset > self._offset else 0
         return None
 
-    def _go_to(self, file: FileIO, position: int) -> bytes:
+    def _go_to(self, file: SourceFile, position: int) -> bytes:
         """Stand at the line that holds byte `position`, and hash what lies before that byte."""
         self._offset = seek_line_start(file, position)
         self._head = _read_at(file, 0, min(EDGE, self._offset))
@@ -209,7 +208,7 @@ class Tail:
         within_line.update(_read_at(file, self._offset, position - self._offset))
         return within_line.digest()
 
-    def _find_rewrite(self, file: FileIO, known: FileState, seen: FileState) -> str | None:
+    def _find_rewrite(self, file: SourceFile, known: FileState, seen: FileState) -> str | None:
         if self._is_rewritten:
             return REWRITTEN
         if seen.size < self._offset:
@@ -221,7 +220,7 @@ class Tail:
         # Of a file that was touched, or that is racy, `check` compares the rest.
         return REWRITTEN if growth is Growth.REWRITTEN else None
 
-    def _take(self, file: FileIO, size: int) -> tuple[Piece, ...]:
+    def _take(self, file: SourceFile, size: int) -> tuple[Piece, ...]:
         """The records of at least one line, if one has ended, and of what else came with it."""
         if not self._has_line_end(file, size):
             return ()
@@ -249,7 +248,7 @@ class Tail:
             pieces = tuple(piece for piece in pieces if _starts_behind(piece, skip))
         return pieces
 
-    def _has_line_end(self, file: FileIO, size: int) -> bool:
+    def _has_line_end(self, file: SourceFile, size: int) -> bool:
         """False for a long line that has grown without ending, which is not read all over again."""
         if size <= self._offset:
             return False
@@ -307,6 +306,6 @@ def _identify(state: FileState | None) -> tuple[int, ...] | None:
     return state.device, state.inode, state.size, state.mtime_ns
 
 
-def _read_at(file: FileIO, offset: int, length: int) -> bytes:
+def _read_at(file: SourceFile, offset: int, length: int) -> bytes:
     file.seek(offset)
     return b"".join(iter_chunks(file, offset + length))

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 from recollect.locations.project_names import TRANSCRIPT_SUFFIX
-from recollect.locations.safe_files import is_directory
+from recollect.sources.safe_files import is_directory
+from recollect.sources.source import find_source
 
 POLL_VARIABLE: Final = "RECOLLECT_POLL"
 """Set to anything but 0, it forces polling."""
@@ -162,12 +163,11 @@ def _sweep(directories: Iterable[Path]) -> dict[str, FileTimes]:
     found: dict[str, FileTimes] = {}
     for directory in directories:
         try:
-            with os.scandir(directory) as entries:
-                for entry in entries:
-                    if _is_transcript(entry.name):
-                        found[entry.path] = _state_of(entry.path)
-                    elif entry.is_dir(follow_symlinks=False):
-                        found[entry.path] = (entry.inode(), 0, 0)
+            for entry in find_source(str(directory)).list_directory(str(directory)):
+                if _is_transcript(entry.name):
+                    found[entry.path] = _state_of(entry.path)
+                elif entry.is_dir(follow_symlinks=False):
+                    found[entry.path] = (entry.stat(follow_symlinks=False).st_ino, 0, 0)
         except OSError:
             # Deleted, or not readable: either way there is nothing to report in it.
             found[str(directory)] = None
@@ -180,7 +180,7 @@ def _look_at(paths: Iterable[str]) -> dict[str, FileTimes]:
 
 def _state_of(path: str) -> FileTimes:
     try:
-        status = os.lstat(path)
+        status = find_source(path).find_status(path)
     except OSError:
         return None
     return status.st_ino, status.st_size, status.st_mtime_ns

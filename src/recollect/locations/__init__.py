@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from recollect.locations.discovery import Discovery, discover, discover_root
 from recollect.locations.project_names import encode_project_path, is_plain_name
 from recollect.locations.roots import resolve_roots
-from recollect.locations.safe_files import Refusal, Refused, open_regular
 from recollect.locations.transcript_files import Transcript, TranscriptKind
+from recollect.sources.safe_files import Refusal, Refused
 
 if TYPE_CHECKING:
     from recollect.locations.references import (
@@ -48,7 +48,6 @@ __all__ = [
     "is_plain_name",
     "list_root_sidecars",
     "list_session_sidecars",
-    "open_regular",
     "resolve_roots",
     "resolve_tool_result",
     "select_transcripts",

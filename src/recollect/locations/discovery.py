@@ -18,22 +18,11 @@ from recollect.errors import NothingFound, UnreadableInput
 from recollect.locations.project_names import (
     PROJECTS_DIRECTORY,
     SUBAGENTS_DIRECTORY,
-    is_key_name,
     is_transcript_name,
-)
-from recollect.locations.safe_files import (
-    Refusal,
-    Refused,
-    describe_error,
-    find_status,
-    is_directory,
-    is_link,
-    is_link_entry,
-    list_directory,
-    resolve_links,
 )
 from recollect.locations.transcript_files import (
     Transcript,
+    TranscriptKind,
     TranscriptLocation,
     guess_place,
     project_place,
@@ -41,6 +30,19 @@ from recollect.locations.transcript_files import (
     shared_subagents_place,
     subagents_place,
 )
+from recollect.sources.safe_files import (
+    Refusal,
+    Refused,
+    describe_error,
+    find_directory,
+    find_real_status,
+    find_status,
+    is_directory,
+    is_link_entry,
+    list_directory,
+    resolve_links,
+)
+from recollect.sources.source import Entry, is_key_name, is_link
 
 
 class Discovery(NamedTuple):
@@ -140,7 +142,7 @@ def discover_root(root: Path, *, include_nested: bool = True) -> Discovery:
 def _resolve(path: Path) -> tuple[Path, os.stat_result]:
     try:
         real = resolve_links(path)
-        return real, real.stat()
+        return real, find_real_status(real)
     except FileNotFoundError as error:
         raise NothingFound(f"There is nothing at {path}. Check the spelling.") from error
     except (OSError, ValueError) as error:
@@ -202,9 +204,7 @@ class _Walk:
         elif status is not None and stat.S_ISDIR(status.st_mode):
             self._queue.append(directory.child(name, level))
 
-    def _take(
-        self, directory: _Directory, place: TranscriptLocation | None, entry: os.DirEntry[str]
-    ) -> None:
+    def _take(self, directory: _Directory, place: TranscriptLocation | None, entry: Entry) -> None:
         name = entry.name
         try:
             # First what nearly every entry is; this is no link, and needs no question to the disk.
@@ -236,7 +236,7 @@ class _Walk:
         path = Path(directory.path, name)
         try:
             real = resolve_links(Path(directory.real, name))
-            status = real.stat()
+            status = find_real_status(real)
         except OSError as error:
             self._refuse(path, _reason_of(error), describe_error(error))
             return
@@ -265,6 +265,55 @@ class _Walk:
 
     def _refuse(self, path: Path, reason: Refusal, detail: str = "") -> None:
         self._refused.append(Refused(path, reason, detail))
+
+
+def list_project(project_dir: Path) -> tuple[Transcript, ...]:
+    """Return the transcripts directly in a project's directory, by name."""
+    return _list_location(project_dir, project_place(project_dir))
+
+
+def list_shared_subagents(project_dir: Path) -> tuple[Transcript, ...]:
+    """Return the subagents in the directory that all sessions of a project share, by name."""
+    directory = find_directory(project_dir, SUBAGENTS_DIRECTORY)
+    if not isinstance(directory, Path):
+        return ()
+    return _list_location(directory, shared_subagents_place(directory))
+
+
+def list_subagents(project_dir: Path, session: str) -> tuple[Transcript, ...]:
+    """Return the subagents in the directory of a session, which must be a plain name."""
+    directory = find_directory(project_dir, session, SUBAGENTS_DIRECTORY)
+    found = discover(directory).transcripts if isinstance(directory, Path) else ()
+    return tuple(each for each in found if each.kind is not TranscriptKind.SESSION)
+
+
+def _list_location(directory: Path, location: TranscriptLocation) -> tuple[Transcript, ...]:
+    try:
+        entries = list_directory(directory)
+    except OSError:
+        return ()
+    named = (_describe(location, entry) for entry in entries if is_transcript_name(entry.name))
+    return tuple(found for found in named if found is not None)
+
+
+def _describe(location: TranscriptLocation, entry: Entry) -> Transcript | None:
+    try:
+        status = entry.stat(follow_symlinks=False)
+        is_plain = stat.S_ISREG(status.st_mode) and not is_link_entry(entry)
+    except OSError:
+        # Deleted since the directory was listed.
+        return None
+    return location.describe(entry.name, status) if is_plain else None
+
+
+def refresh(transcript: Transcript) -> Transcript | None:
+    """Return a transcript as it is now; None if it is gone or cannot be looked at."""
+    status = find_status(transcript.file)
+    if not isinstance(status, os.stat_result):
+        return None
+    return transcript._replace(
+        size=status.st_size, mtime_ns=status.st_mtime_ns, inode=status.st_ino
+    )
 
 
 def _reason_of(error: OSError) -> Refusal:

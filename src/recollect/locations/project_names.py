@@ -103,11 +103,6 @@ def is_transcript_name(name: str) -> bool:
     )
 
 
-def is_key_name(name: str) -> bool:
-    """Tell whether a file is the secret of a running process, which is never listed or opened."""
-    return name.casefold().endswith(".key")
-
-
 def _is_kept(character: str) -> bool:
     return character.isprintable() and character != "%"
 

@@ -31,8 +31,8 @@ from recollect.locations.project_names import (
     encode_project_path,
     encode_without_limit,
 )
-from recollect.locations.safe_files import is_directory
 from recollect.locations.transcript_files import TranscriptKind, name_of
+from recollect.sources.safe_files import is_directory, resolve_links
 
 CwdOf = Callable[[Path], str | None]
 
@@ -157,8 +157,14 @@ It may be asked for a few of them only, and is not asked at all where an id is e
 
 def looks_like_file(ref: str) -> bool:
     """Whether `ref` is the path of a transcript that exists, rather than a name of a session."""
-    # Unlike `Path.exists`, this is False for what no file system could hold.
-    return ref.endswith(TRANSCRIPT_SUFFIX) and os.path.exists(ref)
+    if not ref.endswith(TRANSCRIPT_SUFFIX):
+        return False
+    try:
+        resolve_links(Path(ref))
+    except (OSError, ValueError):
+        # Not there, or nothing that a file system could hold.
+        return False
+    return True
 
 
 def locate_file(path: Path) -> Transcript:

@@ -12,7 +12,7 @@ from typing import Final
 
 from recollect.errors import NothingFound
 from recollect.locations.project_names import PROJECTS_DIRECTORY
-from recollect.locations.safe_files import is_directory
+from recollect.sources.safe_files import is_directory
 
 CONFIG_VARIABLE: Final = "CLAUDE_CONFIG_DIR"
 

@@ -19,11 +19,11 @@ from recollect.locations.project_names import (
     PROJECTS_DIRECTORY,
     TRANSCRIPT_SUFFIX,
     decode_id,
-    is_key_name,
     is_plain_name,
     is_transcript_name,
 )
-from recollect.locations.safe_files import (
+from recollect.locations.transcript_files import Transcript
+from recollect.sources.safe_files import (
     Parts,
     Refused,
     find_directory,
@@ -31,7 +31,7 @@ from recollect.locations.safe_files import (
     iter_tree,
     refusal_of,
 )
-from recollect.locations.transcript_files import Transcript
+from recollect.sources.source import is_key_name
 
 
 class SidecarKind(StrEnum):

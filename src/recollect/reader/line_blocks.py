@@ -12,9 +12,10 @@ as it would be if all of it had been read.
 import errno
 import os
 from collections.abc import Iterator
-from io import FileIO
 
 from msgspec import Struct
+
+from recollect.sources.source import SourceFile
 
 MAX_LINE = 64 * 1024 * 1024
 """The longest line, in bytes, that is read into memory."""
@@ -118,7 +119,7 @@ _BLOCK = 512
 """The unit of `st_blocks`, in bytes."""
 
 
-def iter_chunks(file: FileIO, stop: int | None = None) -> Iterator[bytes]:
+def iter_chunks(file: SourceFile, stop: int | None = None) -> Iterator[bytes]:
     """Yield the rest of `file`, up to byte `stop`, in chunks."""
     left = None if stop is None else max(stop - file.tell(), 0)
     while chunk := file.read(CHUNK if left is None else min(CHUNK, left)):
@@ -127,7 +128,7 @@ def iter_chunks(file: FileIO, stop: int | None = None) -> Iterator[bytes]:
             left -= len(chunk)
 
 
-def iter_pieces(file: FileIO, stop: int | None = None) -> Iterator[bytes | Hole]:
+def iter_pieces(file: SourceFile, stop: int | None = None) -> Iterator[bytes | Hole]:
     """Yield the rest of `file`, up to byte `stop`, as chunks and holes."""
     for start, end in find_holes(file):
         first = max(start, file.tell())
@@ -139,15 +140,12 @@ def iter_pieces(file: FileIO, stop: int | None = None) -> Iterator[bytes | Hole]
     yield from iter_chunks(file, stop)
 
 
-def find_holes(file: FileIO) -> list[tuple[int, int]]:
+def find_holes(file: SourceFile) -> list[tuple[int, int]]:
     """Return the start and end of each hole in `file` that is longer than any line, in order."""
-    try:
-        status = os.fstat(file.fileno())
-    except OSError:
-        # Bytes in memory, not a file of the operating system.
-        return []
-    # For nearly all files this check is enough. Windows reports neither blocks nor holes.
-    if status.st_size - getattr(status, "st_blocks", status.st_size) * _BLOCK <= MAX_LINE:
+    status = file.find_status()
+    blocks: int | None = getattr(status, "st_blocks", None)
+    # For nearly all files this check is enough. Windows and other sources report no blocks.
+    if blocks is None or status.st_size - blocks * _BLOCK <= MAX_LINE:
         return []
     position = file.tell()
     try:
@@ -159,7 +157,7 @@ def find_holes(file: FileIO) -> list[tuple[int, int]]:
         file.seek(position)
 
 
-def _iter_holes(file: FileIO, size: int) -> Iterator[tuple[int, int]]:
+def _iter_holes(file: SourceFile, size: int) -> Iterator[tuple[int, int]]:
     start = file.seek(0, os.SEEK_HOLE)
     while start < size:
         try:
@@ -173,7 +171,7 @@ def _iter_holes(file: FileIO, size: int) -> Iterator[tuple[int, int]]:
         start = file.seek(end, os.SEEK_HOLE) if end < size else size
 
 
-def seek_line_start(file: FileIO, position: int) -> int:
+def seek_line_start(file: SourceFile, position: int) -> int:
     """Move `file` to the start of the line that contains byte `position`, and return its offset.
 
     Several records may share a line, and decoding the second one takes the whole line.

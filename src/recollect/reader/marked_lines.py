@@ -7,12 +7,12 @@ eight times as long as all the single searches together.
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from io import FileIO
 
 from ahocorasick_rs import BytesAhoCorasick
 from msgspec import Struct
 
 from recollect.reader.line_blocks import MAX_LINE, find_holes, iter_chunks, seek_line_start
+from recollect.sources.source import SourceFile
 
 _WINDOW = 64 * 1024
 _OVERLAP = 128
@@ -27,7 +27,7 @@ class MarkedLine(Struct, frozen=True, gc=False):
 
 
 def iter_marked_lines(
-    file: FileIO, marks: Sequence[bytes], start: int, stop: int
+    file: SourceFile, marks: Sequence[bytes], start: int, stop: int
 ) -> Iterator[MarkedLine]:
     """Yield the lines that contain a mark between two offsets, in order.
 
@@ -54,7 +54,7 @@ def _make_automaton(mark: bytes) -> BytesAhoCorasick:
 
 
 def _iter_hits(
-    file: FileIO, automata: Sequence[BytesAhoCorasick], start: int, stop: int
+    file: SourceFile, automata: Sequence[BytesAhoCorasick], start: int, stop: int
 ) -> Iterator[int]:
     """Yield the offsets of the marks; each window begins a little before the end of the last."""
     window = memoryview(bytearray(_WINDOW))
@@ -72,7 +72,7 @@ def _iter_hits(
         start += length if length < _WINDOW else length - _OVERLAP
 
 
-def _read_line(file: FileIO, position: int) -> MarkedLine:
+def _read_line(file: SourceFile, position: int) -> MarkedLine:
     """Return the line that contains the byte at `position`."""
     offset = seek_line_start(file, position)
     parts: list[bytes] = []

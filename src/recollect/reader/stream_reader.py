@@ -9,11 +9,11 @@ transcript needs them.
 from collections.abc import Iterator
 from pathlib import Path
 
-from recollect.locations import open_regular
 from recollect.reader.line_blocks import CHUNK, MAX_LINE, BlockSplitter, LineBlock, TooLong
 from recollect.reader.salvage import NO_RECORD
 from recollect.records.envelope import Blank, Damaged, Oversized, Span, Torn
 from recollect.records.stream.message_decoding import StreamMessage, decode_message
+from recollect.sources.safe_files import open_file
 
 StreamItem = StreamMessage | Blank | Damaged | Oversized | Torn
 """A message, or a value for a line that is not one."""
@@ -64,7 +64,7 @@ class StreamDecoder:
 def read_stream(path: Path | str) -> Iterator[StreamItem]:
     """Yield the messages of the file at `path`, a saved `stream-json` output of a client."""
     decoder = StreamDecoder(str(path))
-    with open_regular(path) as file:
+    with open_file(path) as file:
         while chunk := file.read(CHUNK):
             yield from decoder.feed(chunk)
     yield from decoder.finish()

@@ -5,7 +5,6 @@ reads one file with it, in constant memory. Bad data becomes a value and never r
 """
 
 from collections.abc import Iterator
-from io import FileIO
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -22,7 +21,8 @@ from recollect.reader.line_blocks import (
 from recollect.reader.salvage import CUT_SHORT, SalvagedPart, salvage
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Blank, Damaged, Oversized, Record, Span, Torn
-from recollect.sources.source import DIRECTORY, Source
+from recollect.sources.safe_files import open_file
+from recollect.sources.source import SourceFile
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -109,15 +109,13 @@ def _is_cut(record: Record) -> bool:
     return record.span is not None and record.span.damage == CUT_SHORT
 
 
-def read_transcript(
-    path: Path | str, start: int = 0, stop: int | None = None, *, source: Source = DIRECTORY
-) -> Iterator[Record]:
+def read_transcript(path: Path | str, start: int = 0, stop: int | None = None) -> Iterator[Record]:
     """Yield the records of the file at `path`, beginning with the record at byte `start`.
 
     Bytes after `stop` are ignored. The last record is `Torn` if the bytes end within a line. Raises
     `UnreadableInput` if the file does not exist or is not a regular file.
     """
-    with source.open(str(path)) as file:
+    with open_file(str(path)) as file:
         line_start = seek_line_start(file, start)
         decoder = TranscriptDecoder(str(path), line_start)
         for records in _decode_file(file, decoder, stop):
@@ -130,15 +128,15 @@ def read_transcript(
 
 
 def _decode_file(
-    file: FileIO, decoder: TranscriptDecoder, stop: int | None
+    file: SourceFile, decoder: TranscriptDecoder, stop: int | None
 ) -> Iterator[Iterator[Record]]:
     for chunk in iter_pieces(file, stop):
         yield decoder.feed(chunk)
     yield decoder.finish()
 
 
-def read_span(span: Span, source: Source = DIRECTORY) -> bytes:
+def read_span(span: Span) -> bytes:
     """Return the bytes of `span`, read again from its file."""
-    with source.open(span.file) as file:
+    with open_file(span.file) as file:
         file.seek(span.offset)
         return file.read(span.length)

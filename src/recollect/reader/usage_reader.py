@@ -8,7 +8,6 @@ progress records of their parent repeat.
 """
 
 from collections.abc import Iterable, Iterator
-from io import FileIO
 from itertools import chain
 from pathlib import Path
 from typing import TypeGuard
@@ -18,7 +17,6 @@ from ahocorasick_rs import BytesAhoCorasick
 from msgspec import Raw
 from msgspec.structs import force_setattr
 
-from recollect.locations import open_regular
 from recollect.reader.line_blocks import (
     MAX_LINE,
     BlockSplitter,
@@ -36,6 +34,8 @@ from recollect.records.conversation import (
 )
 from recollect.records.envelope import Record, Span
 from recollect.records.progress import AgentProgress, AgentUsage, Progress, RelayedRecord
+from recollect.sources.safe_files import open_file
+from recollect.sources.source import SourceFile
 
 # Without the closing quote: a line truncated right after the word can still be salvaged.
 _MARK = BytesAhoCorasick([b'"assistant'])
@@ -71,13 +71,13 @@ def read_usage(
     because its message was paid for. With `with_relayed`, messages of subagents that progress
     records repeat are included as records of type `progress`.
     """
-    with open_regular(path) as file:
+    with open_file(path) as file:
         records = read_usage_of(file, str(path), start, stop, completes_last=completes_last)
         yield from records if with_relayed else _drop_relayed(records)
 
 
 def read_usage_of(
-    file: FileIO,
+    file: SourceFile,
     name: str,
     start: int,
     stop: int | None,
@@ -103,7 +103,7 @@ def _drop_relayed(records: Iterable[AssistantUsage]) -> Iterator[AssistantUsage]
 
 
 def _read_file(
-    file: FileIO, name: str, splitter: BlockSplitter, stop: int | None, end: bytes
+    file: SourceFile, name: str, splitter: BlockSplitter, stop: int | None, end: bytes
 ) -> Iterator[Iterable[AssistantUsage]]:
     for chunk in iter_pieces(file, stop):
         first, lines = splitter.split(chunk)

@@ -7,13 +7,13 @@ bytes between are not read again, so a file that was changed there and appended 
 passes for one that was only appended to. Readers that can afford it compare a digest of everything.
 """
 
-import os
-import time
 from enum import Enum, auto
-from io import FileIO
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+
+from recollect.sources.source import SourceFile
+from recollect.sources.stamps import UNTRUSTED, Stamp, is_racy, is_same
 
 if TYPE_CHECKING:
     from hashlib import blake2b
@@ -24,16 +24,7 @@ EDGE: Final = 4096
 UNFINISHED: Final = -1
 """The recorded size of a file that was not read to its end."""
 
-UNTRUSTED: Final = -1
-"""Stands for the time of a racy state in a stamp, so that it equals that of no file."""
-
 _CHUNK: Final = 1 << 20
-_SECOND_NS: Final = 1_000_000_000
-_TICK_NS: Final = 50_000_000
-"""No clock that counts fractions of a second stays at one value for longer."""
-
-Stamp = tuple[int, int, int]
-"""Inode, size and time of last modification: what listing a directory says about a file."""
 
 
 class Growth(Enum):
@@ -75,15 +66,12 @@ class FileState(Struct, frozen=True, gc=False, array_like=True):
 
     def is_current(self, listed: Stamp) -> bool:
         """Whether a file that is listed like this is unchanged."""
-        inode, size, mtime_ns = listed
-        is_same_file = inode == self.inode or not (inode and self.inode)
-        is_same_time = mtime_ns == self.mtime_ns and not self.is_racy
-        return is_same_file and is_same_time and size == self.size
+        return is_same(self.stamp, listed)
 
 
-def look_at(file: FileIO) -> FileState:
+def look_at(file: SourceFile) -> FileState:
     """Return the state of an open file of which nothing was read; to be taken before reading."""
-    status = os.fstat(file.fileno())
+    status = file.find_status()
     return FileState(
         device=status.st_dev,
         inode=status.st_ino,
@@ -93,19 +81,7 @@ def look_at(file: FileIO) -> FileState:
     )
 
 
-def is_racy(mtime_ns: int, now: int | None = None) -> bool:
-    """Whether a file written at `mtime_ns` could be written again without changing its time."""
-    step = 2 * _SECOND_NS if mtime_ns % _SECOND_NS == 0 else _TICK_NS
-    return abs((time.time_ns() if now is None else now) - mtime_ns) <= step
-
-
-def make_stamp(listed: Stamp) -> Stamp:
-    """Return what to remember of a file that was listed like this and is read from now on."""
-    inode, size, mtime_ns = listed
-    return inode, size, UNTRUSTED if is_racy(mtime_ns) else mtime_ns
-
-
-def record_state(file: FileIO, seen: FileState, position: int) -> FileState:
+def record_state(file: SourceFile, seen: FileState, position: int) -> FileState:
     """Return the state of a file that looked like `seen` and was read up to `position`."""
     return record_edges(seen, position, *_read_edges(file, position))
 
@@ -124,7 +100,7 @@ def record_edges(seen: FileState, position: int, head: bytes, tail: bytes) -> Fi
     )
 
 
-def find_growth(file: FileIO, known: FileState, seen: FileState) -> Growth:
+def find_growth(file: SourceFile, known: FileState, seen: FileState) -> Growth:
     """Return what happened to an open file that now looks like `seen`."""
     if known.inode and seen.inode and known.inode != seen.inode:
         return Growth.REPLACED
@@ -138,31 +114,20 @@ def find_growth(file: FileIO, known: FileState, seen: FileState) -> Growth:
     return Growth.RACY if is_same else Growth.TOUCHED
 
 
-def is_present(path: str) -> bool:
-    """Whether anything that holds a byte is at `path`, as far as one can find out."""
-    try:
-        return os.lstat(path).st_size > 0
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError:
-        # Where we may not look, nothing is known to have changed.
-        return True
-
-
-def read_before(file: FileIO, position: int) -> bytes:
+def read_before(file: SourceFile, position: int) -> bytes:
     """Return the bytes before `position`, `EDGE` at most."""
     file.seek(max(position - EDGE, 0))
     return file.read(min(EDGE, position))
 
 
-def _has_same_edges(file: FileIO, known: FileState, size: int) -> bool:
+def _has_same_edges(file: SourceFile, known: FileState, size: int) -> bool:
     if size < known.position:
         return False
     head, tail = _read_edges(file, known.position)
     return (_hash(head), _hash(tail)) == (known.head_hash, known.tail_hash)
 
 
-def _read_edges(file: FileIO, position: int) -> tuple[bytes, bytes]:
+def _read_edges(file: SourceFile, position: int) -> tuple[bytes, bytes]:
     return read_before(file, min(EDGE, position)), read_before(file, position)
 
 
@@ -178,7 +143,7 @@ def new_digest(data: bytes = b"") -> "blake2b":
     return blake2b(data, digest_size=12)
 
 
-def digest_start(file: FileIO, length: int) -> bytes:
+def digest_start(file: SourceFile, length: int) -> bytes:
     """Return the digest of the first `length` bytes, for readers that must compare all of them."""
     digest = new_digest()
     file.seek(0)

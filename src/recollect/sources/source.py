@@ -1,94 +1,221 @@
-"""What holds transcripts: the seam between files on disk and everything that reads sessions.
+"""What holds transcripts and the files beside them: the seam between bytes and all that reads them.
 
-A source names its transcripts and the files beside them by text, opens them, and lists them. Names
-are those of `Transcript.file` and `Span.file`, so a span can be read back from the source that its
-record came from. In a directory, which is the only source so far, a name is a path.
+A source opens files, gives their status and lists directories. Files are named by text that looks
+like a path: that of `Transcript.file` and `Span.file`. A name below a mount point belongs to the
+source that is mounted there, any other name is a path on disk. So a name is all that a span, a row
+of the index or a worker process needs to get at the bytes, whatever holds them.
 """
 
 import os
 import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import reduce
 from io import FileIO
-from pathlib import Path
-from typing import Final, Protocol
+from operator import or_
+from types import TracebackType
+from typing import Final, Protocol, Self
 
-from recollect import locations
-from recollect.locations import Transcript, TranscriptKind, discover, open_regular
-from recollect.locations.project_names import SUBAGENTS_DIRECTORY, is_transcript_name
-from recollect.locations.safe_files import find_directory, is_link_entry, list_directory
-from recollect.locations.transcript_files import (
-    TranscriptLocation,
-    project_place,
-    shared_subagents_place,
+from recollect.errors import UnreadableInput
+
+# `stat.IO_REPARSE_TAG_MOUNT_POINT`, which Python defines on Windows only.
+_JUNCTION_TAG: Final = 0xA0000003
+_KEY_SUFFIX: Final = ".key"
+
+# What a system does not have counts as 0: Windows has neither pipes in directories nor O_NOFOLLOW.
+_WANTED: Final = (
+    "O_NONBLOCK",
+    "O_NOFOLLOW",
+    "O_CLOEXEC",
+    "O_NOCTTY",
+    "O_BINARY",
+    "O_NOINHERIT",
 )
+_FLAGS: Final = reduce(or_, (getattr(os, name, 0) for name in _WANTED))
+
+
+class SourceFile(Protocol):
+    """An open file: bytes from any offset, and the status of the file itself."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return up to `size` bytes, all that are left by default."""
+
+    def readinto(self, buffer: bytearray | memoryview, /) -> int | None:
+        """Fill `buffer` as far as possible and return the number of bytes."""
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Move to an offset and return it."""
+
+    def tell(self) -> int:
+        """Return the offset of the next read."""
+
+    def close(self) -> None:
+        """Release the file."""
+
+    def find_status(self) -> os.stat_result:
+        """Return the status of the open file, whatever has its name by now."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None: ...
+
+
+class Entry(Protocol):
+    """What a directory says about one of its entries; `os.DirEntry` is one."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the directory."""
+
+    @property
+    def path(self) -> str:
+        """The name of the directory joined with its own."""
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        """Whether it is a regular file."""
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        """Whether it is a directory."""
+
+    def is_symlink(self) -> bool:
+        """Whether it is a symbolic link."""
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        """Return its status."""
 
 
 class Source(Protocol):
-    """Holds transcripts and the files beside them."""
+    """Holds files under names. To reach worker processes, it has to be picklable."""
 
-    def open(self, name: str) -> FileIO:
-        """Open a file for reading, unbuffered; raise UnreadableInput if that is impossible."""
+    def open(self, name: str) -> SourceFile:
+        """Open a regular file for reading, unbuffered; raise UnreadableInput for anything else."""
 
-    def list_project(self, project_dir: Path) -> tuple[Transcript, ...]:
-        """Return the transcripts directly in a project's directory, by name."""
+    def find_status(self, name: str) -> os.stat_result:
+        """Return the status of an entry, not following a link; raise OSError if there is none."""
 
-    def list_shared_subagents(self, project_dir: Path) -> tuple[Transcript, ...]:
-        """Return the subagents in the directory that all sessions of a project share, by name."""
-
-    def list_subagents(self, project_dir: Path, session: str) -> tuple[Transcript, ...]:
-        """Return the subagents in the directory of a session, which must be a plain name."""
-
-    def find_subagent_meta(self, transcript: Transcript) -> str | None:
-        """Return the name of the file that describes a subagent, if there is one."""
+    def list_directory(self, name: str) -> list[Entry]:
+        """Return the entries of a directory in any order; raise OSError if that is impossible."""
 
 
 class DirectorySource:
-    """Files on disk, which may be traps: links and special files are not opened."""
+    """Files on disk, which may be traps: links and special files are not opened.
 
-    def open(self, name: str) -> FileIO:
+    An entry is looked at before it is opened, since opening alone can hang (a pipe) or act (a
+    device), and again through the descriptor, since it may have been exchanged in between.
+    """
+
+    def open(self, name: str) -> SourceFile:
         """Open a regular file, not following links."""
-        return open_regular(name)
+        refuse_unless_regular(name, os.lstat(name))
+        return _DiskFile(name, "rb", opener=_open_descriptor)
 
-    def list_project(self, project_dir: Path) -> tuple[Transcript, ...]:
-        """List one level of the directory: whatever else is below it is not walked."""
-        return _list_location(project_dir, project_place(project_dir))
+    def find_status(self, name: str) -> os.stat_result:
+        """Return the status of the entry itself."""
+        return os.lstat(name)
 
-    def list_shared_subagents(self, project_dir: Path) -> tuple[Transcript, ...]:
-        """List `subagents` in the project's directory."""
-        directory = find_directory(project_dir, SUBAGENTS_DIRECTORY)
-        if not isinstance(directory, Path):
-            return ()
-        return _list_location(directory, shared_subagents_place(directory))
+    def list_directory(self, name: str) -> list[Entry]:
+        """Return the entries as the system lists them."""
+        with os.scandir(name) as entries:
+            return list(entries)
 
-    def list_subagents(self, project_dir: Path, session: str) -> tuple[Transcript, ...]:
-        """List `subagents` in the session's directory, with those of workflow runs."""
-        directory = find_directory(project_dir, session, SUBAGENTS_DIRECTORY)
-        found = discover(directory).transcripts if isinstance(directory, Path) else ()
-        return tuple(each for each in found if each.kind is not TranscriptKind.SESSION)
 
-    def find_subagent_meta(self, transcript: Transcript) -> str | None:
-        """Find `agent-….meta.json` beside the transcript."""
-        # By its package, which loads the module when it is first used.
-        path = locations.find_subagent_meta(transcript)
-        return None if path is None else str(path)
+class _DiskFile(FileIO):
+    """A regular file on disk."""
+
+    def find_status(self) -> os.stat_result:
+        """Return what the system says about the descriptor."""
+        return os.fstat(self.fileno())
 
 
 DIRECTORY: Final = DirectorySource()
 
+_mounts: dict[str, Source] = {}
 
-def _list_location(directory: Path, location: TranscriptLocation) -> tuple[Transcript, ...]:
+
+def find_source(name: str) -> Source:
+    """Return the source that holds the file of this name."""
+    # Nearly always there are no mounts, and this is asked for thousands of files.
+    if _mounts:
+        for point, source in _mounts.items():
+            if name == point or name.startswith(point + os.sep):
+                return source
+    return DIRECTORY
+
+
+def is_on_disk(name: str) -> bool:
+    """Whether the operating system knows a file of this name."""
+    return find_source(name) is DIRECTORY
+
+
+def mount(point: str, source: Source) -> None:
+    """Let `source` hold all names below `point`, an absolute path, in this process.
+
+    Processes that it starts to read files get the same mounts.
+    """
+    _mounts[point] = source
+
+
+def unmount(point: str) -> None:
+    """Let names below `point` be paths on disk again."""
+    del _mounts[point]
+
+
+@contextmanager
+def mounted(point: str, source: Source) -> Iterator[None]:
+    """Mount `source` at `point` for as long as the block runs."""
+    mount(point, source)
     try:
-        entries = list_directory(directory)
-    except OSError:
-        return ()
-    named = (_describe(location, entry) for entry in entries if is_transcript_name(entry.name))
-    return tuple(found for found in named if found is not None)
+        yield
+    finally:
+        unmount(point)
 
 
-def _describe(location: TranscriptLocation, entry: os.DirEntry[str]) -> Transcript | None:
+def list_mounts() -> Mapping[str, Source]:
+    """Return what is mounted where, to be mounted in another process by `mount_all`."""
+    return dict(_mounts)
+
+
+def mount_all(mounts: Mapping[str, Source]) -> None:
+    """Mount what `list_mounts` returned in the process that started this one."""
+    _mounts.update(mounts)
+
+
+def is_link(status: os.stat_result) -> bool:
+    """Whether an entry stands for another: a symbolic link, or a junction on Windows."""
+    tag: int = getattr(status, "st_reparse_tag", 0)
+    return stat.S_ISLNK(status.st_mode) or tag == _JUNCTION_TAG
+
+
+def is_key_name(name: str) -> bool:
+    """Whether a file is the secret of a running process, which nothing here may open."""
+    return name.casefold().endswith(_KEY_SUFFIX)
+
+
+def refuse_unless_regular(name: str, status: os.stat_result) -> None:
+    """Raise UnreadableInput unless an entry with this status may be opened."""
+    if is_key_name(name):
+        raise UnreadableInput(f"Not reading {name}: it is the secret of a running process.")
+    if is_link(status):
+        raise UnreadableInput(
+            f"Not reading {name}: it is a symbolic link. Name the file that it leads to."
+        )
+    if not stat.S_ISREG(status.st_mode):
+        raise UnreadableInput(
+            f"Not reading {name}: it is not a regular file. Give a transcript, a .jsonl file."
+        )
+
+
+def _open_descriptor(name: str, flags: int) -> int:
+    descriptor = os.open(name, flags | _FLAGS)
     try:
-        status = entry.stat(follow_symlinks=False)
-        is_plain = stat.S_ISREG(status.st_mode) and not is_link_entry(entry)
-    except OSError:
-        # Deleted since the directory was listed.
-        return None
-    return location.describe(entry.name, status) if is_plain else None
+        refuse_unless_regular(name, os.fstat(descriptor))
+    except UnreadableInput:
+        os.close(descriptor)
+        raise
+    return descriptor

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
-from recollect.sources.growth import UNTRUSTED, Stamp
+from recollect.sources.stamps import UNTRUSTED, Stamp
 from recollect.store.integrity import DamagedIndex
 
 ODD: Final = "\0"

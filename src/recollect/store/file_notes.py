@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from recollect.documents.session_listing import SessionListing
-from recollect.sources.growth import Stamp
+from recollect.sources.stamps import Stamp
 from recollect.store.catalog import decode_path
 from recollect.store.session_table import (
     CallSummary,

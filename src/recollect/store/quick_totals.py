@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import apsw
 
+from recollect.sources.stamps import UNTRUSTED, Stamp
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.versions import DATA_VERSION, SCHEMA_VERSION
 
@@ -33,7 +34,10 @@ _SESSION = """
 SELECT sum(cost), sum(unpriced) FROM hours
 WHERE file_id IN (SELECT id FROM files WHERE session_id = :session) HAVING count(*)
 """
-_STATE = "SELECT size, mtime_ns FROM files WHERE path = :path AND is_gone = 0"
+_STAMP = f"""
+SELECT inode, size, iif(is_racy, {UNTRUSTED}, mtime_ns) FROM files
+WHERE path = :path AND is_gone = 0
+"""
 
 
 class TotalsSum(NamedTuple):
@@ -57,13 +61,13 @@ class TotalsQuestion(NamedTuple):
 
 
 class QuickTotals(NamedTuple):
-    """What the index knew when it was last brought level."""
+    """What the index knew when it was last updated."""
 
     hours: dict[int, TotalsSum]
     """What counts, by hours since 1970."""
     session: TotalsSum | None
-    state: tuple[int, int] | None
-    """Size and time of the transcript when it was read."""
+    stamp: Stamp | None
+    """The transcript as it was listed when it was read, to compare by `is_same`."""
 
 
 def read_quick_totals(directory: Path, question: TotalsQuestion) -> QuickTotals | None:
@@ -105,5 +109,5 @@ def _ask(connection: apsw.Connection, question: TotalsQuestion) -> QuickTotals |
     # A damaged hour may be a text, which SQLite takes to be later than every number.
     hours = {row[0]: TotalsSum(*row[1:]) for row in rows if isinstance(row[0], int)}
     session = connection.execute(_SESSION, {"session": question.session_id}).fetchone()
-    state = connection.execute(_STATE, {"path": question.transcript}).fetchone()
-    return QuickTotals(hours, TotalsSum(*session) if session else None, state)
+    stamp = connection.execute(_STAMP, {"path": question.transcript}).fetchone()
+    return QuickTotals(hours, TotalsSum(*session) if session else None, stamp)

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from recollect.documents.session_listing import STORED_FIELDS, SessionListing
-from recollect.sources.growth import UNTRUSTED, Stamp
+from recollect.sources.stamps import UNTRUSTED, Stamp
 from recollect.store.catalog import ODD, decode_path, encode_path, encode_paths
 from recollect.store.integrity import load_checksums
 from recollect.store.schema import LISTINGS_KEY, read_meta, write_meta

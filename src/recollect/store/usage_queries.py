@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from recollect.records.usage import CLASSES, Tokens
-from recollect.sources.growth import Stamp
+from recollect.sources.stamps import Stamp
 from recollect.store.catalog import (
     FileRow,
     Names,

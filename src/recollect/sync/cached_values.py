@@ -10,7 +10,7 @@ from typing import Final, Protocol, TypeVar
 
 from recollect.errors import IndexFailure
 from recollect.locations import Transcript
-from recollect.sources.growth import Stamp, make_stamp
+from recollect.sources.stamps import Stamp, make_stamp
 from recollect.store import session_table
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.database import Connection, open_for_reading, open_for_writing, transaction

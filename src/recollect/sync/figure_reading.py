@@ -8,7 +8,7 @@ from recollect.reader import read_transcript
 from recollect.session.session import Session
 from recollect.session.times import parse_time
 from recollect.session.tool_calls import ToolCall
-from recollect.sources.growth import Stamp
+from recollect.sources.stamps import Stamp
 from recollect.store.session_table import CallSummary, FileFigures, StoredFigures
 
 SUMMARY_LENGTH = 600

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from recollect.locations import Transcript
-from recollect.sources.growth import FileState, Stamp, is_present
+from recollect.sources.growth import FileState
+from recollect.sources.stamps import Stamp, is_present
 from recollect.store.catalog import FileRow
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from zlib import crc32
 
 from recollect.errors import UnreadableInput, UsageError
-from recollect.locations import Transcript, TranscriptKind, discover_root, open_regular
-from recollect.sources.growth import is_present
+from recollect.locations import Transcript, TranscriptKind, discover_root
+from recollect.sources.safe_files import open_file
+from recollect.sources.stamps import is_present
 from recollect.store.catalog import load_problems, load_states
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.database import Connection, open_for_reading
@@ -116,7 +117,7 @@ def _matches_files(connection: Connection, transcripts: Iterable[Transcript], ed
 def can_open(transcript: Transcript) -> bool:
     """Whether the file can be read now."""
     try:
-        open_regular(transcript.path).close()
+        open_file(transcript.path).close()
     except UnreadableInput:
         return False
     return True

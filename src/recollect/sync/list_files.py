@@ -4,7 +4,6 @@ A list is rewritten whole, so each file is one text of its session, read from it
 its size, time or inode changed. A list whose session is not among the transcripts is left out.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -15,6 +14,8 @@ from recollect.locations import Transcript, TranscriptKind, find_root_of
 from recollect.locations.project_names import decode_id
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Record
+from recollect.sources.safe_files import is_directory, list_directory
+from recollect.sources.source import Entry
 
 MAX_BYTES: Final = 4 << 20
 _SUFFIX: Final = ".json"
@@ -55,7 +56,7 @@ def with_lists(transcripts: Sequence[Transcript]) -> list[Transcript]:
     roots = {directory: find_root_of(each) for directory, each in by_project.items()}
     lists: list[Transcript] = []
     for root in sorted({root for root in roots.values() if root is not None}):
-        if any((root / name).is_dir() for name in _DIRECTORIES):
+        if any(is_directory(root / name) for name in _DIRECTORIES):
             owners = {
                 decode_id(each.session_id): each
                 for each in transcripts
@@ -77,15 +78,14 @@ def _iter_lists(root: Path, owners: dict[str, Transcript]) -> Iterator[Transcrip
                 yield from _take(entry, owner)
 
 
-def _scan(directory: Path) -> list[os.DirEntry[str]]:
+def _scan(directory: Path) -> list[Entry]:
     try:
-        with os.scandir(directory) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
+        return list_directory(directory)
     except OSError:
         return []
 
 
-def _take(entry: os.DirEntry[str], owner: Transcript | None) -> Iterator[Transcript]:
+def _take(entry: Entry, owner: Transcript | None) -> Iterator[Transcript]:
     if owner is None or not is_list_file(entry.name):
         return
     try:

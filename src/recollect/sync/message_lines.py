@@ -19,7 +19,6 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from functools import lru_cache
-from io import FileIO
 from pathlib import PurePath
 from typing import Final, TypeVar
 
@@ -33,6 +32,7 @@ from recollect.pricing.prices import CACHE_SIZE
 from recollect.records.conversation import SYNTHETIC_MODEL, AssistantUsage, MessageUsage
 from recollect.records.usage import Iteration, Tokens, Usage, split_usage
 from recollect.session.times import parse_time
+from recollect.sources.source import SourceFile
 
 DAY_MS = 86_400_000
 MAX_COST = 2**50
@@ -397,7 +397,7 @@ _HEADS: Final = (4 * 1024, 64 * 1024)
 _TIME: Final = re.compile(rb'"timestamp" ?: ?"([^"]{1,40})"')
 
 
-def find_first_time(file: FileIO, size: int) -> int | None:
+def find_first_time(file: SourceFile, size: int) -> int | None:
     """The first time in an open file of that size, in milliseconds since 1970."""
     for length in _HEADS:
         file.seek(0)

@@ -18,7 +18,7 @@ from recollect.documents.session_listing import SessionListing
 from recollect.library.session_filters import holds, is_under_way
 from recollect.locations import Transcript, discover_root
 from recollect.locations.references import MIN_PREFIX_LENGTH, SessionFacts, match_session
-from recollect.sources.growth import Stamp
+from recollect.sources.stamps import Stamp, is_present
 from recollect.store import session_table
 from recollect.store.session_table import FileFigures, StoredListing
 from recollect.sync.cached_values import (
@@ -132,7 +132,7 @@ def _drop_lost_titles(known: dict[str, StoredListing]) -> None:
     """Forget the listings whose title was written in a file that is gone."""
     titled = [(path, stored.title_file) for path, stored in known.items() if stored.title_file]
     for path, title_file in titled:
-        if not Path(title_file).exists():
+        if not is_present(title_file):
             del known[path]
 
 
@@ -202,7 +202,7 @@ def find_gone(ref: str, directory: Path) -> SessionListing | None:
     if len(ref) < MIN_PREFIX_LENGTH:
         return None
     known = (each for each in list_indexed(directory) if each.id.startswith(ref))
-    return next((each for each in known if not Path(each.path).exists()), None)
+    return next((each for each in known if not is_present(each.path)), None)
 
 
 def locate_indexed(ref: str, directory: Path, roots: Sequence[Path]) -> Transcript:

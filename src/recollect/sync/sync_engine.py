@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from recollect.locations import Transcript
 from recollect.locations.project_names import PROJECTS_DIRECTORY
-from recollect.sources.growth import is_present
+from recollect.sources.stamps import is_present
 from recollect.store.catalog import (
     Names,
     has_files,

@@ -24,7 +24,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.locations import Transcript, TranscriptKind
-from recollect.sources.growth import UNFINISHED, is_present
+from recollect.sources.growth import UNFINISHED
+from recollect.sources.source import list_mounts
+from recollect.sources.stamps import is_present
 from recollect.store.database import Connection
 from recollect.store.integrity import DamagedIndex, ReplacedIndex
 from recollect.store.text_database import DIRECTORY, read_identity, read_texts, update_texts
@@ -280,7 +282,9 @@ class _Indexing:
     ) -> Iterator[tuple[list[FileRange], list[TextBatch]]]:
         context = multiprocessing.get_context("fork" if is_forking() else "spawn")
         running: deque[tuple[Future[bytes], list[FileRange]]] = deque()
-        pool = ProcessPoolExecutor(count_cores(), context, initializer=begin_reading)
+        pool = ProcessPoolExecutor(
+            count_cores(), context, initializer=begin_reading, initargs=(list_mounts(),)
+        )
         try:
             while running or (waiting and not _is_over(deadline)):
                 while waiting and len(running) < _AHEAD and not _is_over(deadline):

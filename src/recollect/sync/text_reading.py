@@ -8,7 +8,6 @@ seen from its bytes, so that each stage decodes only its own.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
-from io import FileIO
 from typing import Final
 
 import msgspec
@@ -16,7 +15,6 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from recollect.errors import UnreadableInput
-from recollect.locations import open_regular
 from recollect.reader.line_blocks import MAX_LINE, BlockSplitter, LineBlock, iter_pieces
 from recollect.reader.transcript_reader import TranscriptDecoder
 from recollect.records.conversation import Assistant
@@ -31,6 +29,8 @@ from recollect.sources.growth import (
     look_at,
     record_state,
 )
+from recollect.sources.safe_files import open_file
+from recollect.sources.source import SourceFile
 from recollect.store.text_rows import TextBatch, TextKind, TextRow, TextState
 from recollect.sync.list_files import MAX_BYTES, ListFile, is_list_file
 from recollect.sync.message_lines import find_first_time
@@ -93,7 +93,7 @@ def decode_batches(data: bytes, stretches: Sequence[FileRange]) -> list[TextBatc
 def read_range(stretch: FileRange, prepare: Prepare) -> TextBatch | None:
     """The texts of one stretch; None when the file cannot be read."""
     try:
-        with open_regular(stretch.path) as file:
+        with open_file(stretch.path) as file:
             return _read(file, stretch, prepare)
     except (UnreadableInput, OSError):
         return None
@@ -105,7 +105,7 @@ def read_tail(stretch: FileRange, prepare: Prepare) -> TextBatch | None:
     It says nothing about how far the file has been read, and is of no use to the index.
     """
     try:
-        with open_regular(stretch.path) as file:
+        with open_file(stretch.path) as file:
             seen = look_at(file)
             size = seen.size
             known = _find_known(file, stretch, seen)
@@ -119,7 +119,7 @@ def read_tail(stretch: FileRange, prepare: Prepare) -> TextBatch | None:
         return None
 
 
-def _find_line(file: FileIO, position: int) -> int:
+def _find_line(file: SourceFile, position: int) -> int:
     """Where the first line that does not begin before a position begins."""
     if position == 0:
         return 0
@@ -128,7 +128,7 @@ def _find_line(file: FileIO, position: int) -> int:
     return position - 1 + len(before + end)
 
 
-def _read(file: FileIO, stretch: FileRange, prepare: Prepare) -> TextBatch:
+def _read(file: SourceFile, stretch: FileRange, prepare: Prepare) -> TextBatch:
     seen = look_at(file)
     known = _find_known(file, stretch, seen)
     start = known.file.position
@@ -144,7 +144,7 @@ def _read(file: FileIO, stretch: FileRange, prepare: Prepare) -> TextBatch:
     )
 
 
-def _find_known(file: FileIO, stretch: FileRange, seen: FileState) -> TextState:
+def _find_known(file: SourceFile, stretch: FileRange, seen: FileState) -> TextState:
     """What is known of a file and still holds: all of it, or nothing."""
     known = stretch.known
     return known if find_growth(file, known.file, seen) in _CONTINUABLE else TextState()
@@ -159,7 +159,7 @@ class _Reading:
         self.moment = moment
         self.rows: list[TextRow] = []
 
-    def take(self, file: FileIO, start: int, stop: int) -> tuple[int, bool]:
+    def take(self, file: SourceFile, start: int, stop: int) -> tuple[int, bool]:
         """Read whole lines, and say where to go on and whether that is the end.
 
         A last line without its end is read too, if it is whole, and again the next time.
@@ -181,7 +181,7 @@ class _Reading:
             self._add_all([*decoder.feed(rest.data), *decoder.finish()])
         return position, True
 
-    def _take_list(self, file: FileIO, size: int) -> None:
+    def _take_list(self, file: SourceFile, size: int) -> None:
         """Read a whole list: it is rewritten with every change, and is as old as its file."""
         if self._stretch.stage is Stage.CONVERSATION and size <= MAX_BYTES:
             self.moment = look_at(file).mtime_ns // _SECOND_NS

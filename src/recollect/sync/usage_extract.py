@@ -6,7 +6,6 @@ reading stopped; after any other change all of it is read again.
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from io import FileIO
 from pathlib import Path
 
 import msgspec
@@ -14,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.errors import UnreadableInput
-from recollect.locations import open_regular
 from recollect.locations.project_names import TRANSCRIPT_SUFFIX
 from recollect.pricing import Prices
 from recollect.reader.line_blocks import seek_line_start
@@ -24,11 +22,13 @@ from recollect.sources.growth import (
     FileState,
     Growth,
     find_growth,
-    is_present,
     look_at,
     read_before,
     record_state,
 )
+from recollect.sources.safe_files import open_file
+from recollect.sources.source import SourceFile
+from recollect.sources.stamps import is_present
 from recollect.sync.message_lines import Costs, MessageRow, find_first_time, gather_rows
 
 _MAX_VALUE = 1024 * 1024
@@ -46,7 +46,7 @@ def find_agent_type(transcript: str) -> str | None:
     """The type of the subagent whose transcript this is; None when nothing tells it."""
     path = f"{transcript.removesuffix(TRANSCRIPT_SUFFIX)}.meta.json"
     try:
-        with open_regular(path) as file:
+        with open_file(path) as file:
             return _decode(file.read(_MAX_VALUE) or b"").agent_type or None
     except (UnreadableInput, OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
@@ -105,11 +105,11 @@ def extract(job: Job) -> Extract:
 
 
 def _read(job: Job) -> Extract:
-    with open_regular(job.path) as file:
+    with open_file(job.path) as file:
         return _read_open(file, job)
 
 
-def _read_open(file: FileIO, job: Job) -> Extract:
+def _read_open(file: SourceFile, job: Job) -> Extract:
     seen = look_at(file)
     began = find_first_time(file, seen.size)
     start = job.known.position
@@ -131,7 +131,7 @@ def _read_open(file: FileIO, job: Job) -> Extract:
     )
 
 
-def _find_last_line(file: FileIO, size: int) -> int:
+def _find_last_line(file: SourceFile, size: int) -> int:
     """Where the last line begins if it has no line end; otherwise, where the file ends."""
     # Nearly always it has one, which is quicker to find out than where a line begins.
     return size if read_before(file, size).endswith(b"\n") else seek_line_start(file, size)

@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -23,6 +23,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from recollect.sources.growth import FileState
+from recollect.sources.source import Source, list_mounts, mount_all
 from recollect.sync.file_changes import ReadTask, to_state
 from recollect.sync.usage_extract import Extract, Job, decode_extracts, extract, extract_many
 
@@ -76,9 +77,10 @@ def _wait_for_end(sentinel: int) -> None:
     os._exit(1)
 
 
-def begin_reading() -> None:
-    """What a process does first that reads for another."""
+def begin_reading(mounts: Mapping[str, Source]) -> None:
+    """Set up a process that reads for another, from the same sources."""
     end_with_parent()
+    mount_all(mounts)
     # Interrupted is whoever started it, who then ends it; and nobody's handlers are its own.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -123,10 +125,10 @@ class _Crew:
         self._inherited.append(ours.fileno())
         process: BaseProcess
         if self._is_forking:
-            arguments = (theirs, self._batches, tuple(self._inherited))
+            arguments = (theirs, self._batches, list_mounts(), tuple(self._inherited))
             process = multiprocessing.get_context("fork").Process(target=_serve, args=arguments)
         else:
-            arguments = (theirs, self._batches, ())
+            arguments = (theirs, self._batches, list_mounts(), ())
             process = multiprocessing.get_context("spawn").Process(target=_serve, args=arguments)
         process.daemon = True
         process.start()
@@ -202,11 +204,16 @@ def uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _serve(connection: Connection, batches: Batches, to_close: Sequence[int]) -> None:
+def _serve(
+    connection: Connection,
+    batches: Batches,
+    mounts: Mapping[str, Source],
+    to_close: Sequence[int],
+) -> None:
     """What a worker does: read the batches it is told of until nobody tells it more."""
     for descriptor in to_close:
         os.close(descriptor)
-    begin_reading()
+    begin_reading(mounts)
     while True:
         try:
             number = connection.recv()

@@ -14,11 +14,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from recollect.errors import UnreadableInput
-from recollect.locations import open_regular
 from recollect.locations.transcript_files import TranscriptKind
 from recollect.reader.line_blocks import BlockSplitter, LineBlock, iter_pieces
 from recollect.records.decoding import decode_record
 from recollect.records.state import CostState
+from recollect.sources.safe_files import open_file
 from recollect.store.usage_queries import ClientSum
 from recollect.usage.ledger_access import UsageLedger
 from recollect.usage.reports import ReportRow, UsageReport
@@ -46,7 +46,7 @@ def find_client_cost(path: Path) -> ClientCost | None:
 def _iter_marked_lines(path: Path) -> Iterator[bytes]:
     """Iterate over lines that contain the record type: decoding all would take much longer."""
     splitter = BlockSplitter()
-    with open_regular(path) as file:
+    with open_file(path) as file:
         for chunk in iter_pieces(file):
             for piece in splitter.feed(chunk):
                 if isinstance(piece, LineBlock) and _MARKER in piece.data:

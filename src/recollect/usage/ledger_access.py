@@ -22,7 +22,7 @@ from recollect.errors import IndexFailure
 from recollect.locations import Transcript
 from recollect.locations.project_names import encode_project_path, encode_without_limit
 from recollect.locations.transcript_files import TranscriptKind
-from recollect.sources.growth import Stamp
+from recollect.sources.stamps import Stamp
 from recollect.store.catalog import FileRow, Names
 from recollect.store.integrity import NewerIndex
 from recollect.store.usage_queries import WEEK, Dimension, SumValues, UsageQueries, open_in_memory

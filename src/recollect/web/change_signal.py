@@ -15,7 +15,7 @@ from typing import Final
 from recollect.live.followed_files import RootScope
 from recollect.live.watching import find_watch_limit, must_poll
 from recollect.locations.project_names import TRANSCRIPT_SUFFIX
-from recollect.locations.safe_files import is_directory
+from recollect.sources.safe_files import is_directory
 
 MAX_MISSES: Final = 2
 """Changes that may be found without having been told of."""

@@ -10,10 +10,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from recollect.sources.source import Source, list_mounts, mount_all
 from recollect.sync.workers import end_with_parent, uninterrupted
 from recollect.web.refresher import Refresher, RefreshTask
 from recollect.web.session_catalog import SessionCatalog, Update
@@ -27,9 +29,14 @@ REST: Final = 10
 """Pauses that go by without a look while the system would tell of any change."""
 
 
-def run_indexer(connection: "Connection[object, object]", task: RefreshTask) -> None:
+def run_indexer(
+    connection: "Connection[object, object]",
+    task: RefreshTask,
+    mounts: Mapping[str, Source] = MappingProxyType({}),
+) -> None:
     """Tell through `connection` what changes; anything sent to it asks for texts to be indexed."""
     end_with_parent()
+    mount_all(mounts)
     # Ctrl+C in a terminal reaches this process too; when to end is for the server to say.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _exit_on_signal)
@@ -156,7 +163,8 @@ class IndexerProcess:
             if self._stopping.is_set():
                 return None
             ours, theirs = context.Pipe()
-            self._process = context.Process(target=run_indexer, args=(theirs, self._task))
+            arguments = (theirs, self._task, list_mounts())
+            self._process = context.Process(target=run_indexer, args=arguments)
             with uninterrupted():
                 self._process.start()
             self._connection = ours

@@ -23,7 +23,7 @@ from recollect.health.retention import read_retentions
 from recollect.library.processes import find_live_processes
 from recollect.locations import Transcript
 from recollect.search.engine import ANALYZER
-from recollect.sources.growth import Stamp, make_stamp
+from recollect.sources.stamps import Stamp, make_stamp
 from recollect.store.text_database import find_identity
 from recollect.store.usage_queries import UsageQueries
 from recollect.sync.freshness import find_transcripts

@@ -27,6 +27,7 @@ from recollect.documents.session_listing import LiveProcess, SessionListing
 from recollect.errors import NothingFound
 from recollect.health.retention import Retention
 from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.discovery import refresh
 from recollect.usage.totals import Totals
 
 
@@ -198,17 +199,7 @@ def _find_relatives(
 
 def refresh_state(transcripts: Iterable[Transcript]) -> list[Transcript]:
     """The transcripts as they are now; those that are gone are left out."""
-    return [current for each in transcripts if (current := _recheck(each)) is not None]
-
-
-def _recheck(transcript: Transcript) -> Transcript | None:
-    try:
-        status = transcript.path.lstat()
-    except OSError:
-        return None
-    return transcript._replace(
-        size=status.st_size, mtime_ns=status.st_mtime_ns, inode=status.st_ino
-    )
+    return [current for each in transcripts if (current := refresh(each)) is not None]
 
 
 def _moves(update: Update) -> bool:

@@ -27,6 +27,7 @@ from recollect.locations import resolve_roots
 from recollect.locations.project_names import PROJECTS_DIRECTORY
 from recollect.locations.references import LATEST
 from recollect.render.terminal import shorten
+from recollect.sources.stamps import is_present
 from recollect.store.data_directory import find_data_directory
 from recollect.sync.session_lists import list_indexed
 
@@ -110,7 +111,7 @@ def complete_session(ctx: click.Context, incomplete: str) -> list[CompletionItem
     offered = [CompletionItem(LATEST)] if LATEST.startswith(incomplete) else []
     for each in matching:
         path = Path(each.path)
-        if any(path.is_relative_to(project) for project in projects) and path.exists():
+        if any(path.is_relative_to(project) for project in projects) and is_present(each.path):
             offered.append(CompletionItem(each.id, help=_describe(each)))
         if len(offered) >= MAX_OFFERED:
             break

@@ -37,6 +37,7 @@ from recollect.render.views.sidecar_notices import list_sidecar_notices
 from recollect.render.views.turn_views import build_turn_views
 from recollect.render.views.whole_calls import show_whole_calls
 from recollect.session.session import Session
+from recollect.sources.safe_files import open_file
 
 
 def iter_session(
@@ -258,12 +259,11 @@ def _print_json(session: Session, turns: Sequence[int], options: _Options) -> No
 
 def _print_raw(session: Session, turns: Sequence[int] | None) -> None:
     """Write the lines of `turns`, or of the whole file, byte for byte."""
-    from recollect.locations import open_regular
     from recollect.reader import read_transcript
 
     path = Path(session.metadata.path or "")
     wanted = None if turns is None else _list_uuids(session, turns)
-    with open_regular(path, resolve=True) as file:
+    with open_file(path, resolve=True) as file:
         for record in read_transcript(path):
             span = record.span
             if span and (wanted is None or getattr(record, "uuid", None) in wanted):

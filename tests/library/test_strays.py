@@ -1,11 +1,11 @@
-"""Tests of recollect.sources.strays."""
+"""Tests of recollect.library.transcript_ends."""
 
 from pathlib import Path
 
 import pytest
 
 from recollect.errors import UnreadableInput
-from recollect.sources.strays import STRAY_LIMIT, is_stray
+from recollect.library.transcript_ends import STRAY_LIMIT, is_stray
 from tests.locations.trees import link, transcript, write
 
 SUMMARY = b'{"type":"summary","summary":"A short title","leafUuid":"u1"}\n'

@@ -1,34 +1,38 @@
-"""Tests of recollect.locations.safe_files."""
+"""Tests of recollect.sources.safe_files."""
 
 import os
 import socket
+from io import FileIO
 from pathlib import Path
 
 import pytest
 
 from recollect.errors import UnreadableInput
-from recollect.locations.safe_files import _open_descriptor, open_regular
+from recollect.sources.safe_files import open_file
+from recollect.sources.source import _open_descriptor, is_key_name
 from tests.locations.trees import link, needs_permissions, needs_pipes, write
 
 
 def refusal(path: Path, *, resolve: bool = False) -> str:
     """The message that comes instead of a file."""
     with pytest.raises(UnreadableInput) as caught:
-        open_regular(path, resolve=resolve)
+        open_file(path, resolve=resolve)
     return str(caught.value)
 
 
 def test_regular_file_is_read_as_it_is(tmp_path: Path) -> None:
     """The bytes come unchanged, and the descriptor is closed with the file."""
     content = bytes(range(256)) + b"\r\n\x1a"
-    with open_regular(write(tmp_path / "a.jsonl", content)) as file:
+    with open_file(write(tmp_path / "a.jsonl", content)) as file:
+        assert isinstance(file, FileIO)
         assert (file.read(), file.mode) == (content, "rb")
     assert file.closed
 
 
 def test_descriptor_is_not_inherited(tmp_path: Path) -> None:
     """A program that we start does not get the file."""
-    with open_regular(write(tmp_path / "a.jsonl")) as file:
+    with open_file(write(tmp_path / "a.jsonl")) as file:
+        assert isinstance(file, FileIO)
         assert os.get_inheritable(file.fileno()) is False
 
 
@@ -44,7 +48,7 @@ def test_link_is_refused(tmp_path: Path) -> None:
 def test_link_given_by_the_user_is_resolved(tmp_path: Path) -> None:
     """With `resolve` a link stands for what it leads to."""
     write(tmp_path / "a.jsonl", b"text")
-    with open_regular(link(tmp_path / "b.jsonl", "a.jsonl"), resolve=True) as file:
+    with open_file(link(tmp_path / "b.jsonl", "a.jsonl"), resolve=True) as file:
         assert file.read() == b"text"
 
 
@@ -129,7 +133,7 @@ def test_path_that_leads_nowhere_is_reported(
 def test_path_that_no_file_can_have_is_reported(tmp_path: Path, name: str, resolve: bool) -> None:
     """A path that Python itself rejects gives the same kind of error, with Python's reason."""
     with pytest.raises(UnreadableInput) as caught:
-        open_regular(tmp_path / name, resolve=resolve)
+        open_file(tmp_path / name, resolve=resolve)
     assert str(caught.value) == (
         f"Cannot read {tmp_path / name}: {caught.value.__cause__}. "
         "Check that the file is still there and that you may read it."
@@ -174,3 +178,12 @@ def next_descriptor() -> int:
     """The number that the next opened file gets, which is the lowest one not in use."""
     with Path(os.devnull).open("rb") as file:
         return file.fileno()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("123.0af3.key", True), ("123.KEY", True), (".key", True), ("123.json", False)],
+)
+def test_keys_are_told_by_their_suffix(name: str, expected: bool) -> None:
+    """The secret of a running process ends in `.key`, in whatever case."""
+    assert is_key_name(name) is expected

@@ -1,23 +1,23 @@
-"""Tests of recollect.locations.safe_files."""
+"""Tests of recollect.sources.safe_files."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from recollect.locations.safe_files import (
+from recollect.sources.safe_files import (
     Refusal,
     Refused,
     describe_error,
     find_directory,
     find_status,
     is_directory,
-    is_link,
     iter_tree,
     list_directory,
     refusal_of,
     resolve_links,
 )
+from recollect.sources.source import is_link
 from tests.locations.trees import link, needs_permissions, needs_pipes, write
 
 
