@@ -57,7 +57,7 @@ _FONTS: Final = (
 )
 
 
-class Look(NamedTuple):
+class TextStyle(NamedTuple):
     """The style of some text."""
 
     colour: str = _LETTERS
@@ -70,7 +70,7 @@ class Run(NamedTuple):
     """A run of text with the same style."""
 
     text: str
-    look: Look = Look()
+    look: TextStyle = TextStyle()
 
 
 Line = Sequence[Run]
@@ -122,8 +122,8 @@ def _capture_picker(terminal: Terminal) -> list[Line]:
 def _prompt(words: Sequence[str]) -> Line:
     shown = [word for word in words if word != "--no-pager"]
     return (
-        Run("$ ", Look(_PALETTE["green"])),
-        Run(" ".join(["recollect", *shown]), Look(is_bold=True)),
+        Run("$ ", TextStyle(_PALETTE["green"])),
+        Run(" ".join(["recollect", *shown]), TextStyle(is_bold=True)),
     )
 
 
@@ -137,25 +137,25 @@ def _read_line(line: str) -> Line:
     return [Run(each.text, _read_style(each.style)) for each in segments if each.text.strip("\n")]
 
 
-def _read_style(style: Style | None) -> Look:
+def _read_style(style: Style | None) -> TextStyle:
     if style is None:
-        return Look()
+        return TextStyle()
     number = style.color.number if style.color else None
     plain = _FAINT if style.dim else _LETTERS
     colour = plain if number is None else _PALETTE.get(_ORDER[number], plain)
-    return Look(colour, None, bool(style.bold), bool(style.italic))
+    return TextStyle(colour, None, bool(style.bold), bool(style.italic))
 
 
 def _read_cells(cells: Sequence[Char]) -> Line:
-    groups = groupby(cells, key=_read_look)
+    groups = groupby(cells, key=_read_text_style)
     return [Run("".join(cell.data for cell in group), look) for look, group in groups]
 
 
-def _read_look(cell: Char) -> Look:
+def _read_text_style(cell: Char) -> TextStyle:
     colour = _PALETTE.get(cell.fg, _LETTERS)
     if cell.reverse:
-        return Look(_GROUND, colour, cell.bold, cell.italics)
-    return Look(colour, None, cell.bold, cell.italics)
+        return TextStyle(_GROUND, colour, cell.bold, cell.italics)
+    return TextStyle(colour, None, cell.bold, cell.italics)
 
 
 def draw(lines: Sequence[Line]) -> str:
@@ -191,7 +191,7 @@ def _iter_elements(line: Line, top: int) -> Iterator[str]:
             column += measure(piece)
 
 
-def _draw_text(text: str, look: Look, position: tuple[float, int, float]) -> str:
+def _draw_text(text: str, look: TextStyle, position: tuple[float, int, float]) -> str:
     left, top, width = position
     style = ' font-weight="bold"' * look.is_bold + ' font-style="italic"' * look.is_italic
     return (

@@ -121,7 +121,7 @@ class EventRenderer:
 
     def _render(self, path: str, window: "TurnWindow") -> Iterator[str]:
         is_nested = window.source.kind is not TranscriptKind.SESSION
-        room = self._canvas.look.columns - (len(_NESTED) if is_nested else 0)
+        room = self._canvas.options.columns - (len(_NESTED) if is_nested else 0)
         lines = list(window.render(self._canvas, max(room, MIN_COLUMNS)))
         if not lines:
             return
@@ -137,7 +137,7 @@ class EventRenderer:
             name = safe_text(_name_subagent(source), single_line=True)
             line = Text.assemble(("  ↳ ", "magenta"), (name, "bold magenta"))
             yield ""
-            yield from self._canvas.fold(line, self._canvas.look.columns)
+            yield from self._canvas.fold(line, self._canvas.options.columns)
         elif len(self._windows) > 1:
             name = safe_text(source.session_id[:_ID_LENGTH], single_line=True)
             project = safe_text(source.project, single_line=True)
@@ -186,7 +186,7 @@ class TurnWindow:
                 yield from draw_turn_rule(view, canvas, columns)
                 yield from draw_prompt(view, canvas, columns)
                 continue
-            whole = show_whole_call(step, self._session) if canvas.look.is_full else step
+            whole = show_whole_call(step, self._session) if canvas.options.is_full else step
             lines = list(draw_step(whole, canvas, columns))
             if lines and (self._last_kind is not type(step) or isinstance(step, TextStep)):
                 yield ""
@@ -223,7 +223,7 @@ class TurnWindow:
 def render_notice(text: str, canvas: Canvas) -> Iterator[str]:
     """Render a message of Recollect itself between the steps of a session."""
     words = Text(safe_text(text, single_line=True), "dim")
-    lines = canvas.wrap(words, canvas.look.columns - 2)
+    lines = canvas.wrap(words, canvas.options.columns - 2)
     margin = canvas.styled("· ", "dim")
     return (line.rstrip() for line in indent(lines, margin, "  "))
 

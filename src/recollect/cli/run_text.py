@@ -210,7 +210,7 @@ class StreamRenderer:
         return self._windows[agent]
 
     def _room(self, agent: str | None) -> int:
-        columns = self._canvas.look.columns
+        columns = self._canvas.options.columns
         return columns if agent is None else max(columns - len(_NESTED), MIN_COLUMNS)
 
     def _announce(self, agent: str | None) -> Iterator[str]:
@@ -221,7 +221,7 @@ class StreamRenderer:
             shown = safe_text(name, single_line=True)
             line = Text.assemble(("  ↳ ", "magenta"), (shown, "bold magenta"))
             yield ""
-            yield from self._canvas.fold(line, self._canvas.look.columns)
+            yield from self._canvas.fold(line, self._canvas.options.columns)
         self._current = agent
 
     def _nest(self, agent: str | None, lines: list[str]) -> Iterator[str]:
@@ -310,9 +310,9 @@ class JsonPrinter:
 class TextPrinter:
     """Prints complete steps, and in a terminal also the one being written."""
 
-    def __init__(self, session: StreamSession, prompt: str | None, look: RenderOptions) -> None:
+    def __init__(self, session: StreamSession, prompt: str | None, options: RenderOptions) -> None:
         self._session = session
-        self._renderer = StreamRenderer(Canvas(look), session)
+        self._renderer = StreamRenderer(Canvas(options), session)
         self._screen = Screen()
         self._is_live = is_live()
         self._prompt = prompt

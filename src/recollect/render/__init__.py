@@ -1,1 +1,1 @@
-"""Data → what a person reads. Whatever comes out of a transcript is made safe here first."""
+"""Sessions as views, and views as HTML and terminal text. All transcript text is made safe here."""

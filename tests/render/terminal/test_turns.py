@@ -69,16 +69,16 @@ EDIT = replace(
 )
 
 
-def draw(view: TurnView, **look: object) -> list[str]:
+def draw(view: TurnView, **options: object) -> list[str]:
     """The lines of a turn below its rule."""
-    canvas = Canvas(replace(RenderOptions(columns=60, directory="/home/mina/pond"), **look))
+    canvas = Canvas(replace(RenderOptions(columns=60, directory="/home/mina/pond"), **options))
     _, *lines = (line.rstrip() for line in draw_turn(view, Session(), canvas, 60))
     return lines
 
 
-def draw_steps(*steps: Step, **look: object) -> list[str]:
+def draw_steps(*steps: Step, **options: object) -> list[str]:
     """The lines of steps below their prompt."""
-    return draw(replace(TURN, steps=steps), **look)[2:]
+    return draw(replace(TURN, steps=steps), **options)[2:]
 
 
 def draw_rule(view: TurnView, columns: int) -> str:

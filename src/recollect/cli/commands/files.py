@@ -36,12 +36,12 @@ _MIN_PATH_WIDTH = 16
 
 
 def iter_list(
-    changes: Sequence[FileChange], look: RenderOptions, *, with_sessions: bool
+    changes: Sequence[FileChange], render_options: RenderOptions, *, with_sessions: bool
 ) -> Iterator[str]:
     """Yield one line per change, and the totals."""
-    rows = [_make_cells(change, look, with_sessions=with_sessions) for change in changes]
+    rows = [_make_cells(change, render_options, with_sessions=with_sessions) for change in changes]
     widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
-    room = look.columns - sum(widths) - len(GAP) * len(widths)
+    room = render_options.columns - sum(widths) - len(GAP) * len(widths)
     sides = "<" * (len(widths) - 2) + ">>"
     for change, row in zip(changes, rows, strict=True):
         cells = [pad(*cell) for cell in zip(row, widths, sides, strict=True)]
@@ -51,9 +51,11 @@ def iter_list(
     yield describe_sum(changes)
 
 
-def describe_origin(change: FileChange, look: RenderOptions, *, with_sessions: bool) -> str:
+def describe_origin(
+    change: FileChange, render_options: RenderOptions, *, with_sessions: bool
+) -> str:
     """Return the time, the tool and the session of a change."""
-    when, *names, _, _ = _make_cells(change, look, with_sessions=with_sessions)
+    when, *names, _, _ = _make_cells(change, render_options, with_sessions=with_sessions)
     return GAP.join([when, *names])
 
 
@@ -73,11 +75,13 @@ def show_path(change: FileChange) -> str:
     return f"{shown} (new)" if change.action is FileAction.CREATE else shown
 
 
-def _make_cells(change: FileChange, look: RenderOptions, *, with_sessions: bool) -> list[str]:
+def _make_cells(
+    change: FileChange, render_options: RenderOptions, *, with_sessions: bool
+) -> list[str]:
     tool = f"{change.tool}, subagent" if change.agent_id else change.tool
     session = [label_id(change.session_id)]
     return [
-        format_time(parse_time(change.timestamp), look.zone),
+        format_time(parse_time(change.timestamp), render_options.zone),
         *(session if with_sessions else []),
         safe_text(tool, single_line=True),
         f"+{change.lines_added:,}",
@@ -92,17 +96,17 @@ def _paint(cells: Sequence[str]) -> list[str]:
 
 
 def iter_diffs(
-    changes: Sequence[FileChange], look: RenderOptions, *, with_sessions: bool
+    changes: Sequence[FileChange], render_options: RenderOptions, *, with_sessions: bool
 ) -> Iterator[str]:
     """Yield each change as a diff with a heading, and the totals."""
-    canvas = Canvas(look)
+    canvas = Canvas(render_options)
     for change in changes:
         title = Text.assemble(
             (show_path(change), "bold"),
             f"  {show_change(change.lines_added, change.lines_removed)}",
-            (f"  {describe_origin(change, look, with_sessions=with_sessions)}", "dim"),
+            (f"  {describe_origin(change, render_options, with_sessions=with_sessions)}", "dim"),
         )
-        yield from canvas.wrap(title, look.columns)
+        yield from canvas.wrap(title, render_options.columns)
         yield from map(str.rstrip, _draw(change, canvas))
         yield ""
     yield describe_sum(changes)
@@ -111,9 +115,9 @@ def iter_diffs(
 def _draw(change: FileChange, canvas: Canvas) -> Iterator[str]:
     for part in change.parts:
         if isinstance(part, Diff):
-            yield from draw_diff(part, canvas, canvas.look.columns)
+            yield from draw_diff(part, canvas, canvas.options.columns)
         else:
-            yield from draw_part(part, canvas, canvas.look.columns)
+            yield from draw_part(part, canvas, canvas.options.columns)
 
 
 SCHEMA = "recollect.files/2"
@@ -252,8 +256,8 @@ def _print(changes: Sequence[FileChange], options: _Options) -> None:
 
 
 def _iter_lines(changes: Sequence[FileChange], options: _Options) -> Iterator[str]:
-    look = RenderOptions(columns=count_columns(), is_coloured=wants_colour())
+    render_options = RenderOptions(columns=count_columns(), is_coloured=wants_colour())
     with_sessions = options["project"] is not None
     if options["diff"]:
-        return iter_diffs(changes, look, with_sessions=with_sessions)
-    return iter_list(changes, look, with_sessions=with_sessions)
+        return iter_diffs(changes, render_options, with_sessions=with_sessions)
+    return iter_list(changes, render_options, with_sessions=with_sessions)

@@ -208,13 +208,13 @@ def _make_printer(options: _Options) -> tuple[Callable[[AnyEvent], None], Callab
     from recollect.cli.follow_text import EventRenderer  # loads rich
     from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail
 
-    look = RenderOptions(
+    render_options = RenderOptions(
         columns=count_columns(),
         is_coloured=wants_colour(),
         tools=ToolDetail(options["tools"]),
         thinking=options["thinking"],
     )
-    renderer = EventRenderer(Canvas(look), options["turns"])
+    renderer = EventRenderer(Canvas(render_options), options["turns"])
     return lambda event: _print(renderer.feed(event)), lambda: _print(renderer.flush())
 
 

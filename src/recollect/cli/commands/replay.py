@@ -65,7 +65,7 @@ def command(
 
     if instant and speed is not None:
         raise UsageError("Use only one of --speed and --instant.")
-    look = RenderOptions(
+    render_options = RenderOptions(
         columns=count_columns(),
         is_coloured=wants_colour(),
         tools=ToolDetail(tools),
@@ -74,9 +74,9 @@ def command(
     pause = _Pause(None if instant else speed or 1.0)
     path = Path(file)
     if path.is_file() and is_stream_file(path):
-        _play_stream(path, look, pause)
+        _play_stream(path, render_options, pause)
     else:
-        _play_session(_find(file, claude_dirs), look, pause)
+        _play_session(_find(file, claude_dirs), render_options, pause)
     return 0
 
 
@@ -108,12 +108,12 @@ def _find(name: str, claude_dirs: tuple[Path, ...]) -> Transcript:
     return locate_file(path) if path.is_file() else find_named(name, claude_dirs)
 
 
-def _play_stream(path: Path, look: RenderOptions, pause: _Pause) -> None:
+def _play_stream(path: Path, render_options: RenderOptions, pause: _Pause) -> None:
     from recollect.cli.run_text import TextPrinter  # loads rich
     from recollect.launch.replaying import iter_paced, iter_stream
     from recollect.launch.stream_session import StreamSession
 
-    printer = TextPrinter(StreamSession(), None, look)
+    printer = TextPrinter(StreamSession(), None, render_options)
     for wait, item in iter_paced(iter_stream(path), pause.speed):
         if pause.is_due(wait):
             printer.flush()
@@ -122,19 +122,21 @@ def _play_stream(path: Path, look: RenderOptions, pause: _Pause) -> None:
     printer.finish()
 
 
-def _play_session(transcript: Transcript, look: RenderOptions, pause: _Pause) -> None:
-    for line in _iter_lines(transcript, look, pause):
-        click.echo(line, color=look.is_coloured)
+def _play_session(transcript: Transcript, render_options: RenderOptions, pause: _Pause) -> None:
+    for line in _iter_lines(transcript, render_options, pause):
+        click.echo(line, color=render_options.is_coloured)
 
 
-def _iter_lines(transcript: Transcript, look: RenderOptions, pause: _Pause) -> Iterator[str]:
+def _iter_lines(
+    transcript: Transcript, render_options: RenderOptions, pause: _Pause
+) -> Iterator[str]:
     from recollect.cli.follow_text import EventRenderer  # loads rich
     from recollect.launch.replaying import iter_paced, iter_session
     from recollect.live.live_events import Appended, CaughtUp, EventSubject
     from recollect.locations.transcript_files import name_of
     from recollect.render.terminal.canvas import Canvas
 
-    renderer = EventRenderer(Canvas(look), TURNS)
+    renderer = EventRenderer(Canvas(render_options), TURNS)
     yield from renderer.feed(CaughtUp())
     last, waiting = transcript, 0
     for wait, (source, record) in iter_paced(iter_session(transcript), pause.speed):

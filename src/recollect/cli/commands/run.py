@@ -203,11 +203,11 @@ def _make_printer(run: Run, options: _Options) -> Printer:
     session = StreamSession(lambda: read_clock().isoformat())
     if options["json_lines"]:
         return JsonPrinter(session, run.arguments)
-    look = RenderOptions(
+    render_options = RenderOptions(
         columns=count_columns(),
         is_coloured=wants_colour(),
         tools=ToolDetail(options["tools"]),
         thinking=options["thinking"],
         directory=run.directory or str(Path.cwd()),
     )
-    return TextPrinter(session, run.arguments[-1], look)
+    return TextPrinter(session, run.arguments[-1], render_options)

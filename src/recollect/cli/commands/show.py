@@ -43,13 +43,13 @@ from recollect.sources.safe_files import open_file
 def iter_session(
     session: Session,
     turns: Sequence[int],
-    look: RenderOptions,
+    render_options: RenderOptions,
     *,
     is_whole: bool,
     prompts_only: bool,
 ) -> Iterator[str]:
     """Yield the lines of `turns`, with a header if the whole session is shown."""
-    canvas = Canvas(look)
+    canvas = Canvas(render_options)
     for line in _iter_all(session, turns, canvas, is_whole=is_whole, prompts_only=prompts_only):
         yield line.rstrip()
 
@@ -62,11 +62,11 @@ def _iter_all(
     is_whole: bool,
     prompts_only: bool,
 ) -> Iterator[str]:
-    columns = canvas.look.columns
+    columns = canvas.options.columns
     if is_whole:
         yield from draw_head(session, canvas, columns)
         yield ""
-    for view in _iter_views(session, turns, is_full=canvas.look.is_full):
+    for view in _iter_views(session, turns, is_full=canvas.options.is_full):
         yield from _render_fork(session, view, canvas)
         if prompts_only:
             yield from draw_turn_rule(view, canvas, columns)
@@ -103,7 +103,7 @@ def _render_strays(session: Session, canvas: Canvas) -> Iterator[str]:
     if strays:
         yield canvas.styled("Subagents not started by a call in this session", "bold")
     for each in strays:
-        yield from draw_subagent(each, canvas, canvas.look.columns)
+        yield from draw_subagent(each, canvas, canvas.options.columns)
 
 
 class _Options(TypedDict):
@@ -225,7 +225,7 @@ def _iter_lines(
 ) -> Iterator[str]:
     from recollect.render.terminal.canvas import RenderOptions, ToolDetail
 
-    look = RenderOptions(
+    render_options = RenderOptions(
         columns=count_columns(),
         is_coloured=wants_colour(),
         tools=ToolDetail(options["tools"]),
@@ -234,7 +234,11 @@ def _iter_lines(
         directory=session.metadata.cwd,
     )
     return iter_session(
-        session, turns, look, is_whole=selection == TurnSelection(), prompts_only=options["prompts"]
+        session,
+        turns,
+        render_options,
+        is_whole=selection == TurnSelection(),
+        prompts_only=options["prompts"],
     )
 
 

@@ -1,6 +1,6 @@
-"""Views → HTML that a page may hold.
+"""Render views as HTML.
 
-Everything returns `Markup`, the type that says "safe in a page"; a plain `str` is always still to
-be escaped. No script, no style attribute and no remote resource ever comes out of here: what a
-page may not hold by its policy is not written in the first place.
+Everything returns `Markup`, the type for text that is safe in a page; a plain `str` is still to be
+escaped. The output never has a script, a style attribute or a remote resource: what the page's
+policy forbids is not written in the first place.
 """

@@ -1,13 +1,8 @@
-"""Text → HTML text: escaped, and with nothing hidden in it.
+"""Text and source code as HTML: escaped, highlighted, and with nothing hidden in it.
 
-Characters that reorder or hide text mislead a reader of a page just as they do on a terminal, so
-they are shown by name here too.
-
-Source text → lines of HTML, coloured by class.
-
-Pygments is asked for as few texts as possible: it is the slowest part of a page, so that long texts
-stay plain. Line numbers are attributes that the style sheet shows, and so are never copied along
-with the code.
+Characters that reorder or hide text mislead readers of a page as they do on a terminal, so they are
+shown by name here, too. Pygments is the slowest part of a page, so long texts are not highlighted.
+Line numbers are attributes that the style sheet shows, so they are not copied with the code.
 """
 
 from collections.abc import Sequence
@@ -23,17 +18,17 @@ if TYPE_CHECKING:
 
 
 def show_text(text: str) -> Markup:
-    """`text` to stand between tags or in a quoted attribute."""
+    """Escape `text`, for use between tags or in a quoted attribute."""
     return escape(safe_text(text))
 
 
 def show_block(text: str, css_class: str) -> Markup:
-    """`text` with its own line ends, in a block of class `css_class`."""
+    """Render `text` with its line breaks, in a block of class `css_class`."""
     return Markup('<pre class="{}">{}</pre>').format(css_class, show_text(text))
 
 
 MAX_COLOURED_LENGTH = 64_000
-"""Characters; Pygments takes about 100 ms for as much."""
+"""In characters; Pygments takes about 100 ms for that many."""
 MAX_COLOURED_LINE_LENGTH = 2_000
 """Minified files are not read line by line, and some lexers take very long for one line."""
 
@@ -47,7 +42,7 @@ def render_code(
     language: str | None = None,
     first_line: int | None = None,
 ) -> Markup:
-    """A block of code; numbered when `first_line` is known."""
+    """Render a block of code, with line numbers if `first_line` is known."""
     lines = colour_lines(text, path=path, language=language)
     if first_line is None:
         return Markup('<pre class="code"><code>{}</code></pre>').format(Markup("\n").join(lines))
@@ -63,7 +58,7 @@ def render_code(
 def colour_lines(
     text: str, *, path: str | None = None, language: str | None = None
 ) -> Sequence[Markup]:
-    """Each line of `text` as HTML; plain where its language is unknown or it is too long."""
+    """Render each line of `text`; not highlighted if its language is unknown or it is too long."""
     text = safe_text(text.removesuffix("\n"))
     lines = text.split("\n")
     is_long = len(text) > MAX_COLOURED_LENGTH or max(map(len, lines)) > MAX_COLOURED_LINE_LENGTH
@@ -101,8 +96,8 @@ def _lexer_by_path(file_name: str) -> "Lexer | None":
 def _colour(text: str, lexer: "Lexer") -> list[Markup]:
     from pygments.token import STANDARD_TYPES
 
-    # Put together as texts: a file has thousands of pieces, and joining safe texts one by one takes
-    # as long as finding them.
+    # Joined as strings: a file has thousands of pieces, and joining Markup one by one takes as long
+    # as finding them.
     lines: list[list[str]] = [[]]
     for token, value in lexer.get_tokens(text):
         css_class = STANDARD_TYPES.get(token) or STANDARD_TYPES.get(token.parent or token) or ""
@@ -115,7 +110,7 @@ def _colour(text: str, lexer: "Lexer") -> list[Markup]:
 
 
 def _wrap(piece: str, css_class: str) -> str:
-    """A piece, escaped; the class is one of Pygments' own."""
+    """Escape a piece; the class is one of Pygments'."""
     shown = show_text(piece)
     return (
         shown

@@ -1,13 +1,8 @@
-"""Output of programs → HTML, its colours as classes: a page may hold no style of its own.
+"""Render each kind of part as HTML.
 
-A change of a file → a table: both line numbers, the sign, the line with its colours.
-
-The lines of a hunk are coloured together, without their signs: a lexer needs the lines around a
-line to understand it, and old and new lines are near enough to each other for that.
-
-One function per kind of part → HTML.
-
-Structure and class names only: how it looks is for the style sheet of the page.
+Only structure and class names: the look is up to the style sheet, because a page may not have
+styles of its own. The lines of a hunk are highlighted together, without their signs: a lexer needs
+the lines around a line, and old and new ones are close enough for that.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -42,7 +37,7 @@ _EMPHASIS = ("bold", "dim", "italic", "underline", "strike", "reverse")
 
 
 def render_output(text: str, *, is_error: bool = False) -> Markup:
-    """A block of output; line ends of other systems count as our own."""
+    """Render program output; line breaks of other systems count as ours."""
     runs = Markup().join(
         _render_run(run, ink) for run, ink in iter_runs(text.replace("\r\n", "\n"))
     )
@@ -73,7 +68,7 @@ _CLASSES = {"+": "added", "-": "removed", " ": "kept"}
 
 
 def render_diff(diff: Diff) -> Markup:
-    """The change as a table under the name of its file."""
+    """Render a change as a table under the name of its file."""
     caption = (
         Markup("<figcaption>{}</figcaption>").format(show_text(diff.path)) if diff.path else ""
     )
@@ -92,7 +87,7 @@ def _iter_rows(hunk: Hunk, path: str | None, *, is_first: bool) -> Iterator[Mark
         yield _GAP.format(hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines)
     coloured = colour_lines("\n".join(line[1:] for line in hunk.lines), path=path)
     old, new = hunk.old_start, hunk.new_start
-    # A line that ends in a carriage return or is empty at the end may cost the colours a line.
+    # A line that ends in a carriage return, or is empty at the end, may have no highlighted line.
     for line, shown in zip(hunk.lines, coloured, strict=False):
         sign = line[:1] or " "
         if sign not in _CLASSES:
@@ -114,12 +109,12 @@ MAX_BLOCK_LENGTH = 200_000
 
 
 def render_parts(parts: Iterable[Part]) -> Markup:
-    """The parts one after the other."""
+    """Render parts one after the other."""
     return Markup("\n").join(render_part(part) for part in parts)
 
 
 def render_part(part: Part) -> Markup:
-    """`part` as a block of a page."""
+    """Render `part` as a block."""
     return _RENDERERS[type(part)](part)
 
 

@@ -1,7 +1,7 @@
-"""Turns and their steps → HTML, by the templates beside this module.
+"""Render turns and their steps as HTML, with the templates beside this module.
 
-What opens behind a tool call is left out unless it is asked for: a page of a long session would
-be fifty times its size otherwise. The call's line says where the rest is.
+The details of a tool call are left out unless requested: the page of a long session would be fifty
+times as large. The line of the call has a link to them.
 """
 
 from collections.abc import Callable
@@ -22,33 +22,33 @@ if TYPE_CHECKING:
 
 
 def say_in_english(words: str) -> str:
-    """The words of the templates as they stand: they are English."""
+    """Return the text of the templates unchanged: it is English."""
     return words
 
 
 class Frame(Struct, frozen=True, kw_only=True):
-    """What the page around a conversation decides."""
+    """What the page around a conversation determines."""
 
     address: str
-    """Where the session lies in the page's site; what is left out lies below it."""
+    """Path of the session on the site; details are at paths below it."""
     query: str = ""
-    """What follows the address of whatever lies below it, such as `?project=…`."""
+    """Query string for those paths, such as `?project=…`."""
     translate: Callable[[str], str] = say_in_english
     language: str = "en"
-    """Of units, such as those of a duration."""
+    """The language of units, such as those of a duration."""
     is_whole: bool = False
-    """Whether what opens behind a call is in the page itself, not fetched when it is opened."""
+    """Whether the details of calls are in the page itself, not fetched when they are opened."""
     show_cost: Callable[[TurnView], str] | None = None
-    """What a turn cost, in words; prices are not known here."""
+    """Formats the cost of a turn; prices are not known here."""
 
 
 def render_turn(turn: TurnView, frame: Frame) -> Markup:
-    """A turn with all of its steps."""
+    """Render a turn with all of its steps."""
     return _render("turn.html", turn=turn, frame=frame)
 
 
 def render_call(call: ToolStep, frame: Frame) -> Markup:
-    """What opens behind the line of a call."""
+    """Render the details of a call."""
     return _render("call.html", call=call, frame=frame)
 
 

@@ -1,8 +1,8 @@
-"""Images and documents → HTML, if they are what they say.
+"""Render images and documents, if they are what they claim to be.
 
-Only bytes that begin like a raster image are shown, and only as the type that they begin like: a
-picture that claims to be one and is a page or a drawing with script stays a line of text. The
-browser decodes them; a header that promises more than it may hold in memory is refused.
+Only bytes that start like a raster image are shown, and only as that type: a web page or a drawing
+with scripts that claims to be an image stays a line of text. The browser decodes images; one whose
+header claims more pixels than fit in memory is rejected.
 """
 
 import base64
@@ -28,7 +28,7 @@ _FRAME_HEADERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 def render_picture(picture: Picture) -> Markup:
-    """The image, a link that saves the document, or a line that says what there is."""
+    """Render an image, a link that saves a document, or a line that describes the data."""
     data = _decode(picture.data)
     kind = _recognise(data)
     name = picture.name or picture.media_type
@@ -64,7 +64,7 @@ def _recognise(data: bytes) -> str | None:
 
 
 def _count_pixels(data: bytes, kind: str) -> int:
-    """Width times height by the header; 0 where it stands deeper in the file."""
+    """Return width times height from the header; 0 if they are deeper in the file."""
     match kind:
         case "image/png":
             return int.from_bytes(data[16:20]) * int.from_bytes(data[20:24])
@@ -78,7 +78,7 @@ def _count_pixels(data: bytes, kind: str) -> int:
 
 
 def _count_jpeg_pixels(data: bytes) -> int:
-    """By the first frame header: markers follow each other, each with the length of its part."""
+    """Read the first frame header: markers follow each other, each with the length of its part."""
     place = 2
     while place + 9 < len(data) and data[place] == _MARKER:
         if data[place + 1] in _FRAME_HEADERS:
@@ -89,7 +89,7 @@ def _count_jpeg_pixels(data: bytes) -> int:
 
 
 def _count_webp_pixels(data: bytes) -> int:
-    """By the header of its first chunk, which has three forms."""
+    """Read the header of the first chunk, which has three forms."""
     match data[12:16]:
         case b"VP8X":
             return (int.from_bytes(data[24:27], "little") + 1) * (
@@ -106,7 +106,7 @@ def _count_webp_pixels(data: bytes) -> int:
 
 
 def _file_name(name: str | None) -> str:
-    """A name to save under: letters, digits and a few signs, whatever the transcript says."""
+    """Return a file name of letters, digits and a few signs, whatever the transcript says."""
     kept = "".join(c if c.isalnum() or c in "-_." else "_" for c in (name or "")[-80:])
     stem = kept.strip("._").removesuffix(".pdf") or "document"
     return f"{stem}.pdf"

@@ -1,8 +1,7 @@
-"""Markdown → HTML in three steps: comrak writes it, nh3 lets through what is on a list, Pygments
-colours the code.
+"""Markdown to HTML in three steps: comrak renders, nh3 sanitises, Pygments highlights code.
 
-Raw HTML in the Markdown comes out as text, because what a model wrote is to be read. Images are
-links: a page must not fetch anything from elsewhere just by being looked at.
+Raw HTML in the Markdown is shown as text, because what a model wrote is to be read. Images become
+links: a page must not fetch anything from elsewhere when it is opened.
 """
 
 import html
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 MAX_DEPTH = 60
-"""Levels of tags. nh3 takes time by the square of the depth: a minute at 100,000."""
+"""Levels of tags. nh3's time is quadratic in the depth: a minute at 100,000."""
 
 _TAGS = frozenset(
     "a blockquote br code del em h1 h2 h3 h4 h5 h6 hr input li ol p pre strong sub sup table tbody "
@@ -48,14 +47,14 @@ _CODE_BLOCK = re.compile(
 
 
 def render_markdown(text: str) -> Markup:
-    """`text` as a page may show it; as it stands when it is nested beyond reason."""
+    """Render `text` as safe HTML; as plain text if it is nested too deeply."""
     extensions, output = _options()
     written = comrak.render_markdown(safe_text(text), extensions, None, output)
     if _measure_depth(written) > MAX_DEPTH:
         return show_block(text, "plain")
     cleaned = _cleaner().clean(_IMAGE.sub(_link_image, written))
     if "&" in text:
-        # Written as `&#x202e;` a character gets past the first look.
+        # A character written as `&#x202e;` passes the first check.
         cleaned = safe_text(cleaned)
     return Markup(_CODE_BLOCK.sub(_colour, cleaned))  # noqa: S704 - nh3 has just cleaned it
 
@@ -99,7 +98,7 @@ def _measure_depth(written: str) -> int:
 
 
 def _link_image(image: re.Match[str]) -> str:
-    """The image as a link; both groups are escaped already."""
+    """Render an image as a link; both groups are escaped already."""
     address, words = image.groups()
     return f'<a href="{address}">{words or address}</a>'
 

@@ -1,7 +1,6 @@
-"""Session → lines of a terminal, with nothing in them that a terminal would obey.
+"""Sessions as lines for a terminal, with nothing in them that a terminal would execute.
 
-Making text safe costs nothing to import; what draws loads rich, and only commands that draw
-import it.
+Making text safe costs nothing to import; drawing loads rich, and only commands that draw import it.
 """
 
 from recollect.render.terminal.safe_text import (

@@ -1,9 +1,9 @@
-"""What a program printed → runs of safe text, each with the ink that it was printed in.
+"""Program output as runs of safe text, each with its style.
 
-Of all escape sequences only those for colours and emphasis (SGR) are understood; the rest is shown.
-Nothing is passed on: colours are reduced to the six hues of the terminal's own palette, which are
-made to be read, and a background becomes that hue reversed. So no text can be printed in the
-colour of its background, and none can be concealed.
+Only escape sequences for colours and emphasis (SGR) are understood; others are made visible. None
+is passed on: colours are reduced to the six hues of the terminal's own palette, which are readable,
+and a background becomes that hue reversed. So no text can have the colour of its background, and
+none can be hidden.
 """
 
 import re
@@ -23,13 +23,13 @@ _BY_NUMBER, _BY_RGB = 5, 2
 _FIRST_OF_CUBE, _FIRST_GREY, _LAST_COLOUR = 16, 232, 255
 _CUBE_LEVELS = (0, 95, 135, 175, 215, 255)
 _MIN_COLOUR = 48
-"""How far red, green and blue are apart in what is no grey."""
+"""Minimum distance of red, green and blue for a colour that is not grey."""
 _LIGHT = 160
-"""From here on a grey is white, for our purposes."""
+"""Greys from here on count as white."""
 
 
 class Ink(Struct, frozen=True, kw_only=True):
-    """How a run of text looks; a hue with `reverse` is a background of that hue."""
+    """The style of a run of text; a hue with `reverse` is a background of that hue."""
 
     hue: str | None = None
     bold: bool = False
@@ -41,14 +41,14 @@ class Ink(Struct, frozen=True, kw_only=True):
 
 
 class _Colour(Struct, frozen=True):
-    """A colour as far as it is kept: a hue, or else a light or a dark grey."""
+    """A simplified colour: a hue, or a light or dark grey."""
 
     hue: str | None
     is_light: bool
 
 
 class _State(Struct, frozen=True, kw_only=True):
-    """What the sequences so far have set."""
+    """The state set by the sequences so far."""
 
     foreground: _Colour | None = None
     background: _Colour | None = None
@@ -79,17 +79,17 @@ _PALETTE = {
 
 
 def iter_runs(text: str) -> Iterator[tuple[str, Ink]]:
-    """Yield stretches of safe text with their ink."""
+    """Yield runs of safe text with their style."""
     state = _State()
     pieces = _SGR.split(text)
     for piece, parameters in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
         if piece:
-            yield safe_text(piece), _settle(state)
+            yield safe_text(piece), _choose_ink(state)
         state = _apply(state, parameters)
 
 
-def _settle(state: _State) -> Ink:
-    """The ink for a state, such that its text can be told from what is behind it."""
+def _choose_ink(state: _State) -> Ink:
+    """Return the style for a state, such that text and background differ."""
     ink, front, back = state.ink, state.foreground, state.background
     if back is not None and (back.hue or back.is_light):
         return replace(ink, hue=back.hue, reverse=True)
@@ -111,7 +111,7 @@ def _apply(state: _State, parameters: str) -> _State:
 
 
 def _take_details(codes: Iterator[str]) -> list[int]:
-    """The numbers behind 38 or 48 in the common spelling, where each stands as a code."""
+    """Return the numbers after 38 or 48 in the common form, where each is a code of its own."""
     numbers = (int(code) if code.isdecimal() else 0 for code in codes)
     kind = next(numbers, 0)
     wanted = {_BY_NUMBER: 1, _BY_RGB: 3}.get(kind, 0)
@@ -145,7 +145,7 @@ def _set_colour(state: _State, colour: _Colour | None, *, is_background: bool) -
 
 
 def _find_colour(number: int) -> _Colour | None:
-    """The colour with this number among the 256."""
+    """Return the colour with this number in the 256-colour palette."""
     if number < _FIRST_OF_CUBE:
         return _Colour(_HUES[number % 8], is_light=number in (7, 15)) if number else None
     if number < _FIRST_GREY:

@@ -1,10 +1,8 @@
-"""How much of a session is drawn, and for what terminal.
+"""Render options, and the canvas that turns drawings into lines for a terminal.
 
-The one place where drawings become characters for a terminal.
-
-Whatever was drawn, each line leaves as safe text and colours of our own: rich is used for layout
-and emphasis only, links and controls that it might add are dropped, and text is made safe once
-more, because entities in Markdown can put back what was taken out before it was parsed.
+Whatever is drawn, each line leaves as safe text with our own colours: rich is used for layout and
+emphasis only, links and controls that it might add are dropped, and text is made safe a second
+time, because entities in Markdown can restore what was removed before parsing.
 """
 
 import io
@@ -27,34 +25,34 @@ from recollect.render.terminal.safe_text import safe_text
 
 
 class ToolDetail(StrEnum):
-    """How much is shown of tool calls."""
+    """How much of tool calls is shown."""
 
     NONE = "none"
-    """How many there were."""
+    """Only their number."""
     BRIEF = "brief"
-    """A line each, and the beginning of what they changed or why they failed."""
+    """A line each, and the start of what they changed or why they failed."""
     FULL = "full"
-    """All that went in and came out."""
+    """Complete input and output."""
 
 
 class RenderOptions(Struct, frozen=True, kw_only=True):
-    """What to draw, and how."""
+    """What to render, and how."""
 
     columns: int = 80
     is_coloured: bool = False
     tools: ToolDetail = ToolDetail.BRIEF
     thinking: bool = False
-    """Whether thoughts are shown whole, instead of their first line."""
+    """Whether thinking is shown completely, not only its first line."""
     subagents: bool = False
-    """Whether subagents are unfolded where they were started."""
+    """Whether subagents are shown where they were started."""
     zone: tzinfo | None = None
-    """Whose clock; None for the local one."""
+    """The time zone; None for local time."""
 
     directory: str | None = None
-    """Where the session took place: paths below it are shown from there, unless all is wanted."""
+    """The session's directory: paths below it are relative, unless everything is shown."""
 
     def show_path(self, path: str) -> str:
-        """`path`, without the directory that most paths of a session begin with."""
+        """Return `path` relative to the session's directory."""
         if self.directory is None or self.is_full:
             return path
         shorter = path.removeprefix(self.directory)
@@ -68,10 +66,10 @@ class RenderOptions(Struct, frozen=True, kw_only=True):
 
 TAB = 4
 MIN_COLUMNS = 16
-"""However deep subagents are nested, their text is not squeezed below this."""
+"""Minimum width of text, however deep subagents are nested."""
 
 MAX_BRIEF = 10
-"""Lines of a change or a failure that are shown where not all is wanted."""
+"""Maximum lines of a change or failure unless everything is shown."""
 
 _STYLES = {
     "markdown.h1": "bold underline",
@@ -94,13 +92,13 @@ _STYLES = {
 
 
 class Canvas:
-    """Draws for one look."""
+    """Draws with given options."""
 
-    def __init__(self, look: RenderOptions) -> None:
-        self.look = look
+    def __init__(self, options: RenderOptions) -> None:
+        self.options = options
         self._console = Console(
             file=io.StringIO(),
-            width=look.columns,
+            width=options.columns,
             height=1,
             color_system=None,
             legacy_windows=False,
@@ -113,16 +111,16 @@ class Canvas:
 
     def draw(self, drawing: RenderableType, columns: int) -> Iterator[str]:
         """Yield the lines of anything that rich can lay out."""
-        options = self._console.options.update(width=columns, height=None, highlight=False)
-        for line in self._console.render_lines(drawing, options, pad=False):
+        layout = self._console.options.update(width=columns, height=None, highlight=False)
+        for line in self._console.render_lines(drawing, layout, pad=False):
             yield self._finish(_strip_end(line))
 
     def wrap(self, text: Text, columns: int) -> Iterator[str]:
-        """Yield the lines of words, broken between them."""
+        """Yield lines of text, wrapped between words."""
         yield from self.draw(text, columns) if text else ("",)
 
     def fold(self, text: Text, columns: int) -> Iterator[str]:
-        """Yield one line in as many as it needs, cut where the room ends: spaces matter in code."""
+        """Yield a line cut into as many as it needs, at any character: spaces matter in code."""
         if "\t" in text.plain:
             text = text.copy()
             text.expand_tabs(TAB)
@@ -135,18 +133,18 @@ class Canvas:
         yield from map(self.line, text.divide(places[:-1]))
 
     def line(self, text: Text) -> str:
-        """A line that fits already."""
-        # On its own, rich draws the parts of a text in their styles but not the text in its own.
+        """Return a line that fits already."""
+        # rich draws the spans of a text in their styles, but not a text in its own.
         whole = Text().append_text(text) if text.style else text
         return self._finish(whole.render(self._console))
 
     def styled(self, words: str, style: str) -> str:
-        """Safe, single-line words in one style."""
+        """Return safe, single-line text in one style."""
         return self.line(Text(words, style))
 
     def _finish(self, segments: Iterable[Segment]) -> str:
         shown = [segment for segment in segments if not segment.control]
-        if not self.look.is_coloured:
+        if not self.options.is_coloured:
             return safe_text("".join(segment.text for segment in shown), single_line=True)
         return "".join(
             _paint(safe_text(segment.text, single_line=True), segment.style) for segment in shown
@@ -154,7 +152,7 @@ class Canvas:
 
 
 def _strip_end(line: Sequence[Segment]) -> Sequence[Segment]:
-    """The line without the blanks that a table is filled up with."""
+    """Return the line without the padding of a table."""
     end = len(line)
     while end and not line[end - 1].text.strip() and not _is_filled(line[end - 1].style):
         end -= 1
@@ -173,7 +171,7 @@ def _paint(text: str, style: Style | None) -> str:
 
 
 def indent(lines: Iterable[str], first: str, rest: str | None = None) -> Iterator[str]:
-    """Yield `lines` behind a margin, which may differ in the first of them."""
+    """Yield `lines` with a margin, which may differ for the first one."""
     margin = first
     for line in lines:
         yield margin + line

@@ -1,8 +1,8 @@
-"""Markdown by a person or a model → lines, with its emphasis and nothing lost.
+"""Render Markdown as lines, with its emphasis and nothing lost.
 
-Markdown has ways to hide words from a reader: comments, definitions, titles of links, cells beyond
-the last column. Here tags are text, definitions are paragraphs, addresses are written out, and
-text whose drawing would lack a single letter of it is shown as it was written instead.
+Markdown can hide text from a reader: comments, definitions, titles of links, cells beyond the last
+column. Here tags are text, definitions are paragraphs, URLs are written out, and if the drawing
+would lack a single letter, the text is shown as it was written.
 """
 
 import re
@@ -24,14 +24,14 @@ from recollect.render.terminal.safe_text import safe_text
 from recollect.render.terminal.source_code import highlight
 
 MAX_LENGTH = 100_000
-"""Characters of Markdown that are laid out; longer text is shown as it is, which takes no time."""
+"""Maximum length of Markdown in characters; longer text is shown as it is, which takes no time."""
 
 _OUR_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _CODE_MARGIN = "  "
 
 
 def draw_prose(text: str, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield the lines of `text` as Markdown, or as it is where that would hide something."""
+    """Yield the lines of `text` as Markdown, or as it is if that would hide something."""
     text = safe_text(text.replace("\r\n", "\n")).strip("\n")
     if len(text) <= MAX_LENGTH:
         lines = _trim(list(canvas.draw(_Prose(text), columns)))
@@ -42,7 +42,7 @@ def draw_prose(text: str, canvas: Canvas, columns: int) -> Iterator[str]:
 
 
 def draw_plain(text: str, canvas: Canvas, columns: int, style: str = "") -> Iterator[str]:
-    """Yield the lines of `text` as it is written, wrapped between words."""
+    """Yield the lines of `text` as written, wrapped between words."""
     for line in safe_text(text.replace("\r\n", "\n")).strip("\n").split("\n"):
         yield from canvas.wrap(Text(line, style, tab_size=TAB), columns)
 
@@ -57,13 +57,13 @@ def _count_letters(text: str) -> Counter[str]:
 
 
 class _LeftHeading(Heading):
-    """A heading where reading starts; rich would centre the largest."""
+    """A left-aligned heading; rich would centre the largest."""
 
     LEVEL_ALIGN: ClassVar = {}
 
 
 class _Code(CodeBlock):
-    """A block of code on the terminal's own ground, with the language that it claims to be in."""
+    """A code block without a background, with the language that it claims to be in."""
 
     @classmethod
     def create(cls, markdown: Markdown, token: Token) -> "_Code":
@@ -80,7 +80,7 @@ class _Code(CodeBlock):
 
 
 class _Item(ListItem):
-    """An item whose text begins close to its bullet, or to its number and a dot."""
+    """A list item whose text starts right after its bullet or number."""
 
     def render_bullet(self, console: Console, options: ConsoleOptions) -> RenderResult:
         style = console.get_style("markdown.item.bullet")
@@ -104,7 +104,7 @@ class _Item(ListItem):
 
 
 class _FoldingTable(TableElement):
-    """A table that breaks long words rather than cutting them off."""
+    """A table that breaks long words instead of cutting them off."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         table = Table(
@@ -120,7 +120,7 @@ class _FoldingTable(TableElement):
 
 
 class _Prose(Markdown):
-    """Markdown that shows what rich would pass over."""
+    """Markdown that shows what rich would skip."""
 
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {
         **Markdown.elements,
@@ -138,16 +138,16 @@ class _Prose(Markdown):
 
 def _make_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
-    # Links by reference keep their brackets, so that the definitions behind them can be seen too.
+    # Reference links keep their brackets, so that their definitions stay visible, too.
     parser.disable("reference")
-    # As written: an address that is encoded or decoded is no longer the one that was given.
+    # As written: an encoded or decoded URL is no longer the one that was given.
     parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
     parser.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
     return parser
 
 
 def _rewrite(tokens: Iterable[Token]) -> Iterator[Token]:
-    """Yield tokens that rich shows completely: entities are harmless, images and links are text."""
+    """Yield tokens that rich shows completely: entities are safe, images and links are text."""
     for token in tokens:
         token.content = safe_text(token.content)
         token.info = safe_text(token.info, single_line=True)
@@ -168,7 +168,7 @@ def _address_of(token: Token) -> str:
 
 
 def _join_autolinks(tokens: Iterable[Token]) -> Iterator[Token]:
-    """Yield `tokens`; of a link whose text is its address, that text only."""
+    """Yield `tokens`; for a link whose text is its URL, only the text."""
     waiting: list[Token] = []
     for token in tokens:
         if token.type == "link_open" or waiting:

@@ -1,8 +1,8 @@
-"""Text that nobody vouches for → text that a terminal may show.
+"""Make untrusted text safe for a terminal.
 
-Knows which characters make a terminal act, reorder or hide text; refuses to know colours and
-layout. They are replaced by a visible name rather than dropped, because a hidden instruction is
-something a reader wants to see. Pipes get the same: their end is usually a terminal again.
+Knows which characters make a terminal act, reorder or hide text, and nothing about colours and
+layout. They are replaced by a visible name, not dropped, because a reader wants to see hidden
+instructions. Pipes get the same: they usually end at a terminal, too.
 """
 
 import re
@@ -10,7 +10,7 @@ import unicodedata
 
 ESCAPE_SIGN = "␛"
 
-_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but for tab and line feed, DEL, C1
+_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 except tab and line feed, DEL, C1
 _SELECTORS = "\ufe00-\ufe0f"
 _MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 _JOINERS = "\u200c\u200d"
@@ -20,18 +20,18 @@ _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _ASCII_UNSAFE = re.compile(f"[{_CONTROLS}]")
 _UNSAFE = (
     f"[{_CONTROLS}"
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # direction: text that reads as another
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # direction: text that looks like another
     "\u00ad\u034f\u180b-\u180f\u200b\u2028\u2029\u2060-\u2065\ufeff\ufff0-\ufffb"  # invisible
-    "\u115f\u1160\u17b4\u17b5\u3164\uffa0\U0001d173-\U0001d17a"  # invisible letters and notes
-    "\ud800-\udfff"  # lone surrogates, which no output can encode
+    "\u115f\u1160\u17b4\u17b5\u3164\uffa0\U0001d173-\U0001d17a"  # invisible letters and annotations
+    "\ud800-\udfff"  # lone surrogates, which cannot be encoded
     "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"  # tags: a whole hidden alphabet
     "]"
-    # What joins or varies letters is needed by many scripts, but not behind nothing, ASCII or each
-    # other: in a row they are an alphabet of their own that nobody sees.
+    # Many scripts need joiners and variation selectors, but not at the start, after ASCII or after
+    # each other: in a row they form a hidden alphabet.
     f"|(?:\\A|(?<=[\x00-\x7f{_JOINERS}]))[{_JOINERS}]"
     f'|(?:\\A|(?<=[\x00-"$-)+-/:-\x7f{_SELECTORS}]))[{_SELECTORS}]'
     f"|(?:\\A|(?<![{_IDEOGRAPHS}]))[\U000e0100-\U000e01ef]"
-    # No script stacks more accents than these; towers of them cover the lines above.
+    # No script stacks more accents than this; towers of them cover the lines above.
     f"|(?<=[{_MARKS}]{{4}})[{_MARKS}]"
 )
 _LINE_BREAKS = re.compile("[\t\n]")
@@ -40,11 +40,11 @@ _ELLIPSIS = "…"
 
 
 def safe_text(text: str, *, single_line: bool = False) -> str:
-    """`text` with a visible form in place of everything that could drive a terminal.
+    """Replace everything in `text` that could control a terminal by a visible form.
 
     Line feeds and tabs stay, unless the text has to fit on a `single_line`.
     """
-    # Compiling what most texts do not need takes milliseconds, and `re` remembers it once it has.
+    # Compiling what most texts do not need takes milliseconds, and `re` caches it.
     pattern = _ASCII_UNSAFE if text.isascii() else re.compile(_UNSAFE)
     safe = pattern.sub(_show, text)
     return _LINE_BREAKS.sub(_show, safe) if single_line else safe
@@ -56,17 +56,17 @@ def _show(match: re.Match[str]) -> str:
 
 
 def restore_text(text: str) -> str:
-    """The text that `safe_text` shows like this, for what comes back from where it was shown."""
+    """Return the original of a text made safe by `safe_text`."""
     return _SHOWN.sub(lambda found: chr(int(found[1], 16)) if found[1] else "\x1b", text)
 
 
 def measure(text: str) -> int:
-    """How many columns safe, single-line `text` takes in a terminal."""
+    """Return how many columns safe, single-line `text` takes."""
     return len(text) if text.isascii() else sum(map(_columns_of, text))
 
 
 def shorten(text: str, columns: int) -> str:
-    """Safe, single-line `text` in at most `columns`, its middle left out: both ends tell most."""
+    """Shorten safe, single-line `text` to `columns` in the middle: both ends matter."""
     if measure(text) <= columns:
         return text
     room = max(columns - 1, 0)
@@ -75,7 +75,7 @@ def shorten(text: str, columns: int) -> str:
 
 
 def clip(text: str, columns: int) -> str:
-    """Safe, single-line `text` in at most `columns`, its end left out: titles say most first."""
+    """Shorten safe, single-line `text` to `columns` at its end: titles start with what matters."""
     return text if measure(text) <= columns else _take(text, max(columns - 1, 0)) + _ELLIPSIS
 
 
@@ -95,5 +95,5 @@ def _columns_of(character: str) -> int:
 
 
 def _is_mark(character: str) -> bool:
-    # The emoji selector is the one mark that takes room: it makes a narrow sign a wide one.
+    # The emoji selector is the one mark that takes space: it makes a narrow character wide.
     return unicodedata.category(character) in {"Mn", "Me"} and character != _EMOJI_SELECTOR

@@ -1,9 +1,7 @@
-"""Source text → lines in the terminal's own colours.
+"""Source code and changes of files, in the terminal's own colours.
 
-Knows how to find a language by name or path. Highlighting is a courtesy: long text, long lines and
-unknown languages are shown plain, because a lexer may take seconds for what nobody will read.
-
-A change of a file → its lines with numbers, signs and colours.
+Languages are found by name or path. Highlighting is optional: long text, long lines and unknown
+languages stay plain, because a lexer may take seconds for what nobody will read.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +21,7 @@ from recollect.render.terminal.safe_text import safe_text
 MAX_HIGHLIGHTED = 64_000
 MAX_LINE_LENGTH = 2_000
 
-# Only hues that can be read on a dark and on a light ground.
+# Only hues that are readable on dark and light backgrounds.
 _THEME = ANSISyntaxTheme(
     {
         Token: Style(),
@@ -53,8 +51,8 @@ _THEME = ANSISyntaxTheme(
 
 
 def highlight(text: str, *, language: str | None = None, path: str | None = None) -> Text:
-    """Safe `text`, with colours if its language is known and it is not too long."""
-    # Lexers would do it too, and then nothing would be as long as before.
+    """Return safe `text`, highlighted if its language is known and it is not too long."""
+    # Lexers would do it too, and then lengths would differ.
     text = text.expandtabs(TAB)
     name = language or _guess(path)
     is_short = len(text) <= MAX_HIGHLIGHTED and max(map(len, text.split("\n"))) <= MAX_LINE_LENGTH
@@ -62,12 +60,12 @@ def highlight(text: str, *, language: str | None = None, path: str | None = None
         return Text(text)
     shown = Syntax("", name, theme=_THEME, tab_size=TAB).highlight(text)
     shown.rstrip()
-    # A lexer may drop what it does not understand, such as blank lines at an end.
+    # A lexer may drop what it does not understand, such as blank lines at the end.
     return shown if shown.plain == text.rstrip() else Text(text)
 
 
 def draw_code(part: Code, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield the lines of a piece of source, numbered if the number of its first is known."""
+    """Yield lines of source code, numbered if the number of the first is known."""
     text = safe_text(part.text.replace("\r\n", "\n")).rstrip("\n")
     shown = highlight(text, language=part.language, path=part.path)
     lines = shown.split("\n", allow_blank=True)
@@ -91,18 +89,18 @@ def _guess(path: str | None) -> str | None:
 
 
 MAX_DIGITS = 7
-"""Longer line numbers are nonsense and may stand out; they shall not take the room of the text."""
+"""Longer line numbers are nonsense; they may stick out, but must not take space from the text."""
 
 MIN_SIMILARITY = 0.4
-"""How much of two lines must be the same for the rest to be pointed out."""
+"""How similar two lines must be for their differences to be marked."""
 
 _STYLES = {"+": "green", "-": "red"}
 _SIGNS = ("+", "-", " ")
 
 
 def draw_diff(part: Diff, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield the lines of a patch, each with its number in the file that it stands in."""
-    # A fragment is compared with another: where in the file it lies is not known.
+    """Yield the lines of a patch, each with its line number."""
+    # A fragment is compared with another: its position in the file is unknown.
     last = 0 if part.is_fragment else max(map(_last_number, part.hunks), default=0)
     width = min(len(str(last)), MAX_DIGITS) + 1 if last else 0
     for place, hunk in enumerate(part.hunks):
@@ -116,14 +114,14 @@ def draw_diff(part: Diff, canvas: Canvas, columns: int) -> Iterator[str]:
 
 
 def describe_change(part: Diff) -> str:
-    """How much a patch changes, such as `new file, +3 -0`."""
+    """Return the size of a change, such as `new file, +3 -0`."""
     count = count_patch_lines(part.hunks)
     change = show_change(count.added, count.removed)
     return f"new file, {change}" if part.is_new_file else change
 
 
 def show_change(added: int, removed: int) -> str:
-    """Lines added and removed, such as `+3 -1`."""
+    """Return the lines added and removed, such as `+3 -1`."""
     return f"+{added:,} -{removed:,}"
 
 
@@ -132,7 +130,7 @@ def _last_number(hunk: Hunk) -> int:
 
 
 def _iter_numbered(hunk: Hunk) -> Iterator[tuple[int | None, str]]:
-    """Yield the lines of a hunk; removed ones are counted in the file as it was."""
+    """Yield the lines of a hunk; removed ones have the numbers of the old file."""
     old, new = hunk.old_start, hunk.new_start
     for line in hunk.lines:
         sign = line[:1]
@@ -145,9 +143,9 @@ def _iter_numbered(hunk: Hunk) -> Iterator[tuple[int | None, str]]:
 
 
 def _find_changed(lines: Sequence[str]) -> dict[int, slice]:
-    """For lines that only changed in part, by their row, the characters that did.
+    """Return the characters that changed in lines that changed partly, by row.
 
-    Only as many removed lines followed by as many added ones can be compared one by one.
+    Only an equal number of removed and added lines can be compared one by one.
     """
     found: dict[int, slice] = {}
     rows = [
@@ -174,7 +172,7 @@ def _count_alike(one: str, other: str) -> int:
 
 
 def _mark(line: str, changed: slice | None) -> Text:
-    """The words of a line in its colour, what changed in it reversed."""
+    """Return the text of a line in its colour, with changes reversed."""
     sign, words = line[:1], line[1:] if line[:1] in _SIGNS else line
     style = _STYLES.get(sign, "")
     if changed is None:

@@ -1,4 +1,4 @@
-"""One function for each kind of part: part → lines."""
+"""Render each kind of part as lines for a terminal."""
 
 import binascii
 from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ _WORD_STYLES = {
 
 
 def draw_part(part: Part, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield the lines of any part, none of them wider than `columns`."""
+    """Yield the lines of a part, none wider than `columns`."""
     return _DRAW[type(part)](part, canvas, columns)
 
 
@@ -68,7 +68,7 @@ def _draw_json(part: Json, canvas: Canvas, columns: int) -> Iterator[str]:
 
 
 def _draw_output(part: Output, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield what a program printed, in its colours; what it wrote as an error keeps to red."""
+    """Yield the output of a program in its colours; errors are red."""
     line = Text()
     for words, ink in iter_runs(part.text.replace("\r\n", "\n").strip("\n")):
         style = _style_of(ink) or ("red" if part.is_error else "")
@@ -112,7 +112,7 @@ def _draw_entries(part: Entries, canvas: Canvas, columns: int) -> Iterator[str]:
 
 
 def _describe_entry(entry: Entry) -> Text:
-    """Where, and then what stands there; a listing of paths has nothing to say twice."""
+    """Return the location, and then the text; a list of paths does not repeat them."""
     line = Text()
     place = entry.path or entry.url or ""
     if place and place != entry.text:
@@ -131,7 +131,7 @@ def _draw_fields(part: Fields, canvas: Canvas, columns: int) -> Iterator[str]:
     names = [_one_line(name) for name, _ in part.fields]
     width = min(max(map(measure, names), default=0), _MAX_NAME_WIDTH, columns // 3)
     for name, (_, value) in zip(names, part.fields, strict=True):
-        # A name that is too long gets a line of its own instead of an end that nobody sees.
+        # A name that is too long gets a line of its own instead of being cut.
         is_long = measure(name) > width
         if is_long:
             yield from canvas.fold(Text(name, "dim"), columns)
@@ -177,7 +177,7 @@ def _describe_size(data: str) -> str:
 
 
 def _hang(sign: str, style: str, words: Text, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield words behind a sign, their further lines below the first word."""
+    """Yield text after a sign, with further lines aligned to the first word."""
     lines = canvas.wrap(words, max(columns - 2, 1))
     yield from indent(lines, canvas.styled(sign, style) + " ", "  ")
 

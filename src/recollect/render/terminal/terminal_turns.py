@@ -1,17 +1,7 @@
-"""The times of records as a clock on the wall shows them.
+"""Render a session as lines for a terminal: header, turns, prompts, steps and tool calls.
 
-What a session is, in a few lines above its turns.
-
-The steps of a turn that are no tool calls: what was said, thought and noted.
-
-A tool call → one line about it, and behind a margin as much of it as is wanted.
-
-What opened a turn → a rule with its facts, the words behind a bar, and what came with them.
-
-A session → the lines that a reader sees, turn by turn.
-
-Lines are made as they are asked for: of a session of ten thousand messages the first page is
-there as soon as its first turns are drawn.
+Lines are made on demand: the first page of a session of ten thousand messages is there as soon as
+its first turns are drawn.
 """
 
 from collections import Counter
@@ -66,14 +56,14 @@ def draw_head(session: Session, canvas: Canvas, columns: int) -> Iterator[str]:
     about = session.metadata
     title = take_line(about.title or about.first_prompt or "(no title)")
     yield from canvas.wrap(Text(safe_text(title, single_line=True), "bold"), columns)
-    for facts in (_list_facts(session, canvas.look), _list_figures(session)):
+    for facts in (_list_facts(session, canvas.options), _list_figures(session)):
         known = [safe_text(fact, single_line=True) for fact in facts if fact]
         for line in _fill(known, columns):
             yield from canvas.wrap(Text(line, "dim"), columns)
 
 
 def _fill(facts: Sequence[str], columns: int) -> Iterator[str]:
-    """Yield lines of facts, broken between them as long as each fits a line."""
+    """Yield lines of facts, wrapped between facts if each fits a line."""
     line = ""
     for fact in facts:
         longer = join_facts(line, fact)
@@ -84,9 +74,9 @@ def _fill(facts: Sequence[str], columns: int) -> Iterator[str]:
     yield line
 
 
-def _list_facts(session: Session, look: RenderOptions) -> list[str | None]:
+def _list_facts(session: Session, options: RenderOptions) -> list[str | None]:
     about = session.metadata
-    when = format_time_range(parse_time(about.created), parse_time(about.last_active), look.zone)
+    when = format_time_range(parse_time(about.created), parse_time(about.last_active), options.zone)
     return [about.id, about.cwd, about.git_branch, when]
 
 
@@ -105,7 +95,7 @@ def _list_figures(session: Session) -> list[str | None]:
 
 
 def _list_costs(metrics: Metrics) -> list[str]:
-    """The cost that an old client noted, and ours beside it."""
+    """Return the cost recorded by an old client, and ours."""
     if metrics.client_cost_usd is None:
         return []
     noted = f"{format_dollars(metrics.client_cost_usd, 4)} noted by the client"
@@ -134,7 +124,7 @@ _NOTICES = {
 
 
 def draw_text(step: TextStep, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield what was said; what a person said in between has the bar of a prompt."""
+    """Yield a text; a user's text between replies has the bar of a prompt."""
     margin = INDENT if step.role == "assistant" else canvas.styled(BAR, "cyan")
     for number, part in enumerate(step.parts):
         if number:
@@ -143,10 +133,10 @@ def draw_text(step: TextStep, canvas: Canvas, columns: int) -> Iterator[str]:
 
 
 def draw_thinking(step: ThinkingStep, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield a thought whole, or folded to its first line."""
+    """Yield thinking completely, or only its first line."""
     sign = canvas.styled("∴ ", "dim")
     room = columns - 2
-    if canvas.look.thinking:
+    if canvas.options.thinking:
         text = step.text or "(a thought of which only the signature was kept)"
         yield from indent(draw_plain(text, canvas, room, "dim italic"), sign, INDENT)
         return
@@ -159,7 +149,7 @@ def draw_thinking(step: ThinkingStep, canvas: Canvas, columns: int) -> Iterator[
 
 
 def draw_notice(step: NoticeStep, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield a notice: a line across for a compaction, a sign and a title for others."""
+    """Yield a notice: a rule for a compaction, a sign and a title for others."""
     title = safe_text(step.title, single_line=True)
     sign, style = _NOTICES[step.kind]
     if step.kind is NoticeKind.COMPACTION:
@@ -169,12 +159,12 @@ def draw_notice(step: NoticeStep, canvas: Canvas, columns: int) -> Iterator[str]
         yield from indent(words, canvas.styled(f"{sign} ", style), INDENT)
     for part in step.parts:
         lines = draw_part(part, canvas, columns - 4)
-        shown = lines if canvas.look.is_full else cut_lines(lines, canvas)
+        shown = lines if canvas.options.is_full else cut_lines(lines, canvas)
         yield from indent(shown, canvas.styled("  │ ", "dim"))
 
 
 def draw_rule(title: str, canvas: Canvas, columns: int, style: str) -> Iterator[str]:
-    """Yield a line across with a title in it, which is below it where there is no room."""
+    """Yield a rule with a title in it, or below it if there is no room."""
     if measure(title) > columns - 8:
         yield canvas.styled("╌" * columns, style)
         yield from canvas.wrap(Text(title, style), columns)
@@ -198,11 +188,13 @@ _BAD = (ToolStatus.FAILED, ToolStatus.REJECTED, ToolStatus.INTERRUPTED)
 
 
 def draw_call(call: ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield the line of a call, and its details as far as the look wants them."""
+    """Render a tool call: a headline, then indented details as configured."""
     yield from _draw_headline(call, canvas, columns)
     room = max(columns - measure(MARGIN), 1)
     lines = (
-        _iter_full(call, canvas, room) if canvas.look.is_full else _iter_brief(call, canvas, room)
+        _iter_full(call, canvas, room)
+        if canvas.options.is_full
+        else _iter_brief(call, canvas, room)
     )
     yield from indent(lines, canvas.styled(MARGIN, "dim"))
 
@@ -224,9 +216,9 @@ def draw_call_count(calls: Sequence[ToolStep], canvas: Canvas, columns: int) -> 
 def _draw_headline(call: ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
     sign, style = _SIGNS[call.status]
     name = _name_of(call)
-    tail = Text.assemble((sign, style), (_describe_end(call, canvas.look), "dim"))
-    title = safe_text(canvas.look.show_path(call.title), single_line=True)
-    if not canvas.look.is_full:
+    tail = Text.assemble((sign, style), (_describe_end(call, canvas.options), "dim"))
+    title = safe_text(canvas.options.show_path(call.title), single_line=True)
+    if not canvas.options.is_full:
         room = columns - measure(name) - measure(tail.plain) - 6
         title = shorten(title, max(room, MIN_TITLE_WIDTH))
     line = Text.assemble((name, "bold"), "  ", title, "  " if title else "", tail)
@@ -238,11 +230,11 @@ def _name_of(call: ToolStep) -> str:
     return safe_text(name, single_line=True)
 
 
-def _describe_end(call: ToolStep, look: RenderOptions) -> str:
+def _describe_end(call: ToolStep, options: RenderOptions) -> str:
     took = format_duration(call.duration_ms) if call.duration_ms is not None else None
     summary = call.summary
-    if call.status is ToolStatus.FAILED and call.output and not look.is_full:
-        # Why it failed is told below, with more words.
+    if call.status is ToolStatus.FAILED and call.output and not options.is_full:
+        # Why it failed is shown below, in more detail.
         summary = summary.partition(": ")[0]
     words = join_facts(safe_text(summary, single_line=True), took)
     return f" {words}" if words else ""
@@ -256,7 +248,7 @@ def _iter_full(call: ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
 
 
 def _iter_brief(call: ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield what most readers would open: lists and questions whole, changes and failures begun."""
+    """Yield lists and questions completely, and the start of changes and failures."""
     for part in (*call.input, *call.output):
         if isinstance(part, Checklist | Question):
             yield from draw_part(part, canvas, columns)
@@ -273,7 +265,7 @@ def _draw_parts(
 ) -> Iterator[str]:
     for part in parts:
         if isinstance(part, Diff) and part.path == call.title:
-            # The line above says already which file it is.
+            # The line above already names the file.
             yield from draw_diff(part, canvas, columns)
         else:
             yield from draw_part(part, canvas, columns)
@@ -286,8 +278,10 @@ _USUAL_MODE = "default"
 
 
 def draw_turn_rule(view: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield the line that a turn begins with: its number, when it was, and what it took."""
-    label = join_facts(format_time(parse_time(view.start), canvas.look.zone), *_list_labels(view))
+    """Yield the rule that starts a turn: its number, time, and figures."""
+    label = join_facts(
+        format_time(parse_time(view.start), canvas.options.zone), *_list_labels(view)
+    )
     line = Text.assemble(
         (f"{_RULE * 2} ", "dim"), (f"{view.number}", "bold cyan"), (f"  {label}".rstrip(), "dim")
     )
@@ -309,7 +303,7 @@ def _list_labels(view: TurnView) -> Iterator[str]:
 
 
 def _fit_facts(view: TurnView, room: int) -> str:
-    """As many facts about the turn as there is room for, the model being the first to go."""
+    """Return as many facts about the turn as fit; the model is dropped first."""
     took = format_duration(view.active_ms) if view.active_ms else None
     tokens = format_count(view.tokens.total, "token") if view.tokens.total else None
     model = safe_text(view.model or "", single_line=True)
@@ -318,12 +312,12 @@ def _fit_facts(view: TurnView, room: int) -> str:
 
 
 def draw_prompt(view: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield the words that opened a turn, with the contexts and pictures that came along."""
+    """Yield the prompt of a turn, with its contexts and images."""
     words = _join_words(view)
     if words:
         style = "bold" if view.is_by_person else ""
         lines = draw_plain(words, canvas, columns - 2, style)
-        shown = lines if view.is_by_person or canvas.look.is_full else cut_lines(lines, canvas)
+        shown = lines if view.is_by_person or canvas.options.is_full else cut_lines(lines, canvas)
         yield from indent(shown, canvas.styled(BAR, "cyan" if view.is_by_person else "dim"))
     for medium in view.media:
         yield from indent(draw_part(medium, canvas, columns - 2), INDENT)
@@ -338,13 +332,13 @@ def _join_words(view: TurnView) -> str:
 
 
 def draw_context(context: Context, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield one line about what came with a prompt, and all of it where that is wanted."""
+    """Yield one line about a context of a prompt, or all of it if requested."""
     chip = f"+ {str(context.kind).replace('_', ' ')}"
-    place = canvas.look.show_path(_show_place(context)) or take_line(context.text)
+    place = canvas.options.show_path(_show_place(context)) or take_line(context.text)
     room = max(columns - measure(chip) - 4, 1)
     shown = shorten(safe_text(place, single_line=True), room)
     yield INDENT + canvas.line(Text.assemble((f"{chip}  ", "dim"), (shown, "blue")))
-    if canvas.look.is_full and context.text:
+    if canvas.options.is_full and context.text:
         lines = draw_plain(context.text, canvas, columns - 4, "dim")
         yield from indent(lines, canvas.styled("  │ ", "dim"))
 
@@ -372,9 +366,9 @@ def draw_turn(view: TurnView, session: Session, canvas: Canvas, columns: int) ->
 def _draw_group(
     steps: Sequence[Step], session: Session, canvas: Canvas, columns: int
 ) -> Iterator[str]:
-    """Yield steps of one kind that follow each other: calls close together, words apart."""
+    """Yield consecutive steps of one kind: calls close together, texts apart."""
     calls = [step for step in steps if isinstance(step, ToolStep)]
-    if calls and canvas.look.tools is ToolDetail.NONE:
+    if calls and canvas.options.tools is ToolDetail.NONE:
         yield from draw_call_count(calls, canvas, columns)
         for call in calls:
             yield from _draw_subagents(call, session, canvas, columns)
@@ -396,7 +390,7 @@ def draw_step(step: Step, canvas: Canvas, columns: int) -> Iterator[str]:
             yield from draw_thinking(step, canvas, columns)
         case ToolStep():
             yield from draw_call(step, canvas, columns)
-        case NoticeStep() if canvas.look.is_full or not step.is_routine:
+        case NoticeStep() if canvas.options.is_full or not step.is_routine:
             yield from draw_notice(step, canvas, columns)
 
 
@@ -408,7 +402,7 @@ def _draw_subagents(
 
 
 def draw_subagent(subagent: Subagent, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield one line about a subagent, and below it all that it did where that is wanted."""
+    """Yield one line about a subagent, and below it everything it did if requested."""
     metrics = subagent.session.metrics
     name = safe_text(subagent.agent_type or "subagent", single_line=True)
     facts = join_facts(
@@ -418,10 +412,10 @@ def draw_subagent(subagent: Subagent, canvas: Canvas, columns: int) -> Iterator[
     )
     line = Text.assemble(("  ↳ ", "magenta"), (name, "bold magenta"), (f"  {facts}", "dim"))
     yield from canvas.fold(line, columns)
-    if canvas.look.subagents:
+    if canvas.options.subagents:
         room = max(columns - len(_NESTED), MIN_COLUMNS)
         margin = canvas.styled(_NESTED, "magenta")
         for view in build_turn_views(subagent.session):
-            shown = show_whole_calls(view, subagent.session) if canvas.look.is_full else view
+            shown = show_whole_calls(view, subagent.session) if canvas.options.is_full else view
             yield from indent(draw_turn(shown, subagent.session, canvas, room), margin)
             yield margin.rstrip()
