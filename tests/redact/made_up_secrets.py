@@ -181,9 +181,7 @@ def _make_sentry(rng: Random) -> str:
 
 _FAMILIES: Final = (
     Family("aws-key", "AWS_ACCESS_KEY_ID", _token("AK" + "IA", UPPER + "234567", 16)),
-    Family(
-        "aws-secret", "AWS_SECRET_ACCESS_KEY", _token("", BASE64, 40), recognisable=False
-    ),
+    Family("aws-secret", "AWS_SECRET_ACCESS_KEY", _token("", BASE64, 40), recognisable=False),
     Family("gcp-api-key", "GOOGLE_API_KEY", _token("AI" + "za", URL_SAFE, 34, "x")),
     Family("gcp-service-account", "GCP_CREDENTIALS", _make_service_account, multiline=True),
     Family("google-oauth", "GOOGLE_CLIENT_SECRET", _token("GOCS" + "PX-", URL_SAFE, 27, "x")),

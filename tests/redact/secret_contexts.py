@@ -38,7 +38,7 @@ class Written(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Return the key as it is spelled in a sentence; empty where the value speaks for itself."""
+        """Return the key as it is spelled in a sentence; empty if the value speaks for itself."""
         return "" if self.recognisable else self.key.replace("_", " ").lower() + " "
 
 
@@ -72,7 +72,7 @@ def _json_thrice(it: Written) -> str:
 
 
 def _repr(it: Written) -> str:
-    return f"settings = {({'debug': False, it.field: it.text, 'workers': 4})!r}"
+    return f"settings = { ({'debug': False, it.field: it.text, 'workers': 4})!r}"
 
 
 def _diff(it: Written) -> str:

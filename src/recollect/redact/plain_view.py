@@ -1,0 +1,148 @@
+"""Text as its reader would see it: colours removed, escapes undone, wrapped lines joined.
+
+A secret in a transcript is often written in a way that no rule can match: glued to the `m` of a
+colour code, inside JSON inside JSON, cut in two by a terminal of 80 columns. A view is a copy of
+the bytes without all that, and it maps every position back to the original.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+_ESCAPE_CHARACTER: Final = rb"(?:\x1b|\\{1,8}(?:u001[bB]|x1[bB]|033|e(?=\[)))"
+_ENCODED: Final = re.compile(
+    rb"(?P<control>"
+    + _ESCAPE_CHARACTER
+    + rb"(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\\]{0,200}(?:\x07|\x1b\\)?|[@-_])"
+    # What is left of a colour code when a program has removed the escape character.
+    rb"|\[[0-9]{1,3}(?:;[0-9]{1,3}){0,5}m)"
+    # A run of backslashes is one to three levels of JSON around the same character.
+    rb"|\\{1,8}(?:(?P<letter>[\"'nrt/])|u00(?P<unicode>[0-7][0-9a-fA-F]))"
+    # Not %25 and %26: a value may end at the character that they stand for.
+    rb"|%(?P<percent>2[0-47-9A-Fa-f]|3[A-Fa-f]|40|5[B-Fb-f]|60|7[B-Eb-e]|0[AaDd])"
+    rb"|&(?P<entity>quot|#34|#x22|#39|#x27|apos|lt|gt|amp);"
+)
+_MAY_BE_ENCODED: Final = re.compile(rb"[\x1b\\%&]|\[[0-9;]{1,20}m")
+_LETTERS: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
+_ENTITIES: Final = {
+    b"quot": b'"', b"#34": b'"', b"#x22": b'"', b"#39": b"'", b"#x27": b"'", b"apos": b"'",
+    b"lt": b"<", b"gt": b">", b"amp": b"&",
+}  # fmt: skip
+
+_MIN_COLUMNS: Final = 70
+_MAX_COLUMNS: Final = 250
+"""Shorter lines were ended by their author, longer ones not by a terminal or `base64`."""
+_WRAP: Final = re.compile(
+    rb"\n(?:(?<=[^\n]{%d}[A-Za-z0-9+/=_:@&?%%\-]\n)|(?<=[^\n]{%d}[A-Za-z0-9+/=_:@&?%%\-]\r\n))"
+    rb"(?=[A-Za-z0-9+/=_.:@&?%%\-])" % (_MIN_COLUMNS - 1, _MIN_COLUMNS - 1)
+)
+
+
+class View(NamedTuple):
+    """Decoded bytes. `starts` and `origins`: where each piece begins, here and in the original."""
+
+    data: bytes
+    starts: list[int]
+    origins: list[int]
+
+    def locate(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span in the original that a span of the view was made from."""
+        first = bisect_right(self.starts, start) - 1
+        last = bisect_right(self.starts, end - 1) - 1
+        origin_start = self.origins[first] + start - self.starts[first]
+        origin_end = self.origins[last] + end - self.starts[last]
+        if end == self._start_after(last):
+            # The last piece may be an escape, which is longer than the character it stands for.
+            origin_end = max(origin_end, self._origin_after(last, origin_end))
+        return origin_start, origin_end
+
+    def _start_after(self, piece: int) -> int:
+        return self.starts[piece + 1] if piece + 1 < len(self.starts) else -1
+
+    def _origin_after(self, piece: int, otherwise: int) -> int:
+        """Return where the next piece begins if this one is a single decoded character."""
+        is_character = self._start_after(piece) - self.starts[piece] == 1
+        return self.origins[piece + 1] if is_character else otherwise
+
+
+def decode_view(data: bytes) -> View:
+    """Return a view without control sequences, JSON escapes, percent-encoding and entities."""
+    if _MAY_BE_ENCODED.search(data) is None:
+        return View(data, [0], [0])
+    pieces: list[bytes] = []
+    starts: list[int] = [0]
+    origins: list[int] = [0]
+    at = length = 0
+    for match in _ENCODED.finditer(data):
+        begin, end = match.span()
+        if begin > at:
+            starts.append(length)
+            origins.append(at)
+            pieces.append(data[at:begin])
+            length += begin - at
+        starts.append(length)
+        origins.append(begin)
+        at = end
+        decoded = _decode(match)
+        if decoded:
+            pieces.append(decoded)
+            length += 1
+    starts.append(length)
+    origins.append(at)
+    pieces.append(data[at:])
+    return View(b"".join(pieces), starts, origins)
+
+
+def _decode(match: re.Match[bytes]) -> bytes:
+    """Return the character that an encoded sequence stands for; nothing for a control sequence."""
+    group = match.lastgroup
+    if group is None or group == "control":
+        return b""
+    text = match[group]
+    if group == "letter":
+        return _LETTERS.get(text, text)
+    if group == "entity":
+        return _ENTITIES[text]
+    return bytes([int(text, 16)])
+
+
+def join_wrapped(data: bytes) -> View | None:
+    """Return a view of all wrapped lines, each run of them as one line; None if there are none."""
+    pieces: list[bytes] = []
+    starts: list[int] = []
+    origins: list[int] = []
+    length = 0
+    for start, end, is_last in _iter_wrapped_lines(data):
+        starts.append(length)
+        origins.append(start)
+        pieces.append(data[start:end])
+        length += end - start
+        if is_last:
+            starts.append(length)
+            origins.append(end)
+            pieces.append(b"\n")
+            length += 1
+    return View(b"".join(pieces), starts, origins) if pieces else None
+
+
+def _iter_wrapped_lines(data: bytes) -> Iterator[tuple[int, int, bool]]:
+    """Yield the spans of wrapped lines without line ends, and whether each is the last of a run."""
+    next_start = -1
+    for wrap in _WRAP.finditer(data):
+        newline = wrap.start()
+        start = data.rfind(b"\n", max(0, newline - _MAX_COLUMNS - 1), newline) + 1
+        if newline - start > _MAX_COLUMNS:
+            continue
+        if next_start not in {-1, start}:
+            yield _last_line(data, next_start)
+        yield start, newline - (data[newline - 1] == ord("\r")), False
+        next_start = newline + 1
+    if next_start >= 0:
+        yield _last_line(data, next_start)
+
+
+def _last_line(data: bytes, start: int) -> tuple[int, int, bool]:
+    limit = min(start + _MAX_COLUMNS, len(data))
+    newline = data.find(b"\n", start, limit)
+    return start, limit if newline < 0 else newline, True

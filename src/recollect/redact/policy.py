@@ -1,0 +1,128 @@
+"""What counts as a secret for one user: kinds, personal data, own patterns, and what is allowed.
+
+The command line and the web app fill a policy from the configuration; this package only obeys it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import Any, Final
+
+from msgspec import Struct
+
+from recollect.errors import UsageError
+from recollect.redact.findings import Confidence, Finding, Match, merge_matches
+from recollect.redact.scanner import find_matches, make_locator
+
+_EMAIL: Final = rb"[A-Za-z0-9._%+\-]{1,64}@[A-Za-z0-9][A-Za-z0-9.\-]{0,200}\.[A-Za-z]{2,24}"
+_MIN_NAME: Final = 3
+"""Shorter user and host names are part of too many words."""
+HOME: Final = "home"
+
+
+class OwnPattern(Struct, frozen=True):
+    """A kind of secret that only the user knows. The first group of the pattern is the secret."""
+
+    kind: str
+    pattern: str
+
+
+class RedactionPolicy(Struct, frozen=True):
+    """What to mask. The default is every secret, definite or likely, and no personal data."""
+
+    likely: bool = True
+    home: str | None = None
+    """The home directory, which becomes `~`."""
+    users: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    emails: bool = False
+    patterns: tuple[OwnPattern, ...] = ()
+    allow: tuple[str, ...] = ()
+    """Patterns for whole values that are no secrets."""
+
+
+DEFAULT_POLICY: Final = RedactionPolicy()
+
+_Find = Callable[[bytes], Iterable[Match]]
+
+
+def find_secrets(text: str, policy: RedactionPolicy = DEFAULT_POLICY) -> tuple[Finding, ...]:
+    """Return what a policy masks in a text, in order and without overlaps."""
+    data = text.encode("utf-8", "surrogatepass")
+    return to_findings(find_masked(data, policy), data, text)
+
+
+def to_findings(matches: Iterable[Match], data: bytes, text: str) -> tuple[Finding, ...]:
+    """Return matches in bytes as findings in the text that the bytes encode."""
+    locate = make_locator(data, is_ascii=len(data) == len(text))
+    return tuple(
+        Finding(match.kind, match.confidence, locate(match.start), locate(match.end))
+        for match in matches
+    )
+
+
+def find_masked(data: bytes, policy: RedactionPolicy) -> list[Match]:
+    """Return what a policy masks in UTF-8 bytes."""
+    is_allowed, finders = _compile(policy)
+    found = [
+        match
+        for match in find_matches(data)
+        if (policy.likely or match.confidence is Confidence.DEFINITE)
+        and not is_allowed(match.value)
+    ]
+    own = [match for find in finders for match in find(data) if not is_allowed(match.value)]
+    return merge_matches([*found, *own]) if own else found
+
+
+@lru_cache(maxsize=8)
+def _compile(policy: RedactionPolicy) -> tuple[Callable[[bytes], bool], tuple[_Find, ...]]:
+    allowed = [_compile_pattern(pattern) for pattern in policy.allow]
+    finders = [_find_with(each.kind, _compile_pattern(each.pattern)) for each in policy.patterns]
+    if policy.emails:
+        finders.append(_find_with("email", _compile_pattern(_EMAIL.decode())))
+    for kind, names in (("user", policy.users), ("host", policy.hosts)):
+        finders += [_find_name(kind, name.encode()) for name in names if len(name) >= _MIN_NAME]
+    if policy.home:
+        finders.append(_find_name(HOME, policy.home.rstrip("/\\").encode()))
+    return lambda value: any(each.fullmatch(value) for each in allowed), tuple(finders)
+
+
+def _compile_pattern(pattern: str) -> Any:
+    """Compile a user's pattern, which must not slow anything down: RE2 is linear for all."""
+    import re2  # type: ignore[import-untyped]
+
+    try:
+        return re2.compile(pattern)
+    except re2.error as error:
+        reason = error.args[0] if error.args else error
+        text = reason.decode() if isinstance(reason, bytes) else str(reason)
+        raise UsageError(f"{pattern!r} is not a valid regular expression: {text}.") from error
+
+
+def _find_with(kind: str, pattern: Any) -> _Find:
+    group = 1 if pattern.groups else 0
+
+    def find(data: bytes) -> Iterator[Match]:
+        for found in pattern.finditer(data):
+            start, end = found.span(group)
+            if start < end:
+                yield Match(kind, Confidence.DEFINITE, start, end, data[start:end])
+
+    return find
+
+
+def _find_name(kind: str, name: bytes) -> _Find:
+    """Find a name that is not part of a longer word."""
+
+    def find(data: bytes) -> Iterator[Match]:
+        start = data.find(name)
+        while start >= 0:
+            end = start + len(name)
+            if not (_is_word(data[start - 1 : start]) or _is_word(data[end : end + 1])):
+                yield Match(kind, Confidence.DEFINITE, start, end, name)
+            start = data.find(name, end)
+
+    return find
+
+
+def _is_word(character: bytes) -> bool:
+    return character.isalnum() or character == b"_" or character >= b"\x80"

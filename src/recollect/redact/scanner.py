@@ -1,0 +1,193 @@
+"""Find secrets in a text: prefilter by keywords, run the rules there, look inside base64.
+
+The keywords of all rules are searched at once, and a rule runs only where one of its own occurs.
+Texts without any are therefore nearly free. Everything works on UTF-8 bytes, because RE2 would
+count characters otherwise; positions are mapped back at the end.
+"""
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from recollect.redact import assignments
+from recollect.redact.context_rules import CONTEXT_RULES
+from recollect.redact.findings import Match, merge_matches
+from recollect.redact.generic_tokens import LONG_WORD, iter_generic
+from recollect.redact.known_values import is_placeholder
+from recollect.redact.plain_view import View, decode_view, join_wrapped
+from recollect.redact.rule import Rule
+from recollect.redact.token_rules import TOKEN_RULES
+
+_ALNUM: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_CONTINUATION: Final = bytes(range(0x80, 0xC0))
+_BASE64_RUN: Final = rb"[A-Za-z0-9+/]{40,}={0,2}"
+_MAX_ENCODINGS: Final = 2
+_SNIFFED: Final = 64
+_PRINTABLE: Final = bytes(range(0x20, 0x7F)) + b"\n\r\t\x1b"
+_MIN_PRINTABLE: Final = 0.95
+
+_Detect = Callable[[bytes, int], Match | None]
+
+
+class _Engine(NamedTuple):
+    """The compiled rules."""
+
+    find_keywords: Callable[[bytes], Iterable[tuple[int, int, int]]]
+    detectors: tuple[tuple[_Detect, ...], ...]
+    """By number of the keyword."""
+    whole_text: tuple[tuple[Rule, Any], ...]
+    find_words: Callable[[bytes], Iterable[Any]]
+    find_base64: Callable[[bytes], Iterable[Any]]
+
+
+def find_matches(data: bytes, encodings: int = _MAX_ENCODINGS) -> list[Match]:
+    """Return the secrets in bytes, looking into that many layers of base64."""
+    view = decode_view(data)
+    found = [_move(match, view) for match in _iter_matches(view.data, encodings)]
+    found += [_move(match, view) for match in iter_generic(view.data, _load_engine().find_words)]
+    joined = join_wrapped(view.data)
+    if joined is not None:
+        # Nothing generic here: at the end of a line any word may meet any id.
+        found += [
+            _move(_move(match, joined), view) for match in _iter_matches(joined.data, encodings)
+        ]
+    return merge_matches([_snap(match, data) for match in found])
+
+
+def make_locator(data: bytes, *, is_ascii: bool) -> Callable[[int], int]:
+    """Return a function from positions in bytes to positions in the text."""
+    if is_ascii:
+        return lambda at: at
+    known_byte = known_character = 0
+
+    def locate(at: int) -> int:
+        nonlocal known_byte, known_character
+        if at < known_byte:
+            known_byte = known_character = 0
+        known_character += len(data[known_byte:at].translate(None, _CONTINUATION))
+        known_byte = at
+        return known_character
+
+    return locate
+
+
+def _snap(match: Match, data: bytes) -> Match:
+    """Widen a match so that it does not begin or end inside a character."""
+    start, end = match.start, match.end
+    while start > 0 and data[start] in _CONTINUATION:
+        start -= 1
+    while end < len(data) and data[end] in _CONTINUATION:
+        end += 1
+    return match._replace(start=start, end=end)
+
+
+def _move(match: Match, view: View) -> Match:
+    start, end = view.locate(match.start, match.end)
+    return match._replace(start=start, end=end)
+
+
+def _iter_matches(data: bytes, encodings: int) -> Iterator[Match]:
+    engine = _load_engine()
+    for number, start, _ in engine.find_keywords(data.lower()):
+        for detect in engine.detectors[number]:
+            match = detect(data, start)
+            if match is not None:
+                yield match
+    for rule, pattern in engine.whole_text:
+        for found in pattern.finditer(data):
+            match = _accept(rule, data, *found.span())
+            if match is not None:
+                yield match
+    if encodings:
+        for found in engine.find_base64(data):
+            start, end = found.span()
+            yield from _scan_base64(data, start, end, encodings - 1)
+
+
+def _scan_base64(data: bytes, start: int, end: int, encodings: int) -> Iterator[Match]:
+    """Yield the groups of four characters that hold a secret of the decoded text."""
+    if not _is_text(_decode_base64(data[start : min(end, start + _SNIFFED)])):
+        return
+    decoded = _decode_base64(data[start:end])
+    if not _is_text(decoded):
+        return
+    for inner in find_matches(decoded, encodings):
+        inner_start = start + inner.start // 3 * 4
+        inner_end = min(start + -(-inner.end // 3) * 4, end)
+        yield inner._replace(start=inner_start, end=inner_end)
+
+
+def _decode_base64(run: bytes) -> bytes:
+    run = run.rstrip(b"=")
+    if len(run) % 4 == 1:
+        run = run[:-1]
+    try:
+        return base64.b64decode(run + b"=" * (-len(run) % 4))
+    except binascii.Error:
+        return b""
+
+
+def _is_text(decoded: bytes) -> bool:
+    unprintable = len(decoded.translate(None, _PRINTABLE))
+    return len(decoded) - unprintable >= _MIN_PRINTABLE * len(decoded) > 0
+
+
+def _accept(rule: Rule, data: bytes, start: int, end: int) -> Match | None:
+    """Return the match of a rule if neither its neighbours nor its value speak against it."""
+    if rule.standalone and (
+        (start > 0 and data[start - 1] in _ALNUM)
+        or (end < len(data) and data[end] in _ALNUM and data[end - 1] in _ALNUM)
+    ):
+        return None
+    value = data[start:end]
+    if is_placeholder(value):
+        return None
+    confidence = rule.confidence if rule.check is None else rule.check(value)
+    return None if confidence is None else Match(rule.kind, confidence, start, end, value)
+
+
+def _make_detector(rule: Rule, pattern: Any) -> _Detect:
+    group = 1 if pattern.groups else 0
+
+    def detect_at(data: bytes, at: int) -> Match | None:
+        if rule.standalone and at > 0 and data[at - 1] in _ALNUM:
+            return None
+        found = pattern.match(data, at, at + rule.reach)
+        return None if found is None else _accept(rule, data, *found.span(group))
+
+    def detect_around(data: bytes, at: int) -> Match | None:
+        found = pattern.search(data, max(0, at - rule.before), at + rule.reach)
+        return None if found is None else _accept(rule, data, *found.span(group))
+
+    return detect_around if rule.before else detect_at
+
+
+@cache
+def _load_engine() -> _Engine:
+    """Compile the rules, when they are needed first: it takes some milliseconds."""
+    import re2  # type: ignore[import-untyped]
+    from ahocorasick_rs import BytesAhoCorasick, Implementation
+
+    by_keyword: dict[str, list[_Detect]] = {}
+    whole_text: list[tuple[Rule, Any]] = []
+    for rule in (*TOKEN_RULES, *CONTEXT_RULES):
+        pattern = re2.compile(rule.pattern.encode())
+        if not rule.keywords:
+            whole_text.append((rule, pattern))
+        for keyword in rule.keywords:
+            by_keyword.setdefault(keyword, []).append(_make_detector(rule, pattern))
+    assigned = assignments.make_detector(re2.compile)
+    for keyword in assignments.KEYWORDS:
+        by_keyword.setdefault(keyword, []).append(assigned)
+    automaton = BytesAhoCorasick(
+        [keyword.encode() for keyword in by_keyword], implementation=Implementation.DFA
+    )
+    return _Engine(
+        lambda data: automaton.find_matches_as_indexes(data, overlapping=True),
+        tuple(map(tuple, by_keyword.values())),
+        tuple(whole_text),
+        re2.compile(LONG_WORD).finditer,
+        re2.compile(_BASE64_RUN).finditer,
+    )

@@ -1,0 +1,92 @@
+"""Views decode what hides a secret, and map every position back."""
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.redact import find_secrets
+from recollect.redact.plain_view import decode_view, join_wrapped
+
+PIECES = st.sampled_from(
+    [
+        "a",
+        "key=",
+        " ",
+        "\n",
+        '\\"',
+        "\\\\n",
+        "%3D",
+        "&amp;",
+        "\x1b[32m",
+        "\\u001b[0m",
+        "[1m",
+        "é",
+        "\\",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("\x1b[1;32mkey\x1b[0m", "key"),
+        ("\\u001b[32mkey\\u001b[0m", "key"),
+        ("\x1b]0;title\x07key", "key"),
+        ("[32mkey[0m", "key"),
+        ('{\\"a\\": \\"b\\"}', '{"a": "b"}'),
+        ('{\\\\\\"a\\\\\\"}', '{"a"}'),
+        ("a\\\\nb", "a\nb"),
+        ("a\\u003db", "a=b"),
+        ("a%3Db%2Fc", "a=b/c"),
+        ("&quot;a&quot; &amp; &#39;", '"a" & \''),
+        ("C:\\Users", "C:\\Users"),
+    ],
+)
+def test_a_view_is_what_a_reader_sees(written: str, read: str) -> None:
+    """Colours, escapes, percent-encoding and entities are undone."""
+    assert decode_view(written.encode()).data.decode() == read
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_positions_are_mapped_back(text: str) -> None:
+    """The characters of a view come from spans of the original, in order."""
+    data = text.encode()
+    view = decode_view(data)
+    spans = [view.locate(at, at + 1) for at in range(len(view.data))]
+    assert all(0 <= start < end <= len(data) for start, end in spans)
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
+    for at, (start, end) in enumerate(spans):
+        assert end - start > 1 or data[start:end] == view.data[at : at + 1]
+
+
+@given(st.text(), st.integers(1, 3))
+def test_json_around_a_text_is_undone(text: str, levels: int) -> None:
+    """A word inside several levels of JSON is read as it was."""
+    inner = f'{text.replace(chr(92), "")} word="value" \n'
+    for _ in range(levels):
+        inner = json.dumps({"text": inner})
+    assert b'word="value" \n' in decode_view(inner.encode()).data
+
+
+def test_lines_of_a_terminal_are_joined() -> None:
+    """A line that was broken in the middle of a word is one line in the view of wrapped lines."""
+    lines = [b"short", b"x" * 80, b"y" * 80, b"end", b"short"]
+    view = join_wrapped(b"\n".join(lines))
+    assert view is not None
+    assert view.data == b"x" * 80 + b"y" * 80 + b"end" + b"\n"
+    assert view.locate(0, 160) == (6, 167)
+
+
+def test_prose_has_no_wrapped_lines() -> None:
+    """Short lines were ended by their author."""
+    assert join_wrapped(b"one\ntwo\n\n" + b"a" * 300 + b"\nb") is None
+
+
+def test_findings_count_characters() -> None:
+    """Positions are those of the text, whatever scripts are in it."""
+    text = "été 漢字 \U0001f600 password: 'Hunter2!x' \ud800"
+    (finding,) = find_secrets(text)
+    assert text[finding.start : finding.end] == "Hunter2!x"
