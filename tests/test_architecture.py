@@ -78,6 +78,7 @@ MAY_ASK_THE_DISK = {
     "pricing/price_tables.py": "prices",
     "sync/freshness.py": "prices",
     "sync/text_indexer.py": "the size of the full-text index",
+    "versions/target_files.py": "the file that was asked about, and its repository",
     "web/assets.py": "what the package brings",
     "web/templating.py": "what the package brings",
 }

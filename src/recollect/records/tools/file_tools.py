@@ -218,6 +218,8 @@ class EditResult(ToolOutput, frozen=True, rename="camel"):
     replace_all: bool = False
     git_diff: GitDiff | None = None
     staged: bool = False
+    stale_recovered: bool = False
+    """The edit was applied although the file had changed since it was read."""
 
 
 class EditStep(Struct, frozen=True, kw_only=True, gc=False):

@@ -1,0 +1,179 @@
+"""Text of files as transcripts record it: normal form, edits, patches and windows.
+
+Transcripts have nearly all text without byte order mark and with `\\n` line ends, whatever the file
+has on disk, so texts are compared in that form. Line ends, byte order mark and encoding are a
+`TextForm`, which comes from bytes: a backup, a git blob or the file itself.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from recollect.records.tools import PatchHunk
+from recollect.records.tools.file_tools import EditStep
+
+BOM: Final = "\ufeff"
+REPLACEMENT: Final = "\ufffd"
+_QUOTES: Final = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+
+
+def normalize(text: str) -> str:
+    """Return `text` without byte order mark and with `\\n` line ends."""
+    return text.removeprefix(BOM).replace("\r\n", "\n")
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines with their `\\n`, which alone ends a line; the last may have none."""
+    return text.splitlines(keepends=True) if text.isascii() and _is_plain(text) else _split(text)
+
+
+def _is_plain(text: str) -> bool:
+    return not any(each in text for each in "\r\v\f\x1c\x1d\x1e")
+
+
+def _split(text: str) -> list[str]:
+    lines = [f"{line}\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
+
+
+class TextForm(Struct, frozen=True):
+    """How text is written to disk."""
+
+    encoding: str = "utf-8"
+    has_bom: bool = False
+    line_end: str = "\n"
+
+
+class FileText(Struct, frozen=True):
+    """The text of a file in normal form, and how it is written."""
+
+    text: str
+    form: TextForm = TextForm()
+
+
+def decode_file(data: bytes) -> FileText | None:
+    """Return the text of a file as Claude Code reads it; None if it is not text."""
+    encoding, mark = _find_encoding(data)
+    try:
+        text = data[len(mark) :].decode(encoding)
+    except UnicodeDecodeError:
+        return None
+    if "\0" in text:
+        return None
+    is_crlf = text.count("\r\n") * 2 > text.count("\n")
+    return FileText(normalize(text), TextForm(encoding, bool(mark), "\r\n" if is_crlf else "\n"))
+
+
+def encode_file(text: str, form: TextForm) -> bytes:
+    """Return `text` as bytes of that form."""
+    mark = BOM if form.has_bom else ""
+    return (mark + text.replace("\n", form.line_end)).encode(form.encoding)
+
+
+def _find_encoding(data: bytes) -> tuple[str, bytes]:
+    for mark, encoding in (
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+    ):
+        if data.startswith(mark):
+            return encoding, mark
+    return "utf-8", b""
+
+
+def apply_steps(text: str, steps: Sequence[EditStep]) -> str | None:
+    """Apply replacements in order as the client does; None if one of them does not fit."""
+    for step in steps:
+        changed = _apply_step(text, step)
+        if changed is None:
+            return None
+        text = changed
+    return text
+
+
+def _apply_step(text: str, step: EditStep) -> str | None:
+    old, new = normalize_step(step)
+    if not old:
+        return new if not text else None
+    if not new and not old.endswith("\n") and f"{old}\n" in text:
+        # The client removes the line end too if nothing is left of a line.
+        return text.replace(f"{old}\n", "", -1 if step.replace_all else 1)
+    count = text.count(old)
+    if not count or (count > 1 and not step.replace_all):
+        return None
+    return text.replace(old, new)
+
+
+def normalize_step(step: EditStep) -> tuple[str, str]:
+    """Return the old and the new string of a replacement in normal form."""
+    return step.old_string.replace("\r\n", "\n"), step.new_string.replace("\r\n", "\n")
+
+
+def revert_steps(text: str, steps: Sequence[EditStep]) -> str | None:
+    """Undo replacements, last one first; None unless the text before is unambiguous."""
+    for step in reversed(steps):
+        old, new = normalize_step(step)
+        if not new or not old or step.replace_all or text.count(new) != 1:
+            return None
+        before = text.replace(new, old)
+        if _apply_step(before, step) != text:
+            return None
+        text = before
+    return text
+
+
+def adopt_patch(text: str, hunks: Sequence[PatchHunk]) -> str | None:
+    """Check the text after an edit against the client's patch; None if they contradict.
+
+    The patch has two spaces for each leading tab, but unlike the strings of the edit it has the
+    quotes that were written, so those are taken from it.
+    """
+    lines = text.split("\n")
+    is_changed = False
+    for hunk in hunks:
+        wanted = [line[1:] for line in hunk.lines if line[:1] in ("+", " ")]
+        start = hunk.new_start - 1
+        if not wanted:
+            continue
+        found = lines[start : start + len(wanted)] if start >= 0 else []
+        if len(found) != len(wanted):
+            return None
+        for at, (have, want) in enumerate(zip(found, wanted, strict=True), start):
+            if have == want or detab(have) == want:
+                continue
+            if detab(have).translate(_QUOTES) != want.translate(_QUOTES):
+                return None
+            lines[at] = have[: len(have) - len(have.lstrip())] + want.lstrip()
+            is_changed = True
+    return "\n".join(lines) if is_changed else text
+
+
+def fits_patch_before(text: str, hunks: Sequence[PatchHunk]) -> bool:
+    """Whether the lines that a patch expects are in the text before an edit."""
+    lines = text.split("\n")
+    for hunk in hunks:
+        wanted = [line[1:] for line in hunk.lines if line[:1] in ("-", " ")]
+        start = max(hunk.old_start - 1, 0)
+        found = lines[start : start + len(wanted)]
+        if wanted and [detab(line) for line in found] != [detab(line) for line in wanted]:
+            return False
+    return True
+
+
+def detab(line: str) -> str:
+    """Return a line with two spaces for each leading tab, as the client's patches have it."""
+    bare = line.lstrip("\t")
+    return "  " * (len(line) - len(bare)) + bare
+
+
+def fits_window(text: str, start: int, lines: Sequence[str], total: int | None) -> bool:
+    """Whether `lines` are in the text from line `start` on, and it has `total` lines."""
+    have = text.split("\n")
+    if total is not None and len(have) != total:
+        return False
+    return have[start - 1 : start - 1 + len(lines)] == list(lines)

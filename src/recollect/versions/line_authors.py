@@ -1,0 +1,223 @@
+"""Versions → who wrote each line, as far as that is known.
+
+Labels are carried from version to version along a patience diff. A line is given to a prompt only
+if a recorded change of that prompt added it; everything else was there before, came from outside,
+or is unknown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+from recollect.versions.evidence import CauseKind, Change
+from recollect.versions.file_texts import detab, split_lines
+from recollect.versions.patience import match_lines
+from recollect.versions.replay import Grade, Version, VersionKind
+
+
+class AuthorKind(StrEnum):
+    """Who wrote a line."""
+
+    CLAUDE = "claude"
+    BEFORE = "before"
+    """It was there before the first recorded change."""
+    OUTSIDE = "outside"
+    """It appeared between two recorded versions, or after the last one."""
+    UNKNOWN = "unknown"
+
+
+class Author(Struct, frozen=True):
+    """Who wrote a line, and the version that it appeared in."""
+
+    kind: AuthorKind
+    version: Version | None = None
+
+    @property
+    def by(self) -> str:
+        """`claude`, `other`, or `unknown` if a command of Claude Code may have written it."""
+        match self.kind:
+            case AuthorKind.CLAUDE:
+                return "claude"
+            case AuthorKind.BEFORE:
+                return "other"
+            case AuthorKind.OUTSIDE:
+                causes = self.version.causes if self.version else ()
+                return "unknown" if any(c.kind in _OURS for c in causes) else "other"
+        return "unknown"
+
+
+_OURS: Final = frozenset(
+    {
+        CauseKind.FORMATTER,
+        CauseKind.GIT,
+        CauseKind.SHELL,
+        CauseKind.HOOK,
+        CauseKind.SUBAGENT,
+        CauseKind.TOOL,
+        CauseKind.SESSION,
+    }
+)
+"""Causes that Claude Code itself may be behind."""
+
+BEFORE: Final = Author(AuthorKind.BEFORE)
+OUTSIDE: Final = Author(AuthorKind.OUTSIDE)
+UNKNOWN: Final = Author(AuthorKind.UNKNOWN)
+
+
+def find_authors(
+    versions: Sequence[Version],
+    text: str,
+    base: str | None = None,
+    *,
+    ignore_space: bool = False,
+) -> list[Author]:
+    """Return the author of each line of `text`, which followed the last of the versions.
+
+    `base` is the content before the first version, from git: without it, what a person changed
+    before the first record looks as if it had always been there.
+    """
+    labels = _Labels(ignore_space=ignore_space)
+    if base is not None:
+        labels.start(base)
+    for version in versions:
+        labels.take(version)
+    return labels.finish(text)
+
+
+class _Labels:
+    """The authors of the lines of one version after the other."""
+
+    def __init__(self, *, ignore_space: bool) -> None:
+        self._ignore_space = ignore_space
+        self._lines: list[str] | None = None
+        self._authors: list[Author] = []
+        self._pending: list[Version] = []
+        self._earlier: dict[str, list[Author]] = {}
+
+    def start(self, text: str) -> None:
+        self._lines = split_lines(text)
+        self._authors = [BEFORE] * len(self._lines)
+
+    def take(self, version: Version) -> None:
+        if not version.exists:
+            self._lines, self._authors = [], []
+            self._pending.clear()
+        elif version.text is None:
+            self._pending.append(version)
+        else:
+            if self._lines is None and version.change is not None:
+                self._start_at_change(version, version.change)
+            self._move_to(version.text, self._name(version), version)
+            self._earlier[version.text] = self._authors
+
+    def _start_at_change(self, version: Version, change: Change) -> None:
+        """Take what a change did not add as what was there before, as far as it says that."""
+        lines = split_lines(version.text or "")
+        if change.is_new:
+            self._lines, self._authors = [], []
+        elif change.hunks:
+            added = _find_added(change, lines)
+            earlier = _collect_added(self._pending, lines)
+            kept = [line for at, line in enumerate(lines) if at not in added]
+            self._lines = kept
+            self._authors = [earlier.get(detab(line.rstrip("\n")), BEFORE) for line in kept]
+        else:
+            self._lines, self._authors = lines, [UNKNOWN] * len(lines)
+
+    def _name(self, version: Version) -> Author:
+        if version.change is not None:
+            return Author(AuthorKind.CLAUDE, version)
+        if version.kind is VersionKind.OUTSIDE or self._lines is not None:
+            return Author(AuthorKind.OUTSIDE, version)
+        return BEFORE
+
+    def finish(self, text: str) -> list[Author]:
+        if self._lines is None and not self._pending:
+            return [UNKNOWN] * len(split_lines(text))
+        self._move_to(text, OUTSIDE if self._lines is not None else BEFORE, None)
+        return self._authors
+
+    def _move_to(self, text: str, author: Author, version: Version | None) -> None:
+        change = version.change if version else None
+        known = self._earlier.get(text) if change is None else None
+        new = split_lines(text)
+        if known is not None:
+            # Restored: a rewind, or git.
+            self._lines, self._authors = new, known
+        else:
+            is_certain = version is None or version.known is not Grade.INFERRED
+            authors = self._name_new(new, author, change, is_certain=is_certain)
+            for match in match_lines(self._fold(self._lines or []), self._fold(new)):
+                authors[match.new : match.new + match.length] = self._authors[
+                    match.old : match.old + match.length
+                ]
+            self._lines, self._authors = new, authors
+        self._pending.clear()
+
+    def _name_new(
+        self, new: list[str], author: Author, change: Change | None, *, is_certain: bool
+    ) -> list[Author]:
+        """Return who wrote each line if it is a new one."""
+        if not self._pending and (is_certain or change is None):
+            return [author] * len(new)
+        added = _collect_added(self._pending, new)
+        other = author if change is None else UNKNOWN
+        if not all(each.change is None or _says_lines(each.change) for each in self._pending):
+            other = UNKNOWN
+        elif change is not None and _says_lines(change):
+            # In no recorded change, so it came from the unseen state in between.
+            unseen = [each for each in self._pending if each.change is None]
+            other = Author(AuthorKind.OUTSIDE, unseen[-1]) if unseen else UNKNOWN
+        authors = [added.get(detab(line.rstrip("\n")), other) for line in new]
+        for at in _find_added(change, new) if change else ():
+            authors[at] = author
+        return authors
+
+    def _fold(self, lines: Sequence[str]) -> Sequence[str]:
+        """Return what lines are compared by: a line end that is added at the end changes none."""
+        if self._ignore_space:
+            return ["".join(line.split()) for line in lines]
+        return [line.rstrip("\n") for line in lines]
+
+
+def _find_added(change: Change, lines: Sequence[str]) -> set[int]:
+    """Return the places of the lines that a change added: by its patch, or else by their text."""
+    if not change.hunks:
+        texts = set(_iter_added_lines(change))
+        return {at for at, line in enumerate(lines) if detab(line.rstrip("\n")) in texts}
+    added: set[int] = set()
+    for hunk in change.hunks:
+        signs = [line[:1] for line in hunk.lines if line[:1] in ("+", " ")]
+        added |= {hunk.new_start - 1 + at for at, sign in enumerate(signs) if sign == "+"}
+    return {at for at in added if 0 <= at < len(lines)}
+
+
+def _says_lines(change: Change) -> bool:
+    return bool(change.hunks or change.steps)
+
+
+def _collect_added(versions: Iterable[Version], lines: Iterable[str]) -> dict[str, Author]:
+    """Return who added which of `lines`, by changes of texts that are not known.
+
+    A line that occurs more than once says nothing: only its text is compared, not its place.
+    """
+    counts = Counter(detab(line.rstrip("\n")) for line in lines)
+    added: dict[str, Author] = {}
+    for version in versions:
+        if version.change is not None:
+            author = Author(AuthorKind.CLAUDE, version)
+            added |= dict.fromkeys(_iter_added_lines(version.change), author)
+    return {line: author for line, author in added.items() if counts[line] == 1}
+
+
+def _iter_added_lines(change: Change) -> Iterator[str]:
+    for hunk in change.hunks:
+        yield from (line[1:] for line in hunk.lines if line.startswith("+"))
+    for step in () if change.hunks else change.steps:
+        old = set(step.old_string.split("\n"))
+        yield from (detab(line) for line in step.new_string.split("\n") if line not in old)

@@ -1,0 +1,354 @@
+"""Session → what it says about files, in the order in which it happened.
+
+The main transcript and each subagent are in order themselves; they are merged by time. Inputs and
+results of tools are parsed only for calls that can be about a wanted file: a session has thousands
+of calls, and the bytes of an input say quickly what it is not about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple, Protocol
+
+from recollect.documents.kinds import ToolStatus
+from recollect.records.attachment_kinds import EditedTextFile
+from recollect.records.attachments import Attachment
+from recollect.records.conversation import Assistant
+from recollect.records.state import FileBackup, FileHistoryDelta, FileHistorySnapshot
+from recollect.records.tools.shell_tools import ShellInput
+from recollect.session.session import Session
+from recollect.session.times import parse_time
+from recollect.session.tool_calls import ToolCall
+from recollect.session.turns import Turn
+from recollect.versions.call_evidence import read_file_call
+from recollect.versions.causes import classify_command, find_renames
+from recollect.versions.evidence import (
+    Cause,
+    CauseKind,
+    Evidence,
+    Origin,
+    Rename,
+    Sighting,
+    SightingKind,
+)
+from recollect.versions.file_texts import decode_file
+from recollect.versions.recorded_paths import normalize_path
+
+_FILE_TOOLS: Final = frozenset({"Read", "Edit", "MultiEdit", "Write", "NotebookEdit"})
+_SHELL_TOOLS: Final = frozenset({"Bash", "PowerShell"})
+_STALE: Final = re.compile(r"modified since (?:it was )?read|unexpectedly modified", re.IGNORECASE)
+_LATE_FIRST_COPY: Final = "2.0."
+"""Clients whose first backup of a file may have been copied after the edit."""
+
+
+class Backups(Protocol):
+    """The file-history backups of sessions."""
+
+    def read(self, session_id: str, name: str) -> bytes | None:
+        """Return a backup, from the directory of any session; None if it is gone."""
+
+    def list_unrecorded(self, session_id: str, recorded: Iterable[str]) -> Iterable[BackupFile]:
+        """Return later versions of `recorded` backups that no record names, oldest first."""
+
+
+class BackupFile(NamedTuple):
+    """A backup in a session's directory, and when it was written."""
+
+    name: str
+    time: str
+
+
+class NoBackups:
+    """For sessions that come from no directory."""
+
+    def read(self, session_id: str, name: str) -> bytes | None:
+        """Return None."""
+        return None
+
+    def list_unrecorded(
+        self,
+        session_id: str,
+        recorded: Iterable[str],
+    ) -> Iterable[BackupFile]:
+        """Return nothing."""
+        return ()
+
+
+class WantedFiles(NamedTuple):
+    """Which files evidence is collected about; `marks` are bytes that their names contain."""
+
+    find_stream: Callable[[str], str | None] = lambda path: path
+    marks: tuple[bytes, ...] = ()
+
+    def may_contain(self, data: bytes) -> bool:
+        """Whether bytes of a record can be about a wanted file."""
+        return not self.marks or any(mark in data for mark in self.marks)
+
+
+class _Placed(NamedTuple):
+    file: str
+    offset: int
+    time: str | None
+    evidence: Evidence
+
+
+def collect_evidence(
+    session: Session, wanted: WantedFiles | None = None, backups: Backups | None = None
+) -> tuple[Evidence, ...]:
+    """Return what a session and its subagents say about the wanted files, and possible causes."""
+    collector = _Collector(session, wanted or WantedFiles(), backups or NoBackups())
+    return tuple(_merge(collector.iter_placed()))
+
+
+def _merge(placed: Iterable[_Placed]) -> list[Evidence]:
+    """Order by place within a file, and by time between files."""
+    by_file: dict[str, list[_Placed]] = {}
+    for each in placed:
+        by_file.setdefault(each.file, []).append(each)
+    timed: list[tuple[float, Evidence]] = []
+    for entries in by_file.values():
+        latest = 0.0
+        for entry in sorted(entries, key=lambda entry: entry.offset):
+            moment = parse_time(entry.time)
+            latest = max(latest, moment.timestamp() if moment else 0.0)
+            timed.append((latest, entry.evidence))
+    return [evidence for _, evidence in sorted(timed, key=lambda pair: pair[0])]
+
+
+class _Collector:
+    """One session while its evidence is collected."""
+
+    def __init__(self, session: Session, wanted: WantedFiles, backups: Backups) -> None:
+        self._main = session
+        self._wanted = wanted
+        self._backups = backups
+        cwds = session.facts.cwds
+        self._cwd = cwds[0].value if cwds else None
+        self._turns = {
+            uuid: turn
+            for turn in session.turns
+            for message in turn.messages
+            for uuid in message.uuids
+        }
+
+    def iter_placed(self) -> Iterator[_Placed]:
+        yield from self._iter_session(self._main, None, None)
+        yield from self._iter_prompts()
+        yield from self._iter_backups()
+
+    def _iter_session(
+        self, session: Session, agent_id: str | None, turn: Turn | None
+    ) -> Iterator[_Placed]:
+        joined = {child.call.id for child in session.subagents if child.call}
+        for call in session.tool_calls:
+            evidence = self._read_call(session, call, agent_id, turn, joined)
+            if evidence is None:
+                continue
+            uuid = call.result_uuid or call.call_uuid
+            yield self._place(session, uuid, evidence)
+            if isinstance(evidence, Cause) and call.status is ToolStatus.SUCCESS:
+                for rename in self._iter_renames(evidence):
+                    yield self._place(session, uuid, rename)
+        yield from self._iter_notices(session, agent_id, turn)
+        for child in session.subagents:
+            uuid = child.call.call_uuid if child.call else None
+            started_by = turn or self._turns.get(uuid or "")
+            yield from self._iter_session(child.session, child.agent_id, started_by)
+
+    def _iter_renames(self, cause: Cause) -> Iterator[Rename]:
+        if cause.kind not in (CauseKind.SHELL, CauseKind.GIT) or "mv" not in cause.detail:
+            return
+        for old, new in find_renames(cause.detail, self._cwd):
+            path = self._wanted.find_stream(new)
+            if path is not None:
+                yield Rename(path=path, old_path=old, origin=cause.origin)
+
+    def _place(self, session: Session, uuid: str | None, evidence: Evidence) -> _Placed:
+        record = session.find_record(uuid) if uuid else None
+        span = record.span if record else None
+        return _Placed(
+            span.file if span else "", span.offset if span else 0, evidence.origin.time, evidence
+        )
+
+    def _origin(
+        self, session: Session, call: ToolCall, agent_id: str | None, turn: Turn | None
+    ) -> Origin:
+        record = session.find_record(call.call_uuid) if call.call_uuid else None
+        message = record.message if isinstance(record, Assistant) else None
+        turn = turn or self._turns.get(call.call_uuid or "")
+        return Origin(
+            session_id=self._main.id,
+            agent_id=agent_id,
+            turn=turn.number if turn else None,
+            prompt=name_prompt(turn),
+            uuid=call.call_uuid,
+            call_id=call.id,
+            tool=call.name,
+            model=message.model if message else None,
+            time=call.ended or call.started,
+        )
+
+    def _read_call(
+        self,
+        session: Session,
+        call: ToolCall,
+        agent_id: str | None,
+        turn: Turn | None,
+        joined: set[str],
+    ) -> Evidence | None:
+        name = call.name
+        if name in _FILE_TOOLS:
+            if not self._wanted.may_contain(bytes(call.raw_input)):
+                return None
+            return self._read_file_call(call, self._origin(session, call, agent_id, turn))
+        kind: CauseKind | None = None
+        detail = ""
+        if name in _SHELL_TOOLS and isinstance(call.input, ShellInput):
+            detail = call.input.command
+            kind = classify_command(detail)
+        elif name == "Agent" and call.id not in joined:
+            kind = CauseKind.SUBAGENT
+        elif call.mcp_server:
+            kind, detail = CauseKind.TOOL, call.recorded_name
+        if kind is None:
+            return None
+        return Cause(kind=kind, origin=self._origin(session, call, agent_id, turn), detail=detail)
+
+    def _read_file_call(self, call: ToolCall, origin: Origin) -> Evidence | None:
+        wanted = call.input
+        recorded = getattr(wanted, "file_path", None) or getattr(wanted, "notebook_path", None)
+        path = self._find_stream(recorded) if recorded else None
+        if path is None:
+            return None
+        if call.status is not ToolStatus.SUCCESS:
+            is_stale = _STALE.search(call.text) is not None
+            cause = Cause(kind=CauseKind.NOTICED, origin=origin, detail=call.text, path=path)
+            return cause if is_stale else None
+        return read_file_call(call, path, origin)
+
+    def _find_stream(self, recorded: str) -> str | None:
+        return self._wanted.find_stream(normalize_path(recorded, self._cwd))
+
+    def _iter_prompts(self) -> Iterator[_Placed]:
+        """A person had the time to change files before each prompt."""
+        for turn in self._main.turns:
+            records = turn.messages[0].records if turn.messages else ()
+            if not records:
+                continue
+            origin = self._turn_origin(turn, records[0].uuid)
+            cause = Cause(kind=CauseKind.PROMPT, origin=origin)
+            yield self._place(self._main, records[0].uuid, cause)
+
+    def _turn_origin(self, turn: Turn | None, uuid: str | None, time: str | None = None) -> Origin:
+        return Origin(
+            session_id=self._main.id,
+            turn=turn.number if turn else None,
+            prompt=name_prompt(turn),
+            uuid=uuid,
+            time=time or (turn.start if turn else None),
+        )
+
+    def _iter_notices(
+        self, session: Session, agent_id: str | None, turn: Turn | None
+    ) -> Iterator[_Placed]:
+        """Hooks that ran, and files that the client saw changing."""
+        for hook in session.hooks:
+            if not hook.is_remark:
+                origin = self._notice_origin(hook.uuid, hook.timestamp, agent_id, turn)
+                cause = Cause(kind=CauseKind.HOOK, origin=origin, detail=hook.command or "")
+                yield self._place(session, hook.uuid, cause)
+        for link in session.tree.links.values():
+            if not isinstance(link, Attachment) or not isinstance(link.attachment, EditedTextFile):
+                continue
+            path = self._find_stream(link.attachment.filename or "")
+            if path is not None:
+                origin = self._notice_origin(link.uuid, link.timestamp, agent_id, turn)
+                cause = Cause(kind=CauseKind.NOTICED, origin=origin, path=path)
+                yield self._place(session, link.uuid, cause)
+
+    def _notice_origin(
+        self, uuid: str | None, time: str | None, agent_id: str | None, turn: Turn | None
+    ) -> Origin:
+        return Origin(
+            session_id=self._main.id,
+            agent_id=agent_id,
+            turn=turn.number if turn else None,
+            uuid=uuid,
+            time=time,
+        )
+
+    def _iter_backups(self) -> Iterator[_Placed]:
+        """The contents that file-history records name, and later ones that it kept besides."""
+        named: dict[str, str] = {}
+        seen: set[tuple[str, str | None]] = set()
+        last: _Placed | None = None
+        for state in self._main.states:
+            if isinstance(state, FileHistorySnapshot) and state.snapshot:
+                entries = list(state.snapshot.tracked_file_backups.items())
+                time, is_touch = state.snapshot.timestamp, state.is_snapshot_update
+            elif isinstance(state, FileHistoryDelta) and state.backup and state.tracking_path:
+                entries = [(state.tracking_path, state.backup)]
+                time, is_touch = state.backup.backup_time, True
+            else:
+                continue
+            for key, backup in entries:
+                stream = self._find_stream(key)
+                if stream is None:
+                    continue
+                is_repeated = (stream, backup.backup_file_name) in seen
+                seen.add((stream, backup.backup_file_name))
+                if backup.backup_file_name:
+                    named[backup.backup_file_name] = stream
+                if is_touch and is_repeated:
+                    continue
+                found = self._read_backup(stream, backup, state.message_id, time, is_touch)
+                if found is not None:
+                    span = state.span
+                    anchor = self._main.find_record(state.message_id or "") if is_touch else None
+                    if anchor is not None and anchor.span is not None:
+                        span = anchor.span
+                    file, offset = (span.file, span.offset) if span else ("", 0)
+                    last = _Placed(file, offset, found.origin.time, found)
+                    yield last
+        yield from self._iter_unrecorded(named, last)
+
+    def _read_backup(
+        self, path: str, backup: FileBackup, uuid: str | None, time: str | None, is_touch: bool
+    ) -> Sighting | None:
+        anchor = self._main.find_record(uuid or "")
+        version = (anchor.version if anchor else None) or ""
+        is_late = is_touch and version.startswith(_LATE_FIRST_COPY)
+        origin = self._turn_origin(self._turns.get(uuid or ""), uuid, time)
+        kind = SightingKind.FIRST_BACKUP if is_late else SightingKind.BACKUP
+        name = backup.backup_file_name
+        if name is None:
+            return Sighting(path=path, origin=origin, kind=kind, text=None)
+        return self._make_sighting(path, origin, kind, name)
+
+    def _make_sighting(
+        self, path: str, origin: Origin, kind: SightingKind, name: str
+    ) -> Sighting | None:
+        data = self._backups.read(self._main.id, name)
+        content = decode_file(data) if data is not None else None
+        if content is None:
+            return None
+        return Sighting(path=path, origin=origin, kind=kind, text=content.text, backup=name)
+
+    def _iter_unrecorded(self, named: dict[str, str], last: _Placed | None) -> Iterator[_Placed]:
+        streams = {name.partition("@")[0]: stream for name, stream in named.items()}
+        for file in self._backups.list_unrecorded(self._main.id, named):
+            stream = streams[file.name.partition("@")[0]]
+            origin = Origin(session_id=self._main.id, time=file.time)
+            found = self._make_sighting(stream, origin, SightingKind.BACKUP, file.name)
+            if found is not None:
+                # Written when the session ended: after everything in the transcript.
+                yield _Placed(last.file if last else "", 1 << 62, file.time, found)
+
+
+def name_prompt(turn: Turn | None) -> str:
+    """Return the prompt of a turn on one line."""
+    if turn is None:
+        return ""
+    words = turn.words or (turn.command.name if turn.command else "")
+    return " ".join(words.split())

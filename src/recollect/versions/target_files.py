@@ -1,0 +1,78 @@
+"""The file that was asked about: its spellings, its repository, and the work trees of that.
+
+Looks at the user's own files only, never at those of a Claude directory, and runs no program.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from recollect.sources.safe_files import list_directory
+from recollect.versions.recorded_paths import PathAliases, normalize_path
+
+_MAX_POINTER: Final = 4096
+
+
+def describe_target(path: Path, moved_from: Iterable[Path] = ()) -> PathAliases:
+    """Return the names of the file at `path`, which need not exist anymore."""
+    # Not resolved: records have the spelling of the directory in which Claude Code was started.
+    given = normalize_path(str(path.absolute()))
+    real = normalize_path(os.path.realpath(path))
+    root = find_project_root(Path(real))
+    roots: tuple[str, ...] = (normalize_path(str(root)),)
+    if given != real:
+        roots = (*roots, normalize_path(str(find_project_root(Path(given)))))
+    return PathAliases(
+        paths=tuple(dict.fromkeys((real, given))),
+        roots=tuple(dict.fromkeys(roots)),
+        moved_from=tuple(normalize_path(str(each.absolute())) for each in moved_from),
+        worktrees=tuple(each for each in _list_worktrees(root) if each not in roots),
+        ignores_case=_ignores_case(Path(real)),
+    )
+
+
+def find_project_root(path: Path) -> Path:
+    """Return the directory with the git repository around `path`, or else the one it is in."""
+    for directory in path.parents:
+        if (directory / ".git").exists():
+            return directory
+    return path.parent
+
+
+def _list_worktrees(root: Path) -> tuple[str, ...]:
+    """Return the work trees of a repository, the main one included."""
+    main = root
+    pointer = _read_text(root / ".git")
+    if pointer.startswith("gitdir:"):
+        git_dir = Path(root, pointer.partition(":")[2].strip())
+        if git_dir.parent.name == "worktrees":
+            main = git_dir.parent.parent.parent
+    found = [str(main)]
+    try:
+        entries = list_directory(main / ".git" / "worktrees")
+    except OSError:
+        entries = []
+    for entry in entries:
+        named = _read_text(Path(entry.path, "gitdir")).strip()
+        if named:
+            found.append(str(Path(named).parent))
+    return tuple(normalize_path(each) for each in found)
+
+
+def _read_text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MAX_POINTER).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _ignores_case(path: Path) -> bool:
+    """Whether the file is found under another spelling too."""
+    try:
+        return path.parent.joinpath(path.name.swapcase()).samefile(path)
+    except OSError:
+        return os.name == "nt"

@@ -1,0 +1,132 @@
+"""Compare rebuilt versions and blame with the known truth of a made-up client."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from recollect.library.opening import open_transcript
+from recollect.locations import TranscriptKind, discover_root
+from recollect.versions.backups import BackupDirectory
+from recollect.versions.evidence import Cause, Change, Evidence, Rename, Window
+from recollect.versions.file_history import merge_sessions
+from recollect.versions.file_texts import fits_window
+from recollect.versions.line_authors import AuthorKind, find_authors
+from recollect.versions.replay import Replay, Version, VersionKind, predict, replay
+from recollect.versions.session_evidence import collect_evidence
+from tests.versions import ground_truth
+from tests.versions.ground_truth import BOILERPLATE, Client, Truth
+
+
+class Verdict(NamedTuple):
+    """How many versions of each grade are right and wrong."""
+
+    right: Counter[str]
+    wrong: Counter[str]
+    wrong_versions: list[Version]
+
+
+class Shares(NamedTuple):
+    """Shares of lines, and lines that were given to a wrong prompt."""
+
+    all: float
+    touched: float
+    false_prompts: int
+    false_unique: int
+
+
+def read_everything(root: Path) -> list[Evidence]:
+    """What all sessions below a Claude directory say about all files."""
+    backups = BackupDirectory(root)
+    sessions = [
+        collect_evidence(open_transcript(each), None, backups)
+        for each in discover_root(root).transcripts
+        if each.kind is TranscriptKind.SESSION
+    ]
+    return merge_sessions(sessions)
+
+
+def replay_everything(
+    client: Client, evidence: Sequence[Evidence], bases: dict[str, str] | None = None
+) -> dict[str, Replay]:
+    """The versions of every file that is named, and of every one that was moved."""
+    known = {each.path for each in evidence if not isinstance(each, Cause | Rename)}
+    renamed = {each.path for each in evidence if isinstance(each, Rename)}
+    paths = sorted(known | (renamed & client.files.keys()))
+
+    def find_base(change: Change, windows: Sequence[Window]) -> str | None:
+        base = (bases or {}).get(change.path)
+        is_fitting = base is not None and predict(base, change) is not None
+        fits = is_fitting and all(
+            fits_window(base or "", each.start, each.lines, each.total) for each in windows
+        )
+        return base if fits else None
+
+    return {path: replay(path, evidence, find_base) for path in paths}
+
+
+def judge_versions(truth: Truth, replays: dict[str, Replay]) -> Verdict:
+    """Compare every version with what the file contained at that moment."""
+    right, wrong, wrong_versions = Counter[str](), Counter[str](), []
+    for path, found in replays.items():
+        for version in found.versions:
+            is_unknown = version.text is None and version.kind is not VersionKind.DELETED
+            if is_unknown or version.text == _find_truth(truth, path, version):
+                right[version.known] += 1
+            else:
+                wrong[version.known] += 1
+                wrong_versions.append(version)
+    return Verdict(right, wrong, wrong_versions)
+
+
+def _find_truth(truth: Truth, path: str, version: Version) -> str | None:
+    origin = version.origin
+    names = [path]
+    while names[-1] in truth.names:
+        names.append(truth.names[names[-1]])
+    if origin.call_id:
+        texts = truth.before if version.change is None else truth.after
+        return texts[origin.call_id]
+    for name in names:
+        if (origin.uuid or "", name) in truth.at_touch:
+            return truth.at_touch[origin.uuid or "", name]
+    at_prompt = truth.at_prompt.get(origin.uuid or "", {})
+    return next((at_prompt[name] for name in names if name in at_prompt), None)
+
+
+def judge_blame(
+    client: Client, replays: dict[str, Replay], bases: dict[str, str] | None = None
+) -> Shares:
+    """Compare the author of every line of the final files with the truth."""
+    counts = Counter[str]()
+    for path, file in client.files.items():
+        versions = replays[path].versions if path in replays else ()
+        base = (bases or {}).get(path)
+        if not versions and base is None:
+            continue
+        authors = find_authors(versions, file.text, base)
+        for line, true, author in zip(file.lines, file.authors, authors, strict=True):
+            match author.kind:
+                case AuthorKind.CLAUDE if author.version:
+                    origin = author.version.origin
+                    found = f"{origin.session_id}:{origin.turn}"
+                case AuthorKind.BEFORE:
+                    found = ground_truth.BASE
+                case AuthorKind.OUTSIDE:
+                    found = ground_truth.OUTSIDE
+                case _:
+                    found = "unknown"
+            counts["all"] += 1
+            counts["right"] += found == true
+            if true != ground_truth.BASE:
+                counts["touched"] += 1
+                counts["touched right"] += found == true
+            if found != true and author.kind is AuthorKind.CLAUDE:
+                counts["false"] += 1
+                counts["false unique"] += line not in BOILERPLATE
+    return Shares(
+        counts["right"] / counts["all"],
+        counts["touched right"] / counts["touched"],
+        counts["false"],
+        counts["false unique"],
+    )
