@@ -13,9 +13,9 @@ from tests.web.running import copy_demo
 TIMEOUT = 60.0
 
 
-def _wait_until_reliable(alarm: ChangeSignal) -> None:
+def _wait_until_reliable(change_signal: ChangeSignal) -> None:
     deadline = time.monotonic() + TIMEOUT
-    while not alarm.is_reliable:
+    while not change_signal.is_reliable:
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
@@ -23,30 +23,30 @@ def _wait_until_reliable(alarm: ChangeSignal) -> None:
 def test_it_rings_for_a_new_directory_and_for_what_is_written_in_it(tmp_path: Path) -> None:
     """A project that did not exist at first is watched like those that did."""
     root = copy_demo(tmp_path)
-    alarm = ChangeSignal([root])
-    _wait_until_reliable(alarm)
+    change_signal = ChangeSignal([root])
+    _wait_until_reliable(change_signal)
     connection, other = Pipe()
     project = root / "projects" / "-new"
     rings = []
     with connection, other:
         for change in (project.mkdir, lambda: (project / "a.jsonl").write_bytes(b"{}\n")):
             time.sleep(2.5)
-            alarm.silence()
+            change_signal.reset()
             change()
-            rings.append(alarm.wait(connection, TIMEOUT))
+            rings.append(change_signal.wait(connection, TIMEOUT))
         time.sleep(0.5)
-        alarm.silence()
-        rings.append(alarm.wait(connection, 0.5))
+        change_signal.reset()
+        rings.append(change_signal.wait(connection, 0.5))
     assert rings == [True, True, False]
 
 
 def test_it_is_not_relied_on_after_a_silence_about_changes(tmp_path: Path) -> None:
     """A drive whose changes are not told is looked at as often as before."""
-    alarm = ChangeSignal([copy_demo(tmp_path)])
-    _wait_until_reliable(alarm)
+    change_signal = ChangeSignal([copy_demo(tmp_path)])
+    _wait_until_reliable(change_signal)
     for _ in range(MAX_MISSES):
-        alarm.note_miss()
-    assert not alarm.is_reliable
+        change_signal.record_miss()
+    assert not change_signal.is_reliable
 
 
 def test_it_is_never_relied_on_where_polling_is_asked_for(
@@ -54,6 +54,6 @@ def test_it_is_never_relied_on_where_polling_is_asked_for(
 ) -> None:
     """Somebody who forbids to ask the system is believed."""
     monkeypatch.setenv(POLL_VARIABLE, "1")
-    alarm = ChangeSignal([copy_demo(tmp_path)])
+    change_signal = ChangeSignal([copy_demo(tmp_path)])
     time.sleep(1.5)
-    assert not alarm.is_reliable
+    assert not change_signal.is_reliable

@@ -1,5 +1,5 @@
-"""The web app: pages and a JSON API over the same core, for one person on one machine.
+"""The web app: pages and a JSON API over the same core, for one user on one machine.
 
-Knows HTTP; refuses any logic that the command line would need too. Nothing here writes below a
-Claude directory, and nothing that a transcript holds is sent unescaped.
+Knows HTTP, and no logic that the command line would need too. Nothing here writes below a Claude
+directory, and no transcript text is sent unescaped.
 """

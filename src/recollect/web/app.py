@@ -1,10 +1,7 @@
-"""Loads what the first page needs while nobody has asked for one yet.
+"""The application: routes from their tables, middleware in front of them, and preloading.
 
-Templates, Markdown and colours are loaded where they are first used, which is better done while the
-browser is being opened. Other pages load theirs when they are asked for: somebody in a hurry would
-wait for all of it.
-
-The app, put together: routes from their tables, and the walls in front of them.
+Templates, Markdown and highlighting are loaded on first use, which is better done while the browser
+is still starting. Other pages load what they need when they are requested.
 """
 
 import asyncio
@@ -51,7 +48,7 @@ _LINE = (
 
 
 def preload(drawing: Templates) -> None:
-    """Draw a turn that nobody sees."""
+    """Render a turn that is not shown, to load what rendering needs."""
     drawing.warm_up()
     record = decode_record(_LINE)
     session = Session([record] if record else ())
@@ -70,7 +67,7 @@ class ErrorPage(Struct, frozen=True, kw_only=True):
 
 
 class AppParts(Struct, frozen=True):
-    """What an app is made of."""
+    """What an app consists of."""
 
     services: Services
     assets: Assets
@@ -79,7 +76,7 @@ class AppParts(Struct, frozen=True):
 
 
 def create_app(settings: Settings) -> Starlette:
-    """The app for these settings; `app.state.parts` is what it is made of."""
+    """Create the app for these settings; its components are in `app.state.parts`."""
     services, assets = Services(settings), Assets()
     drawing = Templates(services, assets)
     parts = AppParts(services, assets, drawing, EventSource(services))
@@ -90,7 +87,7 @@ def create_app(settings: Settings) -> Starlette:
         exception_handlers={RecollectError: answer_failure, HTTPException: answer_failure},
         lifespan=_make_lifespan(parts),
     )
-    # An address is right or it is not: a redirect would be made from what the request says.
+    # A path is right or not: a redirect would be made from untrusted parts of the request.
     app.router.redirect_slashes = False
     app.state.parts = parts
     return app
@@ -111,7 +108,7 @@ def _make_routes(parts: AppParts) -> list[Route]:
 
 
 def _make_middleware(parts: AppParts) -> list[Middleware]:
-    """From the outside in."""
+    """Return the middleware, outermost first."""
     settings = parts.services.settings
 
     def is_public(method: str, path: str) -> bool:
@@ -139,7 +136,8 @@ def _make_lifespan(parts: AppParts) -> Lifespan[Starlette]:
             yield
         finally:
             parts.services.close()
-            # Before anything that can fail: Python waits for ever for a process left behind.
+            # Before anything that can fail: Python waits forever for a process that is still
+            # running.
             await asyncio.to_thread(parts.services.indexer.stop)
             await warming
 

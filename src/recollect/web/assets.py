@@ -1,7 +1,7 @@
-"""Static files: read once at the start, and served by name from a table.
+"""Static files: read once at start, and served by name from a table.
 
-A name is looked up and never joined to a path. The address holds a hash of all files together, so
-that a browser may keep them for ever, and modules may name each other by relative addresses.
+A name is looked up, never joined to a path. URLs contain a hash of all files, so browsers may cache
+them forever, and modules can import each other by relative URLs.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from recollect.web.middleware import CACHE_CONTROL
 PREFIX: Final = "/static"
 FOREVER: Final = "public, max-age=31536000, immutable"
 PUBLIC: Final = frozenset({"sign-in.css", "sign-in.js", "favicon.svg"})
-"""What the page needs that is shown to somebody without a key."""
+"""Files of the sign-in page, which need no key."""
 
 _HASH_LENGTH: Final = 16
 _TYPES: Final = {
@@ -51,18 +51,18 @@ class Assets:
         self.version = digest.hexdigest()[:_HASH_LENGTH]
 
     def address(self, name: str) -> str:
-        """Where a static file is; raises KeyError for one that there is not."""
+        """Return the URL of a static file; raises KeyError if there is none."""
         if name not in self._assets:
             raise KeyError(name)
         return f"{PREFIX}/{self.version}/{name}"
 
     def is_public(self, path: str) -> bool:
-        """Whether a path is that of a file for everybody."""
+        """Return whether a path is that of a public file."""
         start = f"{PREFIX}/{self.version}/"
         return path.startswith(start) and path[len(start) :] in PUBLIC
 
     async def serve(self, request: Request) -> Response:
-        """A static file; one of another version is not there."""
+        """Serve a static file; 404 for one of another version."""
         asset = self._assets.get(request.path_params["name"])
         if asset is None or request.path_params["version"] != self.version:
             raise HTTPException(404)

@@ -1,8 +1,8 @@
-"""Wakes the process that keeps the index level when the system tells that something has changed.
+"""Wake the indexer process when the operating system reports a change.
 
-A look at ten thousand files takes a tenth of a second, which is too much to do every second while
-nothing happens. Where the system does not tell, or has been silent about a change, as with drives
-that other machines write to, nobody relies on it and looking goes on as before.
+Checking ten thousand files takes a tenth of a second, too much to do every second while nothing
+happens. If there are no file-system events, or they missed a change, as on network drives, they are
+not relied on and polling continues.
 """
 
 import threading
@@ -18,45 +18,45 @@ from recollect.locations.project_names import TRANSCRIPT_SUFFIX
 from recollect.sources.safe_files import is_directory
 
 MAX_MISSES: Final = 2
-"""Changes that may be found without having been told of."""
+"""Changes without an event after which events are not relied on."""
 
 STEP_MS: Final = 100
-"""How often the thread looks for messages of the system, …"""
+"""How often the thread checks for events, …"""
 CALM_MS: Final = 1000
-"""… and how long none may come before watching counts as begun."""
+"""… and how long there must be none before watching counts as started."""
 
 _PROCESSES: Final = "sessions"
 _SUFFIXES: Final = (TRANSCRIPT_SUFFIX, ".json")
-"""Of transcripts, and of the files that running clients keep."""
+"""Transcripts, and the files of running clients."""
 
 
 class ChangeSignal:
-    """Watches the directories of some roots, in a thread that ends with the process."""
+    """Watches the directories of the roots, in a thread that ends with the process."""
 
     def __init__(self, roots: Sequence[Path]) -> None:
         self._roots = roots
-        self._bell, self._hammer = Pipe(duplex=False)
+        self._receiver, self._sender = Pipe(duplex=False)
         self._misses = 0
         self._is_watching = False
         if not must_poll():
-            threading.Thread(target=self._watch, name="alarm", daemon=True).start()
+            threading.Thread(target=self._watch, name="change-signal", daemon=True).start()
 
     @property
     def is_reliable(self) -> bool:
-        """Whether it would ring if anything changed."""
+        """Whether every change is reported."""
         return self._is_watching and self._misses < MAX_MISSES
 
     def wait(self, connection: "Connection[object, object]", seconds: float) -> bool:
-        """Wait for the bell, for `connection`, or for so long; whether one of them came."""
-        return bool(wait([self._bell, connection], seconds))
+        """Wait for a change, for `connection`, or for `seconds`; return whether one came."""
+        return bool(wait([self._receiver, connection], seconds))
 
-    def silence(self) -> None:
-        """Forget that it rang, before a look that sees whatever it rang for."""
-        while self._bell.poll():
-            self._bell.recv_bytes()
+    def reset(self) -> None:
+        """Reset the signal, before a check that sees all changes so far."""
+        while self._receiver.poll():
+            self._receiver.recv_bytes()
 
-    def note_miss(self) -> None:
-        """Say that something had changed and it did not ring."""
+    def record_miss(self) -> None:
+        """Record that something changed without an event."""
         self._misses += 1
 
     def _watch(self) -> None:
@@ -66,19 +66,18 @@ class ChangeSignal:
                     break
                 self._watch_until_new(directories)
         except (OSError, RuntimeError, UnicodeEncodeError):
-            # Too many are watched already, one went while it was being entered, or the bytes of a
-            # path are no text: told as everything else that ends the watching, by not being
-            # reliable.
+            # Too many directories are watched already, one was deleted meanwhile, or a path is not
+            # text. Like anything else that ends watching, this shows in `is_reliable`.
             return
         finally:
             self._is_watching = False
 
     def _watch_until_new(self, directories: Sequence[Path]) -> None:
-        """Ring for every change, until there is another directory to be watched."""
-        # Loaded when all sessions are listed: nobody waits for it then.
+        """Signal every change, until there is a new directory to watch."""
+        # Loaded after all sessions are listed, when nobody waits for it.
         from watchfiles import watch
 
-        told = watch(
+        batches = watch(
             *directories,
             watch_filter=None,
             debounce=STEP_MS,
@@ -90,14 +89,14 @@ class ChangeSignal:
             yield_on_timeout=True,
             rust_timeout=CALM_MS,
         )
-        # Nothing goes unnoticed behind the first answer; what happened before it is seen by the
-        # look that the bell asks for.
-        for number, changes in enumerate(told):
+        # After the first result nothing is missed; earlier changes are found by the check that this
+        # signal causes.
+        for number, changes in enumerate(batches):
             self._is_watching = True
             paths = [path for _, path in changes]
             has_new = any(is_directory(Path(path)) for path in paths)
             if number == 0 or has_new or any(path.endswith(_SUFFIXES) for path in paths):
-                self._hammer.send_bytes(b".")
+                self._sender.send_bytes(b".")
             if has_new:
                 return
 

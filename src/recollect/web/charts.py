@@ -1,8 +1,8 @@
-"""Bars → SVG. Pure functions of their arguments, without script and without a style of their own.
+"""Bar charts as SVG, without script or style of their own.
 
-Lengths along the page are percentages and heights are pixels, so that letters stay as large as all
-others at every width. Colours are classes of the style sheet. What is not known is hatched: a bar
-without a value would look like nothing at all.
+Horizontal lengths are percentages and heights are pixels, so that text keeps its size at every
+width. Colours are classes of the style sheet. What is not known is hatched: a bar without a value
+would not be visible.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,55 +15,55 @@ from msgspec import Struct
 from recollect.render.html.html_code import show_text
 
 SERIES: Final = 8
-"""Colours that the style sheet has; the last one is for all others together."""
+"""Number of colours in the style sheet; the last one is for all others."""
 
 HEIGHT: Final = 236
 _TOP: Final = 20
 _BASE: Final = 206
 _CAP: Final = 9
-"""Pixels of the hatching above what is known."""
+"""Height in pixels of the hatching above what is known."""
 _STUB: Final = 30
-"""Pixels of a column of which nothing is known."""
+"""Height in pixels of a column without any known value."""
 _MAX_WIDTH: Final = 5.0
 _MAX_LABELS: Final = 8
 _ROW: Final = 40
 _TICKS: Final = 4
 _MIN_VALUE: Final = 1e-9
 _SCALE: Final = 50
-"""Pixels for the words of the scale."""
+"""Width in pixels of the scale's labels."""
 
 Show = Callable[[float], str]
 
 
 class Slice(Struct, frozen=True):
-    """A part of a bar: whose it is, and how long."""
+    """A part of a bar: its series, and its length."""
 
     series: int
     value: float
 
 
 class Bar(Struct, frozen=True, kw_only=True):
-    """A bar with what is said about it."""
+    """A bar with its texts."""
 
     label: str
     title: str
-    """What is shown when one points at it."""
+    """Its tooltip."""
     shown: str = ""
-    """Its value in words."""
+    """Its formatted value."""
     slices: tuple[Slice, ...] = ()
     is_open: bool = False
-    """Whether there is more than its slices say, and nobody knows how much."""
+    """Whether there is more than its slices show, of unknown size."""
     slot: int = 0
-    """Its place along the axis of a column chart."""
+    """Its position on the axis of a column chart."""
 
     @property
     def value(self) -> float:
-        """All that is known of it."""
+        """The known total."""
         return sum(each.value for each in self.slices)
 
 
 def draw_columns(axis: Sequence[str], bars: Sequence[Bar], show: Show, label: str) -> Markup:
-    """Columns on an axis that has a label for every slot, also for those without a bar."""
+    """Draw columns on an axis with a label for every slot, including those without a bar."""
     ticks = find_ticks(max((bar.value for bar in bars), default=0))
     scale = (_BASE - _TOP) / ticks[-1]
     width = 100 / max(len(axis), 1)
@@ -77,7 +77,7 @@ def draw_columns(axis: Sequence[str], bars: Sequence[Bar], show: Show, label: st
             *_draw_labels(axis, width),
         ],
     )
-    # Apart from the columns, which are as wide as there is room beside it.
+    # Separate from the columns, which fill the remaining width.
     scale_words = Markup().join(
         _draw_tick(show(tick), y) for tick, y in zip(ticks, heights, strict=True) if tick
     )
@@ -88,14 +88,14 @@ def draw_columns(axis: Sequence[str], bars: Sequence[Bar], show: Show, label: st
 
 
 def draw_rows(bars: Sequence[Bar], label: str) -> Markup:
-    """Bars below each other, each under its name and its value."""
+    """Draw horizontal bars, each below its name and value."""
     most = max((bar.value for bar in bars), default=0) or 1
     rows = (_draw_row(bar, place * _ROW, most) for place, bar in enumerate(bars))
     return _frame(max(len(bars), 1) * _ROW, label, rows)
 
 
 def draw_share(value: float | None, most: float) -> Markup:
-    """The bar of one row of a table, for the eye only: the figure stands beside it."""
+    """Draw the bar of one table row; purely visual, because the figure is next to it."""
     if value is None:
         inner = Markup('<rect class="no-share" width="100%" height="8" rx="2"/>')
     else:
@@ -107,7 +107,7 @@ def draw_share(value: float | None, most: float) -> Markup:
 
 
 def find_ticks(most: float) -> list[float]:
-    """Round values from nothing to at least `most`."""
+    """Return round values from 0 to at least `most`."""
     if most < _MIN_VALUE:
         return [0, 1]
     rough = most / _TICKS
@@ -153,7 +153,7 @@ def _draw_column(bar: Bar, width: float, scale: float) -> Markup:
     if bar.is_open:
         height = _CAP if bar.value else _STUB
         parts.append(_draw_box("unknown", (left, y - height, thickness, height)))
-    # The whole height answers to the pointer: many columns are a few pixels high.
+    # The whole height reacts to the pointer: many columns are only a few pixels high.
     target = _draw_box("target", (bar.slot * width, 0, width, _BASE))
     return Markup('<g class="column"><title>{}</title>{}{}</g>').format(
         show_text(bar.title), target, Markup().join(parts)
@@ -172,7 +172,7 @@ def _draw_labels(axis: Sequence[str], width: float) -> list[Markup]:
     step = -(-len(axis) // _MAX_LABELS) or 1
     return [
         Markup('<text class="{}" x="{}%" y="{}" text-anchor="middle">{}</text>').format(
-            # Every other label is left out where there is little room.
+            # Every other label is hidden if there is little room.
             "label minor" if at // step % 2 else "label",
             _trim((at + 0.5) * width),
             HEIGHT - 10,

@@ -1,6 +1,6 @@
-"""The table of the API: what there is, what it takes, and what it gives.
+"""The table of the API: endpoints, their parameters and their documents.
 
-Routes and the OpenAPI document are both made from it, so that neither can lack what the other has.
+Routes and the OpenAPI document are both generated from it, so they cannot differ.
 """
 
 from collections.abc import Awaitable, Callable
@@ -50,7 +50,7 @@ EndpointResult = Callable[[Services, Any], object]
 
 
 class Endpoint(Struct, frozen=True, kw_only=True):
-    """One thing that can be asked for by GET."""
+    """An endpoint for GET requests."""
 
     path: str
     summary: str
@@ -63,7 +63,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """What the operation is called."""
+        """The name of the operation."""
         return getattr(self.answer, "__name__", self.path)
 
 
@@ -156,25 +156,25 @@ ENDPOINTS: Final = (
 )
 
 THREADS: Final = 8
-"""Answers that are worked on at once; they take turns on the processor anyway."""
+"""Requests processed at once; they share the processor anyway."""
 
 Handle = Callable[[Request], Awaitable[Response]]
 
 
 class Workers:
-    """Runs answers in threads, a bounded number at a time."""
+    """Runs request handlers in a bounded number of threads."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._limiter = CapacityLimiter(THREADS)
 
     async def run(self, work: Callable[[Services], Response]) -> Response:
-        """What `work` gives."""
+        """Run `work` in a thread and return its response."""
         return await to_thread.run_sync(work, self._services, limiter=self._limiter)
 
 
 def make_routes(workers: Workers) -> list[Route]:
-    """The routes of the API."""
+    """Return the routes of the API."""
     return [Route(each.path, _make_handler(each, workers), name=each.name) for each in ENDPOINTS]
 
 
@@ -184,7 +184,7 @@ def _make_handler(endpoint: Endpoint, workers: Workers) -> Handle:
 
         def work(services: Services) -> Response:
             value = endpoint.answer(services, parameters)
-            # Encoded here too: a long answer takes longer to write than to find.
+            # Encoded in the thread, too: encoding a long response takes longer than finding it.
             body = value if isinstance(value, bytes) else encode_json(value)
             return Response(body, media_type=endpoint.media_type)
 

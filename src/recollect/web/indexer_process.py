@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 STANDARD_ERROR: Final = 2
 REST: Final = 10
-"""Pauses that go by without a look while the system would tell of any change."""
+"""Pauses to skip while file-system events are reliable."""
 
 
 def run_indexer(
@@ -34,60 +34,65 @@ def run_indexer(
     task: RefreshTask,
     mounts: Mapping[str, Source] = MappingProxyType({}),
 ) -> None:
-    """Tell through `connection` what changes; anything sent to it asks for texts to be indexed."""
+    """Send changes through `connection`; anything received from it requests text indexing."""
     end_with_parent()
     mount_all(mounts)
-    # Ctrl+C in a terminal reaches this process too; when to end is for the server to say.
+    # Ctrl+C in a terminal reaches this process, too; the server decides when it ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _exit_on_signal)
     if not task.shows_errors:
         _silence_output()
-    rounds = Refresher(task, connection.send)
+    refresher = Refresher(task, connection.send)
     try:
-        while (pause := rounds.run()) == 0:
-            _receive(connection, rounds, 0)
-        # Not before: it takes long to load, and a process with threads cannot be forked, which is
+        while (pause := refresher.run()) == 0:
+            _receive(connection, refresher, 0)
+        # Not earlier: it is slow to import, and a process with threads cannot be forked, which is
         # how the first index is made.
         from recollect.web.change_signal import ChangeSignal
 
-        alarm = ChangeSignal(task.roots)
+        change_signal = ChangeSignal(task.roots)
         while True:
-            _receive(connection, rounds, pause)
-            pause = _run_at_low_priority(rounds, alarm, connection, pause)
+            _receive(connection, refresher, pause)
+            pause = _run_at_low_priority(refresher, change_signal, connection, pause)
     except (EOFError, BrokenPipeError, ConnectionResetError):
-        # The server is gone.
+        # The server has exited.
         sys.exit(0)
 
 
-def _receive(connection: "Connection[object, object]", rounds: Refresher, seconds: float) -> None:
+def _receive(
+    connection: "Connection[object, object]", refresher: Refresher, seconds: float
+) -> None:
     if connection.poll(seconds):
         connection.recv()
-        rounds.check_texts()
+        refresher.check_texts()
 
 
 def _run_at_low_priority(
-    rounds: Refresher, alarm: "ChangeSignal", connection: "Connection[object, object]", pause: float
+    refresher: Refresher,
+    change_signal: "ChangeSignal",
+    connection: "Connection[object, object]",
+    pause: float,
 ) -> float:
-    """Wait for a reason to look again, if any would be told, and look; the seconds to pause."""
-    may_rest = pause > 0 and alarm.is_reliable
-    was_told = not may_rest or alarm.wait(connection, REST * pause)
-    alarm.silence()
-    _receive(connection, rounds, 0)
-    pause = rounds.run()
-    if not was_told and rounds.has_found:
-        alarm.note_miss()
+    """Wait for a reason to check again, if reliable, and check; return the seconds to pause."""
+    may_rest = pause > 0 and change_signal.is_reliable
+    was_signalled = not may_rest or change_signal.wait(connection, REST * pause)
+    change_signal.reset()
+    _receive(connection, refresher, 0)
+    pause = refresher.run()
+    if not was_signalled and refresher.has_found:
+        change_signal.record_miss()
     return pause
 
 
 def _silence_output() -> None:
-    """Send what Python says about a bug nowhere; it may hold somebody's words."""
+    """Discard Python's messages about a bug; they may contain transcript text."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, STANDARD_ERROR)
     os.close(nowhere)
 
 
 def _exit_on_signal(number: int, frame: object) -> None:  # noqa: ARG001 - the signature of a handler
-    # As an exception, so that the processes that index for this one are ended with it.
+    # As an exception, so that worker processes are ended, too.
     sys.exit(0)
 
 
@@ -118,23 +123,23 @@ class IndexerProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether the other process is there."""
+        """Whether the process is running."""
         return self._process is not None and self._process.is_alive()
 
     def start(self) -> None:
-        """Begin, without waiting for anything."""
+        """Start, without waiting for anything."""
         self._thread.start()
 
     def index_texts(self) -> None:
-        """Have texts indexed now, because the index of them proved to be damaged."""
+        """Request text indexing now, because the text index turned out to be damaged."""
         with self._lock:
             if self._connection is not None and not self._connection.closed:
-                # A process that has ended meanwhile is started again, and then looks at everything.
+                # A process that has died meanwhile is restarted, and then checks everything.
                 with contextlib.suppress(OSError):
                     self._connection.send(None)
 
     def stop(self) -> None:
-        """End the other process, and wait for that."""
+        """End the process, and wait for it."""
         with self._lock:
             self._stopping.set()
             process = self._process
@@ -156,7 +161,7 @@ class IndexerProcess:
             self._stopping.wait(RESTART_SECONDS)
 
     def _start_process(self) -> "Connection[object, object] | None":
-        """Our end of the pipe to a new process; None when there shall be none."""
+        """Return our end of the pipe to a new process; None after `stop`."""
         # Not forked: this process has threads, and its locks would be copied in any state.
         context = multiprocessing.get_context("spawn")
         with self._lock:
@@ -168,7 +173,7 @@ class IndexerProcess:
             with uninterrupted():
                 self._process.start()
             self._connection = ours
-        # Ours alone must not keep it open: its end is how we learn that the process has ended.
+        # Closed here, so that the pipe ends when the process does.
         theirs.close()
         return ours
 

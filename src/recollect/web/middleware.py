@@ -1,34 +1,19 @@
-"""The headers of a request as a wall may see them: raw, repeated or missing, and never trusted.
+"""Middleware: access keys, host and origin checks, body limits and security headers.
 
-The secrets of one run of the server, and how they are compared.
+Headers of a request may be raw, repeated or missing, and are never trusted. A one-time token gets a
+browser its cookie and is then used up; the access key is for other programs of the user. All of
+them expire with the process. The gate is in front of the router: a new route is protected from the
+start, and nobody without a key learns which paths exist.
 
-A one-time token leads from the terminal into the browser; it dies when it is exchanged for the
-cookie. The access key is for programs of the same person. All of them end with the process.
+Every response has headers by which nothing is loaded from elsewhere and no inline script or style
+runs: whatever gets past the escaping of a transcript cannot execute. The Host is compared as a
+string with the few that are ours, which stops DNS rebinding; it is never parsed, so it cannot raise
+or be ambiguous. Bodies are counted as they arrive, because a Content-Length may be missing or
+wrong.
 
-Lets nobody in without a key, to no path at all but those few that sign-in itself needs.
-
-The gate stands before the router, so a route that is added tomorrow is closed today, and nobody
-without a key learns which paths exist.
-
-Headers that every answer carries, whatever it is and however it came about.
-
-Nothing may be loaded from elsewhere, no script or style may stand in a page, and no text may become
-script: whatever gets past the escaping of a transcript finds nothing that would run it.
-
-Refuses requests that were addressed to another name: a page that rebinds its own to us.
-
-The Host is compared as a string with the few that are ours. It is never parsed, so there is no
-form of it that could raise, and none that could be read in two ways.
-
-Caps what a request may send: nothing here takes more than a few hundred bytes.
-
-Counted as it arrives, because a stated length may be missing or a lie.
-
-Refuses what another site's page asks for, even where the browser would send our cookie.
-
-Another port of this machine is the same site to a browser, so that SameSite alone would not do. A
-page elsewhere may lead here by a link and nothing else; changing something takes our own origin,
-or the key in a header, which no other page can know.
+To a browser another port on this machine is the same site, so SameSite alone is not enough: another
+site may link here and nothing else; a change needs our own origin, or the key in a header, which no
+other page knows.
 """
 
 import hmac
@@ -44,20 +29,20 @@ from recollect.web.responses import json_error
 
 
 def list_values(scope: Scope, name: str) -> list[str]:
-    """Every value of a header; bytes stand for themselves, so that any header can be compared."""
+    """Return every value of a header, decoded so that any bytes can be compared."""
     wanted = name.encode("latin-1")
     headers: Iterable[tuple[bytes, bytes]] = scope["headers"]
     return [value.decode("latin-1") for key, value in headers if key == wanted]
 
 
 def find_value(scope: Scope, name: str) -> str | None:
-    """The one value of a header; None when there is none, or more than one."""
+    """Return the only value of a header; None if there is none, or more than one."""
     values = list_values(scope, name)
     return values[0] if len(values) == 1 else None
 
 
 def is_reading(scope: Scope) -> bool:
-    """Whether the request asks for something without changing anything."""
+    """Return whether the request only reads."""
     return scope["method"] in {"GET", "HEAD"}
 
 
@@ -65,26 +50,26 @@ _BYTES: Final = 32
 
 
 class Keys:
-    """Makes and checks the secrets."""
+    """Creates and checks the secrets."""
 
     def __init__(self, port: int) -> None:
         self.access = secrets.token_urlsafe(_BYTES)
-        """What a program shows as `Authorization: Bearer …`."""
+        """Sent by programs as `Authorization: Bearer …`."""
         self.cookie_name = f"recollect-{port}"
-        """Cookies do not know ports; two servers of one person must not undo each other's."""
+        """Cookies ignore ports; two servers of one user must not overwrite each other's."""
         self._cookie = secrets.token_urlsafe(_BYTES)
         self._launches: set[str] = set()
         self._lock = threading.Lock()
 
     def make_launch(self) -> str:
-        """A new one-time token."""
+        """Return a new one-time token."""
         token = secrets.token_urlsafe(_BYTES)
         with self._lock:
             self._launches.add(token)
         return token
 
     def exchange(self, token: str) -> str | None:
-        """The cookie's value for a one-time token, which is used up by that; None for any other."""
+        """Exchange a one-time token for the cookie's value, using it up; None if invalid."""
         with self._lock:
             found = next((each for each in self._launches if _is_same(each, token)), None)
             if found is None:
@@ -93,27 +78,27 @@ class Keys:
         return self._cookie
 
     def opens_with_cookie(self, value: str) -> bool:
-        """Whether this is the cookie's value."""
+        """Return whether this is the cookie's value."""
         return _is_same(self._cookie, value)
 
     def opens_with_access(self, value: str) -> bool:
-        """Whether this is the access key."""
+        """Return whether this is the access key."""
         return _is_same(self.access, value)
 
 
 def _is_same(secret: str, given: str) -> bool:
-    """Compared in constant time; whatever was given is compared as bytes."""
+    """Compare in constant time, as bytes."""
     return hmac.compare_digest(secret.encode(), given.encode("utf-8", "surrogatepass"))
 
 
 IsPublic = Callable[[str, str], bool]
-"""Whether a method and path are open to everybody."""
+"""Returns whether a method and path need no key."""
 
 _SCHEME = "bearer "
 
 
 class Gate:
-    """Lets requests through that carry a key; answers the others with `closed`."""
+    """Passes requests with a key; answers others with `closed`."""
 
     def __init__(self, app: ASGIApp, keys: Keys, is_public: IsPublic, closed: ASGIApp) -> None:
         self._app = app
@@ -147,7 +132,7 @@ class Gate:
 
 
 def make_cookie(keys: Keys, value: str) -> str:
-    """The header that sets the cookie: invisible to scripts, and useless to other sites."""
+    """Return the Set-Cookie header: hidden from scripts, and not sent from other sites."""
     return f"{keys.cookie_name}={value}; Path=/; HttpOnly; SameSite=Strict"
 
 
@@ -156,7 +141,7 @@ CONTENT_SECURITY_POLICY: Final = (
     "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types recollect"
 )
-"""`recollect` is the one policy by which our script may turn our server's HTML into elements."""
+"""`recollect` is the only Trusted Types policy, by which our script inserts the server's HTML."""
 
 SECURITY_HEADERS: Final = {
     "content-security-policy": CONTENT_SECURITY_POLICY,
@@ -176,13 +161,13 @@ NO_STORE: Final = "no-store"
 
 
 class SecurityHeaders:
-    """Puts the headers on every answer; only a static file may say how long it is kept."""
+    """Adds the headers to every response; only static files may be cached."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer as the app does, with the headers."""
+        """Pass the request on, and add the headers."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -198,7 +183,7 @@ class SecurityHeaders:
 
 
 class HostCheck:
-    """Lets requests through whose one Host is one of ours."""
+    """Passes requests with exactly one Host, which must be ours."""
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
         self._app = app
@@ -223,11 +208,11 @@ class HostCheck:
 
 MAX_BYTES: Final = 16 * 1024
 MAX_QUERY_BYTES: Final = 8 * 1024
-"""Bytes of a query string; a search has a thousand characters at most."""
+"""Maximum length of a query string; a search has a thousand characters at most."""
 
 
 class BodyLimit:
-    """Reads a body to its end before anyone else does, unless it is too long."""
+    """Reads the body completely before passing a request on, unless it is too long."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -257,7 +242,7 @@ def _has_body(scope: Scope) -> bool:
 
 
 async def _read(receive: Receive) -> bytes | None:
-    """The body; None if it is too long, or if the one who sent it left before its end."""
+    """Return the body; None if it is too long, or the client disconnected."""
     body = b""
     while True:
         message = await receive()
@@ -285,7 +270,7 @@ _OWN_SITES: Final = frozenset({"same-origin", "none"})
 
 
 class OriginCheck:
-    """Lets requests through that come from our own pages, a link, or a program."""
+    """Passes requests from our own pages, from a link, or from a program."""
 
     def __init__(self, app: ASGIApp, origins: frozenset[str]) -> None:
         self._app = app
@@ -306,7 +291,7 @@ class OriginCheck:
             return is_reading(scope) and not origins and _is_link(scope)
         if not all(origin in self._origins for origin in origins):
             return False
-        # A browser always names an origin when it changes something; a program shows the key.
+        # A browser always sends an origin with a change; a program sends the key.
         return is_reading(scope) or bool(origins) or find_value(scope, "authorization") is not None
 
 

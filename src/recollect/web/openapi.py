@@ -1,8 +1,7 @@
-"""The OpenAPI 3.1 document, made from the table of the API, that of the events, and their types.
+"""The OpenAPI 3.1 document, generated from the tables of the API and of its events.
 
-OpenAPI 3.1 has no word for a stream of events. It is described as the list of what comes in it, as
-other generators of such documents do; each item says the name of its event and the shape of its
-data.
+OpenAPI 3.1 has no notion of an event stream. It is described as an array of its events, as other
+generators do; each item has the name of its event and the shape of its data.
 """
 
 import re
@@ -57,7 +56,7 @@ _LAST_ID: Final[OpenApiObject] = {
 
 @cache
 def describe_api() -> OpenApiObject:
-    """The document."""
+    """Return the document."""
     documents = _list_types()
     schemas, components = msgspec.json.schema_components(documents, ref_template=_REFERENCE)
     known: Schemas = dict(zip(documents, schemas, strict=True))
@@ -84,7 +83,7 @@ def describe_api() -> OpenApiObject:
 
 
 def _list_types() -> list[type[Struct]]:
-    """All that is sent, each once."""
+    """Return all types that are sent, each once."""
     answers = (each.returns for each in ENDPOINTS if each.returns)
     events = (kind.data for kind in EVENTS.values())
     return list(dict.fromkeys((ErrorDocument, *answers, *events)))
@@ -178,7 +177,7 @@ def _describe_parameter(field: structs.FieldInfo, *, is_in_path: bool) -> OpenAp
 
 
 def _inline(declared: object) -> OpenApiObject:
-    """The schema of a parameter in one piece; a text in a URL is never null."""
+    """Return the schema of a parameter in one piece; a string in a URL is never null."""
     (schema,), components = msgspec.json.schema_components([declared], ref_template="{name}")
     choices = [each for each in schema.pop("anyOf", [schema]) if each != {"type": "null"}]
     (chosen,) = choices

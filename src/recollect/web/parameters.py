@@ -1,7 +1,6 @@
-"""What a request asks for → a typed value, or an error that names the parameter and the reason.
+"""Parse request parameters into a typed value, or an error that names the parameter and the reason.
 
-A parameter that nobody knows is refused too: a misspelt filter that is ignored would give a wrong
-answer instead of none.
+An unknown parameter is an error, too: ignoring a misspelled filter would give a wrong answer.
 """
 
 import re
@@ -19,7 +18,8 @@ from recollect.render.terminal import restore_text
 S = TypeVar("S", bound=Struct)
 
 MAX_ID: Final = 800
-"""Characters of an id: a file name has 249 bytes beside its suffix, each maybe percent-encoded."""
+"""Characters of an id: a file name has 249 bytes without its suffix, each possibly percent-encoded.
+"""
 ID_PATTERN: Final = r"^[^\x00-\x1f\x7f-\x9f]+$"
 Id = Annotated[
     str,
@@ -36,7 +36,7 @@ _MISSING: Final = re.compile(r"^Object missing required field `([^`]*)`")
 
 
 class BadParameter(UsageError):
-    """A parameter has a value that it cannot have."""
+    """A parameter has an invalid value."""
 
     def __init__(self, parameter: str, reason: str) -> None:
         super().__init__(reason)
@@ -45,7 +45,7 @@ class BadParameter(UsageError):
 
 @contextmanager
 def blame(parameter: str) -> Iterator[None]:
-    """Name the parameter that a wrong request is due to."""
+    """Add the name of the parameter to errors."""
     try:
         yield
     except BadParameter:
@@ -55,13 +55,13 @@ def blame(parameter: str) -> Iterator[None]:
 
 
 def read_form(request: Request, wanted: type[S]) -> S:
-    """The parameters of a request for a page, where a filter may be sent as a page shows it."""
+    """Return the parameters of a page request, where a filter may be as a page shows it."""
     query = ((name, restore_text(value)) for name, value in request.query_params.multi_items())
     return _read(request, query, wanted)
 
 
 def read_parameters(request: Request, wanted: type[S]) -> S:
-    """The parameters of a request, from its path and its query, as one value of that type."""
+    """Return the parameters from path and query as one value of type `wanted`."""
     return _read(request, request.query_params.multi_items(), wanted)
 
 
@@ -75,7 +75,7 @@ def _read(request: Request, query: Iterable[tuple[str, str]], wanted: type[S]) -
 
 
 def convert(values: Mapping[str, str], wanted: type[S]) -> S:
-    """Texts as a value of that type; raises BadParameter."""
+    """Convert strings to a value of type `wanted`; raises BadParameter."""
     try:
         return msgspec.convert(values, wanted, strict=False)
     except msgspec.ValidationError as error:

@@ -1,12 +1,9 @@
-"""What is brought level by reading files: what sessions used, and which words they hold.
+"""Check all files repeatedly, and update what has changed.
 
-Needs most of the program; the list of sessions, which comes first, does not.
-
-One look at the files after another, each bringing level what has changed since.
-
-Knows the order that people feel: the newest sessions are listed first, then usage is counted, then
-texts are indexed, a little at a time, and last comes what takes reading whole files. An index that
-cannot be written costs the answers that need it, and no more.
+In the order that users notice: first the newest sessions are listed, then usage is counted, then
+texts are indexed, a little at a time, and last come figures that need whole files. If the index
+cannot be written, only answers that need it are missing. Usage and text indexing need most of the
+program; the list of sessions, which comes first, does not.
 """
 
 import time
@@ -36,23 +33,23 @@ from recollect.usage.zones import load_zone
 from recollect.web.session_catalog import SessionUsage, Update
 
 TEXT_SECONDS: Final = 2.0
-"""How long texts are indexed before files are looked at again."""
+"""How long texts are indexed before files are checked again."""
 
 
 def count_usage(
     data_directory: Path, transcripts: Sequence[Transcript], roots: Sequence[Path]
 ) -> tuple[dict[str, SessionUsage], str | None]:
-    """What each session used, and what is wrong with the index if anything is."""
+    """Return the usage of each session, and what is wrong with the index, if anything."""
     return ask_ledger(data_directory, transcripts, partial(_add_up, roots))
 
 
 def index_some(data_directory: Path, transcripts: Sequence[Transcript]) -> bool:
-    """Make texts searchable for a while; whether all of them are."""
+    """Index texts for a while; return whether all are indexed."""
     return index_texts(data_directory, ANALYZER, transcripts, seconds=TEXT_SECONDS)
 
 
 def find_text_identity(data_directory: Path) -> str | None:
-    """The identity of the full-text index; None if there is none that is sound."""
+    """Return the identity of the full-text index; None if there is no valid one."""
     return find_identity(data_directory, ANALYZER.version)
 
 
@@ -67,33 +64,33 @@ def _add_up(roots: Sequence[Path], queries: UsageQueries) -> dict[str, SessionUs
 
 
 FIRST_BATCH: Final = 400
-"""Sessions that are described before all others: what a first look waits for."""
+"""Sessions that are listed before all others, because the first page waits for them."""
 
 BATCH: Final = 4000
 FIGURE_BYTES: Final = 32 << 20
-"""Transcripts that are read whole in one look."""
+"""Bytes of transcripts that are read completely per round."""
 
 SETTLED_SECONDS: Final = 20.0
-"""A large file that is written to right now is read whole when it comes to rest."""
+"""A large file that is being written is read completely once it has been quiet for this long."""
 
 LARGE: Final = 1 << 20
 
 MIN_PAUSE: Final = 0.5
 SHARE: Final = 8
-"""A look at all files may take one part in so many of the time."""
+"""Checking all files may take one part in so many of the time."""
 
 
 class RefreshTask(Struct, frozen=True):
-    """Which files to look at, and where the index is."""
+    """Which files to check, and where the index is."""
 
     roots: tuple[Path, ...]
     data_directory: Path
     shows_errors: bool = False
-    """Whether a bug may be told on stderr."""
+    """Whether a bug may be reported on stderr."""
 
 
 class Refresher:
-    """Remembers what it has told, so that it tells only what is new."""
+    """Sends only what is new, by remembering what it has sent."""
 
     def __init__(self, task: RefreshTask, tell: Callable[[Update], None]) -> None:
         self._task = task
@@ -105,17 +102,17 @@ class Refresher:
         self._text_identity: str | None = None
         self._unread: dict[str, Transcript] = {}
         self._titles: dict[Path, str] = {}
-        """A hash of the titles in the files of a project, once one of these has changed."""
+        """A hash of the titles in the files of a project, once one of them has changed."""
         self._is_first = True
         self.has_found = False
-        """Whether the last look found a change."""
+        """Whether the last round found a change."""
 
     def check_texts(self) -> None:
-        """Index texts in the next look, whatever the index was like after the last."""
+        """Index texts in the next round, whatever the state of the index."""
         self._is_searchable = None
 
     def run(self) -> float:
-        """Look once; the seconds until the next look."""
+        """Run one round; return the seconds until the next."""
         started = time.monotonic()
         transcripts = _find_transcripts(self._task.roots)
         changed = [each for each in transcripts if self._stamps.get(each.file) != each.stamp]
@@ -156,7 +153,7 @@ class Refresher:
         self._publish(Update(gone=gone, retentions=retentions, is_listed=True))
 
     def _describe(self, transcripts: Sequence[Transcript]) -> None:
-        """Tell what lists show of these transcripts, and note what they cannot show yet."""
+        """Send the listings of these transcripts, and remember those without figures."""
         found = {each.path: each for each in list_current(self._task.data_directory, transcripts)}
         listings = tuple((each.file, found.get(each.file)) for each in transcripts)
         for each, (path, listing) in zip(transcripts, listings, strict=True):
@@ -167,11 +164,11 @@ class Refresher:
     def _retitle(
         self, transcripts: Sequence[Transcript], changed: Sequence[Transcript], gone: Sequence[str]
     ) -> None:
-        """Tell of sessions whose title is written in another file and has changed there."""
+        """Send sessions whose title is in another file and has changed there."""
         if self._is_first and len(changed) <= FIRST_BATCH:
-            # They were described together.
+            # They were listed together.
             return
-        # The whole session model: a first list may do without it.
+        # Loads the whole session model, which the first list does not need.
         from recollect.library.listings import SessionContext
 
         surroundings = SessionContext()
@@ -184,7 +181,7 @@ class Refresher:
             self._publish(Update(listings=tuple((each.path, each) for each in found)))
 
     def _find_figures(self) -> None:
-        """Read some transcripts whole; those that cannot be read are not tried again."""
+        """Read some transcripts completely; unreadable ones are not tried again."""
         batch = self._list_settled()
         for each in batch:
             del self._unread[each.file]
@@ -193,7 +190,7 @@ class Refresher:
             self._publish(Update(listings=tuple((each.path, each) for each in found)))
 
     def _list_settled(self) -> list[Transcript]:
-        """The next transcripts to read whole."""
+        """Return the next transcripts to read completely."""
         now, room = time.time(), FIGURE_BYTES
         batch: list[Transcript] = []
         for each in self._unread.values():
@@ -205,7 +202,7 @@ class Refresher:
         return batch
 
     def _count(self, transcripts: Sequence[Transcript]) -> None:
-        # With it comes most of the program, which somebody who waits for the list does without.
+        # Loads most of the program, which the list of sessions does not need.
 
         try:
             usage, failure = count_usage(self._task.data_directory, transcripts, self._task.roots)
@@ -221,7 +218,7 @@ class Refresher:
         try:
             is_level = index_some(self._task.data_directory, transcripts)
         except IndexFailure as error:
-            # Nothing more can be done about it here; search says why it finds nothing.
+            # Nothing more can be done here; search says why it has no results.
             self._is_searchable = True
             self._publish(Update(is_searchable=False, failure=str(error)))
             return
@@ -231,7 +228,7 @@ class Refresher:
             self._publish(Update(is_searchable=is_level))
 
     def _has_lost_texts(self) -> bool:
-        """Whether somebody has deleted the full-text index, as it is done with a damaged one."""
+        """Return whether the full-text index was deleted, as a damaged one may be."""
         if find_text_identity(self._task.data_directory) == self._text_identity:
             return False
         self.check_texts()
@@ -242,12 +239,12 @@ def _find_transcripts(roots: Sequence[Path]) -> list[Transcript]:
     try:
         return find_transcripts(roots)
     except (NothingFound, UnreadableInput):
-        # A root that was there at the start may be on a disk that was taken out.
+        # A root that existed at start may be on a disk that was removed.
         return []
 
 
 def _find_projects(transcripts: Iterable[Transcript], files: Iterable[str]) -> set[Path]:
-    """The projects in whose directories these files were, as far as anything is left in them."""
+    """Return the projects of these files, if there is anything left in them."""
     directories = {Path(file).parent for file in files}
     return {each.project_dir for each in transcripts if each.path.parent in directories}
 

@@ -1,9 +1,7 @@
-"""Values → answers in JSON, and errors of one documented shape.
+"""JSON responses, errors in one documented shape, and the handler of last resort.
 
-What went wrong → an answer, and the one place that outlives any bug.
-
-An error of ours says what to do and is shown as it is. Any other may hold somebody's words in its
-text, so that only its name goes out; the rest is in the log, which is off unless asked for.
+Our own errors say what to do and are shown as they are. Any other may contain transcript text, so
+only its name is sent; the rest is in the log, which is off by default.
 """
 
 import json
@@ -30,23 +28,23 @@ class ErrorDetail(Struct, frozen=True, kw_only=True):
     """What is wrong with a request."""
 
     code: str
-    """One word for programs."""
+    """One word, for programs."""
     message: str
     """For people: what is wrong, and what to do."""
     parameter: str | UnsetType = UNSET
-    """The parameter that is at fault."""
+    """The parameter with the error."""
     column: int | UnsetType = UNSET
-    """Where in a search query, counted from 1."""
+    """Position in a search query, counted from 1."""
 
 
 class ErrorDocument(Struct, frozen=True, kw_only=True):
-    """The answer to a request that cannot be met."""
+    """The response to a request that failed."""
 
     error: ErrorDetail
 
 
 def encode_json(value: object) -> bytes:
-    """A value in JSON, also where it holds half of a surrogate pair, as names of files may."""
+    """Encode a value as JSON, even with lone surrogates, which file names may have."""
     try:
         return _encode(value)
     except UnicodeEncodeError:
@@ -54,17 +52,17 @@ def encode_json(value: object) -> bytes:
 
 
 def json_response(value: object, status: int = 200) -> Response:
-    """An answer with a value."""
+    """Return a response with a value."""
     return Response(encode_json(value), status_code=status, media_type=JSON)
 
 
 def json_error(status: int, code: str, message: str) -> Response:
-    """An answer that says why not."""
+    """Return a response with an error."""
     return error_response(status, ErrorDetail(code=code, message=message))
 
 
 def error_response(status: int, detail: ErrorDetail) -> Response:
-    """An answer that says why not, in detail."""
+    """Return a response with a detailed error."""
     return json_response(ErrorDocument(error=detail), status)
 
 
@@ -85,7 +83,7 @@ _HTTP_MESSAGES: Final = {
 
 
 def describe_failure(error: Exception) -> tuple[int, ErrorDetail]:
-    """The status and the words for an error."""
+    """Return status and detail of an error."""
     if isinstance(error, QueryError):
         return 422, ErrorDetail(
             code="bad_query", message=error.message, parameter="q", column=error.column
@@ -106,12 +104,12 @@ def describe_failure(error: Exception) -> tuple[int, ErrorDetail]:
 
 
 def is_for_program(request: Request) -> bool:
-    """Whether whoever asked reads JSON rather than pages."""
+    """Return whether the client wants JSON rather than a page."""
     return request.url.path.startswith(API)
 
 
 async def api_error_response(_: Request, error: Exception) -> Response:
-    """The answer to a program whose request failed."""
+    """Return the error response for a program."""
     status, detail = describe_failure(error)
     response = error_response(status, detail)
     if isinstance(error, HTTPException) and error.headers:
@@ -120,13 +118,13 @@ async def api_error_response(_: Request, error: Exception) -> Response:
 
 
 class CatchAll:
-    """Answers 500 for what nobody foresaw."""
+    """Answers 500 to unforeseen errors."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer as the app does, or say that there is a bug."""
+        """Pass the request on, or report a bug."""
         has_begun = False
 
         async def watch(message: Message) -> None:

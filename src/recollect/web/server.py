@@ -1,12 +1,9 @@
-"""HTTP as uvicorn speaks it, with our headers on the one answer that never reaches the app.
+"""Run the app with uvicorn: one process, a local socket, and a clean shutdown.
 
-A request that is no HTTP, that has no Host or two of them, ends in the parser; its answer is as
-bare and as guarded as any other. One that is not sent to its end is dropped, so that nobody can
-hold connections open by sending nothing.
-
-Running the app: a socket on this machine, one process, and an end without loose ends.
-
-The port is bound before the app is made, because the names that it answers to hold the port.
+The port is bound before the app is created, because the allowed hosts contain it. A request that is
+not HTTP, or has no Host or two of them, never gets past the parser; its response has our headers
+all the same. One that is not sent completely is dropped, so that nobody can hold connections open
+by sending nothing.
 """
 
 import asyncio
@@ -34,23 +31,23 @@ from recollect.web.responses import JSON, ErrorDetail, ErrorDocument, encode_jso
 from recollect.web.settings import ServerState, Settings, remove_state, write_state
 
 REQUEST_SECONDS: Final = 5.0
-"""For a whole request to arrive, from its first byte or from the connection on."""
+"""Time for a request to arrive, from its first byte or from the connection on."""
 
 _UNFINISHED: Final = (h11.IDLE, h11.SEND_BODY)
 
 
 class StrictProtocol(H11Protocol):
-    """Answers what cannot be read as a request, and drops what is no whole one."""
+    """Answers what is not a valid request, and drops incomplete ones."""
 
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
+        """Start waiting for a request."""
         super().connection_made(transport)
         self._set_deadline()
 
     def data_received(self, data: bytes) -> None:
-        """Take in a part of a request; a part of the next one sets a deadline of its own."""
+        """Receive a part of a request; a part of the next one starts a new deadline."""
         super().data_received(data)
         if self.conn.their_state not in _UNFINISHED:
             self._drop_deadline()
@@ -71,8 +68,8 @@ class StrictProtocol(H11Protocol):
             self._deadline = None
 
     def send_400_response(self, msg: str) -> None:
-        """Say what is wrong, and close the connection."""
-        # Called while the parser's error is being handled; only that tells what was wrong.
+        """Report what is wrong, and close the connection."""
+        # Called while the parser's error is handled, and only the error says what is wrong.
         is_host = "Host:" in str(sys.exception())
         status, code, message = (
             (421, "wrong_host", "A request names one Host.")
@@ -102,18 +99,18 @@ END_SECONDS: Final = 2
 
 
 class Running(Struct, frozen=True):
-    """A server that answers, and how to get in."""
+    """A running server, and how to open it."""
 
     address: str
     launch_address: str
-    """Opens the pages once, in one browser."""
+    """Signs in one browser, once."""
 
 
 Announce = Callable[[Running], None]
 
 
 def check_host(host: str, *, allow_remote: bool) -> None:
-    """Refuse to listen beyond this machine unless that was asked for by name."""
+    """Refuse to listen beyond this machine unless explicitly allowed."""
     if host in _LOOPBACK_NAMES:
         return
     if not allow_remote:
@@ -129,7 +126,7 @@ def check_host(host: str, *, allow_remote: bool) -> None:
 
 
 def serve(settings: Settings, announce: Announce) -> None:
-    """Answer requests until the process is told to end; `announce` is called when it can."""
+    """Serve until the process is told to stop; `announce` is called when it is ready."""
     with _bind(settings) as listener:
         bound = replace(settings, port=listener.getsockname()[1])
         app = create_app(bound)
@@ -152,12 +149,12 @@ def serve(settings: Settings, announce: Announce) -> None:
 
 def _bind(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # With the protocol named, asyncio sends at once: otherwise the second part of an answer waits
+    # With the protocol named, asyncio sends at once: otherwise the second part of a response waits
     # 40 ms for the first to be acknowledged.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":
-            # On Windows this would let another program take the port over.
+            # On Windows this would let another program take over the port.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((settings.host, settings.port))
     except (OSError, OverflowError) as error:
@@ -170,12 +167,12 @@ def _bind(settings: Settings) -> socket.socket:
 
 
 def _describe(state: ServerState, token: str) -> Running:
-    # In the fragment, which browsers send to nobody and no log holds.
+    # In the fragment, which browsers do not send and no log contains.
     return Running(state.address, f"{state.address}#t={token}")
 
 
 class _Server(uvicorn.Server):
-    """Ends streams of events first, and takes a signal for a wish and not for an error."""
+    """Ends event streams first, and treats a signal as a request, not as an error."""
 
     def __init__(self, app: Starlette, is_ready: Callable[[], None]) -> None:
         self._parts: AppParts = app.state.parts
@@ -196,18 +193,18 @@ class _Server(uvicorn.Server):
         )
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer, and say so."""
+        """Start serving, and announce it."""
         await super().startup(sockets)
         self._is_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop answering."""
+        """Stop serving."""
         self._parts.events.close()
         await super().shutdown(sockets)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """End on Ctrl+C and on SIGTERM, and leave it at that."""
+        """Stop on Ctrl+C and SIGTERM, without raising them again."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

@@ -1,9 +1,7 @@
-"""What a server is started with; it never changes while the server runs.
+"""Settings of a server, and the file by which other commands find a running one.
 
-Where a running server is written down, so that other commands of the same person find it.
-
-The file holds the access key, so that nobody else may read it. It is written beside its place and
-moved there, and removed by the server that wrote it and no other.
+The file contains the access key, so only its owner may read it. It is written to a temporary file
+and moved into place, and only the server that wrote it removes it.
 """
 
 import os
@@ -21,52 +19,52 @@ from recollect.store.data_directory import make_private_directory
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """Which sessions are shown, where our own data lies, and what the server is called."""
+    """Which sessions are served, where our own data is, and the allowed hosts."""
 
     roots: tuple[Path, ...]
-    """The Claude directories; none when there are none yet."""
+    """The Claude directories; empty if there are none yet."""
     data_directory: Path
     now: Callable[[], datetime]
     host: str = LOOPBACK
     port: int = 0
     is_demo: bool = False
-    """Whether the bundled sessions are shown instead of the person's own."""
+    """Whether the bundled sessions are shown instead of the user's own."""
     shows_errors: bool = False
-    """Whether bugs may be told on stderr, where they may hold somebody's words."""
+    """Whether bugs may be reported on stderr, where they may contain transcript text."""
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The names, with the port, that a request may be addressed to."""
+        """The hosts, with port, that requests may name."""
         names = (LOOPBACK, "localhost", "::1", self.host)
         return frozenset(join_host(name, self.port) for name in names)
 
     @property
     def origins(self) -> frozenset[str]:
-        """The origins that our own pages have."""
+        """The origins of our own pages."""
         return frozenset(f"http://{host}" for host in self.hosts)
 
 
 class ServerState(Struct, frozen=True, kw_only=True):
-    """A server that runs."""
+    """A running server."""
 
     host: str
     port: int
     pid: int
     started: str
     key: str
-    """What a program shows as `Authorization: Bearer …`."""
+    """Sent by programs as `Authorization: Bearer …`."""
 
     @property
     def address(self) -> str:
-        """Where its pages are."""
+        """The URL of its pages."""
         return f"http://{join_host(self.host, self.port)}/"
 
 
 def write_state(directory: Path, state: ServerState) -> None:
-    """Write down a server; only the person who runs it can read that."""
+    """Record a running server, readable only by its owner."""
     make_private_directory(directory)
     try:
-        # A temporary file is readable by its owner only.
+        # A temporary file is readable only by its owner.
         descriptor, name = tempfile.mkstemp(prefix=STATE_NAME, dir=directory)
         with os.fdopen(descriptor, "wb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(state), indent=2) + b"\n")
@@ -78,7 +76,7 @@ def write_state(directory: Path, state: ServerState) -> None:
 
 
 def remove_state(directory: Path, pid: int) -> None:
-    """Forget the server of that process; another one may have written itself down since."""
+    """Remove the record of that process; another server may have replaced it."""
     server = find_server(directory)
     if server is not None and server.pid == pid:
         (directory / STATE_NAME).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""How a browser gets its cookie: the page of somebody without a key, and the exchange behind it."""
+"""Sign-in: the page without a key, and the exchange of a token for the cookie."""
 
 import msgspec
 from msgspec import Struct
@@ -19,7 +19,7 @@ _NO_KEY = (
 
 
 class OneTimeToken(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the script of the sign-in page sends: the fragment of the address."""
+    """Sent by the script of the sign-in page: the fragment of the URL."""
 
     token: str
 
@@ -31,23 +31,23 @@ class SignedIn(Struct, frozen=True):
 
 
 class Launch(Struct, frozen=True):
-    """A new one-time token, for one more browser."""
+    """A new one-time token, for another browser."""
 
     token: str
 
 
 class SignInPage(Struct, frozen=True):
-    """Nothing: the page holds no secret and knows nobody."""
+    """Empty: the page contains no secret."""
 
 
 class SignIn:
-    """Hands out cookies for one-time tokens, and one-time tokens for the key."""
+    """Exchanges one-time tokens for cookies, and issues tokens to those with the key."""
 
     def __init__(self, services: Services) -> None:
         self._keys = services.keys
 
     async def exchange(self, request: Request) -> Response:
-        """The cookie for a one-time token, which is used up by that."""
+        """Set the cookie for a one-time token, using it up."""
         try:
             sent = msgspec.json.decode(await request.body(), type=OneTimeToken)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -62,12 +62,12 @@ class SignIn:
         return response
 
     async def launch(self, _: Request) -> Response:
-        """A new one-time token; only somebody with a key gets here."""
+        """Return a new one-time token; needs a key."""
         return json_response(Launch(self._keys.make_launch()))
 
 
 def make_closed(drawing: Templates) -> ASGIApp:
-    """The answer to everybody without a key: JSON for programs, the sign-in page for people."""
+    """Return the response without a key: JSON for programs, the sign-in page for people."""
 
     async def closed(scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)

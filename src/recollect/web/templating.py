@@ -1,13 +1,8 @@
-"""Words of the pages in the languages that there are.
+"""Translations, and pages rendered from templates.
 
-A key that a language lacks is an error of ours: a test compares the catalogues.
-
-What a page comes to: a template, its context, and where it stands among the pages.
-
-Templates → pages. Everything is escaped, and a name that no one has set is an error.
-
-A template gets `page`, the frozen context of its page; `layout`, which all pages share; and `t`,
-the words of the reader's language. It gets nothing else that could reach the server.
+Everything is escaped, and an undefined name is an error. A template gets `page`, the frozen context
+of its page; `layout`, which all pages share; and `t`, the translations. It gets nothing else that
+could reach the server. A missing translation is a bug: a test compares the catalogues.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,39 +29,39 @@ COOKIE: Final = "recollect-language"
 LANGUAGES: Final = {"en": "English", "zh": "简体中文"}
 DEFAULT: Final = "en"
 ONE: Final = ".one"
-"""Ends the key of words for a single thing."""
+"""Suffix of the key of a singular."""
 
 
 class Translator:
-    """Says things in one language."""
+    """Translates into one language."""
 
     def __init__(self, language: str) -> None:
         self.language = language
         self._words = load_catalogue(language)
 
     def __call__(self, key: str, **values: object) -> str:
-        """The words for a key with the values put in; without any, a script fills the holes.
+        """Return the text of a key with its values; without any, placeholders are for a script.
 
-        Where there is one of something, and the key has words for one, those.
+        If the count is 1 and the key has a singular, that is used.
         """
         is_one = str(values.get("count", values.get("days"))) == "1"
         words = (is_one and self._words.get(f"{key}{ONE}")) or self._words[key]
         return words.format(**values) if values else words
 
     def translate(self, words: str) -> str:
-        """The words for an English text that is a key itself; the text where there are none."""
+        """Translate an English text that is itself a key; unchanged if there is no translation."""
         return self._words.get(words, words)
 
 
 @cache
 def load_catalogue(language: str) -> dict[str, str]:
-    """All words of a language, by key."""
+    """Load all texts of a language, by key."""
     path = resources.files("recollect.web") / "locales" / f"{language}.json"
     return msgspec.json.decode(path.read_bytes(), type=dict[str, str])
 
 
 def choose_language(request: Request) -> str:
-    """The language that somebody chose, or else the first that their browser asks for."""
+    """Return the chosen language, or else the first supported one that the browser accepts."""
     chosen = request.cookies.get(COOKIE)
     if chosen in LANGUAGES:
         return chosen
@@ -93,7 +88,7 @@ def _read_weight(text: str) -> float:
 
 
 class PageContent(Struct, frozen=True):
-    """A page before it is drawn."""
+    """A page before it is rendered."""
 
     template: str
     page: Struct
@@ -108,17 +103,17 @@ _THEMES = frozenset({"light", "dark"})
 
 
 class Layout(Struct, frozen=True, kw_only=True):
-    """What every page shows around its own content."""
+    """What every page shows around its content."""
 
     title: str
-    """The key of its title among the words of the language, or the title itself."""
+    """The key of the translated title, or the title itself."""
     section: str
-    """Which entry of the navigation it belongs to: sessions, search, usage, health or api."""
+    """The current entry of the navigation: sessions, search, usage, health or api."""
     path: str
     language: str
     languages: dict[str, str]
     theme: str
-    """`light`, `dark`, or empty for what the system says."""
+    """`light`, `dark`, or empty for the system's."""
     version: str
     is_demo: bool
     is_listed: bool
@@ -127,7 +122,7 @@ class Layout(Struct, frozen=True, kw_only=True):
 
 
 class Preferences(Struct, frozen=True):
-    """What a reader's browser asks for beside the address."""
+    """What a browser sends besides the URL."""
 
     path: str
     language: str
@@ -135,7 +130,7 @@ class Preferences(Struct, frozen=True):
 
 
 def read_preferences(request: Request) -> Preferences:
-    """The language and the theme of a request."""
+    """Return language and theme of a request."""
     theme = request.cookies.get(THEME_COOKIE, "")
     return Preferences(
         request.url.path, choose_language(request), theme if theme in _THEMES else ""
@@ -143,7 +138,7 @@ def read_preferences(request: Request) -> Preferences:
 
 
 class Templates:
-    """Draws pages."""
+    """Renders pages."""
 
     def __init__(self, services: Services, assets: Assets) -> None:
         self._services = services
@@ -158,7 +153,7 @@ class Templates:
         title: str = "",
         section: str = "",
     ) -> str:
-        """The page, as text."""
+        """Render a page."""
         translator = Translator(wanted.language)
         return self._environment.get_template(template).render(
             page=page,
@@ -168,7 +163,7 @@ class Templates:
         )
 
     def warm_up(self) -> None:
-        """Load the templates that somebody is most likely to see first."""
+        """Load the templates that are most likely to be needed first."""
         for name in _FIRST_TEMPLATES:
             self._environment.get_template(name)
 
@@ -190,7 +185,7 @@ class Templates:
 
 
 def html_response(text: str, status: int = 200) -> Response:
-    """An answer with a page; half of a surrogate pair cannot be sent and becomes a sign for it."""
+    """Return a page; a lone surrogate cannot be sent and is replaced."""
     return Response(text.encode("utf-8", "replace"), status_code=status, media_type=HTML)
 
 
@@ -209,12 +204,12 @@ def _make_environment(address: Callable[[str], str]) -> Environment:
 
 
 def _show(value: object) -> object:
-    """A value as a template prints it, with nothing in it that reorders or hides text."""
+    """Return a value as templates print it, without characters that reorder or hide text."""
     return safe_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _cut_snippet(snippet: Snippet) -> list[tuple[str, bool]]:
-    """A snippet in pieces, and whether each was sought."""
+    """Split a snippet into pieces, and whether each is a match."""
     pieces, end = [], 0
     for start, stop in snippet.marks:
         pieces += [(snippet.text[end:start], False), (snippet.text[start:stop], True)]
@@ -223,7 +218,7 @@ def _cut_snippet(snippet: Snippet) -> list[tuple[str, bool]]:
 
 
 def _quote(value: str | Mapping[str, object]) -> str:
-    """A text for an address, or a whole query; what is no text becomes a question mark."""
+    """Quote a text for a URL, or a whole query; lone surrogates become question marks."""
     if isinstance(value, Mapping):
         return urlencode(value, errors="replace")
     return quote(value, errors="replace")

@@ -1,1 +1,1 @@
-"""The pages: each a function from typed parameters to a template and its frozen context."""
+"""The pages: functions from typed parameters to a template and its frozen context."""

@@ -1,4 +1,4 @@
-"""`/api`: what programs can ask for, from the table that the routes are made of."""
+"""`/api`: the API, from the table that its routes are made of."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class ApiEvent(Struct, frozen=True, kw_only=True):
 
 
 class ApiOperation(Struct, frozen=True, kw_only=True):
-    """Something that can be asked for."""
+    """An operation of the API."""
 
     path: str
     summary: str
@@ -66,7 +66,7 @@ class ApiPage(Struct, frozen=True, kw_only=True):
 
 
 def render_api_page(_: Services, __: NoParameters) -> PageContent:
-    """The page that shows the OpenAPI document."""
+    """Render the OpenAPI document as a page."""
     document = describe_api()
     page = ApiPage(
         operations=tuple(
@@ -118,7 +118,7 @@ def _describe_parameter(parameter: dict[str, Any]) -> ApiParameter:
 
 
 def _show_default(value: Any) -> str:
-    """A value as a query has it: false and not False."""
+    """Return a value as in a query: false, not False."""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
@@ -135,7 +135,7 @@ def _describe_schema(name: str, schema: dict[str, Any]) -> ApiSchema:
 
 
 def _name_kind(schema: dict[str, Any]) -> str:
-    """A schema in a few words."""
+    """Describe a schema in a few words."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if "anyOf" in schema:

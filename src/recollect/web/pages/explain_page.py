@@ -1,7 +1,7 @@
-"""`/usage/explain`: a figure taken apart, line by line, each with the record that it stands in.
+"""`/usage/explain`: a figure broken down into lines, each with its record.
 
-All lines of a session are shown, a page at a time. The uuids of the records that are shown are read
-from the files again, because the ledger knows lines by their place alone.
+All lines of a session are shown, a page at a time. The uuids of their records are read from the
+files, because the ledger identifies lines only by position.
 """
 
 from collections import defaultdict
@@ -45,25 +45,25 @@ NOTES: Final = (
     "usage of",
     "repeats",
 )
-"""How the remarks begin that a line can have; those that begin like another come first."""
+"""How remarks about a line start; one that starts like another comes first."""
 
 
 class ExplainPageParameters(ExplainParameters, frozen=True, kw_only=True):
-    """What is to be taken apart, and which part of it is shown."""
+    """What to explain, and which page of it."""
 
     page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
     narrowed: bool = False
-    """Whether the figure that led here leaves something out, by a filter."""
+    """Whether the figure that led here was filtered."""
 
 
 class LineRow(Struct, frozen=True, kw_only=True):
-    """A line with the address of its record."""
+    """A line with a link to its record."""
 
     line: ExplainLine
     time: str
-    """Where the reader is."""
+    """In the reader's time zone."""
     record: str
-    """Empty when the file is gone."""
+    """Empty if the file was deleted."""
     notes: tuple[str, ...]
 
 
@@ -73,18 +73,18 @@ class FileLines(Struct, frozen=True, kw_only=True):
     file: str
     title: str
     address: str
-    """The session that the file belongs to; empty for one that is gone."""
+    """The session of the file; empty if it was deleted."""
     lines: tuple[LineRow, ...]
 
 
 class ExplainPage(Struct, frozen=True, kw_only=True):
-    """A figure taken apart."""
+    """A figure, broken down."""
 
     wanted: ExplainPageParameters
     explanation: ExplainDocument
     title: str
     address: str
-    """The session that it is about."""
+    """The session it is about."""
     files: tuple[FileLines, ...]
     page: int
     pages: int
@@ -93,7 +93,7 @@ class ExplainPage(Struct, frozen=True, kw_only=True):
 def render_explain_page(
     services: Services, wanted: ExplainPageParameters, translator: Translator
 ) -> PageContent:
-    """The page that takes a figure apart."""
+    """Render the breakdown of a figure."""
     explanation = explain_usage(
         services, ExplainParameters(target=wanted.target, timezone=wanted.timezone)
     )
@@ -118,7 +118,7 @@ def render_explain_page(
 
 
 def find_uuids(lines: Iterable[ExplainLine]) -> dict[LineLocation, str]:
-    """The uuids of the records in which some lines stand; those of files that are gone are not."""
+    """Return the uuids of the records of some lines, except those in deleted files."""
     offsets: defaultdict[str, set[int]] = defaultdict(set)
     for line in lines:
         offsets[line.file].add(line.offset)
@@ -139,7 +139,7 @@ def find_uuids(lines: Iterable[ExplainLine]) -> dict[LineLocation, str]:
 
 
 def split_note(note: str) -> list[tuple[str, str]]:
-    """The remarks of a note: how each begins, and what it names."""
+    """Split a note into remarks: how each starts, and the rest."""
     remarks = []
     for remark in filter(None, note.split("; ")):
         beginning = next((each for each in NOTES if remark.startswith(each)), "")
@@ -148,7 +148,7 @@ def split_note(note: str) -> list[tuple[str, str]]:
 
 
 class _LineMaker:
-    """Makes rows out of lines, in one language and one time zone."""
+    """Makes rows from lines, in one language and one time zone."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class _LineMaker:
     def describe_file(
         self, file: str, listing: SessionListing | None, lines: Sequence[ExplainLine]
     ) -> FileLines:
-        """The lines of one file, under the name of its session."""
+        """Return the lines of one file, under the title of its session."""
         address, title = "", ""
         if listing is not None:
             address = make_address(self._find_owner(listing))
@@ -178,7 +178,7 @@ class _LineMaker:
         )
 
     def _find_owner(self, listing: SessionListing) -> str:
-        """The session whose page shows the file: of a subagent its parent, if that is there."""
+        """Return the session whose page shows the file: for a subagent its parent, if any."""
         parents = self._known.find_listings(listing.parent_id) if listing.parent_id else []
         has_parent = any(each.project == listing.project for each in parents)
         is_child = listing.is_subagent and has_parent
@@ -212,7 +212,7 @@ def _is_session(known: Snapshot, explanation: ExplainDocument) -> bool:
 
 
 def _find_title(known: Snapshot, explanation: ExplainDocument) -> str:
-    """What is explained, in the words that a list has for it."""
+    """Return the title of what is explained, as in a list."""
     if explanation.kind == "session":
         for each in known.find_listings(explanation.name):
             return each.title or each.first_prompt or explanation.name

@@ -1,7 +1,7 @@
-"""`/health`: what `recollect doctor` knows.
+"""`/health`: the findings of `recollect doctor`.
 
-A survey reads every file. The page comes at once with the last one, if that still holds; its
-script asks for a new one otherwise.
+A survey reads every file. The page shows the last one if it is still valid; otherwise its script
+requests a new one.
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ from recollect.web.session_catalog import Snapshot
 from recollect.web.templating import PageContent
 
 QUICK_BYTES: Final = 30_000_000
-"""What is surveyed at once, in about a second."""
+"""Surveyed immediately, in about a second."""
 MAX_PLACES: Final = 100
-"""Places that are listed; `recollect doctor --json` has them all."""
+"""Places that are listed; `recollect doctor --json` has all of them."""
 
 Verdict = Literal["well", "news", "trouble"]
 HealthFinding = tuple[str, str, int]
@@ -28,7 +28,7 @@ HealthFinding = tuple[str, str, int]
 
 
 class ExpiringSession(Struct, frozen=True, kw_only=True):
-    """A session that Claude Code deletes soon."""
+    """A session that Claude Code will delete soon."""
 
     id: str
     title: str
@@ -38,10 +38,10 @@ class ExpiringSession(Struct, frozen=True, kw_only=True):
 
 
 class HealthPage(Struct, frozen=True, kw_only=True):
-    """The last survey, and how our own index is."""
+    """The last survey, and the state of our index."""
 
     report: HealthReport | None
-    """None when it has to be made first; `/api/health` makes it."""
+    """None if there is none yet; `/api/health` makes it."""
     verdict: Verdict
     unknown_fields: tuple[HealthFinding, ...]
     misfits: tuple[HealthFinding, ...]
@@ -57,7 +57,7 @@ class HealthPage(Struct, frozen=True, kw_only=True):
 
 
 def render_health_page(services: Services, _: NoParameters) -> PageContent:
-    """The page on the state of the files."""
+    """Render the state of the files."""
     services.catalog.wait_for_list(3.0)
     known = services.catalog.snapshot
     size = sum(each.size for each in known.transcripts.values())
@@ -82,14 +82,14 @@ def render_health_page(services: Services, _: NoParameters) -> PageContent:
 
 
 def judge(report: HealthReport) -> Verdict:
-    """Whether all could be read, and whether all of it is known."""
+    """Return whether everything could be read, and whether all of it is known."""
     if not report.is_complete:
         return "trouble"
     return "news" if report.has_drift else "well"
 
 
 def list_findings(tables: Mapping[str, Mapping[str, int]]) -> tuple[HealthFinding, ...]:
-    """Fields by the type of their record, the most frequent first."""
+    """Return fields by the type of their record, the most frequent first."""
     found = [(kind, name, count) for kind, names in tables.items() for name, count in names.items()]
     return tuple(sorted(found, key=lambda each: (-each[2], each[0], each[1])))
 

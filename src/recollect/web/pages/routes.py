@@ -1,4 +1,4 @@
-"""The table of pages: address, parameters, and what draws it."""
+"""The table of pages: path, parameters, and the function that renders it."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -44,7 +44,7 @@ RenderPage = Callable[..., PageContent]
 
 
 class Page(Struct, frozen=True):
-    """A page, or a piece of one; `translates` when what it draws holds words of its own."""
+    """A page or fragment; `translates` if its function needs translations."""
 
     path: str
     parameters: type[Struct]
@@ -52,7 +52,7 @@ class Page(Struct, frozen=True):
     translates: bool = False
 
 
-# Ids inside a session are whatever its records say, slashes included.
+# Ids inside a session come from records and may contain slashes.
 PAGES: Final = (
     Page("/", SessionsParameters, render_sessions_page),
     Page("/s/{id}", SessionPageParameters, render_session_page, translates=True),
@@ -70,7 +70,7 @@ PAGES: Final = (
 
 
 def make_page_routes(workers: Workers, drawing: Templates) -> list[Route]:
-    """The routes of the pages."""
+    """Return the routes of the pages."""
     return [Route(each.path, _make_handler(each, workers, drawing)) for each in PAGES]
 
 

@@ -1,4 +1,4 @@
-"""`/search`: what was found, session by session, or what is wrong with the query."""
+"""`/search`: results by session, or what is wrong with the query."""
 
 from typing import Annotated
 
@@ -17,27 +17,27 @@ from recollect.web.templating import PageContent
 
 
 class SearchPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is sought; without a query, only the help."""
+    """The query; without one, only the help is shown."""
 
     q: Annotated[str, Meta(max_length=4000)] = ""
     recent: bool = False
     session: Id | None = None
     part: bool = False
-    """Only the results, for a page that is open."""
+    """Only the results, for a page that is already open."""
 
 
 class HitGroup(Struct, frozen=True, kw_only=True):
-    """The hits of one session."""
+    """The results in one session."""
 
     session_id: str
     session: SessionListing | None
-    """None when a list does not know it."""
+    """None if the session is not in the list."""
     hits: tuple[Hit, ...]
     further: int
 
 
 class SearchPage(Struct, frozen=True, kw_only=True):
-    """A query, and what it found."""
+    """A query and its results."""
 
     query: str
     recent: bool
@@ -49,11 +49,11 @@ class SearchPage(Struct, frozen=True, kw_only=True):
     error: ErrorDetail | None
     """What is wrong with the query, and where."""
     pointer: str
-    """The query, with a caret below that place."""
+    """The query, with a caret below that position."""
 
 
 def render_search_page(services: Services, wanted: SearchPageParameters) -> PageContent:
-    """The page of a search, or its results alone."""
+    """Render a search, or only its results."""
     template = "results.html" if wanted.part else "search.html"
     page = _find(services, wanted) if wanted.q.strip() else _make_empty(services, wanted, None)
     return PageContent(template, page, title="search.title", section="search")

@@ -1,9 +1,7 @@
-"""`/s/{id}` and what belongs to it: a session's turns, a call's body, a subagent, a raw record.
+"""`/s/{id}` and below: turns, tool calls, subagents, raw records and file changes of a session.
 
-The first screen of a long session comes from the beginning of its file; the page says that it is
-partial, and its script asks for the same turns again when all of it has been read.
-
-`/s/{id}/changes`: what a session changed in files.
+The first screen of a long session comes from the start of its file; the page is marked as partial,
+and its script requests the same turns again once the file has been read completely.
 """
 
 from typing import Annotated
@@ -45,7 +43,7 @@ from recollect.web.templating import PageContent, Translator
 
 FIRST_TURNS = 20
 FIRST_STEPS = 80
-"""Steps that fill a few screens; the rest comes as it is scrolled to."""
+"""Steps that fill a few screens; the rest is loaded on scrolling."""
 
 SectionName = Annotated[str, Meta(min_length=1, max_length=MAX_ID)]
 
@@ -57,31 +55,32 @@ class SessionPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fi
     project: Project | None = None
     start: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
     at: Annotated[str, Meta(max_length=MAX_ID)] = ""
-    """The uuid of a record: the page begins near it."""
+    """The uuid of a record: the page starts near it."""
     offset: Annotated[int, Meta(ge=0)] | None = None
-    """Where that record lies in the file, if several have its uuid."""
+    """The offset of that record, if several have its uuid."""
 
 
 class SessionPageContent(Struct, frozen=True, kw_only=True):
-    """A session with its first turns, or those around the record that was asked for."""
+    """A session with its first turns, or those around the requested record."""
 
     session: SessionListing
     address: str
     query: str
-    """What tells this session from others of its id, behind every address below its own."""
+    """Query string that distinguishes this session from others with the same id, for all URLs
+    below.
+    """
     turns: tuple[Markup, ...]
     """One `article.turn` each."""
     lists: tuple[tuple[str, Markup], ...]
-    """The todo lists and tasks that lie beside the session, each with its title."""
+    """The todo lists and tasks stored beside the session, each with its title."""
     start: int
     total: int | None
-    """Turns in all; None while the session has not been read to its end."""
+    """Number of turns; None until the session has been read completely."""
     is_partial: bool
     at: str
-    """The anchor of the record that was asked for."""
+    """The anchor of the requested record."""
     resume_command: str
-    """What takes the session up again, for a shell; empty when there is no such command. Nothing
-    is run from here."""
+    """Shell command that resumes the session; empty if there is none. Nothing is run from here."""
 
 
 class TurnsPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -95,18 +94,18 @@ class TurnsPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class TurnsFragment(Struct, frozen=True, kw_only=True):
-    """Some turns of a session or a subagent, to be put into a page that is open."""
+    """Some turns of a session or a subagent, to be inserted into an open page."""
 
     turns: tuple[Markup, ...]
     start: int
     next_start: int
-    """The index behind the last of them."""
+    """The index after the last one."""
     total: int | None
     is_partial: bool
     agent: str
-    """The subagent whose turns they are; empty for the session's own."""
+    """The subagent of the turns; empty for the session's own."""
     at: str
-    """The anchor of the record that was asked for."""
+    """The anchor of the requested record."""
 
 
 class CallParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -128,7 +127,7 @@ class AgentParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class CallFragment(Struct, frozen=True, kw_only=True):
-    """What opens behind a tool call."""
+    """The details of a tool call."""
 
     body: Markup
 
@@ -138,18 +137,18 @@ class RawParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     id: Id
     uuid: SectionName
-    """A line without a uuid goes by what `line` says."""
+    """A line without a uuid is identified by `line`."""
     project: Project | None = None
     line: Annotated[str, Meta(max_length=MAX_ID)] = ""
-    """`file:offset`, since several lines may have one uuid; the file goes by its id."""
+    """`file:offset`, because several lines may share a uuid; the file is identified by its id."""
 
 
 class RawPage(Struct, frozen=True, kw_only=True):
-    """A record as its bytes say it, indented."""
+    """A record as in its file, indented."""
 
     session: SessionListing
     address: str
-    """Where the session shows the record."""
+    """The link to the record in the session."""
     uuid: str
     path: str
     offset: int
@@ -160,7 +159,7 @@ class RawPage(Struct, frozen=True, kw_only=True):
 def render_session_page(
     services: Services, wanted: SessionPageParameters, translator: Translator
 ) -> PageContent:
-    """The page of a session."""
+    """Render a session."""
     found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
     turns = load_turns(
         services,
@@ -176,7 +175,7 @@ def render_session_page(
         ),
     )
     row = make_row(services.catalog.snapshot, found.listing)
-    # As the page's script will ask for it: turns that come again have to be the same.
+    # With the same options as the page's script: turns that are loaded again have to be equal.
     frame = _make_frame(wanted.id, row.project, translator)
     page = SessionPageContent(
         session=row,
@@ -202,21 +201,21 @@ def _render_lists(found: FoundSession, translator: Translator) -> tuple[tuple[st
 def render_turns(
     services: Services, wanted: TurnsPageParameters, translator: Translator
 ) -> PageContent:
-    """Some turns of a session."""
+    """Render some turns of a session."""
     return _render_fragment(services, TurnsParameters(**asdict(wanted)), translator)
 
 
 def render_agent(
     services: Services, wanted: AgentParameters, translator: Translator
 ) -> PageContent:
-    """Some turns of a subagent."""
+    """Render some turns of a subagent."""
     return _render_fragment(services, TurnsParameters(**asdict(wanted)), translator)
 
 
 def render_call_fragment(
     services: Services, wanted: CallParameters, translator: Translator
 ) -> PageContent:
-    """What opens behind a tool call, of the session or of any of its subagents."""
+    """Render the details of a tool call, of the session or of any of its subagents."""
     found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
     with services.opened.use(found) as session:
         owner = session
@@ -230,7 +229,7 @@ def render_call_fragment(
 
 
 def render_raw_page(services: Services, wanted: RawParameters) -> PageContent:
-    """A record as it stands in the file."""
+    """Render a record as in its file."""
     found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
     if wanted.line:
         span, uuid = find_line(found, wanted.line)
@@ -294,7 +293,7 @@ def _find_resume_command(found: FoundSession) -> str:
 
 
 def make_address(session_id: str, at: str | None = None, offset: int | None = None) -> str:
-    """Where a session has its page, and the place of a record on it."""
+    """Return the path of a session's page, and of a record on it."""
     address = f"/s/{quote(session_id, safe='')}"
     if not at:
         return address
@@ -303,18 +302,18 @@ def make_address(session_id: str, at: str | None = None, offset: int | None = No
 
 
 MAX_DIFFS = 300
-"""Changes that are drawn whole on one page."""
+"""Changes that are shown completely on one page."""
 
 
 class RenderedChange(Struct, frozen=True, kw_only=True):
-    """A change of a file; `body` is None where a page already shows enough of them."""
+    """A change of a file; `body` is None if the page already has enough of them."""
 
     change: FileChange
     body: Markup | None
 
 
 class ChangesPage(Struct, frozen=True, kw_only=True):
-    """What a session changed in files."""
+    """The files that a session changed."""
 
     session: SessionListing
     address: str
@@ -325,7 +324,7 @@ class ChangesPage(Struct, frozen=True, kw_only=True):
 
 
 def render_changes_page(services: Services, wanted: SessionParameters) -> PageContent:
-    """What a session and its subagents changed, in the order of time."""
+    """Render what a session and its subagents changed, in chronological order."""
     found = locate(services, wanted)
     with services.opened.use(found) as session:
         changes = list_changes([session], with_diff=True)

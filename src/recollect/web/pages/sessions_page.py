@@ -1,4 +1,4 @@
-"""`/`: all sessions, or what to do when there are none."""
+"""`/`: all sessions, or what to do if there are none."""
 
 from datetime import datetime
 from typing import Annotated
@@ -23,7 +23,7 @@ Text = Annotated[str, Meta(max_length=500)]
 
 
 class SessionsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which sessions; an empty value of a form asks for nothing."""
+    """Filters; an empty form value does not filter."""
 
     project: Annotated[str, Meta(max_length=4096)] = ""
     text: Text = ""
@@ -39,14 +39,14 @@ class SessionsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class SessionsPage(Struct, frozen=True, kw_only=True):
-    """A page of the list, what it was asked for, and what it could be."""
+    """A page of the list, its filters, and their possible values."""
 
     wanted: SessionsParameters
     sessions: tuple[SessionListing, ...]
     total: int
-    """Sessions that fit."""
+    """Number of matching sessions."""
     all_total: int
-    """Sessions that there are, subagents left out."""
+    """Number of all sessions, without subagents."""
     page: int
     pages: int
     projects: tuple[ProjectRow, ...]
@@ -55,22 +55,22 @@ class SessionsPage(Struct, frozen=True, kw_only=True):
     orders: tuple[str, ...]
     is_listed: bool
     now: float
-    """In seconds since 1970, for what expires soon."""
+    """Unix timestamp, for sessions that expire soon."""
     last_event: str
-    """Where to listen from: what changes behind it is not on this page."""
+    """The event id to resume after: later changes are not on this page."""
 
 
 class EmptyPage(Struct, frozen=True, kw_only=True):
-    """There is nothing to show: what was looked at, and how to see the demo."""
+    """There are no sessions: which directories were searched, and how to see the demo."""
 
     roots: tuple[str, ...]
     is_listed: bool
 
 
 def render_sessions_page(services: Services, wanted: SessionsParameters) -> PageContent:
-    """The list, or the page of somebody who has no sessions yet."""
+    """Render the list, or the page for users without sessions."""
     services.catalog.wait_for_list(FIRST_WAIT)
-    # Before what is known: a change between the two is told again, where it would be lost.
+    # Read first: a change in between is then reported twice, instead of lost.
     last_event = services.changes.last_id
     known = services.catalog.snapshot
     if not known.sessions:

@@ -1,7 +1,7 @@
-"""A report → the chart above its table.
+"""The chart above a usage table.
 
-Stretches of time stand on an axis on which days without usage have their place too, as long as
-there is room for them; anything else is a list of the largest.
+Periods are on an axis that includes days without usage, if there is room; other groups are a list
+of the largest.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ from recollect.web.templating import Translator
 
 MAX_SLOTS: Final = 400
 MAX_BARS: Final = 120
-"""Columns without gaps."""
+"""Maximum columns without gaps."""
 MAX_ROWS: Final = 12
 _MAX_NAME_WIDTH: Final = 46
 
@@ -36,14 +36,14 @@ _CLASSES: Final = ("output", "input", "cache_write", "cache_read")
 
 
 class ChartEntry(Struct, frozen=True):
-    """A colour, and what it stands for."""
+    """A colour, and what it means."""
 
     series: int
     name: str
 
 
 class Chart(Struct, frozen=True, kw_only=True):
-    """A drawing with its words."""
+    """A drawing with its texts."""
 
     caption: str
     drawing: Markup
@@ -54,10 +54,10 @@ class Chart(Struct, frozen=True, kw_only=True):
 def make_chart(
     report: UsageAnswer, rows: Sequence[TableRow], measure: Measure, translator: Translator
 ) -> Chart:
-    """The chart of a report."""
+    """Make the chart of a report."""
     kinds = _Kinds(report, measure, translator)
     name = translator(f"group.{report.group.value}")
-    # Within a sentence, but MCP stays MCP.
+    # Inside a sentence; but MCP stays MCP.
     name = name[:1].lower() + name[1:] if name[1:2].islower() else name
     caption = translator(f"usage.chart_{measure}", group=name)
     named = [row for row in rows if row.figures.key is not None or not report.group.is_time]
@@ -84,14 +84,14 @@ def make_chart(
 
 
 def _show_count(tokens: float) -> str:
-    """Round numbers without the digit behind the point."""
+    """Format a round number without decimals."""
     return format_short_number(tokens).replace(".0", "")
 
 
 def lay_out(keys: Sequence[str], group: Group) -> tuple[list[str], dict[str | None, int]]:
-    """The labels of an axis, and the slot of each key on it.
+    """Return the labels of an axis, and the slot of each key on it.
 
-    A history with gaps of years would have columns too thin to see: then they stand side by side.
+    With gaps of years the columns would be too thin to see; then they are placed side by side.
     """
     keys = sorted(keys)
     numbers = [_number(key, group) for key in keys]
@@ -120,21 +120,21 @@ def _label(number: int, group: Group) -> str:
     if group is Group.DAY:
         return date.fromordinal(number).isoformat()
     if group is Group.WEEK:
-        # Mondays have the ordinals that leave 1 when divided by 7.
+        # The ordinal of a Monday modulo 7 is 1.
         week = date.fromordinal(number * 7 + 1).isocalendar()
         return f"{week.year:04}-W{week.week:02}"
     return f"{number // 12:04}-{number % 12 + 1:02}"
 
 
 def _shorten(axis: list[str]) -> list[str]:
-    """Without the year where all have the same, but for months."""
+    """Remove the year if all have the same, except for months."""
     years = {label[:4] for label in axis}
     is_long = any(len(label) > len("2026-11") for label in axis)
     return [label[5:] for label in axis] if len(years) == 1 and is_long else axis
 
 
 class _Kinds:
-    """What the colours of a chart stand for, and bars made of them."""
+    """The meaning of a chart's colours, and the bars in them."""
 
     def __init__(self, report: UsageAnswer, measure: Measure, translator: Translator) -> None:
         self._measure = measure
@@ -206,7 +206,7 @@ class _Kinds:
 
 
 def _rank_models(report: UsageAnswer, measure: Measure) -> list[str | None]:
-    """The models of a report that is split by them, the largest first."""
+    """Return the models of a report that is split by them, the largest first."""
     sums: defaultdict[str | None, float] = defaultdict(float)
     for row in report.rows:
         for each in row.models if isinstance(row.models, list) else ():

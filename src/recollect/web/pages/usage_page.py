@@ -1,4 +1,4 @@
-"""`/usage`: tokens and their list price, by anything, with a chart and the table behind it."""
+"""`/usage`: tokens and list prices by any group, with a chart and a table."""
 
 from typing import Final
 
@@ -33,18 +33,18 @@ TABS: Final = (
     Group.TOOL,
     Group.BLOCK,
 )
-"""What most people ask for; the other groups are behind these."""
+"""The most common groups; the others are in a menu."""
 
 
 class RunningBlock(Struct, frozen=True):
-    """The 5-hour block of right now, and what it has used so far."""
+    """The current 5-hour block, and its usage so far."""
 
     pace: CurrentBlock
     used: UsageRow
 
 
 class UsagePage(Struct, frozen=True, kw_only=True):
-    """A report, or what is wrong with the question."""
+    """A report, or what is wrong with the request."""
 
     wanted: UsagePageParameters
     tabs: tuple[str, ...]
@@ -53,7 +53,7 @@ class UsagePage(Struct, frozen=True, kw_only=True):
     projects: tuple[str, ...]
     models: tuple[str, ...]
     only: str
-    """What the one row is called that is looked at."""
+    """The name of the only row that is shown."""
     report: UsageAnswer | None
     rows: tuple[TableRow, ...]
     chart: Chart | None
@@ -64,7 +64,7 @@ class UsagePage(Struct, frozen=True, kw_only=True):
 def render_usage_page(
     services: Services, wanted: UsagePageParameters, translator: Translator
 ) -> PageContent:
-    """The page of a report."""
+    """Render a report."""
     known = services.catalog.snapshot
     report, error, chart = None, None, None
     rows: tuple[TableRow, ...] = ()
@@ -75,7 +75,7 @@ def render_usage_page(
     except UsageError as failure:
         error = describe_failure(failure)[1]
     choices = services.choices.find(known)
-    # What one row holds is split only by what can be taken apart line by line.
+    # A single row can only be split by groups that are explained line by line.
     tabs = TABS if wanted.only is None else EXPLAINED
     page = UsagePage(
         wanted=wanted,
@@ -95,7 +95,7 @@ def render_usage_page(
 
 
 def find_running(services: Services) -> RunningBlock | None:
-    """The block that is running now, whatever the report is about."""
+    """Return the current block, whatever the report is about."""
     report = report_usage(
         services, UsageParameters(group=Group.BLOCK, order=ReportOrder.DESC, limit=1)
     )
@@ -114,7 +114,7 @@ def _make_parameters(wanted: UsagePageParameters) -> UsageParameters:
         project=wanted.project,
         model=wanted.model,
         timezone=wanted.timezone or None,
-        # The newest first: where a list is cut, what is old goes.
+        # Newest first: if a list is cut, old rows are dropped.
         order=order or (ReportOrder.DESC if wanted.group.is_time else None),
         breakdown=wanted.breakdown,
         only=wanted.only,

@@ -1,7 +1,7 @@
-"""The rows of a report as a page shows them: what they are called, and where they lead.
+"""The rows of a usage table: their names and links.
 
-Every row leads towards the records. A day and a session are taken apart line by line; any other
-row is split by day or by session first, with the figures of that row and no others.
+Every row leads to its records. A day and a session are explained line by line; any other row is
+first split by day or by session, restricted to that row.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ from recollect.web.templating import Translator
 
 MAX_ROWS: Final = 400
 EXPLAINED: Final = (Group.DAY, Group.SESSION)
-"""What can be taken apart line by line."""
+"""Groups that are explained line by line."""
 
 _DASH: Final = "\N{EN DASH}"
 _BY_DAY: Final = (Group.WEEK, Group.MONTH)
@@ -33,7 +33,7 @@ Measure = Literal["cost", "tokens"]
 
 
 class UsagePageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a report is asked for; an empty value of a form asks for nothing."""
+    """What to report; an empty form value does not filter."""
 
     group: Group = Group.DAY
     measure: Measure = "cost"
@@ -50,13 +50,13 @@ class UsagePageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     @property
     def filters(self) -> dict[str, str]:
-        """The filters that are set, as an address has them."""
+        """The active filters, as query parameters."""
         names = ("since", "until", "project", "model", "timezone")
         return {name: value for name in names if (value := getattr(self, name))}
 
     @property
     def query(self) -> dict[str, str]:
-        """All that is asked for, but the order and what takes long, as an address has it."""
+        """All parameters except the order and slow options, as query parameters."""
         form = {"group": self.group.value, "measure": self.measure}
         if self.breakdown:
             form["breakdown"] = "true"
@@ -64,31 +64,31 @@ class UsagePageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     @property
     def narrowing(self) -> dict[str, str]:
-        """The one row that is looked at, as an address has it."""
+        """The only row that is shown, as query parameters."""
         return {} if self.only is None else {"only": self.only.value, "key": self.key}
 
 
 class TableRow(Struct, frozen=True, kw_only=True):
-    """A row with its name."""
+    """A row with its name and links."""
 
     label: str
     detail: str
     address: str
-    """The page of the thing itself."""
+    """The page of the session or project."""
     explanation: str
-    """Where its figures come from."""
+    """The page that explains its figures."""
     figures: UsageRow
     share: Markup
 
 
 def count_tokens(figures: Figures) -> int:
-    """Tokens of all classes."""
+    """Return the tokens of all classes."""
     writes = figures.cache_write_5m_tokens + figures.cache_write_1h_tokens
     return figures.input_tokens + figures.output_tokens + figures.cache_read_tokens + writes
 
 
 def measure_figures(figures: Figures, measure: Measure) -> float | None:
-    """What a bar shows; None for a cost that is not known."""
+    """Return the length of a bar; None if a cost is not known."""
     return figures.cost_usd if measure == "cost" else count_tokens(figures)
 
 
@@ -98,7 +98,7 @@ def make_rows(
     zone: Zone,
     translator: Translator,
 ) -> tuple[TableRow, ...]:
-    """The rows of a report."""
+    """Return the rows of a report."""
     measured = [measure_figures(row, wanted.measure) for row in report.rows]
     most = max((value for value in measured if value is not None), default=0)
     names = _Names(report, zone, translator)
@@ -116,7 +116,7 @@ def make_rows(
 
 
 def find_explanation(key: str | None, wanted: UsagePageParameters) -> str:
-    """The address that takes a row apart."""
+    """Return the URL that explains a row."""
     group = wanted.group
     if key is not None and group in EXPLAINED:
         query = {"target": key}
@@ -131,7 +131,7 @@ def find_explanation(key: str | None, wanted: UsagePageParameters) -> str:
 
 
 def name_key(key: str | None, group: Group, translator: Translator) -> str:
-    """What a row is called where nothing more is known of it."""
+    """Return the name of a row from its key alone."""
     if key is not None:
         return key
     untold = {
@@ -144,7 +144,7 @@ def name_key(key: str | None, group: Group, translator: Translator) -> str:
 
 
 class _Names:
-    """Finds what the rows of one report are called."""
+    """Finds the names of a report's rows."""
 
     def __init__(self, report: UsageAnswer, zone: Zone, translator: Translator) -> None:
         self._group = report.group
@@ -176,7 +176,7 @@ class _Names:
         return ""
 
     def _iter_clock(self, row: UsageRow) -> Iterator[str]:
-        """When a block begins and ends, where the reader is."""
+        """Yield the start and the end of a block, in the reader's time zone."""
         for moment, form in ((row.start, "%Y-%m-%d %H:%M"), (row.end, "%H:%M")):
             if moment is not UNSET:
                 local = self._zone.find_local(read_moment(moment))
@@ -185,18 +185,18 @@ class _Names:
 
 
 def read_moment(text: str) -> int:
-    """Seconds since 1970 of a moment in a document."""
+    """Parse a time in a document as a Unix timestamp."""
     return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
 
 
 def find_monday(week: str) -> date:
-    """The first day of a week such as 2026-W46."""
+    """Return the first day of a week such as 2026-W46."""
     year, _, number = week.partition("-W")
     return date.fromisocalendar(int(year), int(number), 1)
 
 
 def describe_week(week: str) -> str:
-    """The first and the last day of a week."""
+    """Return the first and the last day of a week."""
     monday = find_monday(week)
     sunday = date.fromordinal(monday.toordinal() + 6)
     return f"{monday:%m-%d} {_DASH} {sunday:%m-%d}"
