@@ -5,17 +5,16 @@ to its own file in the directory PROBE_LOG, unbuffered, because workers exit wit
 are installed on import, since a spawned process imports this module again.
 """
 
-import builtins
-import io
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
 from inspect import CO_OPTIMIZED
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Final
+from typing import Any, Final
+
+from recollect.sources import source
 
 LOG_VARIABLE: Final = "PROBE_LOG"
 PACKAGE: Final = str(Path(__file__).resolve().parent.parent / "src" / "recollect") + os.sep
@@ -85,15 +84,11 @@ def _is_function(code: CodeType) -> bool:
 
 def count_reads(log: Log) -> None:
     """From now on, say of every transcript that is closed how many bytes were read from it."""
-    open_any = builtins.open
 
-    class CountedFile(io.FileIO):
-        """A transcript that counts what is read."""
+    class CountedFile(source.DiskFile):
+        """A file that counts what is read."""
 
-        def __init__(self, path: str, opener: Callable[[str, int], int]) -> None:
-            super().__init__(path, "rb", opener=opener)
-            self._path = path
-            self._count = 0
+        _count = 0
 
         def read(self, size: int | None = -1, /) -> bytes:
             found = super().read(-1 if size is None else size)
@@ -105,18 +100,17 @@ def count_reads(log: Log) -> None:
             self._count += len(found)
             return found
 
+        def readinto(self, buffer: Any, /) -> int:
+            length = super().readinto(buffer)
+            self._count += length
+            return length
+
         def close(self) -> None:
-            if not self.closed:
-                log.write(READ, self._path, self._count, os.fstat(self.fileno()).st_size)
+            if not self.closed and str(self.name).endswith(".jsonl"):
+                log.write(READ, self.name, self._count, self.find_status().st_size)
             super().close()
 
-    def open_counted(path, *arguments, **options):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN002, ANN003, ANN202 - `open` itself
-        is_transcript = str(path).endswith(".jsonl") and options.get("buffering") == 0
-        if is_transcript and arguments == ("rb",) and "opener" in options:
-            return CountedFile(str(path), options["opener"])
-        return open_any(path, *arguments, **options)
-
-    builtins.open = open_counted  # type: ignore[assignment]
+    source.DiskFile = CountedFile  # type: ignore[misc]
 
 
 if LOG_VARIABLE in os.environ:

@@ -161,8 +161,8 @@ def list_fresh_texts(path: Path) -> list[tuple[int, int, int, int]]:
     """The texts that both stages find in a file of which nothing is known."""
     found = []
     for stage in Stage:
-        batch = read_range(FileRange(str(path), stage, False, TextState()), ANALYZER.prepare)
-        assert batch is not None
+        wanted = FileRange(str(path), False, (stage,), (TextState(),))
+        (batch,) = read_range(wanted, ANALYZER.prepare).batches
         found += [(int(stage), row.position, row.number, row.key) for row in batch.rows]
     return sorted(found)
 

@@ -206,7 +206,7 @@ def test_terms_that_were_not_gathered_are_gathered_by_the_next_run(
     plans = [texts.plan_texts(made.data, ANALYZER.version, made.transcripts())]
     made.index()
     plans.append(texts.plan_texts(made.data, ANALYZER.version, made.transcripts()))
-    assert [(plan.stretches, plan.is_empty) for plan in plans] == [((), False), ((), True)]
+    assert [(plan.ranges, plan.is_empty) for plan in plans] == [((), False), ((), True)]
     assert made.find("ydant") == ["u1"]
 
 

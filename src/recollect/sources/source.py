@@ -113,7 +113,7 @@ class DirectorySource:
     def open(self, name: str) -> SourceFile:
         """Open a regular file, not following links."""
         refuse_unless_regular(name, os.lstat(name))
-        return _DiskFile(name, "rb", opener=_open_descriptor)
+        return DiskFile(name, "rb", opener=_open_descriptor)
 
     def find_status(self, name: str) -> os.stat_result:
         """Return the status of the entry itself."""
@@ -125,7 +125,7 @@ class DirectorySource:
             return list(entries)
 
 
-class _DiskFile(FileIO):
+class DiskFile(FileIO):
     """A regular file on disk."""
 
     def find_status(self) -> os.stat_result:

@@ -4,6 +4,7 @@ Imports nothing but the standard library: a status line, which has to answer wit
 compares a stamp too. The rest of the rule is in `recollect.sources.growth`.
 """
 
+import os
 import time
 from typing import Final
 
@@ -15,6 +16,9 @@ UNTRUSTED: Final = -1
 _SECOND_NS: Final = 1_000_000_000
 _TICK_NS: Final = 50_000_000
 """No clock that counts fractions of a second stays at one value for longer."""
+
+LISTS_INODES: Final = os.name != "nt"
+"""Whether a listing has the inode of a file; where it has not, it is 0 in a stamp."""
 
 Stamp = tuple[int, int, int]
 """Inode, size and time of last modification: what listing a directory says about a file."""

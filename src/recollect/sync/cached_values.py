@@ -88,7 +88,7 @@ def read_and_save(
             done += 1
             if on_read:
                 on_read(done, len(transcripts))
-        _save(directory, save, [value for _, value in found])
+        save_values(directory, save, [value for _, value in found])
         yield from found
 
 
@@ -105,9 +105,10 @@ def _split(transcripts: Iterable[Transcript]) -> Iterator[list[Transcript]]:
         yield batch
 
 
-def _save(
+def save_values(
     directory: Path, save: Callable[[Connection, Iterable[T]], None], values: Sequence[T]
 ) -> None:
+    """Write values to the index if that is possible."""
     try:
         with open_for_writing(directory) as connection, transaction(connection):
             save(connection, values)

@@ -1,15 +1,27 @@
-"""Read a whole transcript for its figures and tool calls."""
+"""Figures and tool calls of a transcript, which take reading all of it.
 
-from collections.abc import Iterator
+The text pass decodes every record anyway, so it counts the files that it reads from start to end
+(`FIGURES`); others are read for their figures alone when somebody asks for them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
 
 from recollect.errors import UnreadableInput
 from recollect.locations import Transcript
 from recollect.reader import read_transcript
+from recollect.records.envelope import Record
 from recollect.session.session import Session
 from recollect.session.times import parse_time
 from recollect.session.tool_calls import ToolCall
-from recollect.sources.stamps import Stamp
-from recollect.store.session_table import CallSummary, FileFigures, StoredFigures
+from recollect.sources.growth import FileState
+from recollect.sources.stamps import LISTS_INODES, Stamp
+from recollect.store.session_table import CallSummary, FileFigures, StoredFigures, save_figures
+from recollect.sync.cached_values import save_values
 
 SUMMARY_LENGTH = 600
 
@@ -19,9 +31,16 @@ def read_figures(
 ) -> tuple[StoredFigures, list[CallSummary]] | None:
     """Return the figures and the tool calls of `transcript`; None if it cannot be read."""
     try:
-        session = Session(read_transcript(transcript.path))
+        records = list(read_transcript(transcript.path))
     except UnreadableInput:
         return None
+    figures, calls = count_figures(records)
+    return StoredFigures(transcript.file, stamp, figures), calls
+
+
+def count_figures(records: Iterable[Record]) -> tuple[FileFigures, list[CallSummary]]:
+    """Return the figures and the tool calls of a file with these records."""
+    session = Session(records)
     summaries = [each.summary or "" for each in session.segments if each.follows_compaction]
     figures = FileFigures(
         models=tuple(dict.fromkeys(change.value for change in session.facts.models)),
@@ -33,8 +52,56 @@ def read_figures(
         copied_tokens=session.metrics.copied_tokens.total,
         client_cost_usd=session.metrics.client_cost_usd,
     )
-    calls = [_summarize(call) for call in _iter_calls(session)]
-    return StoredFigures(transcript.file, stamp, figures), calls
+    return figures, [_summarize(call) for call in _iter_calls(session)]
+
+
+class _CountedFile(Struct, frozen=True, array_like=True):
+    """The figures of a file on the way from a worker."""
+
+    stamp: Stamp
+    figures: FileFigures
+    calls: list[CallSummary]
+
+
+class FigureSink:
+    """Collects the records of one file."""
+
+    def __init__(self) -> None:
+        self._records: list[Record] = []
+
+    def add(self, record: Record) -> None:
+        """Take the next record."""
+        self._records.append(record)
+
+    def finish(self, state: FileState) -> bytes:
+        """Return the figures and the calls, encoded."""
+        inode, size, mtime_ns = state.stamp
+        stamp = (inode if LISTS_INODES else 0, size, mtime_ns)
+        return msgspec.msgpack.encode(_CountedFile(stamp, *count_figures(self._records)))
+
+
+class FigureConsumer:
+    """Counts the files that the text pass reads from start to end."""
+
+    name = "figures"
+
+    def start(self, path: str) -> FigureSink:
+        """Start on a file."""
+        return FigureSink()
+
+    def save(self, directory: Path, found: Mapping[str, bytes]) -> None:
+        """Write the figures to the index."""
+        counted = {
+            path: msgspec.msgpack.decode(data, type=_CountedFile) for path, data in found.items()
+        }
+        rows = [
+            (StoredFigures(path, each.stamp, each.figures), each.calls)
+            for path, each in counted.items()
+        ]
+        save_values(directory, save_figures, rows)
+
+
+FIGURES: Final = FigureConsumer()
 
 
 def _iter_calls(session: Session) -> Iterator[ToolCall]:

@@ -1,21 +1,16 @@
-"""Brings the full-text index level with the files: reads on all cores, writes in bounded batches.
+"""Update the full-text index: files are read on all cores and written in bounded batches.
 
-The position of a file moves in the transaction that holds its texts, and the lock is let go between
-two batches, so that a kill loses a batch at most and others can write meanwhile. The conversation
-of all files comes first, the newest file first, then the tool results.
-
-What the full-text index is: how large, and how far behind the files; changes nothing.
-
-Texts of the last minute that are not in the full-text index yet.
-
-While one process makes the index, which takes a while, others still find what has just been said:
-they read the ends of the files that are growing, each for itself, and write nothing.
+The position in a file moves in the transaction that holds its texts, and the lock is released
+between two batches, so a kill loses one batch at most and others can write meanwhile. In a first
+index of a large history the conversation of all files comes first, the newest file first, then the
+tool calls. Also says how far the index is behind the files, and reads the texts of the last minute
+for a search that does not wait for it.
 """
 
 import multiprocessing
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import Final, TypeVar
@@ -24,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.locations import Transcript, TranscriptKind
-from recollect.sources.growth import UNFINISHED
+from recollect.sources.growth import UNFINISHED, FileState
 from recollect.sources.source import list_mounts
 from recollect.sources.stamps import is_present
 from recollect.store.database import Connection
@@ -44,8 +39,10 @@ from recollect.sync.list_files import with_lists
 from recollect.sync.text_reading import (
     FileRange,
     Prepare,
+    RangeResult,
     Stage,
-    decode_batches,
+    TextPassConsumer,
+    decode_results,
     read_ranges,
     read_tail,
 )
@@ -87,19 +84,19 @@ Batches = Iterator[list[TextBatch]]
 
 
 class TextPlan(Struct, frozen=True):
-    """What is to be read, in this order, and which files are no longer there."""
+    """What to read, in this order, and which files are gone."""
 
-    stretches: tuple[FileRange, ...]
+    ranges: tuple[FileRange, ...]
     gone: tuple[str, ...]
     is_gathering_due: bool
-    """Whether all was read once, and the list of terms was not copied any more."""
+    """Whether the list of terms has to be copied again, since everything was read once."""
     identity: str | None
     """Of the index that this was planned for; None if there is none yet."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether the index is level with the files."""
-        return not (self.stretches or self.gone or self.is_gathering_due)
+        """Whether the index is up to date."""
+        return not (self.ranges or self.gone or self.is_gathering_due)
 
 
 class _Known(Struct, frozen=True):
@@ -114,15 +111,15 @@ class _Known(Struct, frozen=True):
 def plan_texts(
     directory: Path, version: str, transcripts: Sequence[Transcript], *, is_look: bool = False
 ) -> TextPlan:
-    """What has to be done to bring the full-text index level with the transcripts.
+    """Return what has to be done to update the full-text index from the transcripts.
 
-    A damaged index is deleted and `DamagedIndex` is raised; for a look it is as good as none.
+    A damaged index is deleted and `DamagedIndex` is raised; with `is_look` it counts as none.
     """
     known = _look(directory, version) if is_look else _load(directory, version)
     newest = sorted(transcripts, key=lambda transcript: -transcript.mtime_ns)
     present = {transcript.file for transcript in transcripts}
     return TextPlan(
-        tuple(_iter_ranges(newest, known.states)),
+        tuple(list_ranges(newest, known.states)),
         tuple(path for path in known.files if path not in present and not is_present(path)),
         known.is_gathering_due,
         known.identity,
@@ -132,8 +129,8 @@ def plan_texts(
 def find_ranges(
     directory: Path, version: str, transcripts: Sequence[Transcript]
 ) -> list[FileRange]:
-    """What there is to read of these transcripts."""
-    return list(_iter_ranges(transcripts, _load(directory, version).states))
+    """Return what there is to read of these transcripts."""
+    return list_ranges(transcripts, _load(directory, version).states)
 
 
 def _load(directory: Path, version: str, *, deletes_damaged: bool = True) -> _Known:
@@ -151,78 +148,113 @@ def _look(directory: Path, version: str) -> _Known:
         return _Known()
 
 
-def _iter_ranges(transcripts: Sequence[Transcript], states: States) -> Iterator[FileRange]:
-    for stage in Stage:
-        for transcript in transcripts:
-            path = transcript.file
-            state = states.get((path, stage), _NOTHING)
-            if not state.file.is_current(transcript.stamp):
-                yield FileRange(path, stage, transcript.kind is not TranscriptKind.SESSION, state)
+def list_ranges(transcripts: Sequence[Transcript], states: States) -> list[FileRange]:
+    """Return what to read: both stages of a file at once, or all of one stage before the other.
+
+    The latter only if there is much to read: it takes longer, but the conversation comes first.
+    """
+    found = [
+        _make_range(each, (stage,), (known,))
+        for stage in Stage
+        for each in transcripts
+        if not (known := states.get((each.file, stage), _NOTHING)).file.is_current(each.stamp)
+    ]
+    sizes = {each.file: each.size for each in transcripts}
+    if sum(sizes[each.path] - each.known[0].file.position for each in found) >= POOL_BYTES:
+        return found
+    return _join_stages(found)
+
+
+def _join_stages(ranges: Iterable[FileRange]) -> list[FileRange]:
+    """Read both stages of a file at once where they have read equally far."""
+    joined: dict[tuple[str, FileState], FileRange] = {}
+    for each in ranges:
+        key = (each.path, each.known[0].file)
+        if (other := joined.get(key)) is not None:
+            both = (*other.known, *each.known)
+            joined[key] = replace(other, stages=(*other.stages, *each.stages), known=both)
+        else:
+            joined[key] = each
+    return list(joined.values())
+
+
+def _make_range(
+    transcript: Transcript, stages: tuple[Stage, ...], known: tuple[TextState, ...]
+) -> FileRange:
+    is_subagent = transcript.kind is not TranscriptKind.SESSION
+    return FileRange(transcript.file, is_subagent, stages, known)
 
 
 def index_texts(
     directory: Path,
-    recipe: Analyzer,
+    analyzer: Analyzer,
     transcripts: Sequence[Transcript],
     *,
     seconds: float | None = None,
     watch: TextWatch | None = None,
+    consumers: Sequence[TextPassConsumer] = (),
 ) -> bool:
-    """Bring the full-text index level, for about `seconds` at most; tell whether it is level.
+    """Update the full-text index for about `seconds` at most; return whether it is up to date.
 
-    An index that proves to be damaged, or that another process deletes meanwhile, is built again.
+    An index that turns out to be damaged, or that another process deletes meanwhile, is rebuilt.
+    `consumers` get the records of files that are read from start to end.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     files = with_lists(transcripts)
     try:
-        return _index_once(directory, recipe, files, deadline, watch)
+        return _index_once(directory, analyzer, files, deadline, watch, consumers)
     except (DamagedIndex, ReplacedIndex):
-        return _index_once(directory, recipe, files, deadline, watch)
+        return _index_once(directory, analyzer, files, deadline, watch, consumers)
 
 
 def _index_once(
     directory: Path,
-    recipe: Analyzer,
+    analyzer: Analyzer,
     transcripts: Sequence[Transcript],
     deadline: float | None,
     watch: TextWatch | None,
+    consumers: Sequence[TextPassConsumer],
 ) -> bool:
-    plan = plan_texts(directory, recipe.version, transcripts)
+    plan = plan_texts(directory, analyzer.version, transcripts)
     if plan.is_empty:
         return True
-    indexing = _Indexing(directory, recipe, transcripts, plan)
+    indexing = _Indexing(directory, analyzer, transcripts, plan, consumers)
     indexing.forget(plan.gone)
-    return indexing.run(plan.stretches, deadline, watch)
+    return indexing.run(plan.ranges, deadline, watch)
 
 
 class _Indexing:
-    """One run: from stretches to batches that are written."""
+    """One run: from ranges to batches that are written."""
 
     def __init__(
         self,
         directory: Path,
-        recipe: Analyzer,
+        analyzer: Analyzer,
         transcripts: Sequence[Transcript],
         plan: TextPlan,
+        consumers: Sequence[TextPassConsumer],
     ) -> None:
         self._is_gathering_due = plan.is_gathering_due
         self._identity = plan.identity
         self._directory = directory
-        self._recipe = recipe
+        self._analyzer = analyzer
+        self._consumers = consumers
+        self._found: dict[str, dict[str, bytes]] = {each.name: {} for each in consumers}
+        """What consumers found and have not saved yet, by their names and by path."""
         self._files = {transcript.file: describe(transcript) for transcript in transcripts}
         self._sizes = {transcript.file: transcript.size for transcript in transcripts}
 
     def forget(self, paths: Sequence[str]) -> None:
-        """Drop files that are no longer there."""
+        """Drop files that are gone."""
         if paths:
             self._update(lambda connection: TextWriter(connection).forget(paths))
 
     def run(
-        self, stretches: Sequence[FileRange], deadline: float | None, watch: TextWatch | None
+        self, ranges: Sequence[FileRange], deadline: float | None, watch: TextWatch | None
     ) -> bool:
-        """Read and write, one stage after the other; tell whether all of it was done."""
-        waiting = deque(stretches)
-        total = sum(map(self._length_of, stretches))
+        """Read and write; return whether all of it was done."""
+        waiting = deque(ranges)
+        total = sum(map(self._length_of, ranges))
         batches: list[TextBatch] = []
         done = size = 0
         for found in self._read(waiting, deadline):
@@ -236,10 +268,10 @@ class _Indexing:
             if watch is not None:
                 watch(TextProgress(done, total))
         if batches or self._identity is None:
-            # Even without a text: that there is an index tells that nothing was found to index.
+            # Even without a text: an index without texts says that there is nothing to index.
             self._write(batches)
         if not waiting and self._is_gathering_due:
-            # What the last transaction added can be seen only by one that begins after it.
+            # What the last transaction added is seen only by one that begins after it.
             self._update(gather_terms)
         return not waiting
 
@@ -251,35 +283,44 @@ class _Indexing:
             return is_gathering_due(connection)
 
         self._is_gathering_due = self._update(write)
+        for consumer in self._consumers:
+            if found := self._found[consumer.name]:
+                consumer.save(self._directory, found)
+                self._found[consumer.name] = {}
 
     def _update(self, work: Callable[[Connection], T]) -> T:
-        version, tokenizer = self._recipe.version, self._recipe.tokenizer
+        version, tokenizer = self._analyzer.version, self._analyzer.tokenizer
         result, self._identity = update_texts(
             self._directory, version, tokenizer, work, identity=self._identity
         )
         return result
 
     def _read(self, waiting: deque[FileRange], deadline: float | None) -> Batches:
-        """Everything in the stretches, and in those that follow on them, until the deadline."""
+        """Read all ranges, and what follows on them, until the deadline."""
         total = sum(map(self._length_of, waiting))
         read = self._read_here if total < POOL_BYTES else self._read_on_all_cores
-        for stretches, found in read(waiting, deadline):
-            sources = {stretch.path: stretch for stretch in stretches}
-            for batch in found:
-                if batch.state.file.size == UNFINISHED:
-                    waiting.appendleft(replace(sources[batch.path], known=batch.state))
-            yield found
+        for ranges, results in read(waiting, deadline):
+            for each, result in zip(ranges, results, strict=True):
+                known = tuple(batch.state for batch in result.batches)
+                if known and known[0].file.size == UNFINISHED:
+                    waiting.appendleft(replace(each, known=known))
+                for name, data in result.found.items():
+                    self._found[name][each.path] = data
+            yield [batch for result in results for batch in result.batches]
 
     def _read_here(
         self, waiting: deque[FileRange], deadline: float | None
-    ) -> Iterator[tuple[list[FileRange], list[TextBatch]]]:
+    ) -> Iterator[tuple[list[FileRange], list[RangeResult]]]:
+        prepare, consumers = self._analyzer.prepare, self._consumers
         while waiting and not _is_over(deadline):
             group = [waiting.popleft()]
-            yield group, decode_batches(read_ranges(group, self._recipe.prepare), group)
+            # Not handed over to anyone, but with the same types as what a worker returns.
+            yield group, decode_results(read_ranges(group, prepare, consumers), group)
 
     def _read_on_all_cores(
         self, waiting: deque[FileRange], deadline: float | None
-    ) -> Iterator[tuple[list[FileRange], list[TextBatch]]]:
+    ) -> Iterator[tuple[list[FileRange], list[RangeResult]]]:
+        prepare, consumers = self._analyzer.prepare, self._consumers
         context = multiprocessing.get_context("fork" if is_forking() else "spawn")
         running: deque[tuple[Future[bytes], list[FileRange]]] = deque()
         pool = ProcessPoolExecutor(
@@ -290,36 +331,36 @@ class _Indexing:
                 while waiting and len(running) < _AHEAD and not _is_over(deadline):
                     group = self._take_group(waiting)
                     with uninterrupted():
-                        reading = pool.submit(read_ranges, group, self._recipe.prepare)
+                        reading = pool.submit(read_ranges, group, prepare, consumers)
                     running.append((reading, group))
                 reading, group = running.popleft()
-                yield group, decode_batches(reading.result(), group)
+                yield group, decode_results(reading.result(), group)
         finally:
-            # Who was interrupted waits for what is being read, not for all that was asked for.
+            # After an interrupt, wait for what is being read and not for everything submitted.
             pool.shutdown(cancel_futures=True)
 
     def _take_group(self, waiting: deque[FileRange]) -> list[FileRange]:
-        """The next stretches of one stage that together are worth the way to a worker."""
+        """Return the next ranges of one stage that together are worth the way to a worker."""
         group = [waiting.popleft()]
-        room = _GROUP_BYTES[group[0].stage] - self._length_of(group[0])
-        while waiting and waiting[0].stage is group[0].stage:
+        room = _GROUP_BYTES[group[0].stages[-1]] - self._length_of(group[0])
+        while waiting and waiting[0].stages == group[0].stages:
             room -= self._length_of(waiting[0])
             if room < 0:
                 break
             group.append(waiting.popleft())
         return group
 
-    def _length_of(self, stretch: FileRange) -> int:
-        return self._sizes[stretch.path] - stretch.known.file.position
+    def _length_of(self, each: FileRange) -> int:
+        return len(each.stages) * (self._sizes[each.path] - each.known[0].file.position)
 
 
 def _begins_stage(batches: Sequence[TextBatch], found: Sequence[TextBatch]) -> bool:
-    """Whether the next stage begins: what the former found should be searchable by then."""
+    """Whether the next stage begins: what the one before found should be searchable by then."""
     return bool(batches and found) and batches[-1].stage < found[-1].stage
 
 
 def describe(transcript: Transcript) -> IndexedFile:
-    """What the index says about a transcript."""
+    """Return what the index says about a transcript."""
     return IndexedFile(transcript.file, transcript.project, transcript.session_id or "")
 
 
@@ -334,15 +375,15 @@ class TextStatus(Struct, frozen=True, kw_only=True):
     """Its size on disk; 0 when there is none."""
     is_level: bool = False
     files_behind: int = 0
-    """Transcripts with texts that it does not know, or that are gone and that it still knows."""
+    """Transcripts with texts that are not in it, and deleted ones whose texts still are."""
 
 
 def find_text_status(
     directory: Path, version: str, transcripts: Sequence[Transcript]
 ) -> TextStatus:
-    """What the full-text index in a data directory is, for texts made by this recipe's version."""
+    """Return the status of the full-text index for this version of the analyzer."""
     plan = plan_texts(directory, version, with_lists(transcripts), is_look=True)
-    behind = {stretch.path for stretch in plan.stretches} | set(plan.gone)
+    behind = {each.path for each in plan.ranges} | set(plan.gone)
     files = (found for found in (directory / DIRECTORY).glob("*.db*") if found.is_file())
     return TextStatus(
         bytes=sum(found.stat().st_size for found in files),
@@ -365,14 +406,16 @@ class FreshTexts(Struct, frozen=True):
 NO_FRESH_TEXTS: Final = FreshTexts([], [])
 
 
-def read_fresh(directory: Path, recipe: Analyzer, transcripts: Sequence[Transcript]) -> FreshTexts:
-    """The last texts of those files that grew within the last minute and are not level."""
+def read_fresh(
+    directory: Path, analyzer: Analyzer, transcripts: Sequence[Transcript]
+) -> FreshTexts:
+    """Return the last texts of files that grew within the last minute and are not up to date."""
     since = time.time_ns() - _FRESH_NS
     growing = sorted(
         (each for each in transcripts if each.mtime_ns >= since), key=lambda each: -each.mtime_ns
     )[:_MAX_FILES]
     if not growing:
         return NO_FRESH_TEXTS
-    stretches = find_ranges(directory, recipe.version, growing)
-    found = [read_tail(stretch, recipe.prepare) for stretch in stretches]
-    return FreshTexts([batch for batch in found if batch is not None], [*map(describe, growing)])
+    ranges = find_ranges(directory, analyzer.version, growing)
+    found = [batch for each in ranges for batch in read_tail(each, analyzer.prepare)]
+    return FreshTexts(found, [*map(describe, growing)])

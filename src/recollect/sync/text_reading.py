@@ -1,14 +1,19 @@
-"""A stretch of a transcript → the texts in it, written for the index. Runs in worker processes.
+"""Read a range of a transcript and list the texts in it, prepared for the full-text index.
 
-Two stages read a file: first all lines without a tool call or its result, which are the
-conversation and an eighth of the text, then the lines with one. Which stage a line belongs to is
-seen from its bytes, so that each stage decodes only its own.
+The text pass: it decodes every record of what was appended, so whatever else needs all records of a
+file plugs in here, as a `TextPassConsumer`. Runs in worker processes.
+
+A line with a tool call or its result belongs to one stage, every other line to the other; the bytes
+of a line show which. A first index of a large history reads the files once per stage, so that the
+conversation, an eighth of the text, can be searched long before the rest; after that, both stages
+are read at once.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
-from typing import Final
+from pathlib import Path
+from typing import Final, Protocol
 
 import msgspec
 from msgspec import Raw, Struct
@@ -19,7 +24,7 @@ from recollect.reader.line_blocks import MAX_LINE, BlockSplitter, LineBlock, ite
 from recollect.reader.transcript_reader import TranscriptDecoder
 from recollect.records.conversation import Assistant
 from recollect.records.decoding import decode_record
-from recollect.records.envelope import Chain, Record, Span
+from recollect.records.envelope import Chain, Oversized, Record, Span
 from recollect.session.times import parse_time
 from recollect.sources.growth import (
     UNFINISHED,
@@ -43,6 +48,9 @@ from recollect.sync.searchable_texts import (
 
 RANGE_BYTES: Final = 4 << 20
 """Bytes of a file that are read in one go, which bounds what a worker holds."""
+
+WHOLE_BYTES: Final = 32 << 20
+"""The largest file that is read in one go because a consumer needs all of it at once."""
 
 TAIL: Final = 128 << 10
 """Bytes at the end of a file that are looked at when there is no time for more."""
@@ -68,55 +76,105 @@ class Stage(IntEnum):
     TOOLS = 1
 
 
+BOTH: Final = tuple(Stage)
+
+
 class FileRange(Struct, frozen=True):
-    """A stretch to read: behind what is `known` if the file only grew, else from its start."""
+    """What to read of a file: what follows `known` if the file only grew, else all of it."""
 
     path: str
-    stage: Stage
     is_subagent: bool
-    known: TextState
+    stages: tuple[Stage, ...]
+    known: tuple[TextState, ...]
+    """How far each stage has read it; they must have read equally far."""
 
 
-def read_ranges(stretches: Sequence[FileRange], prepare: Prepare) -> bytes:
-    """What the stretches hold, encoded: cheaper to hand over than objects are."""
-    # Paths are left out: they may be no UTF-8, and whoever made the stretches knows them.
-    return msgspec.msgpack.encode([read_range(stretch, prepare) for stretch in stretches])
+class RecordSink(Protocol):
+    """Takes the records of one file."""
+
+    def add(self, record: Record) -> None:
+        """Take the next record."""
+
+    def finish(self, state: FileState) -> bytes | None:
+        """Return what was found in the file, which has this state, encoded; None for nothing."""
 
 
-def decode_batches(data: bytes, stretches: Sequence[FileRange]) -> list[TextBatch]:
-    """The result of `read_ranges` for the same stretches, without files that vanished."""
-    found = msgspec.msgpack.decode(data, type=list[TextBatch | None])
-    pairs = zip(stretches, found, strict=True)
-    return [replace(batch, path=stretch.path) for stretch, batch in pairs if batch is not None]
+class TextPassConsumer(Protocol):
+    """What else the text pass feeds with records. It is sent to worker processes."""
+
+    name: str
+    """What its results are filed under; unique."""
+
+    def start(self, path: str) -> RecordSink | None:
+        """Return a sink for a file that is read from start to end; None to leave the file out.
+
+        Called in a worker process.
+        """
+
+    def save(self, directory: Path, found: Mapping[str, bytes]) -> None:
+        """Store what the sinks returned, by path, in the data directory.
+
+        Called in the process that indexes.
+        """
 
 
-def read_range(stretch: FileRange, prepare: Prepare) -> TextBatch | None:
-    """The texts of one stretch; None when the file cannot be read."""
+class RangeResult(Struct, frozen=True, array_like=True):
+    """What was found in a range: a batch of texts per stage, and results of consumers by name."""
+
+    batches: list[TextBatch] = []
+    found: dict[str, bytes] = {}
+
+
+def read_ranges(
+    ranges: Sequence[FileRange], prepare: Prepare, consumers: Sequence[TextPassConsumer] = ()
+) -> bytes:
+    """Return what is in the ranges, encoded: cheaper to hand over than objects are."""
+    # Paths are left out: they may be no UTF-8, and whoever made the ranges knows them.
+    return msgspec.msgpack.encode([read_range(each, prepare, consumers) for each in ranges])
+
+
+def decode_results(data: bytes, ranges: Sequence[FileRange]) -> list[RangeResult]:
+    """Return what `read_ranges` returned for the same ranges."""
+    results = msgspec.msgpack.decode(data, type=list[RangeResult])
+    return [
+        replace(result, batches=[replace(batch, path=each.path) for batch in result.batches])
+        for each, result in zip(ranges, results, strict=True)
+    ]
+
+
+def read_range(
+    wanted: FileRange, prepare: Prepare, consumers: Sequence[TextPassConsumer] = ()
+) -> RangeResult:
+    """Return the texts of one range; nothing if the file cannot be read."""
     try:
-        with open_file(stretch.path) as file:
-            return _read(file, stretch, prepare)
+        with open_file(wanted.path) as file:
+            return _read(file, wanted, prepare, consumers)
     except (UnreadableInput, OSError):
-        return None
+        return RangeResult()
 
 
-def read_tail(stretch: FileRange, prepare: Prepare) -> TextBatch | None:
-    """The texts of the last lines of a stretch; None when the file cannot be read.
+def read_tail(wanted: FileRange, prepare: Prepare) -> list[TextBatch]:
+    """Return the texts of the last lines of a range; nothing if the file cannot be read.
 
     It says nothing about how far the file has been read, and is of no use to the index.
     """
     try:
-        with open_file(stretch.path) as file:
+        with open_file(wanted.path) as file:
             seen = look_at(file)
             size = seen.size
-            known = _find_known(file, stretch, seen)
-            start = _find_line(file, max(known.file.position, size - TAIL))
-            reading = _Reading(stretch, prepare, int(time.time()))
+            known = _find_known(file, wanted, seen)
+            start = _find_line(file, max(known[0].file.position, size - TAIL))
+            moment = int(time.time())
+            reading = _Reading(wanted, prepare, [moment for _ in wanted.stages], ())
             file.seek(start)
-            reading.take(file, start, size)
+            reading.take(file, start, size, RANGE_BYTES)
             began = find_first_time(file, size)
-            return TextBatch(stretch.path, stretch.stage, 0, TextState(), reading.rows, began)
+            return [
+                TextBatch(wanted.path, stage, 0, TextState(), reading.rows[stage], began)
+                for stage in wanted.stages
+            ]
     except (UnreadableInput, OSError):
-        return None
+        return []
 
 
 def _find_line(file: SourceFile, position: int) -> int:
@@ -128,43 +186,74 @@ def _find_line(file: SourceFile, position: int) -> int:
     return position - 1 + len(before + end)
 
 
-def _read(file: SourceFile, stretch: FileRange, prepare: Prepare) -> TextBatch:
+def _read(
+    file: SourceFile, wanted: FileRange, prepare: Prepare, consumers: Sequence[TextPassConsumer]
+) -> RangeResult:
     seen = look_at(file)
-    known = _find_known(file, stretch, seen)
-    start = known.file.position
-    reading = _Reading(stretch, prepare, known.moment or seen.mtime_ns // _SECOND_NS)
+    known = _find_known(file, wanted, seen)
+    start = known[0].file.position
+    sinks = _open_sinks(wanted, start, seen.size, consumers)
+    first_moment = seen.mtime_ns // _SECOND_NS
+    moments = [each.moment or first_moment for each in known]
+    reading = _Reading(wanted, prepare, moments, tuple(sinks.values()))
     file.seek(start)
-    position, is_whole = reading.take(file, start, seen.size)
+    # A consumer needs the whole file at once.
+    position, is_whole = reading.take(file, start, seen.size, WHOLE_BYTES if sinks else RANGE_BYTES)
     state = record_state(file, seen, position)
+    results = {name: sink.finish(state) for name, sink in sinks.items()} if is_whole else {}
     if not is_whole:
         state = replace(state, size=UNFINISHED)
     began = None if start else find_first_time(file, seen.size)
-    return TextBatch(
-        "", stretch.stage, start, TextState(state, reading.moment), reading.rows, began
-    )
+    batches = [
+        TextBatch(
+            "", stage, start, TextState(state, reading.moments[stage]), reading.rows[stage], began
+        )
+        for stage in wanted.stages
+    ]
+    return RangeResult(batches, {name: data for name, data in results.items() if data})
 
 
-def _find_known(file: SourceFile, stretch: FileRange, seen: FileState) -> TextState:
-    """What is known of a file and still holds: all of it, or nothing."""
-    known = stretch.known
-    return known if find_growth(file, known.file, seen) in _CONTINUABLE else TextState()
+def _open_sinks(
+    wanted: FileRange, start: int, size: int, consumers: Sequence[TextPassConsumer]
+) -> dict[str, RecordSink]:
+    if start or size > WHOLE_BYTES or wanted.stages != BOTH or is_list_file(wanted.path):
+        return {}
+    opened = {each.name: each.start(wanted.path) for each in consumers}
+    return {name: sink for name, sink in opened.items() if sink is not None}
+
+
+def _find_known(file: SourceFile, wanted: FileRange, seen: FileState) -> tuple[TextState, ...]:
+    """Return what is known of a file and still holds: all of it, or nothing."""
+    if find_growth(file, wanted.known[0].file, seen) in _CONTINUABLE:
+        return wanted.known
+    return tuple(TextState() for _ in wanted.known)
 
 
 class _Reading:
-    """The rows of a stretch while they are being read."""
+    """The rows of a range while it is being read, by stage."""
 
-    def __init__(self, stretch: FileRange, prepare: Prepare, moment: int) -> None:
-        self._stretch = stretch
+    def __init__(
+        self,
+        wanted: FileRange,
+        prepare: Prepare,
+        moments: Sequence[int],
+        sinks: Sequence[RecordSink],
+    ) -> None:
+        self._path = wanted.path
+        self._is_subagent = wanted.is_subagent
+        self._stages = frozenset(wanted.stages)
         self._prepare = prepare
-        self.moment = moment
-        self.rows: list[TextRow] = []
+        self._sinks = sinks
+        self.moments = dict(zip(wanted.stages, moments, strict=True))
+        self.rows: dict[Stage, list[TextRow]] = {stage: [] for stage in wanted.stages}
 
-    def take(self, file: SourceFile, start: int, stop: int) -> tuple[int, bool]:
-        """Read whole lines, and say where to go on and whether that is the end.
+    def take(self, file: SourceFile, start: int, stop: int, most: int) -> tuple[int, bool]:
+        """Read whole lines; return where to continue and whether that is the end.
 
-        A last line without its end is read too, if it is whole, and again the next time.
+        Stops after about `most` bytes. A last line without its end is read too, if it is whole,
+        and again the next time.
         """
-        if is_list_file(self._stretch.path):
+        if is_list_file(self._path):
             self._take_list(file, stop)
             return 0, True
         splitter = BlockSplitter(start)
@@ -172,61 +261,68 @@ class _Reading:
             for piece in splitter.feed(chunk):
                 if isinstance(piece, LineBlock):
                     self._take_block(piece)
-            if splitter.offset >= start + RANGE_BYTES:
+                else:
+                    self._pass_on(Oversized(span=Span(self._path, piece.offset, piece.length)))
+            if splitter.offset >= start + most:
                 return splitter.offset, False
         position = splitter.offset
         rest = splitter.finish()
-        if isinstance(rest, LineBlock) and self._is_wanted(rest.data, 0, len(rest.data)):
-            decoder = TranscriptDecoder(self._stretch.path, rest.offset)
-            self._add_all([*decoder.feed(rest.data), *decoder.finish()])
+        if isinstance(rest, LineBlock):
+            stage = _find_stage(rest.data, 0, len(rest.data))
+            if stage in self._stages:
+                decoder = TranscriptDecoder(self._path, rest.offset)
+                self._add_all([*decoder.feed(rest.data), *decoder.finish()], stage)
         return position, True
 
     def _take_list(self, file: SourceFile, size: int) -> None:
         """Read a whole list: it is rewritten with every change, and is as old as its file."""
-        if self._stretch.stage is Stage.CONVERSATION and size <= MAX_BYTES:
-            self.moment = look_at(file).mtime_ns // _SECOND_NS
+        if Stage.CONVERSATION in self._stages and size <= MAX_BYTES:
+            self.moments[Stage.CONVERSATION] = look_at(file).mtime_ns // _SECOND_NS
             file.seek(0)
-            span = Span(self._stretch.path, 0, size)
-            self._add(ListFile(span=span, raw=Raw(file.read(size))), span)
+            span = Span(self._path, 0, size)
+            self._add(ListFile(span=span, raw=Raw(file.read(size))), span, Stage.CONVERSATION)
 
     def _take_block(self, block: LineBlock) -> None:
-        data = block.data
+        data, stages = block.data, self._stages
         start = 0
         while end := data.find(b"\n", start) + 1:
-            if self._is_wanted(data, start, end):
-                self._take_line(data[start : end - 1], block.offset + start)
+            stage = _find_stage(data, start, end)
+            if stage in stages:
+                self._take_line(data[start : end - 1], block.offset + start, stage)
             start = end
 
-    def _is_wanted(self, data: bytes, start: int, end: int) -> bool:
-        has_tool = data.find(_RESULT, start, end) >= 0 or data.find(_CALL, start, end) >= 0
-        return has_tool == (self._stretch.stage is Stage.TOOLS)
-
-    def _take_line(self, line: bytes, offset: int) -> None:
-        span = Span(self._stretch.path, offset, len(line) + 1)
+    def _take_line(self, line: bytes, offset: int, stage: Stage) -> None:
+        span = Span(self._path, offset, len(line) + 1)
         record = decode_record(line, span) if len(line) < MAX_LINE else None
         if record is not None:
-            self._add(record, span)
+            self._add(record, span, stage)
         else:
-            self._add_all(TranscriptDecoder(self._stretch.path, offset).feed(line + b"\n"))
+            self._add_all(TranscriptDecoder(self._path, offset).feed(line + b"\n"), stage)
 
-    def _add_all(self, records: Iterator[Record] | list[Record]) -> None:
+    def _add_all(self, records: Iterable[Record], stage: Stage) -> None:
         for record in records:
             if record.span is not None:
-                self._add(record, record.span)
+                self._add(record, record.span, stage)
 
-    def _add(self, record: Record, span: Span) -> None:
+    def _pass_on(self, record: Record) -> None:
+        for sink in self._sinks:
+            sink.add(record)
+
+    def _add(self, record: Record, span: Span, stage: Stage) -> None:
+        if self._sinks:
+            self._pass_on(record)
         timestamp: str | None = getattr(record, "timestamp", None)
         if moment := parse_time(timestamp):
-            self.moment = int(moment.timestamp())
+            self.moments[stage] = int(moment.timestamp())
         link = record if isinstance(record, Chain) else _NO_LINK
-        is_subagent = self._stretch.is_subagent or link.is_sidechain
+        is_subagent = self._is_subagent or link.is_sidechain
         model = record.message.model if isinstance(record, Assistant) and record.message else None
         for number, document in enumerate(list_searchable_texts(record, is_subagent=is_subagent)):
             if not document.text:
                 continue
-            self.rows.append(
+            self.rows[stage].append(
                 TextRow(
-                    second=self.moment,
+                    second=self.moments[stage],
                     position=span.offset,
                     length=span.length,
                     number=number,
@@ -243,6 +339,12 @@ class _Reading:
                     text=self._prepare(document.text),
                 )
             )
+
+
+def _find_stage(data: bytes, start: int, end: int) -> Stage:
+    """Return the stage of the line between two offsets, going by its bytes."""
+    has_tool = data.find(_RESULT, start, end) >= 0 or data.find(_CALL, start, end) >= 0
+    return Stage.TOOLS if has_tool else Stage.CONVERSATION
 
 
 def _hash_call(document: SearchableText) -> int | None:

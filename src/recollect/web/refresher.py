@@ -23,6 +23,7 @@ from recollect.search.engine import ANALYZER
 from recollect.sources.stamps import Stamp, make_stamp
 from recollect.store.text_database import find_identity
 from recollect.store.usage_queries import UsageQueries
+from recollect.sync.figure_reading import FIGURES
 from recollect.sync.freshness import find_transcripts
 from recollect.sync.session_lists import list_current, list_retitled
 from recollect.sync.text_indexer import index_texts
@@ -45,7 +46,9 @@ def count_usage(
 
 def index_some(data_directory: Path, transcripts: Sequence[Transcript]) -> bool:
     """Index texts for a while; return whether all are indexed."""
-    return index_texts(data_directory, ANALYZER, transcripts, seconds=TEXT_SECONDS)
+    return index_texts(
+        data_directory, ANALYZER, transcripts, seconds=TEXT_SECONDS, consumers=(FIGURES,)
+    )
 
 
 def find_text_identity(data_directory: Path) -> str | None:
