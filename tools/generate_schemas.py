@@ -103,6 +103,8 @@ PRINTED_BY = {
     "run": "run PROMPT --json-lines",
     "usage explain": "usage explain TARGET --json",
     "config": "config show --json",
+    "archive restore": "archive restore SESSION --json",
+    "archive removal": "archive forget SESSION --json",
 }
 """Where the name of a schema does not tell all of the command."""
 

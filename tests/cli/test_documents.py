@@ -42,6 +42,12 @@ PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "recollect.doctor/1": (("doctor",), ("doctor", "--demo")),
     "recollect.index/1": (("index",), ("index", "--status")),
+    "recollect.archive-status/1": (("archive", "status"), ("archive", "enable", "--yes")),
+    "recollect.archive-sync/1": (("archive", "sync"),),
+    "recollect.archive-list/1": (("archive", "list"),),
+    "recollect.archive-verify/1": (("archive", "verify", "--deep"),),
+    "recollect.archive-restore/1": (("archive", "restore", SESSION, "--to", "{folder}"),),
+    "recollect.archive-removal/1": (("archive", "forget", SESSION, "--yes"),),
     "recollect.statusline/1": (("statusline", "--no-sync"),),
     "recollect.config/1": (("config", "show"),),
 }
@@ -67,7 +73,11 @@ def printed(run_recollect: RunRecollect, tmp_path: Path, monkeypatch: pytest.Mon
     pretend_to_serve(make_demo_home())
     monkeypatch.setenv("PATH", make_client(tmp_path / "bin", SCRIPT))
 
-    def run(*words: str) -> list[Any]:
+    for setup in (("enable", "--yes"), ("sync",)):
+        run_at(run_recollect, 80, "archive", *setup)
+
+    def run(*arguments: str) -> list[Any]:
+        words = [word.replace("{folder}", str(tmp_path / "made")) for word in arguments]
         if LINES in words:
             return [*map(json.loads, run_at(run_recollect, 80, *words).stdout.splitlines())]
         return [json.loads(run_at(run_recollect, 80, *words, "--json").stdout)]

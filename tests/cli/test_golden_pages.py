@@ -21,6 +21,7 @@ COMMANDS = {
     "doctor": ("doctor",),
     "config": ("config", "show"),
     "index": ("index",),
+    "archive": ("archive", "status"),
     "usage": ("usage",),
     "usage-session": ("usage", "session"),
     "usage-block": ("usage", "block"),

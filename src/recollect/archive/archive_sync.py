@@ -13,7 +13,7 @@ continues there.
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from itertools import groupby
@@ -102,6 +102,29 @@ def sync_archive(
         return run.report
 
 
+def count_changed(archive: Archive, roots: Iterable[Path]) -> int:
+    """Return how many files a sync would look at, without the right to write."""
+    settings = archive.settings
+    if settings is None:
+        return 0
+    known, forgotten = archive.load_known(), {*settings.forgotten, *settings.forgotten_plans}
+    return sum(
+        forgotten.isdisjoint((each.session, each.path))
+        for root in roots
+        for each in iter_changed(known, identify_root(root), list_claude_files(root).found)
+    )
+
+
+def iter_changed(
+    known: Mapping[tuple[str, str], KnownFile], root: str, files: Iterable[ClaudeFile]
+) -> Iterator[ClaudeFile]:
+    """Yield the files that are not known to be archived as they are."""
+    for file in files:
+        found = known.get((root, file.path))
+        if found is None or not found.state.is_current(file.stamp):
+            yield file
+
+
 class _Run:
     """One sync."""
 
@@ -123,8 +146,7 @@ class _Run:
         self.report.refused += listing.refused
         changed = [
             _Changed(each, name, self._find_session(name, each))
-            for each in listing.found
-            if not self._is_current(name, each)
+            for each in iter_changed(self._known, name, listing.found)
         ]
         # A plan is named by its session's transcript, so it comes last.
         changed.sort(key=lambda each: (each.file.kind is FileKind.PLAN, each.session or ""))
@@ -142,10 +164,6 @@ class _Run:
             if self._batch >= BATCH:
                 self._commit()
         self._commit()
-
-    def _is_current(self, root: str, file: ClaudeFile) -> bool:
-        known = self._known.get((root, file.path))
-        return known is not None and known.state.is_current(file.stamp)
 
     def _is_forgotten(self, changed: _Changed) -> bool:
         return not self._forgotten.isdisjoint((changed.session, changed.file.path))

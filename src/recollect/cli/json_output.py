@@ -26,6 +26,12 @@ DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.usage-explain/1": "recollect.usage.usage_documents:ExplainDocument",
     "recollect.doctor/1": "recollect.health.health_report:HealthReport",
     "recollect.index/1": "recollect.cli.commands.index:IndexDocument",
+    "recollect.archive-status/1": "recollect.documents.archive_reports:ArchiveStatus",
+    "recollect.archive-sync/1": "recollect.documents.archive_reports:ArchiveSync",
+    "recollect.archive-list/1": "recollect.documents.archive_reports:ArchiveList",
+    "recollect.archive-verify/1": "recollect.documents.archive_reports:ArchiveVerification",
+    "recollect.archive-restore/1": "recollect.documents.archive_reports:ArchiveRestore",
+    "recollect.archive-removal/1": "recollect.documents.archive_reports:ArchiveRemoval",
     "recollect.statusline/1": "recollect.cli.statusline_document:StatuslineDocument",
     "recollect.config/1": "recollect.cli.commands.config:ConfigDocument",
 }

@@ -58,6 +58,7 @@ COMMANDS = {
     "replay": "Replay a session or a saved stream as it happened.",
     "open": "Print a session's link in the web app.",
     "serve": "Browse, search and follow sessions in the browser.",
+    "archive": "Keep sessions that Claude Code would delete.",
     "doctor": "Check transcripts for damage, unknown data and pending deletion.",
     "index": "Update the index, or show its status.",
     "statusline": "Print one line for Claude Code's status line.",

@@ -1,0 +1,372 @@
+"""`recollect archive`: copies of sessions that stay when Claude Code deletes the originals."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from recollect.archive.archive import Archive, find_archive_directory
+from recollect.cli.clock import read_clock
+from recollect.cli.json_output import format_document
+from recollect.cli.options import claude_dir_option, json_option
+from recollect.cli.progress import progress_line
+from recollect.cli.tables import count_columns
+from recollect.errors import NothingFound, UnreadableInput, UsageError
+from recollect.locations import resolve_roots
+
+if TYPE_CHECKING:
+    from recollect.documents.archive_reports import ArchiveRemoval
+
+RESTORED: Final = "restored-sessions"
+
+yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Show what would be removed, and remove nothing."
+)
+
+
+@click.group("archive", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> int:
+    """Keep sessions that Claude Code would delete.
+
+    The archive stores compressed, verified copies of your sessions and everything that belongs to
+    them. They stay when Claude Code deletes the originals, and can be restored byte for byte.
+    Nothing is copied until you agree with `archive enable`. Without a subcommand, runs
+    `archive status`.
+
+    \b
+      recollect archive enable
+      recollect archive sync
+      recollect archive restore 7aa5fa93
+    """
+    if ctx.invoked_subcommand is not None:
+        return 0
+    code = ctx.invoke(status, claude_dirs=(), as_json=False)
+    return code if isinstance(code, int) else 0
+
+
+@command.command("enable")
+@yes_option
+@click.option("--hook", is_flag=True, help="Print snippets that run `archive sync` by itself.")
+@claude_dir_option
+@json_option
+def enable(*, yes: bool, hook: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
+    """Agree to keep copies of all sessions.
+
+    Shows where the archive will be and how much space it takes, and asks. Copies nothing yet: run
+    `recollect archive sync` now and then, or let a hook or timer do it. `--hook` prints such
+    snippets for Claude Code, systemd, launchd, Task Scheduler and cron; it installs none of them.
+
+    \b
+      recollect archive enable
+      recollect archive enable --yes --hook
+    """
+    from recollect.archive.archive_tasks import describe_status, set_enabled
+    from recollect.cli.archive_hooks import iter_snippets
+    from recollect.cli.archive_text import iter_status
+
+    if hook and as_json:
+        raise UsageError("--hook cannot be used with --json.")
+    roots = resolve_roots(claude_dirs)
+    archive = open_archive(roots)
+    if not archive.is_enabled:
+        _ask_for_consent(archive, roots, yes=yes)
+        set_enabled(archive, enabled=True)
+    document = describe_status(archive, roots)
+    _print(document, iter_status(document, count_columns()), as_json=as_json)
+    for heading, snippet in iter_snippets() if hook else ():
+        click.echo(f"\n# {heading}\n{snippet}")
+    return 0
+
+
+@command.command("disable")
+@json_option
+def disable(*, as_json: bool) -> int:
+    """Stop keeping copies; what is archived stays.
+
+    \b
+      recollect archive disable
+    """
+    from recollect.archive.archive_tasks import describe_status, set_enabled
+    from recollect.cli.archive_text import iter_status
+
+    archive = open_existing()
+    set_enabled(archive, enabled=False)
+    document = describe_status(archive, ())
+    _print(document, iter_status(document, count_columns()), as_json=as_json)
+    return 0
+
+
+@command.command("sync")
+@click.option("-q", "--quiet", is_flag=True, help="Print only what could not be archived.")
+@claude_dir_option
+@json_option
+def sync(*, quiet: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
+    """Copy what is new.
+
+    Only bytes that are not in the archive yet are stored. A file that shrank or was deleted takes
+    nothing away from the archive. Links and special files are skipped and listed.
+
+    Exits with 4 if a file could not be read and with 6 if the archive cannot be written; everything
+    else is archived then, and the next sync continues.
+
+    \b
+      recollect archive sync
+      recollect archive sync --quiet
+    """
+    from recollect.archive.archive_tasks import run_sync
+    from recollect.cli.archive_text import iter_sync, iter_sync_problems
+
+    roots = resolve_roots(claude_dirs)
+    with progress_line("files") as line:
+        document = run_sync(open_archive(roots), roots, line.show)
+    is_complete = not (document.vanished or document.unreadable)
+    if quiet:
+        for text in () if is_complete else iter_sync_problems(document, count_columns()):
+            click.echo(text, err=True)
+    else:
+        _print(document, iter_sync(document, count_columns()), as_json=as_json)
+    return 0 if is_complete else UnreadableInput.exit_code
+
+
+@command.command("status")
+@claude_dir_option
+@json_option
+def status(*, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
+    """Show whether the archive is enabled, what it contains and how large it is.
+
+    \b
+      recollect archive status
+    """
+    from recollect.archive.archive_tasks import describe_status
+    from recollect.cli.archive_text import iter_status
+
+    try:
+        roots = resolve_roots(claude_dirs)
+    except NothingFound:
+        # The archive may be all that is left.
+        roots = ()
+    document = describe_status(open_archive(roots), roots)
+    _print(document, iter_status(document, count_columns()), as_json=as_json)
+    return UnreadableInput.exit_code if document.damaged_manifests else 0
+
+
+@command.command("list")
+@json_option
+def list_archived(*, as_json: bool) -> int:
+    """List archived sessions, most recently active first.
+
+    \b
+      recollect archive list
+      recollect archive list --json
+    """
+    from recollect.archive.archive_tasks import describe_sessions
+    from recollect.cli.archive_text import iter_sessions
+
+    document = describe_sessions(open_existing())
+    if not document.sessions and not as_json:
+        raise NothingFound("The archive is empty. Run `recollect archive sync` first.")
+    _print(document, iter_sessions(document, read_clock(), count_columns()), as_json=as_json)
+    return 0
+
+
+@command.command("verify")
+@click.option("--deep", is_flag=True, help="Also rebuild every version of every file.")
+@json_option
+def verify(*, deep: bool, as_json: bool) -> int:
+    """Check that everything in the archive is intact.
+
+    Reads every object and every manifest and compares it with its SHA-256, so that a single changed
+    bit is found. Names everything that is damaged and the files that need it, and exits with 4
+    then.
+
+    \b
+      recollect archive verify
+      recollect archive verify --deep
+    """
+    from recollect.archive.archive_tasks import run_verification
+    from recollect.cli.archive_text import iter_verification
+
+    with progress_line("objects") as line:
+        document = run_verification(open_existing(), line.show, deep=deep)
+    _print(document, iter_verification(document, count_columns()), as_json=as_json)
+    return UnreadableInput.exit_code if document.damaged else 0
+
+
+@command.command("restore")
+@click.argument("sessions", nargs=-1, metavar="[SESSION]...")
+@click.option("--all", "everything", is_flag=True, help="Restore everything in the archive.")
+@click.option(
+    "--to", "target", metavar="DIR", type=click.Path(path_type=Path), help="Restore into DIR."
+)
+@click.option(
+    "--into-claude-dir",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Restore into this Claude directory, so that Claude Code can resume the session.",
+)
+@click.option("--keep-times", is_flag=True, help="Keep old times in a Claude directory too.")
+@json_option
+def restore(
+    sessions: tuple[str, ...],
+    *,
+    everything: bool,
+    target: Path | None,
+    into_claude_dir: Path | None,
+    keep_times: bool,
+    as_json: bool,
+) -> int:
+    """Restore archived sessions: the same bytes, permissions and times.
+
+    SESSION is the id of an archived session, or the start of it. Files are written to the directory
+    `restored-sessions` unless `--to` names another, laid out like a Claude directory. An existing
+    file is never overwritten; if one is different, nothing is restored.
+
+    A Claude directory is written to only if `--into-claude-dir` names it. The files get the current
+    time there, since Claude Code deletes old ones when it starts; `--keep-times` prevents that.
+
+    \b
+      recollect archive restore 7aa5fa93
+      recollect archive restore --all --to /tmp/sessions
+    """
+    from recollect.archive.archive_tasks import run_restore
+    from recollect.cli.archive_text import iter_written
+
+    if bool(sessions) == everything:
+        raise UsageError("Name the sessions to restore, or use --all.")
+    base = choose_target(target, into_claude_dir, Path(RESTORED))
+    document = run_restore(
+        open_existing(), sessions, base, keep_times=keep_times or into_claude_dir is None
+    )
+    lines = iter_written(document.files, document.directory, dry_run=False)
+    _print(document, lines, as_json=as_json)
+    return 0
+
+
+@command.command("prune")
+@click.option(
+    "--older-than",
+    metavar="DATE",
+    help="Remove sessions last active before DATE: 2026-11-15, 2026-11, 90d, 52w.",
+)
+@dry_run_option
+@yes_option
+@json_option
+def prune(*, older_than: str | None, dry_run: bool, yes: bool, as_json: bool) -> int:
+    """Remove old sessions from the archive.
+
+    Removes what nothing needs, and with `--older-than` also sessions that were last active before
+    that date and are no longer in a Claude directory. That cannot be undone.
+
+    \b
+      recollect archive prune --older-than 52w --dry-run
+    """
+    from recollect.archive.archive_tasks import prune_archive
+    from recollect.session.calendar import parse_range
+
+    before, _ = parse_range(older_than, None, read_clock())
+    archive = open_existing()
+    if older_than and not dry_run:
+        planned = prune_archive(archive, before, dry_run=True)
+        _confirm(f"Remove {len(planned.sessions):,} archived sessions for good?", yes=yes)
+    _print_removal(prune_archive(archive, before, dry_run=dry_run), as_json=as_json)
+    return 0
+
+
+@command.command("forget")
+@click.argument("session", metavar="SESSION")
+@click.option("--undo", is_flag=True, help="Archive a forgotten session again; takes the full id.")
+@dry_run_option
+@yes_option
+@json_option
+def forget(session: str, *, undo: bool, dry_run: bool, yes: bool, as_json: bool) -> int:
+    """Remove a session from the archive for good.
+
+    Deletes every version of its files and every object that no other session needs, and does not
+    archive it again. The original in the Claude directory is left alone, and so is `history.jsonl`,
+    which contains the prompts of all sessions. That cannot be undone; `--undo` only allows the
+    session to be archived again.
+
+    \b
+      recollect archive forget 7aa5fa93
+    """
+    from recollect.archive.archive_tasks import allow_again, describe_status, forget_session
+    from recollect.cli.archive_text import iter_status
+
+    archive = open_existing()
+    if undo:
+        allow_again(archive, session)
+        document = describe_status(archive, ())
+        _print(document, iter_status(document, count_columns()), as_json=as_json)
+        return 0
+    if not dry_run:
+        planned = forget_session(archive, session, dry_run=True)
+        _confirm(f"Remove {planned.sessions[0]} from the archive for good?", yes=yes)
+    _print_removal(forget_session(archive, session, dry_run=dry_run), as_json=as_json)
+    return 0
+
+
+def open_archive(roots: Iterable[Path]) -> Archive:
+    """Return the archive, which need not exist."""
+    return Archive(find_archive_directory(roots))
+
+
+def open_existing() -> Archive:
+    """Return the archive; raise NothingFound if there is none."""
+    archive = Archive(find_archive_directory())
+    if archive.settings is None:
+        raise NothingFound(
+            f"There is no archive in {archive.directory}. Run `recollect archive enable` first."
+        )
+    return archive
+
+
+def choose_target(target: Path | None, into_claude_dir: Path | None, default: Path) -> Path:
+    """Return where to write; a Claude directory only if it was named as one."""
+    if target and into_claude_dir:
+        raise UsageError("Use only one of --to and --into-claude-dir.")
+    if into_claude_dir:
+        return resolve_roots([into_claude_dir])[0]
+    base = (target or default).absolute()
+    try:
+        roots = resolve_roots()
+    except NothingFound:
+        return base
+    for root in roots:
+        if base.resolve().is_relative_to(root.resolve()):
+            raise UsageError(
+                f"{base} belongs to Claude Code. To write there, use --into-claude-dir {root}."
+            )
+    return base
+
+
+def _ask_for_consent(archive: Archive, roots: Iterable[Path], *, yes: bool) -> None:
+    from recollect.archive.claude_files import list_claude_files
+    from recollect.cli.archive_text import iter_consent
+
+    files = [file for root in roots for file in list_claude_files(root).found]
+    size = sum(file.stamp[1] for file in files)
+    for line in iter_consent(archive.directory, len(files), size, count_columns()):
+        click.echo(line, err=True)
+    _confirm("Keep copies of your sessions?", yes=yes)
+
+
+def _confirm(question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError("Nothing was done, because nobody can be asked here. Add --yes to agree.")
+    click.confirm(question, abort=True, err=True)
+
+
+def _print_removal(document: "ArchiveRemoval", *, as_json: bool) -> None:
+    from recollect.cli.archive_text import iter_removal
+
+    _print(document, iter_removal(document, count_columns()), as_json=as_json)
+
+
+def _print(document: object, lines: Iterable[str], *, as_json: bool) -> None:
+    click.echo(format_document(document) if as_json else "\n".join(lines))

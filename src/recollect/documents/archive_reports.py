@@ -1,0 +1,140 @@
+"""What the commands about the archive and about bundles print as JSON."""
+
+from msgspec import Struct
+
+
+class ArchiveStatus(Struct, frozen=True, kw_only=True):
+    """`archive status`, `archive enable` and `archive disable`: the state of the archive."""
+
+    schema: str = "recollect.archive-status/1"
+    path: str
+    is_enabled: bool
+    sessions: int
+    """Archived sessions."""
+    sessions_gone: int
+    """Those of them that Claude Code has deleted."""
+    files: int
+    bytes: int
+    """Size of the archived files, each counted once."""
+    stored_bytes: int
+    """What they take in the archive, with all earlier versions."""
+    last_sync: str | None
+    """When something was last stored, in UTC."""
+    files_behind: int
+    """Files that are new or have changed since."""
+    forgotten: int
+    """Sessions that are not archived on purpose."""
+    damaged_manifests: list[str]
+
+
+class ArchiveSync(Struct, frozen=True, kw_only=True):
+    """`archive sync`: what was copied."""
+
+    schema: str = "recollect.archive-sync/1"
+    files: int
+    added: int
+    grown: int
+    rewritten: int
+    bytes_read: int
+    bytes_stored: int
+    skipped: list[str]
+    """Links and special files, which are never copied."""
+    vanished: list[str]
+    """Files that were deleted before they could be copied."""
+    unreadable: dict[str, str]
+
+
+class ArchivedSessionRow(Struct, frozen=True, kw_only=True):
+    """One session of `archive list`."""
+
+    id: str
+    project: str | None
+    claude_dir: str
+    files: int
+    bytes: int
+    stored_bytes: int
+    modified: float
+    """When its transcript was last written, in seconds since 1970."""
+    is_gone: bool
+    """Whether Claude Code has deleted it."""
+
+
+class ArchiveList(Struct, frozen=True, kw_only=True):
+    """`archive list`: all archived sessions, most recently active first."""
+
+    schema: str = "recollect.archive-list/1"
+    sessions: list[ArchivedSessionRow]
+
+
+class DamagedPart(Struct, frozen=True):
+    """An object, manifest or file of the archive that is damaged."""
+
+    name: str
+    reason: str
+    files: list[str]
+    """Archived files that need it."""
+
+
+class ArchiveVerification(Struct, frozen=True, kw_only=True):
+    """`archive verify`: what was checked, and everything that is damaged."""
+
+    schema: str = "recollect.archive-verify/1"
+    is_deep: bool
+    manifests: int
+    objects: int
+    bytes: int
+    versions: int
+    damaged: list[DamagedPart]
+    unused: int
+    unused_bytes: int
+
+
+class WrittenFile(Struct, frozen=True):
+    """A file of a restored or imported session."""
+
+    path: str
+    outcome: str
+    """`restored`, or `present` if the same bytes were there already."""
+
+
+class ArchiveRestore(Struct, frozen=True, kw_only=True):
+    """`archive restore`: which files were written where."""
+
+    schema: str = "recollect.archive-restore/1"
+    directory: str
+    sessions: list[str]
+    files: list[WrittenFile]
+
+
+class ArchiveRemoval(Struct, frozen=True, kw_only=True):
+    """`archive forget` and `archive prune`: what was removed, or would be."""
+
+    schema: str = "recollect.archive-removal/1"
+    is_dry_run: bool
+    sessions: list[str]
+    kept: list[str]
+    """Sessions that match but are still in the Claude directory."""
+    versions: int
+    objects: int
+    bytes: int
+
+
+class BundleReport(Struct, frozen=True, kw_only=True):
+    """`bundle`: what was packed."""
+
+    schema: str = "recollect.bundle/1"
+    path: str
+    sessions: list[str]
+    files: int
+    bytes: int
+    stored_bytes: int
+
+
+class ImportReport(Struct, frozen=True, kw_only=True):
+    """`import`: which files were written where, or would be."""
+
+    schema: str = "recollect.import/1"
+    is_dry_run: bool
+    directory: str
+    sessions: list[str]
+    files: list[WrittenFile]

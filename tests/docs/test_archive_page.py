@@ -1,0 +1,84 @@
+"""docs/archive.md is true: its recipe restores a file with a shell, and its tables are complete."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from recollect.archive.manifests import FileKind, FileVersion, Header
+from tests.archive.trees import LINE, TRANSCRIPT, Pond
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "archive.md").read_text(encoding="utf-8")
+TOOLS = ("sh", "zstd", "jq", "sha256sum", "cut", "head", "tail")
+
+
+def read_recipe() -> str:
+    """Return the shell script of the page."""
+    (recipe,) = [
+        block
+        for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+        if "zstd" in block
+    ]
+    return str(recipe)
+
+
+def run_recipe(pond: Pond, file: str) -> list[str]:
+    """Run the script on another file, in the directory of an archive; return what it prints."""
+    for tool in TOOLS:
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
+    script = re.sub(
+        r"^export file='.*'$", f"export file='{file}'", read_recipe(), flags=re.MULTILINE
+    )
+    assert file in script
+    done = subprocess.run(
+        ["sh", "-eu", "-c", script],
+        cwd=pond.archive.directory,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_a_file_can_be_restored_with_a_shell(tmp_path: Path) -> None:
+    """The newest version of a transcript that has grown, out of several pieces."""
+    pond = Pond(tmp_path)
+    for size in (1, 1000, 3000):
+        pond.write(TRANSCRIPT, LINE * size, mtime=1_700_000_000 + size)
+        pond.write("history.jsonl", b"{}\n")
+        pond.sync()
+    newest = next(each for each in pond.archive.load().newest().values() if each.pieces[2:])
+    printed = run_recipe(pond, TRANSCRIPT)
+    assert (pond.archive.directory / "restored").read_bytes() == LINE * 3000
+    assert printed == ["history.jsonl", TRANSCRIPT, f"{newest.sha256}  restored", newest.sha256]
+
+
+def test_a_damaged_object_can_be_found_with_a_shell(tmp_path: Path) -> None:
+    """It is printed last."""
+    pond = Pond(tmp_path)
+    pond.write(TRANSCRIPT, LINE)
+    pond.write("history.jsonl", b"{}\n")
+    pond.sync()
+    newest = pond.archive.load().newest()
+    (history,) = [each for each in newest.values() if each.kind is FileKind.HISTORY]
+    name = history.pieces[0].object
+    path = pond.archive.directory / "objects" / name[:2] / f"{name}.zst"
+    path.write_bytes(path.read_bytes() + b"x")
+    assert run_recipe(pond, TRANSCRIPT)[-1] == f"objects/{name[:2]}/{name}.zst"
+
+
+def test_every_field_is_documented() -> None:
+    """The tables have the fields of a header and of a version, all of them and in their order."""
+    section = PAGE[PAGE.index("## The format") : PAGE.index("### Restoring")]
+    documented = re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE)
+    fields = [
+        info.encode_name
+        for struct in (Header, FileVersion)
+        for info in msgspec.structs.fields(struct)
+    ]
+    assert documented == fields
+    assert [kind.value for kind in FileKind if f"`{kind.value}`" not in section] == []
