@@ -6,7 +6,7 @@ from typing import TypeVar
 import pytest
 
 from recollect.demo import CLAUDE_DIRECTORY
-from recollect.health.health_report import HealthReport
+from recollect.documents.health_report import HealthReport
 from recollect.health.survey import survey, take_inventory
 from recollect.locations import (
     Transcript,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from recollect.health.health_report import DamagedRange, FileLocation, HealthReport, RefusedFile
+from recollect.documents.health_report import DamagedRange, FileLocation, HealthReport, RefusedFile
 from recollect.health.tally import MAX_DAMAGED
 from recollect.reader import MAX_LINE, salvage
 from tests.process import RunRecollect

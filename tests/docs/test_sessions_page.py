@@ -8,10 +8,9 @@ from msgspec.structs import fields
 
 from recollect.cli.commands.open import OpenDocument
 from recollect.cli.commands.resume import ResumeDocument
-from recollect.cli.commands.tools import ToolsDocument
 from recollect.cli.list_text import ListDocument
 from recollect.documents.session_listing import SessionListing
-from recollect.usage.tool_usage import ToolUsageRow
+from recollect.documents.tool_report import ToolsDocument, ToolUsageRow
 from tests.process import RunRecollect
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "sessions.md").read_text(encoding="utf-8")

@@ -4,8 +4,8 @@ import json
 import re
 from pathlib import Path
 
+from recollect.documents.kinds import Group
 from recollect.usage.explain import Status
-from recollect.usage.groups import Group
 from recollect.usage.reports import ReportOrder
 from tests.process import RunRecollect
 

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from recollect.demo import CLAUDE_DIRECTORY
-from recollect.health.health_report import Expiring, IndexReport, Orphan, RootReport
+from recollect.documents.health_report import Expiring, IndexReport, Orphan, RootReport
 from recollect.health.root_checks import examine_index, examine_roots
 from recollect.store.data_directory import INDEX_NAME, hold_lock
 from recollect.store.versions import (
@@ -138,7 +138,7 @@ def test_a_current_index_is_sound(data: Path) -> None:
         path=str(data / INDEX_NAME),
         byte_count=size,
         is_sound=True,
-        is_level=True,
+        is_current=True,
         is_locked=False,
         schema_version=SCHEMA_VERSION,
         files=len(TRANSCRIPTS),
@@ -159,7 +159,7 @@ def test_a_damaged_index_is_not_sound(data: Path) -> None:
     """A file that is not an index is reported as damaged."""
     (data / INDEX_NAME).write_bytes(b"no database" * 1000)
     report = examine_demo(data)
-    assert (report.byte_count, report.is_sound, report.is_level) == (11_000, False, False)
+    assert (report.byte_count, report.is_sound, report.is_current) == (11_000, False, False)
 
 
 def test_an_index_of_a_newer_program_is_a_finding(data: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.health.health_report import HealthReport
+from recollect.documents.health_report import HealthReport
 from recollect.health.survey import survey, take_inventory
 
 SAMPLES = ("corpus", "real_cli")

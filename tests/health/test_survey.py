@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.documents.health_report import DamagedRange, FileLocation, HealthReport, RefusedFile
 from recollect.errors import NothingFound
-from recollect.health.health_report import DamagedRange, FileLocation, HealthReport, RefusedFile
 from recollect.health.survey import Inventory, SurveyedFile, display_path, survey, take_inventory
 from recollect.health.tally import MAX_DAMAGED, MAX_NAMES, count
 from recollect.reader import MAX_LINE

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.documents.kinds import Group
 from recollect.sync.sync_engine import sync
-from recollect.usage.groups import Group
 from recollect.usage.ledger_access import UsageLedger, ask_ledger, count_in_memory, load_rows
 from recollect.usage.reports import UsageQuestion, make_report
 from recollect.usage.zones import load_zone

@@ -78,5 +78,5 @@ def test_the_status_of_a_damaged_index_is_that_all_is_behind(made: MadeIndex) ->
     """Looking deletes nothing."""
     zero_pages(made)
     status = find_text_status(made.data, ANALYZER.version, made.transcripts())
-    assert (status.is_level, status.files_behind) == (False, 1)
+    assert (status.is_current, status.files_behind) == (False, 1)
     assert find_text_path(made.data).exists()

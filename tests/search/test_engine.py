@@ -182,7 +182,7 @@ def test_a_hit_says_where_it_is(tmp_path: Path) -> None:
         "2026-03-01T06:00:00.000Z",
     )
     assert [snippet.text[start:end] for start, end in snippet.marks] == ["alpha"]
-    assert (hit.path, hit.further) == (str(made.path()), 0)
+    assert (hit.path, hit.more_in_session) == (str(made.path()), 0)
 
 
 def test_hits_are_grouped_by_session(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_hits_are_grouped_by_session(tmp_path: Path) -> None:
     made.write(prompt("alpha and many other words", uuid="other"), session=SECOND)
     made.index()
     found = made.search("alpha", SearchOptions(per_session=2, limit=1))
-    assert [(hit.session_id, hit.further) for hit in found.hits] == [(FIRST, 3)] * 2
+    assert [(hit.session_id, hit.more_in_session) for hit in found.hits] == [(FIRST, 3)] * 2
     assert found.total == 6
 
 
@@ -318,4 +318,4 @@ def test_a_session_is_one_group_by_title_and_text(tmp_path: Path) -> None:
     made.write(summary("The marvellous pond", "a1"), session=SECOND)
     made.index()
     found = made.search("marvellous", SearchOptions(limit=1, per_session=2))
-    assert [(hit.session_id, hit.further) for hit in found.hits] == [(FIRST, 3), (FIRST, 3)]
+    assert [(hit.session_id, hit.more_in_session) for hit in found.hits] == [(FIRST, 3), (FIRST, 3)]

@@ -4,11 +4,12 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from msgspec import to_builtins
 
+from recollect.documents.kinds import Group
 from recollect.usage.client_costs import add_client_costs, find_client_cost
 from recollect.usage.explain import explain
 from recollect.usage.explain_document import describe_explanation
-from recollect.usage.groups import Group
 from recollect.usage.ledger_access import load_rows
 from recollect.usage.reports import UsageQuestion, UsageReport, make_report
 from recollect.usage.totals import ClientCost, Totals
@@ -90,9 +91,8 @@ def test_costs_on_messages_of_old_clients_are_added_up(tmp_path: Path) -> None:
         FIRST: ClientCost(750_000, messages=2, own_cost=2 * 2_040),
         SECOND: ClientCost(125_000, messages=1, own_cost=2_040),
     }
-    rows = describe_report(report)["rows"]
-    assert isinstance(rows, list)
-    second = next(row for row in rows if row["key"] == SECOND)
+    rows = describe_report(report).rows
+    second = to_builtins(next(row for row in rows if row.key == SECOND))
     shown = {name: second[name] for name in second if "client" in name or "difference" in name}
     assert shown == {
         "client_cost_usd": 0.125,
@@ -116,7 +116,7 @@ def test_a_message_without_tokens_has_the_cost_of_the_client(tmp_path: Path) -> 
     write_lines(session_path(tmp_path, FIRST), reply("m"), bare)
     expected = Totals(input=10, output=100, messages=2, cost=252_040, client_priced=1)
     assert ask_sessions(tmp_path).totals == expected
-    assert describe_totals(expected)["client_priced_messages"] == 1
+    assert describe_totals(expected).client_priced_messages == 1
     explanation = explain(count(tmp_path), FIRST, load_zone("UTC"), date(2026, 11, 16))
     assert explanation.totals == expected
     assert explanation.lines[1].note == "no tokens: cost as noted by the client"
@@ -130,7 +130,7 @@ def test_explanations_show_the_client_cost_of_each_line(tmp_path: Path) -> None:
     (line,) = explanation.lines
     assert (line.note, line.client_cost) == ("cost noted by the client: $0.500000", 500_000)
     document = describe_explanation(explanation)
-    assert document["client"] == {
+    assert to_builtins(document.client) == {
         "cost_usd": 0.5,
         "difference_usd": 0.49796,
         "is_guess": False,

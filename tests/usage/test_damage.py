@@ -5,10 +5,10 @@ from datetime import date
 
 import pytest
 
+from recollect.documents.kinds import Group
 from recollect.store.integrity import load_checksums
 from recollect.store.usage_queries import UsageQueries
 from recollect.usage.explain import Explanation, explain
-from recollect.usage.groups import Group
 from recollect.usage.ledger_access import UsageLedger, ask_ledger, load_rows
 from recollect.usage.reports import UsageQuestion, UsageReport, make_report
 from recollect.usage.zones import load_zone

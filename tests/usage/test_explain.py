@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from recollect.documents.kinds import Group
 from recollect.errors import AmbiguousSession, Candidate, NothingFound
 from recollect.store.usage_queries import Measures
 from recollect.usage.explain import Explanation, Line, Status, explain
-from recollect.usage.groups import Group
 from recollect.usage.ledger_access import UsageLedger, load_rows
 from recollect.usage.reports import UsageQuestion, make_report
 from recollect.usage.scopes import ScopeKind

@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 import apsw
 import pytest
 
+from recollect.documents.kinds import Group
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.integrity import NewerIndex
 from recollect.store.predecessors import DAMAGED_NAME
@@ -15,7 +16,6 @@ from recollect.store.schema import write_meta
 from recollect.store.usage_queries import UsageQueries
 from recollect.store.versions import SCHEMA_VERSION
 from recollect.sync.freshness import find_transcripts
-from recollect.usage.groups import Group
 from recollect.usage.ledger_access import (
     DirectoryUse,
     UsageLedger,

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
+from msgspec import UNSET
 
+from recollect.documents.kinds import Group
 from recollect.store.usage_queries import Measures
 from recollect.sync.freshness import find_transcripts
 from recollect.sync.sync_engine import sync
 from recollect.usage.explain import Line, Status, explain
 from recollect.usage.explain_document import describe_explanation
-from recollect.usage.groups import Group
 from recollect.usage.ledger_access import (
     UsageLedger,
     ask_ledger,
@@ -63,8 +64,8 @@ def test_a_message_of_a_lost_transcript_counts_for_the_parent(tmp_path: Path) ->
     for group in Group:
         assert (group, report(ledger, group).totals) == (group, COUNTED)
     assert [row.key for row in report(ledger, Group.SUBAGENT).rows] == ["main", "subagent"]
-    assert describe_totals(COUNTED)["progress_messages"] == 1
-    assert "progress_messages" not in describe_totals(Totals(messages=1))
+    assert describe_totals(COUNTED).progress_messages == 1
+    assert describe_totals(Totals(messages=1)).progress_messages is UNSET
 
 
 @pytest.mark.parametrize("is_first", [True, False])
@@ -119,10 +120,9 @@ def test_explanations_name_the_source_and_the_placeholder(tmp_path: Path) -> Non
     )
     assert explanation.lines[1] == line
     assert [each.status for each in explanation.lines] == ["counted", "counted", "repeat"]
-    lines = describe_explanation(explanation)["lines"]
-    assert isinstance(lines, list)
-    assert [each.get("source") for each in lines] == [None, "agent_progress", "agent_progress"]
-    assert lines[1]["placeholders"] == ["output_tokens"]
+    lines = describe_explanation(explanation).lines
+    assert [each.source for each in lines] == [UNSET, "agent_progress", "agent_progress"]
+    assert lines[1].placeholders == ("output_tokens",)
 
 
 def test_a_complete_message_has_no_placeholder(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.documents.kinds import Group
 from recollect.usage.blocks import UsageBlock
-from recollect.usage.groups import Group
 from recollect.usage.reports import (
     ReportOrder,
     ReportRow,

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from recollect.health.health_report import DamagedRange, HealthReport
+from recollect.documents.health_report import DamagedRange, HealthReport
 from recollect.web.openapi import describe_api
 from recollect.web.pages.health_page import judge, list_findings
 from tests.web.addresses import SESSION

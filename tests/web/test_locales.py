@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.documents.kinds import ContextKind, InputKind, ToolStatus
+from recollect.documents.kinds import ContextKind, Group, InputKind, ToolStatus
 from recollect.reader import salvage
 from recollect.render.views.sidecar_notices import PLAN, TASKS, TODOS
 from recollect.sources.safe_files import Refusal
 from recollect.store.text_rows import TextKind
 from recollect.usage.explain import Status
-from recollect.usage.groups import Group
 from recollect.usage.reports import ReportOrder
 from recollect.usage.scopes import ScopeKind
 from recollect.web.api.session_rows import SessionOrder

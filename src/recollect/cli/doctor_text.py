@@ -11,7 +11,7 @@ from operator import itemgetter
 from msgspec import Struct
 
 from recollect.cli.tables import INDENT, Row, iter_table, wrap
-from recollect.health.health_report import HealthReport, IndexReport, RootReport
+from recollect.documents.health_report import HealthReport, IndexReport, RootReport
 from recollect.health.retention import SETTING, SOON
 from recollect.quantities import format_bytes, format_count
 from recollect.store.versions import MIN_SQLITE_VERSION, is_sqlite_safe
@@ -121,7 +121,7 @@ def _describe_state(index: IndexReport) -> str:
         return "not created yet; the first command that needs it creates it"
     if not index.is_sound:
         return "unusable; run `recollect index` to rebuild it or see why"
-    state = "up to date" if index.is_level else "out of date"
+    state = "up to date" if index.is_current else "out of date"
     return f"{state}{', being written now' if index.is_locked else ''}"
 
 

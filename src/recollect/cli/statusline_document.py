@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from recollect.cli.json_output import format_document
 from recollect.cli.statusline_figures import CurrentBlock, StatuslineFigures
+from recollect.documents.usage_report import COST_BASIS
 from recollect.store.quick_totals import TotalsSum
 from recollect.usage.totals import to_dollars
-from recollect.usage.usage_documents import COST_BASIS
 from recollect.usage.zones import Zone, format_moment
 
 SCHEMA = "recollect.statusline/1"

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from recollect.cli.session_labels import join_lines
 from recollect.cli.tables import GAP, INDENT, faint, pad, strong, wrap
+from recollect.documents.kinds import Group
 from recollect.quantities import (
     format_count,
     format_dollars,
@@ -19,7 +20,6 @@ from recollect.quantities import (
 )
 from recollect.render.terminal import clip, measure, safe_text, shorten
 from recollect.usage.blocks import Pace, UsageBlock
-from recollect.usage.groups import Group
 from recollect.usage.reports import ReportOrder, ReportRow, UsageQuestion, UsageReport
 from recollect.usage.totals import MICRO, Totals
 from recollect.usage.zones import Zone

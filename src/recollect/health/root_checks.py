@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from recollect.documents.health_report import Expiring, IndexReport, Orphan, RootReport
 from recollect.errors import IndexFailure
-from recollect.health.health_report import Expiring, IndexReport, Orphan, RootReport
 from recollect.health.retention import SOON, Expiry, list_expiries, read_retention, select_until
 from recollect.health.survey import Naming, display_path, make_naming
 from recollect.locations import Refused, Transcript, discover_root
@@ -94,7 +94,7 @@ def examine_index(
         path=display_path(Path(status.path), environment),
         byte_count=status.bytes,
         is_sound=status.is_sound,
-        is_level=is_up_to_date,
+        is_current=is_up_to_date,
         is_locked=_is_locked(directory),
         schema_version=find_schema_version(directory),
         files=status.files,

@@ -15,8 +15,8 @@ from typing import Final, cast
 
 from msgspec import Raw, Struct
 
+from recollect.documents.health_report import HealthReport, RefusedFile
 from recollect.errors import UnreadableInput
-from recollect.health.health_report import HealthReport, RefusedFile
 from recollect.health.tally import Tally
 from recollect.locations import (
     Discovery,

@@ -9,6 +9,13 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
+from recollect.documents.health_report import (
+    Counts,
+    DamagedRange,
+    FileLocation,
+    HealthReport,
+    RefusedFile,
+)
 from recollect.health.drift import (
     find_drift,
     find_misfit_fields,
@@ -16,13 +23,6 @@ from recollect.health.drift import (
     name_message,
     name_record,
     safe_version,
-)
-from recollect.health.health_report import (
-    Counts,
-    DamagedRange,
-    FileLocation,
-    HealthReport,
-    RefusedFile,
 )
 from recollect.reader.salvage import CUT_SHORT
 from recollect.records.envelope import (

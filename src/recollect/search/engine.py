@@ -16,6 +16,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from recollect.documents.search_results import Hit
 from recollect.locations import Transcript
 from recollect.records.envelope import Record
 from recollect.records.state import Summary
@@ -30,7 +31,7 @@ from recollect.search.query_plan import (
 )
 from recollect.search.query_tree import And, Phrase, Query, Word
 from recollect.search.regexes import check_regexes, compile_regex, iter_regexes
-from recollect.search.snippets import Snippet, TextSpan, choose_window, find_spans, make_snippet
+from recollect.search.snippets import TextSpan, choose_window, find_spans, make_snippet
 from recollect.search.terms import TOKENIZER, prepare_for_index
 from recollect.search.title_lookup import TitledSession, TitleLookup
 from recollect.search.widening import make_prefix_expander, widen
@@ -91,25 +92,6 @@ SECONDS: Final = 1.5
 """Time limit of a search; what was found by then is returned."""
 
 _MAX_MATCHES: Final = 50
-
-
-class Hit(Struct, frozen=True, kw_only=True):
-    """A text that matches the query; `further` more hits of its session are not shown."""
-
-    session_id: str
-    uuid: str | None
-    link: str
-    project: str
-    path: str
-    offset: int | None
-    """Where the record starts in the file; None if the title is in another file."""
-    part: str
-    tool: str | None
-    time: str | None
-    is_error: bool
-    is_subagent: bool
-    snippet: Snippet
-    further: int
 
 
 class SearchResult(Struct, frozen=True, kw_only=True):
@@ -272,7 +254,7 @@ class _Search:
         path = self._queries.files[text.file_id].path
         return self._title_lookup.find(path, list_searchable_texts(record)[text.number].text)
 
-    def _make_hit(self, text: FoundText, query: Query, further: int) -> Hit | None:
+    def _make_hit(self, text: FoundText, query: Query, more: int) -> Hit | None:
         record = self._reader.read_record(text.file_id, text.position, text.length)
         texts = [] if record is None else list_searchable_texts(record)
         if record is None or text.number >= len(texts):
@@ -298,7 +280,7 @@ class _Search:
             is_error=bool(text.is_error),
             is_subagent=bool(text.is_subagent),
             snippet=make_snippet(words, _find_highlights(words, query), self._options.width),
-            further=further,
+            more_in_session=more,
         )
 
 

@@ -14,8 +14,7 @@ from functools import lru_cache
 from itertools import accumulate, islice
 from typing import Final
 
-from msgspec import Struct
-
+from recollect.documents.search_results import Snippet
 from recollect.search.folding import (
     PICTOGRAPHS,
     SEPARATORS,
@@ -141,13 +140,6 @@ def _merge(spans: list[TextSpan]) -> list[TextSpan]:
         else:
             merged.append((start, end))
     return merged
-
-
-class Snippet(Struct, frozen=True):
-    """One line of a text, with the spans to highlight."""
-
-    text: str
-    marks: tuple[TextSpan, ...]
 
 
 def make_snippet(text: str, spans: Sequence[TextSpan], width: int) -> Snippet:

@@ -18,6 +18,7 @@ from typing import Final, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from recollect.documents.index_report import TextStatus
 from recollect.locations import Transcript, TranscriptKind
 from recollect.sources.growth import UNFINISHED, FileState
 from recollect.sources.source import list_mounts
@@ -368,16 +369,6 @@ def _is_over(deadline: float | None) -> bool:
     return deadline is not None and time.monotonic() >= deadline
 
 
-class TextStatus(Struct, frozen=True, kw_only=True):
-    """The full-text index as it was found."""
-
-    bytes: int = 0
-    """Its size on disk; 0 when there is none."""
-    is_level: bool = False
-    files_behind: int = 0
-    """Transcripts with texts that are not in it, and deleted ones whose texts still are."""
-
-
 def find_text_status(
     directory: Path, version: str, transcripts: Sequence[Transcript]
 ) -> TextStatus:
@@ -387,7 +378,7 @@ def find_text_status(
     files = (found for found in (directory / DIRECTORY).glob("*.db*") if found.is_file())
     return TextStatus(
         bytes=sum(found.stat().st_size for found in files),
-        is_level=plan.is_empty,
+        is_current=plan.is_empty,
         files_behind=len(behind),
     )
 

@@ -6,10 +6,10 @@ tools is listed under both names joined, not once under each.
 
 from collections.abc import Callable
 from datetime import date
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from recollect.documents.kinds import Group
 from recollect.store.usage_queries import Dimension
 from recollect.usage.totals import LedgerRow
 from recollect.usage.zones import Zone
@@ -20,29 +20,6 @@ JOINT: Final = " + "
 _MCP_PREFIX: Final = "mcp__"
 
 KeyOf = Callable[[LedgerRow], str | None]
-
-
-class Group(StrEnum):
-    """What a report is grouped by."""
-
-    DAY = "day"
-    WEEK = "week"
-    MONTH = "month"
-    SESSION = "session"
-    PROJECT = "project"
-    MODEL = "model"
-    BRANCH = "branch"
-    VERSION = "version"
-    ENTRYPOINT = "entrypoint"
-    TOOL = "tool"
-    MCP_SERVER = "mcp-server"
-    SUBAGENT = "subagent"
-    BLOCK = "block"
-
-    @property
-    def is_time(self) -> bool:
-        """Whether its keys are periods of time."""
-        return self in (Group.DAY, Group.WEEK, Group.MONTH, Group.BLOCK)
 
 
 DIMENSIONS: Final = MappingProxyType[Group, tuple[Dimension, ...]](

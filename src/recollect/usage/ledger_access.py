@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from recollect.documents.kinds import Group
 from recollect.errors import IndexFailure
 from recollect.locations import Transcript
 from recollect.locations.project_names import encode_project_path, encode_without_limit
@@ -28,7 +29,7 @@ from recollect.store.integrity import NewerIndex
 from recollect.store.usage_queries import WEEK, Dimension, SumValues, UsageQueries, open_in_memory
 from recollect.sync.index_access import ask_index
 from recollect.usage.blocks import Pace, measure_pace
-from recollect.usage.groups import DIMENSIONS, Group
+from recollect.usage.groups import DIMENSIONS
 from recollect.usage.reports import ReportRow, UsageQuestion, UsageReport
 from recollect.usage.totals import LedgerRow, SourceFile, make_totals
 from recollect.usage.zones import Zone

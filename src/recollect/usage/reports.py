@@ -12,8 +12,9 @@ from enum import StrEnum
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
+from recollect.documents.kinds import Group
 from recollect.usage.blocks import UsageBlock, find_block, make_blocks
-from recollect.usage.groups import Group, KeyOf, make_key
+from recollect.usage.groups import KeyOf, make_key
 from recollect.usage.totals import ClientCost, LedgerRow, Totals, add_up
 from recollect.usage.zones import Zone
 

@@ -15,6 +15,7 @@ from typing import Final
 from msgspec import Struct
 
 from recollect.documents.session_listing import SessionListing
+from recollect.documents.tool_report import ToolUsageRow
 from recollect.locations import Transcript
 from recollect.records.tools.tool_parsing import split_mcp_name
 from recollect.store.session_table import CallSummary
@@ -35,22 +36,6 @@ class ToolQuestion(Struct, frozen=True, kw_only=True):
     since: datetime | None = None
     until: datetime | None = None
     """Exclusive."""
-
-
-class ToolUsageRow(Struct, frozen=True, kw_only=True):
-    """Statistics of one tool, or of all tools of one MCP server."""
-
-    name: str
-    calls: int
-    failed: int
-    rejected: int
-    interrupted: int
-    pending: int
-    median_ms: float | None
-    """Median duration; None if no call has one."""
-    p95_ms: float | None
-    """95th percentile of the durations."""
-    total_ms: float
 
 
 class ToolReport(Struct, frozen=True, kw_only=True):

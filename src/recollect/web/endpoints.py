@@ -12,9 +12,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from recollect.usage.usage_documents import ExplainDocument
+from recollect.documents.search_results import SearchDocument
+from recollect.documents.usage_report import ExplainDocument, UsageDocument
 from recollect.web.api.history import HistoryPage, HistoryParameters, list_history
-from recollect.web.api.search_endpoint import SearchDocument, SearchParameters, find_texts
+from recollect.web.api.search_endpoint import SearchParameters, find_texts
 from recollect.web.api.session_endpoints import (
     FindDocument,
     FindParameters,
@@ -35,7 +36,6 @@ from recollect.web.api.session_endpoints import (
 from recollect.web.api.turn_endpoints import TurnsDocument, TurnsParameters, list_turns
 from recollect.web.api.usage_endpoints import (
     ExplainParameters,
-    UsageAnswer,
     UsageParameters,
     explain_usage,
     report_usage,
@@ -135,7 +135,7 @@ ENDPOINTS: Final = (
         summary="Tokens and their list price, by day or by anything else.",
         parameters=UsageParameters,
         answer=report_usage,
-        returns=UsageAnswer,
+        returns=UsageDocument,
         errors=(422, 503),
     ),
     Endpoint(

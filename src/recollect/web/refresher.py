@@ -14,6 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from recollect.documents.kinds import Group
 from recollect.documents.session_listing import LiveProcess
 from recollect.errors import IndexFailure, NothingFound, UnreadableInput
 from recollect.health.retention import read_retentions
@@ -27,7 +28,6 @@ from recollect.sync.figure_reading import FIGURES
 from recollect.sync.freshness import find_transcripts
 from recollect.sync.session_lists import list_current, list_retitled
 from recollect.sync.text_indexer import index_texts
-from recollect.usage.groups import Group
 from recollect.usage.ledger_access import UsageLedger, ask_ledger, load_rows
 from recollect.usage.reports import UsageQuestion, make_report
 from recollect.usage.zones import load_zone

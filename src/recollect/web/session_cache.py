@@ -17,8 +17,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from recollect.documents.health_report import HealthReport
 from recollect.errors import NothingFound
-from recollect.health.health_report import HealthReport
 from recollect.health.root_checks import examine_index, examine_roots
 from recollect.health.survey import survey, take_inventory
 from recollect.library.opening import IncrementalSession

@@ -19,8 +19,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect import __version__
+from recollect.documents.search_results import Snippet
 from recollect.render.terminal import safe_text
-from recollect.search.snippets import Snippet
 from recollect.web.assets import Assets
 from recollect.web.services import Services
 from recollect.web.template_filters import FILTERS

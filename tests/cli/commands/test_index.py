@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from recollect.cli.commands.index import IndexDocument, Problem, choose_code, describe, iter_text
+from recollect.cli.commands.index import choose_code, describe, iter_text
+from recollect.documents.index_report import IndexDocument, IndexProblem, TextStatus
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.index_status import IndexStatus
-from recollect.sync.text_indexer import TextStatus
 from tests.process import Finished, RunRecollect
 from tests.sync.lines import Line
 from tests.sync.world import World
@@ -68,7 +68,7 @@ def test_a_look_changes_nothing(run_recollect: RunRecollect, world: World) -> No
     assert result.stdout.splitlines()[1] == (
         "State        out of date; run `recollect index` to update it"
     )
-    assert not load(run_recollect("index", "--status", "--json")).is_level
+    assert not load(run_recollect("index", "--status", "--json")).is_current
 
 
 def test_all_can_be_read_again(run_recollect: RunRecollect, world: World) -> None:
@@ -96,7 +96,7 @@ def test_texts_are_read_on_request(run_recollect: RunRecollect, world: World) ->
     assert document.text == TextStatus(bytes=document.text.bytes, files_behind=1)
     *_, texts = run_recollect("index").stdout.splitlines()
     assert texts == f"Texts        {size}, 1 file to index; the next search does it"
-    assert load(run_recollect("index", "--text", "--json")).text.is_level
+    assert load(run_recollect("index", "--text", "--json")).text.is_current
 
 
 def test_texts_can_be_read_again_too(run_recollect: RunRecollect, world: World) -> None:
@@ -104,9 +104,9 @@ def test_texts_can_be_read_again_too(run_recollect: RunRecollect, world: World) 
     run_recollect("index", "--text")
     (texts,) = (world.data / "text").glob("*.db")
     texts.write_bytes(b"garbage" * 10_000)
-    assert not load(run_recollect("index", "--rebuild", "--json")).text.is_level
+    assert not load(run_recollect("index", "--rebuild", "--json")).text.is_current
     document = load(run_recollect("index", "--rebuild", "--text", "--json"))
-    assert (document.files_read, document.text.is_level) == (2, True)
+    assert (document.files_read, document.text.is_current) == (2, True)
     assert texts.read_bytes()[:6] == b"SQLite"
 
 
@@ -131,7 +131,7 @@ def test_problems_are_listed(run_recollect: RunRecollect, world: World) -> None:
         TextStatus(),
         True,
     )
-    assert document.problems == [Problem("/a\x1b[2J", "no")]
+    assert document.problems == (IndexProblem("/a\x1b[2J", "no"),)
     assert choose_code(document) == 4
     assert list(iter_text(document, 80, status_only=True))[-1] == "Could not read /a␛[2J: no"
 
@@ -144,7 +144,7 @@ def test_another_claude_directory_can_be_given(
     other = World(tmp_path / "other", world.data)
     other.write("p/c", Line(id="c").encode())
     document = load(run_recollect("index", "--claude-dir", str(other.root), "--json"))
-    assert (document.files_read, document.files, document.is_level) == (1, 3, True)
+    assert (document.files_read, document.files, document.is_current) == (1, 3, True)
 
 
 @pytest.mark.parametrize("option", ["--rebuild", "--text"])
@@ -189,7 +189,7 @@ def test_the_page_documents_every_field() -> None:
     """All of them, in their order, and those of the lists."""
     names = [name for cell in ROWS for name in re.findall(r"`([^`]+)`", cell)]
     assert names == list(IndexDocument.__struct_fields__)
-    assert re.findall(r"`([^`]+)`", ROWS["`problems`"]) == list(Problem.__struct_fields__)
+    assert re.findall(r"`([^`]+)`", ROWS["`problems`"]) == list(IndexProblem.__struct_fields__)
     named = set(re.findall(r"`([^`]+)`", ROWS["`text`"]))
     assert named == {*TextStatus.__struct_fields__}
     assert re.findall(r"`([^`]+)`", ROWS["`schema`"]) == [IndexDocument.__struct_defaults__[0]]

@@ -63,11 +63,19 @@ def test_json_has_a_documented_shape(run_recollect: RunRecollect, tmp_path: Path
     document = json.loads(found.stdout)
     (hit,) = document.pop("hits")
     assert document == {
-        "schema": "recollect.search/1",
+        "schema": "recollect.search/2",
         "query": "alpha role:user",
         "total": 1,
         "is_total_exact": True,
         "index_complete": True,
+        "sessions": {
+            FIRST: {
+                "title": "find the alpha of the pond",
+                "project": "-home-mina-pond",
+                "cwd": "/home/mina/pond",
+                "last_active": "2026-03-01T06:00:03.000Z",
+            }
+        },
     }
     assert hit == {
         "session_id": FIRST,
@@ -82,7 +90,7 @@ def test_json_has_a_documented_shape(run_recollect: RunRecollect, tmp_path: Path
         "is_error": False,
         "is_subagent": False,
         "snippet": {"text": "find the alpha of the pond", "marks": [[9, 14]]},
-        "further": 0,
+        "more_in_session": 0,
     }
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from recollect import __version__
 from recollect.demo import CLAUDE_DIRECTORY
+from recollect.documents.kinds import Group
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.integrity import load_checksums
 from recollect.store.versions import SCHEMA_VERSION
-from recollect.usage.groups import Group
 from tests.process import Finished, RunRecollect, run_python
 from tests.usage.transcripts import (
     FIRST,

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from recollect.cli.doctor_text import iter_index, iter_orphans, iter_retention, iter_roots
-from recollect.health.health_report import Expiring, IndexReport, Orphan, RootReport
+from recollect.documents.health_report import Expiring, IndexReport, Orphan, RootReport
 
 ROOT = RootReport(
     path="~/.claude",
@@ -22,7 +22,7 @@ INDEX = IndexReport(
     path="~/data/index.db",
     byte_count=1_500,
     is_sound=True,
-    is_level=False,
+    is_current=False,
     is_locked=True,
     schema_version=2,
     files=3,

@@ -3,7 +3,7 @@
 import pytest
 
 from recollect.cli.doctor_text import describe_verdict, iter_report
-from recollect.health.health_report import DamagedRange, FileLocation, HealthReport, RefusedFile
+from recollect.documents.health_report import DamagedRange, FileLocation, HealthReport, RefusedFile
 from recollect.render.terminal import measure
 
 FILE = "projects/-home-mina-projects-tidepool/01234567-89ab-4cde-8f01-23456789abcd.jsonl"

@@ -16,8 +16,8 @@ from recollect.cli.program import is_given
 from recollect.cli.progress import show_progress
 from recollect.cli.tables import count_columns
 from recollect.demo import CLAUDE_DIRECTORY
+from recollect.documents.health_report import HealthReport
 from recollect.errors import NothingFound, UnreadableInput, UsageError
-from recollect.health.health_report import HealthReport
 from recollect.health.root_checks import examine_index, examine_roots
 from recollect.health.survey import display_path, survey, take_inventory
 from recollect.locations import resolve_roots

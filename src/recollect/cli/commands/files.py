@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
-from msgspec import Struct, structs
 from rich.text import Text
 
 from recollect.cli.json_output import format_document, format_line
@@ -16,8 +15,9 @@ from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.progress import show_progress
 from recollect.cli.session_labels import label_id
 from recollect.cli.tables import GAP, colour_option, count_columns, faint, pad, strong, wants_colour
+from recollect.documents.file_changes import FileChange
 from recollect.documents.kinds import FileAction
-from recollect.documents.turns import Code, Diff
+from recollect.documents.turns import Diff
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.locations import Transcript
 from recollect.quantities import format_count, format_time
@@ -25,7 +25,6 @@ from recollect.render.terminal import measure, safe_text, shorten
 from recollect.render.terminal.canvas import Canvas, RenderOptions
 from recollect.render.terminal.source_code import draw_diff, show_change
 from recollect.render.terminal.terminal_parts import draw_part
-from recollect.render.views.overview import ChangeFacts, FileChange
 from recollect.session.times import parse_time
 from recollect.store.data_directory import find_data_directory
 
@@ -113,47 +112,11 @@ def iter_diffs(
 
 
 def _draw(change: FileChange, canvas: Canvas) -> Iterator[str]:
-    for part in change.parts:
+    for part in change.diff:
         if isinstance(part, Diff):
             yield from draw_diff(part, canvas, canvas.options.columns)
         else:
             yield from draw_part(part, canvas, canvas.options.columns)
-
-
-SCHEMA = "recollect.files/2"
-
-
-class ChangeEntry(ChangeFacts, frozen=True, kw_only=True):
-    """A change in the document."""
-
-    diff: tuple[Diff | Code, ...]
-    """With `--diff`: the changes, or the whole text if the transcript has no patch."""
-
-
-class FilesDocument(Struct, frozen=True, kw_only=True):
-    """The document of `--json`."""
-
-    schema: str = SCHEMA
-    files: int
-    lines_added: int
-    lines_removed: int
-    changes: tuple[ChangeEntry, ...]
-
-
-def describe_changes(changes: Sequence[FileChange]) -> FilesDocument:
-    """Convert changes to the document of `--json`."""
-    return FilesDocument(
-        files=len({change.path for change in changes}),
-        lines_added=sum(change.lines_added for change in changes),
-        lines_removed=sum(change.lines_removed for change in changes),
-        changes=tuple(map(describe_change, changes)),
-    )
-
-
-def describe_change(change: FileChange) -> ChangeEntry:
-    """Convert a change to a document entry."""
-    fields = structs.asdict(change)
-    return ChangeEntry(diff=fields.pop("parts"), **fields)
 
 
 class _Options(TypedDict):
@@ -246,8 +209,10 @@ def _find_transcripts(options: _Options) -> list[Transcript]:
 def _print(changes: Sequence[FileChange], options: _Options) -> None:
     if options["json_lines"]:
         for change in changes:
-            click.echo(format_line(describe_change(change)))
+            click.echo(format_line(change))
     elif options["as_json"]:
+        from recollect.render.views.overview import describe_changes  # the model of a session
+
         click.echo(format_document(describe_changes(changes)))
     elif not changes:
         raise NothingFound("No file changes.")

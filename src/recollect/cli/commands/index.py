@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-from msgspec import Struct
 
 from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option, prices_option
 from recollect.cli.progress import progress_line, watch_texts
 from recollect.cli.session_labels import find_roots
 from recollect.cli.tables import count_columns, iter_table, wrap
+from recollect.documents.index_report import IndexDocument, IndexProblem, TextStatus
 from recollect.errors import IndexFailure, UnreadableInput, UsageError
 from recollect.health.survey import display_path
 from recollect.locations import Transcript
@@ -19,34 +19,7 @@ from recollect.render.terminal import safe_text
 from recollect.store.data_directory import find_data_directory
 from recollect.store.index_status import IndexStatus, find_index_status
 from recollect.sync.freshness import find_transcripts, is_current
-from recollect.sync.text_indexer import TextStatus, find_text_status
-
-SCHEMA = "recollect.index/1"
-
-
-class Problem(Struct, frozen=True):
-    """A transcript that could not be read."""
-
-    file: str
-    reason: str
-
-
-class IndexDocument(Struct, frozen=True, kw_only=True):
-    """The document of `--json`: what was done, and the resulting status."""
-
-    schema: str = SCHEMA
-    path: str
-    bytes: int
-    is_sound: bool
-    is_level: bool
-    files_read: int
-    bytes_read: int
-    files: int
-    files_gone: int
-    messages: int
-    copies: int
-    text: TextStatus
-    problems: list[Problem]
+from recollect.sync.text_indexer import find_text_status
 
 
 def iter_text(document: IndexDocument, columns: int, *, status_only: bool) -> Iterator[str]:
@@ -80,14 +53,14 @@ def _describe_state(document: IndexDocument) -> str:
         return "not created yet; the first command that needs it creates it"
     if not document.is_sound:
         return "damaged or outdated; the next command that needs it rebuilds it"
-    if not document.is_level:
+    if not document.is_current:
         return "out of date; run `recollect index` to update it"
     return "up to date"
 
 
 def _describe_texts(text: TextStatus) -> str:
     size = format_bytes(text.bytes)
-    if text.is_level:
+    if text.is_current:
         return f"{size}, up to date"
     if not text.bytes:
         return "not indexed yet; the first search or `recollect index --text` does it"
@@ -173,7 +146,7 @@ def _show_text_status(directory: Path, transcripts: Sequence[Transcript]) -> Tex
 
 
 def describe(
-    status: IndexStatus, text: TextStatus, is_level: bool, read: tuple[int, int] = (0, 0)
+    status: IndexStatus, text: TextStatus, current: bool, read: tuple[int, int] = (0, 0)
 ) -> IndexDocument:
     """Return the document for the status of an index."""
     files_read, bytes_read = read
@@ -181,7 +154,7 @@ def describe(
         path=status.path,
         bytes=status.bytes,
         is_sound=status.is_sound,
-        is_level=is_level,
+        is_current=current,
         files_read=files_read,
         bytes_read=bytes_read,
         files=status.files,
@@ -189,7 +162,7 @@ def describe(
         messages=status.messages,
         copies=status.copies,
         text=text,
-        problems=[Problem(file, reason) for file, reason in sorted(status.problems.items())],
+        problems=tuple(IndexProblem(*each) for each in sorted(status.problems.items())),
     )
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import click
 import msgspec
-from msgspec import Struct
 
 from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option
@@ -26,6 +25,7 @@ from recollect.cli.session_labels import (
     require_transcripts,
 )
 from recollect.cli.tables import INDENT, count_columns, faint, strong, wants_colour, wrap
+from recollect.documents.search_results import SNIPPET_WIDTH, Hit, Snippet
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound
 from recollect.locations import Transcript, TranscriptKind
@@ -33,10 +33,9 @@ from recollect.locations.transcript_files import name_of
 from recollect.quantities import format_count, format_time
 from recollect.render.terminal import clip, measure, safe_text, shorten
 from recollect.search import parse_query
-from recollect.search.engine import ANALYZER, Hit, SearchOptions, SearchResult, search
+from recollect.search.engine import ANALYZER, SearchOptions, SearchResult, search
 from recollect.search.query_tree import quote
 from recollect.search.regexes import check_regexes
-from recollect.search.snippets import Snippet
 from recollect.session.times import parse_time
 from recollect.store.data_directory import find_data_directory
 from recollect.store.database import refuse_newer
@@ -89,8 +88,8 @@ def _iter_hits(hits: list[Hit], columns: int, *, is_coloured: bool) -> Iterator[
         yield faint(shorten(f"{INDENT}{_describe_hit(hit, columns - len(INDENT))}", columns))
         room = columns - len(INDENT) * 2
         yield f"{INDENT * 2}{_render(hit.snippet, room, is_coloured=is_coloured)}"
-    if hits[0].further:
-        yield faint(f"{INDENT}… and {format_count(hits[0].further, 'more result')}")
+    if hits[0].more_in_session:
+        yield faint(f"{INDENT}… and {format_count(hits[0].more_in_session, 'more result')}")
 
 
 def _describe_hit(hit: Hit, columns: int) -> str:
@@ -151,7 +150,6 @@ def _safe(text: str) -> str:
     return safe_text(text, single_line=True)
 
 
-SCHEMA = "recollect.search/1"
 DEFAULT_LIMIT = 10
 INDEXING_SECONDS = 2.0
 """How long a search in a terminal waits for new texts to be indexed."""
@@ -164,17 +162,6 @@ _NOTHING_IN_TIME = (
     "No matches in the newest texts; the search timed out before it reached the rest. "
     "Add a word or a field to the regular expression."
 )
-
-
-class SearchDocument(Struct, frozen=True, kw_only=True):
-    """The document of `--json`; `total` counts all results, `hits` are the best per session."""
-
-    schema: str = SCHEMA
-    query: str
-    total: int
-    is_total_exact: bool
-    index_complete: bool
-    hits: tuple[Hit, ...]
 
 
 @click.command("search")
@@ -213,7 +200,8 @@ def command(  # noqa: PLR0913 - one parameter per option
     """
     text = " ".join(words if project is None else (*words, f"project:{quote(project)}"))
     timezone = datetime.now().astimezone().tzinfo
-    options = SearchOptions(recent=recent, limit=limit, width=count_columns() - 4)
+    width = SNIPPET_WIDTH if as_json else count_columns() - 4
+    options = SearchOptions(recent=recent, limit=limit, width=width)
     if timezone is not None:
         options = msgspec.structs.replace(options, timezone=timezone)
     query = parse_query(text, timezone=options.timezone)
@@ -231,7 +219,10 @@ def command(  # noqa: PLR0913 - one parameter per option
     if not result.index_complete:
         click.echo(_NOT_COMPLETE, err=True)
     if as_json:
-        click.echo(format_document(_describe(result, str(query))))
+        from recollect.search.search_documents import describe_result  # only for JSON
+
+        listings = _load_listings(result, transcripts)
+        click.echo(format_document(describe_result(result, query, listings)))
         return 0
     if not result.hits:
         require_transcripts(roots)
@@ -251,16 +242,6 @@ def _index_and_search(
     with watch_texts() as watch:
         is_complete = index_texts(directory, ANALYZER, transcripts, seconds=seconds, watch=watch)
     return search(directory, text, transcripts, options, index_complete=is_complete)
-
-
-def _describe(result: SearchResult, query: str) -> SearchDocument:
-    return SearchDocument(
-        query=query,
-        total=result.total,
-        is_total_exact=result.is_total_exact,
-        index_complete=result.index_complete,
-        hits=result.hits,
-    )
 
 
 def _load_listings(

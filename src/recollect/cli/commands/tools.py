@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypedDict, Unpack
 
 import click
-from msgspec import Struct
 
 from recollect.cli.clock import read_clock
 from recollect.cli.options import SessionName, claude_dir_option, json_option
@@ -14,6 +13,7 @@ from recollect.cli.progress import progress_line
 from recollect.cli.session_labels import find_roots, require_transcripts
 from recollect.cli.session_names import find_named
 from recollect.cli.tables import GAP, count_columns, faint, pad, strong
+from recollect.documents.tool_report import ToolsDocument, ToolUsageRow
 from recollect.errors import NothingFound, UnreadableInput
 from recollect.locations.transcript_files import name_of
 from recollect.quantities import format_count, format_duration
@@ -21,7 +21,7 @@ from recollect.render.terminal import clip, measure, safe_text
 from recollect.session.calendar import parse_range
 from recollect.store.data_directory import find_data_directory
 from recollect.sync.freshness import find_transcripts
-from recollect.usage.tool_usage import ToolQuestion, ToolReport, ToolUsageRow, report_tools
+from recollect.usage.tool_usage import ToolQuestion, ToolReport, report_tools
 
 _MIN_NAME_WIDTH: Final = 24
 """Columns reserved for names before another column is added."""
@@ -87,24 +87,6 @@ def _count(number: int) -> str:
 
 def _show_duration(milliseconds: float | None) -> str:
     return "" if milliseconds is None else format_duration(milliseconds)
-
-
-SCHEMA = "recollect.tools/1"
-
-
-class ToolsDocument(Struct, frozen=True, kw_only=True):
-    """The document of `--json`."""
-
-    schema: str = SCHEMA
-    session_id: str | None
-    project: str | None
-    since: str | None
-    until: str | None
-    sessions: int
-    total: ToolUsageRow
-    tools: tuple[ToolUsageRow, ...]
-    mcp_servers: tuple[ToolUsageRow, ...]
-    unread: tuple[str, ...]
 
 
 class _Options(TypedDict):

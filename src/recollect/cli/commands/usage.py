@@ -22,12 +22,12 @@ from recollect.cli.progress import progress_line, show_progress
 from recollect.cli.tables import count_columns
 from recollect.cli.usage_text import iter_usage
 from recollect.demo import CLAUDE_DIRECTORY
+from recollect.documents.kinds import Group
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.locations import Transcript, resolve_roots
 from recollect.render.terminal import safe_text
 from recollect.store.data_directory import INDEX_NAME, find_data_directory
 from recollect.sync.freshness import find_transcripts
-from recollect.usage.groups import Group
 from recollect.usage.ledger_access import (
     UsageLedger,
     ask_ledger,

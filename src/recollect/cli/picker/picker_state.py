@@ -24,7 +24,7 @@ from recollect.render.terminal import clip, measure, safe_text
 from recollect.store.integrity import DamagedIndex
 
 if TYPE_CHECKING:
-    from recollect.search.engine import Hit
+    from recollect.documents.search_results import Hit
 
 
 SESSIONS_FOUND = 50

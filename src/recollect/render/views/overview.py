@@ -6,11 +6,12 @@ Subagents count with the session that started them. A fork or a resumed session 
 made from, so that a call is counted once, however many transcripts hold it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct, structs
 
-from recollect.documents.kinds import FileAction, InputKind, ToolStatus
+from recollect.documents.file_changes import FileChange, FilesDocument
+from recollect.documents.kinds import InputKind, ToolStatus
 from recollect.documents.turns import Code, Diff
 from recollect.records.blocks import McpToolUse, ServerToolUseBlock, ToolUse
 from recollect.render.views.message_steps import name_command
@@ -96,29 +97,6 @@ def _list_statuses(session: Session, turn: Turn) -> list[ToolStatus]:
     return [call.status for call in calls if call is not None]
 
 
-class ChangeFacts(Struct, frozen=True, kw_only=True):
-    """One call that changed one file."""
-
-    path: str
-    action: FileAction
-    tool: str
-    timestamp: str | None
-    lines_added: int
-    lines_removed: int
-    session_id: str
-    cwd: str | None
-    """The work directory of the session."""
-    agent_id: str | None = None
-    """The subagent that made it."""
-    call_id: str
-
-
-class FileChange(ChangeFacts, frozen=True, kw_only=True):
-    """A change, and what there is to draw of it if that is wanted."""
-
-    parts: tuple[Diff | Code, ...] = ()
-
-
 def list_changes(sessions: Iterable[Session], *, with_diff: bool) -> tuple[FileChange, ...]:
     """What `sessions` changed, in the order of time; what has no time keeps its place."""
     found: dict[str, FileChange] = {}
@@ -126,6 +104,16 @@ def list_changes(sessions: Iterable[Session], *, with_diff: bool) -> tuple[FileC
         for change in _iter_changes(session, session, None, with_diff=with_diff):
             found.setdefault(change.call_id, change)
     return tuple(_sort(found.values()))
+
+
+def describe_changes(changes: Sequence[FileChange]) -> FilesDocument:
+    """Return the document of some changes."""
+    return FilesDocument(
+        files=len({change.path for change in changes}),
+        lines_added=sum(change.lines_added for change in changes),
+        lines_removed=sum(change.lines_removed for change in changes),
+        changes=tuple(changes),
+    )
 
 
 def _iter_changes(
@@ -148,7 +136,7 @@ def _iter_changes(
             call_id=event.call_id,
         )
         parts = describe_call(call).input if with_diff else ()
-        yield structs.replace(change, parts=tuple(p for p in parts if isinstance(p, Diff | Code)))
+        yield structs.replace(change, diff=tuple(p for p in parts if isinstance(p, Diff | Code)))
     for child in session.subagents:
         yield from _iter_changes(child.session, owner, child.agent_id, with_diff=with_diff)
 

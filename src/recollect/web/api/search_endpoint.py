@@ -1,20 +1,19 @@
 """Searching all sessions, or one, by the query language of the command line."""
 
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Annotated
 
 from msgspec import Meta, Struct
-from msgspec.structs import replace
 
+from recollect.documents.search_results import SNIPPET_WIDTH, SearchDocument
 from recollect.errors import IndexFailure
-from recollect.search.engine import Hit, SearchOptions, SearchResult, search
+from recollect.search.engine import SearchOptions, SearchResult, search
 from recollect.search.query_parser import parse_query
+from recollect.search.search_documents import describe_result
 from recollect.store.integrity import DamagedIndex
 from recollect.web.parameters import Id
 from recollect.web.services import Services
 from recollect.web.session_catalog import Snapshot
-
-SNIPPET_WIDTH = 220
 
 
 class SearchParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -27,40 +26,23 @@ class SearchParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     session: Annotated[Id, Meta(description="Only in this session.")] | None = None
 
 
-class SessionMention(Struct, frozen=True, kw_only=True):
-    """What a hit's session is called."""
-
-    title: str | None
-    project: str
-    cwd: str | None
-    last_active: str | None
-
-
-class SearchDocument(Struct, frozen=True, kw_only=True):
-    """What was found; `total` counts hits, of which some sessions show only the best."""
-
-    query: str
-    total: int
-    is_total_exact: bool
-    index_complete: bool
-    """False while texts are still being indexed: there may be more."""
-    hits: tuple[Hit, ...]
-    sessions: dict[str, SessionMention]
-    """The sessions of the hits, by id."""
-
-
 def find_texts(services: Services, wanted: SearchParameters) -> SearchDocument:
     """The hits of a query."""
     known = services.catalog.snapshot
     result = run_search(services, known, wanted)
-    return SearchDocument(
-        query=wanted.q,
-        total=result.total,
-        is_total_exact=result.is_total_exact,
-        index_complete=result.index_complete,
-        hits=result.hits,
-        sessions=mention_sessions(known, result),
-    )
+    ids = {hit.session_id for hit in result.hits}
+    # Of several sessions with one id the first counts, as everywhere.
+    listings = {each.id: each for each in reversed(known.sessions) if each.id in ids}
+    query = parse_query(_make_query(wanted), timezone=_find_timezone())
+    return describe_result(result, query, listings)
+
+
+def _find_timezone() -> tzinfo:
+    return datetime.now().astimezone().tzinfo or UTC
+
+
+def _make_query(wanted: SearchParameters) -> str:
+    return f"session:{wanted.session} {wanted.q}" if wanted.session else wanted.q
 
 
 def run_search(services: Services, known: Snapshot, wanted: SearchParameters) -> SearchResult:
@@ -70,13 +52,11 @@ def run_search(services: Services, known: Snapshot, wanted: SearchParameters) ->
         per_session=wanted.per_session,
         recent=wanted.recent,
         width=SNIPPET_WIDTH,
+        timezone=_find_timezone(),
     )
-    timezone = datetime.now().astimezone().tzinfo
-    if timezone is not None:
-        options = replace(options, timezone=timezone)
     # Read alone first, so that a mistake is told in the words that were typed.
     parse_query(wanted.q, timezone=options.timezone)
-    text = f"session:{wanted.session} {wanted.q}" if wanted.session else wanted.q
+    text = _make_query(wanted)
     result = _search(services, known, text, options)
     if result is None:
         services.rebuild_texts()
@@ -101,18 +81,3 @@ def _search(
     except DamagedIndex:
         return None
     return result if result.index_complete == known.is_searchable else None
-
-
-def mention_sessions(known: Snapshot, result: SearchResult) -> dict[str, SessionMention]:
-    """What the sessions of some hits are called."""
-    wanted = {hit.session_id for hit in result.hits}
-    return {
-        each.id: SessionMention(
-            title=each.title or each.first_prompt,
-            project=each.project,
-            cwd=each.cwd,
-            last_active=each.last_active,
-        )
-        for each in reversed(known.sessions)
-        if each.id in wanted
-    }

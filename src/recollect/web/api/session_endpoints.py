@@ -21,10 +21,10 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
+from recollect.documents.health_report import HealthReport
 from recollect.documents.session_listing import SessionListing
 from recollect.documents.turns import ToolStep
 from recollect.errors import NothingFound
-from recollect.health.health_report import HealthReport
 from recollect.locations.transcript_files import name_of
 from recollect.reader.transcript_reader import read_span, read_transcript
 from recollect.records.envelope import Span

@@ -6,19 +6,19 @@ The same documents as `recollect usage --json`, typed so that their shape can be
 from datetime import date
 from typing import Annotated, Final
 
-import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from recollect.documents.kinds import Group
+from recollect.documents.usage_report import ExplainDocument, UsageDocument
 from recollect.errors import NothingFound
 from recollect.session.calendar import EXAMPLES, find_day, parse_day_range
 from recollect.usage.client_costs import add_client_costs
 from recollect.usage.explain import explain
 from recollect.usage.explain_document import describe_explanation
-from recollect.usage.groups import Group
 from recollect.usage.ledger_access import UsageLedger, add_titles, find_pace, load_rows
 from recollect.usage.reports import ReportOrder, RowFilter, UsageQuestion, UsageReport, make_report
-from recollect.usage.usage_documents import ExplainDocument, UsageDocument, describe_report
+from recollect.usage.usage_documents import describe_report
 from recollect.usage.zones import Zone, load_zone
 from recollect.web.parameters import MAX_ID, blame
 from recollect.web.services import Services, query_ledger
@@ -72,20 +72,12 @@ class ExplainParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     timezone: ZoneName | None = None
 
 
-class UsageAnswer(UsageDocument, frozen=True, kw_only=True):
-    """A report, of which a page may ask for a part only."""
-
-    group: Group
-    omitted_rows: int
-    """Rows beyond the limit; they are part of the totals."""
-
-
-def report_usage(services: Services, wanted: UsageParameters) -> UsageAnswer:
+def report_usage(services: Services, wanted: UsageParameters) -> UsageDocument:
     """The report that is wanted."""
     question = make_question(services, wanted)
     now = services.settings.now().timestamp()
 
-    def answer(ledger: UsageLedger) -> dict[str, object]:
+    def answer(ledger: UsageLedger) -> UsageDocument:
         report = make_report(load_rows(ledger, question), question)
         pace = find_pace(report, ledger, now)
         shown = replace(report, rows=report.rows[: wanted.limit])
@@ -94,9 +86,9 @@ def report_usage(services: Services, wanted: UsageParameters) -> UsageAnswer:
             if wanted.client_costs:
                 shown = add_client_costs(shown, ledger)
         omitted = len(report.rows) - len(shown.rows)
-        return {**describe_report(shown, pace), "omitted_rows": omitted}
+        return describe_report(shown, pace, omitted_rows=omitted)
 
-    return msgspec.convert(query_ledger(services, answer), UsageAnswer)
+    return query_ledger(services, answer)
 
 
 def _take_listed_titles(report: UsageReport, services: Services) -> UsageReport:
@@ -136,7 +128,7 @@ def explain_usage(services: Services, wanted: ExplainParameters) -> ExplainDocum
         zone = load_zone(wanted.timezone)
     today = find_today(services, zone)
 
-    def answer(ledger: UsageLedger) -> dict[str, object]:
+    def answer(ledger: UsageLedger) -> ExplainDocument:
         if not _is_known(ledger, wanted.target, today):
             raise NothingFound(
                 f"{wanted.target!r} is no session, subagent or message that was counted, and no "
@@ -144,7 +136,7 @@ def explain_usage(services: Services, wanted: ExplainParameters) -> ExplainDocum
             )
         return describe_explanation(explain(ledger, wanted.target, zone, today))
 
-    return msgspec.convert(query_ledger(services, answer), ExplainDocument)
+    return query_ledger(services, answer)
 
 
 def find_today(services: Services, zone: Zone) -> date:

@@ -14,9 +14,9 @@ from urllib.parse import quote
 from msgspec import Meta, Struct
 
 from recollect.documents.session_listing import SessionListing
+from recollect.documents.usage_report import ExplainDocument, ExplainLine
 from recollect.errors import UnreadableInput
 from recollect.reader import read_usage
-from recollect.usage.usage_documents import ExplainDocument, ExplainLine
 from recollect.usage.zones import Zone, load_zone
 from recollect.web.api.usage_endpoints import ExplainParameters, explain_usage
 from recollect.web.pages.session_page import make_address

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from recollect.health.health_report import HealthReport
+from recollect.documents.health_report import HealthReport
 from recollect.store.versions import is_sqlite_safe
 from recollect.web.api.session_endpoints import NoParameters
 from recollect.web.services import Services

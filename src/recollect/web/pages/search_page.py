@@ -4,8 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from recollect.documents.search_results import Hit
 from recollect.documents.session_listing import SessionListing
-from recollect.search.engine import Hit
 from recollect.search.query_parser import QueryError, point_at
 from recollect.web.api.search_endpoint import SearchParameters, run_search
 from recollect.web.api.session_rows import make_row
@@ -33,7 +33,7 @@ class HitGroup(Struct, frozen=True, kw_only=True):
     session: SessionListing | None
     """None if the session is not in the list."""
     hits: tuple[Hit, ...]
-    further: int
+    more: int
 
 
 class SearchPage(Struct, frozen=True, kw_only=True):
@@ -115,7 +115,7 @@ def _group(known: Snapshot, hits: tuple[Hit, ...]) -> tuple[HitGroup, ...]:
             session_id=session_id,
             session=make_row(known, listings[session_id]) if session_id in listings else None,
             hits=tuple(found),
-            further=max(hit.further for hit in found),
+            more=max(hit.more_in_session for hit in found),
         )
         for session_id, found in members.items()
     )

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
+from recollect.documents.file_changes import FileChange
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError
 from recollect.launch.resuming import check_shown, plan_resume
@@ -20,7 +21,7 @@ from recollect.reader.transcript_reader import read_span
 from recollect.render.html.html_parts import render_parts
 from recollect.render.html.html_turns import Frame, render_call, render_turn
 from recollect.render.views.notices import show_raw
-from recollect.render.views.overview import FileChange, list_changes
+from recollect.render.views.overview import list_changes
 from recollect.render.views.sidecar_notices import list_sidecar_notices
 from recollect.usage.totals import to_dollars
 from recollect.web.api.session_endpoints import (
@@ -330,7 +331,7 @@ def render_changes_page(services: Services, wanted: SessionParameters) -> PageCo
         changes = list_changes([session], with_diff=True)
     drawn = tuple(
         RenderedChange(
-            change=change, body=render_parts(change.parts) if number < MAX_DIFFS else None
+            change=change, body=render_parts(change.diff) if number < MAX_DIFFS else None
         )
         for number, change in enumerate(changes)
     )

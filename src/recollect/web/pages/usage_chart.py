@@ -12,10 +12,9 @@ from typing import Final
 from markupsafe import Markup
 from msgspec import Struct
 
+from recollect.documents.kinds import Group
+from recollect.documents.usage_report import Figures, UsageDocument
 from recollect.quantities import format_dollars, format_number, format_rate, format_short_number
-from recollect.usage.groups import Group
-from recollect.usage.usage_documents import Figures
-from recollect.web.api.usage_endpoints import UsageAnswer
 from recollect.web.charts import SERIES, Bar, Slice, draw_columns, draw_rows
 from recollect.web.pages.usage_table import (
     Measure,
@@ -52,7 +51,7 @@ class Chart(Struct, frozen=True, kw_only=True):
 
 
 def make_chart(
-    report: UsageAnswer, rows: Sequence[TableRow], measure: Measure, translator: Translator
+    report: UsageDocument, rows: Sequence[TableRow], measure: Measure, translator: Translator
 ) -> Chart:
     """Make the chart of a report."""
     kinds = _Kinds(report, measure, translator)
@@ -136,7 +135,7 @@ def _shorten(axis: list[str]) -> list[str]:
 class _Kinds:
     """The meaning of a chart's colours, and the bars in them."""
 
-    def __init__(self, report: UsageAnswer, measure: Measure, translator: Translator) -> None:
+    def __init__(self, report: UsageDocument, measure: Measure, translator: Translator) -> None:
         self._measure = measure
         self._translator = translator
         self._models = _rank_models(report, measure)
@@ -173,7 +172,7 @@ class _Kinds:
 
     def _iter_slices(self, row: TableRow) -> Iterator[Slice]:
         figures = row.figures
-        if isinstance(figures.models, list):
+        if isinstance(figures.models, tuple):
             for each in figures.models:
                 value = measure_figures(each, self._measure)
                 if value is not None:
@@ -201,14 +200,14 @@ class _Kinds:
             messages=format_number(figures.messages),
             tokens=format_number(count_tokens(figures)),
         )
-        if isinstance(figures.models, list):
+        if isinstance(figures.models, tuple):
             yield from (f"{each.model or '—'}: {self._show(each)}" for each in figures.models)
 
 
-def _rank_models(report: UsageAnswer, measure: Measure) -> list[str | None]:
+def _rank_models(report: UsageDocument, measure: Measure) -> list[str | None]:
     """Return the models of a report that is split by them, the largest first."""
     sums: defaultdict[str | None, float] = defaultdict(float)
     for row in report.rows:
-        for each in row.models if isinstance(row.models, list) else ():
+        for each in row.models if isinstance(row.models, tuple) else ():
             sums[each.model] += measure_figures(each, measure) or 0
     return sorted(sums, key=lambda model: (-sums[model], model or ""))

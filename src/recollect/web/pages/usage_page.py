@@ -4,12 +4,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from recollect.documents.kinds import Group
+from recollect.documents.usage_report import CurrentBlock, UsageDocument, UsageRow
 from recollect.errors import UsageError
-from recollect.usage.groups import Group
 from recollect.usage.reports import ReportOrder
-from recollect.usage.usage_documents import CurrentBlock, UsageRow
 from recollect.usage.zones import load_zone
-from recollect.web.api.usage_endpoints import UsageAnswer, UsageParameters, report_usage
+from recollect.web.api.usage_endpoints import UsageParameters, report_usage
 from recollect.web.pages.usage_chart import Chart, make_chart
 from recollect.web.pages.usage_table import (
     EXPLAINED,
@@ -54,7 +54,7 @@ class UsagePage(Struct, frozen=True, kw_only=True):
     models: tuple[str, ...]
     only: str
     """The name of the only row that is shown."""
-    report: UsageAnswer | None
+    report: UsageDocument | None
     rows: tuple[TableRow, ...]
     chart: Chart | None
     current: RunningBlock | None

@@ -12,11 +12,10 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup
 from msgspec import UNSET, Meta, Struct
 
+from recollect.documents.kinds import Group
+from recollect.documents.usage_report import Figures, UsageDocument, UsageRow
 from recollect.quantities import format_duration
-from recollect.usage.groups import Group
-from recollect.usage.usage_documents import Figures, UsageRow
 from recollect.usage.zones import Zone
-from recollect.web.api.usage_endpoints import UsageAnswer
 from recollect.web.charts import draw_share
 from recollect.web.template_filters import get_base_name
 from recollect.web.templating import Translator
@@ -93,7 +92,7 @@ def measure_figures(figures: Figures, measure: Measure) -> float | None:
 
 
 def make_rows(
-    report: UsageAnswer,
+    report: UsageDocument,
     wanted: UsagePageParameters,
     zone: Zone,
     translator: Translator,
@@ -146,7 +145,7 @@ def name_key(key: str | None, group: Group, translator: Translator) -> str:
 class _Names:
     """Finds the names of a report's rows."""
 
-    def __init__(self, report: UsageAnswer, zone: Zone, translator: Translator) -> None:
+    def __init__(self, report: UsageDocument, zone: Zone, translator: Translator) -> None:
         self._group = report.group
         self._zone = zone
         self._translator = translator
@@ -202,7 +201,7 @@ def describe_week(week: str) -> str:
     return f"{monday:%m-%d} {_DASH} {sunday:%m-%d}"
 
 
-def _find_titles(report: UsageAnswer) -> Mapping[str, str]:
+def _find_titles(report: UsageDocument) -> Mapping[str, str]:
     return {row.key: row.title for row in report.rows if row.key and row.title}
 
 

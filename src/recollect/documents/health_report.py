@@ -4,10 +4,9 @@ A report contains names and counts but no content of sessions, so that it can be
 public issue. It does contain file names, relative to what was surveyed.
 """
 
-from msgspec import Struct, field
+from typing import Literal
 
-SCHEMA = "recollect.doctor/1"
-"""Name and version of the JSON form; the version changes when a field changes its meaning."""
+from msgspec import Struct, field
 
 Counts = dict[str, int]
 
@@ -78,7 +77,7 @@ class IndexReport(Struct, frozen=True, kw_only=True):
     path: str
     byte_count: int = field(name="bytes")
     is_sound: bool
-    is_level: bool
+    is_current: bool
     is_locked: bool
     schema_version: int | None
     files: int
@@ -90,7 +89,7 @@ class IndexReport(Struct, frozen=True, kw_only=True):
 class HealthReport(Struct, frozen=True, kw_only=True):
     """The combined report of all surveyed files."""
 
-    schema: str = SCHEMA
+    schema: Literal["recollect.doctor/2"] = "recollect.doctor/2"
     files: int = 0
     kinds: Counts = {}
     streams: int = 0

@@ -1,0 +1,61 @@
+"""What a search found: hits with snippets, and what their sessions are called."""
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+SNIPPET_WIDTH: Final = 220
+"""Maximum length of a snippet in JSON and on pages, in characters."""
+
+
+class Snippet(Struct, frozen=True):
+    """One line of a text, with the spans to highlight."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...]
+
+
+class Hit(Struct, frozen=True, kw_only=True):
+    """A text that matches the query."""
+
+    session_id: str
+    uuid: str | None
+    link: str
+    project: str
+    path: str
+    offset: int | None
+    """Where the record starts in the file; None if the title is in another file."""
+    part: str
+    tool: str | None
+    time: str | None
+    is_error: bool
+    is_subagent: bool
+    snippet: Snippet
+    more_in_session: int
+    """How many more hits its session has that are not listed."""
+
+
+class SessionMention(Struct, frozen=True, kw_only=True):
+    """What the session of a hit is called."""
+
+    title: str | None
+    project: str
+    cwd: str | None
+    last_active: str | None
+
+
+class SearchDocument(Struct, frozen=True, kw_only=True):
+    """The result of a query; `total` counts all hits, `hits` are the best of each session."""
+
+    schema: Literal["recollect.search/2"] = "recollect.search/2"
+    query: str
+    """The query as it was understood."""
+    total: int
+    is_total_exact: bool
+    """False if there may be more hits than could be ranked or found in time."""
+    index_complete: bool
+    """False while texts are still being indexed: there may be more hits."""
+    hits: tuple[Hit, ...]
+    """Grouped by session, the best session first."""
+    sessions: dict[str, SessionMention]
+    """The sessions of the hits, by id."""

@@ -1,0 +1,150 @@
+"""Usage reports and explanations; docs/usage.md says what each figure means.
+
+Fields that do not apply to a report are absent instead of null.
+"""
+
+from typing import Final, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from recollect.documents.kinds import Group
+
+CostBasis = Literal["list-price estimate"]
+COST_BASIS: Final = "list-price estimate"
+
+
+class Figures(Struct, frozen=True, kw_only=True):
+    """Messages, tokens by class, and cost at list prices."""
+
+    messages: int
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_5m_tokens: int
+    cache_write_1h_tokens: int
+    web_search_requests: int
+    cost_usd: float | None
+    unpriced_messages: int
+    progress_messages: int | UnsetType = UNSET
+    client_priced_messages: int | UnsetType = UNSET
+
+
+class ModelFigures(Figures, frozen=True, kw_only=True):
+    """Usage of one model."""
+
+    model: str | None
+
+
+class UsageRow(Figures, frozen=True, kw_only=True):
+    """One row of a report; the key is null for messages whose records do not have it."""
+
+    key: str | None
+    project: str | UnsetType | None = UNSET
+    title: str | UnsetType | None = UNSET
+    first_day: str | UnsetType | None = UNSET
+    last_day: str | UnsetType | None = UNSET
+    client_cost_usd: float | UnsetType = UNSET
+    difference_usd: float | UnsetType = UNSET
+    client_cost_messages: int | UnsetType = UNSET
+    start: str | UnsetType = UNSET
+    end: str | UnsetType = UNSET
+    idle_hours_before: int | UnsetType = UNSET
+    models: tuple[ModelFigures, ...] | UnsetType = UNSET
+
+
+class CurrentBlock(Struct, frozen=True, kw_only=True):
+    """The 5-hour block that is running now."""
+
+    key: str
+    elapsed_minutes: float
+    remaining_minutes: float
+    tokens_per_minute: float
+    cost_usd_per_hour: float | None
+    projected_tokens: int
+    projected_cost_usd: float | None
+
+
+class UsageDocument(Struct, frozen=True, kw_only=True):
+    """What `usage GROUP --json` prints; docs/usage.md says what each figure means."""
+
+    schema: Literal["recollect.usage/1"] = "recollect.usage/1"
+    group: Group
+    timezone: str
+    cost_basis: CostBasis = COST_BASIS
+    since: str | None
+    until: str | None
+    rows: tuple[UsageRow, ...]
+    totals: Figures
+    unpriced_models: dict[str, int]
+    omitted_rows: int = 0
+    """Rows beyond a limit; they are part of the totals."""
+    current_block: CurrentBlock | UnsetType = UNSET
+
+
+class ExplainLine(Struct, frozen=True, kw_only=True):
+    """One line of a transcript, and whether it was counted."""
+
+    status: str
+    file: str
+    offset: int
+    message_id: str
+    request_id: str | None
+    model: str | None
+    time: str | None
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_5m_tokens: int
+    cache_write_1h_tokens: int
+    web_search_requests: int
+    cost_usd: float | None
+    note: str
+    client_cost_usd: float | UnsetType = UNSET
+    source: Literal["agent_progress"] | UnsetType = UNSET
+    placeholders: tuple[str, ...] | UnsetType = UNSET
+
+
+class PriceRow(Struct, frozen=True, kw_only=True):
+    """Dollars per million tokens of a model, and per thousand web searches."""
+
+    model: str
+    first_day: str | None
+    last_day: str | None
+    input: float | None
+    output: float | None
+    cache_read: float | None
+    cache_write_5m: float | None
+    cache_write_1h: float | None
+    web_search: float | None
+
+
+class ClientFigure(Struct, frozen=True, kw_only=True):
+    """The cost that Claude Code itself reported."""
+
+    cost_usd: float | None
+    difference_usd: float | None
+    is_guess: bool
+    messages: int | UnsetType = UNSET
+
+
+class UnreadFile(Struct, frozen=True, kw_only=True):
+    """A file whose lines could not be shown."""
+
+    file: str
+    reason: str
+
+
+class ExplainDocument(Struct, frozen=True, kw_only=True):
+    """What `usage explain TARGET --json` prints: the lines behind a figure."""
+
+    schema: Literal["recollect.usage-explain/1"] = "recollect.usage-explain/1"
+    kind: Literal["session", "subagent", "day", "message"]
+    name: str
+    timezone: str
+    cost_basis: CostBasis = COST_BASIS
+    lines: tuple[ExplainLine, ...]
+    totals: Figures
+    not_counted: dict[str, int]
+    prices: tuple[PriceRow, ...]
+    client: ClientFigure | None
+    unread: tuple[UnreadFile, ...]

@@ -1,0 +1,32 @@
+"""Convert the result of a search to its document."""
+
+from collections.abc import Mapping
+
+from recollect.documents.search_results import SearchDocument, SessionMention
+from recollect.documents.session_listing import SessionListing
+from recollect.search.engine import SearchResult
+from recollect.search.query_tree import Query
+
+
+def describe_result(
+    result: SearchResult, query: Query, listings: Mapping[str, SessionListing]
+) -> SearchDocument:
+    """Return the document of a result; `listings` are the sessions of its hits, by id."""
+    ids = dict.fromkeys(hit.session_id for hit in result.hits)
+    return SearchDocument(
+        query=str(query),
+        total=result.total,
+        is_total_exact=result.is_total_exact,
+        index_complete=result.index_complete,
+        hits=result.hits,
+        sessions={each: _mention(listings[each]) for each in ids if each in listings},
+    )
+
+
+def _mention(listing: SessionListing) -> SessionMention:
+    return SessionMention(
+        title=listing.title or listing.first_prompt,
+        project=listing.project,
+        cwd=listing.cwd,
+        last_active=listing.last_active,
+    )
