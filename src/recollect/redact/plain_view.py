@@ -7,8 +7,10 @@ the bytes without all that, and it maps every position back to the original.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
+
+from recollect.redact.findings import Match
 
 _ESCAPE_CHARACTER: Final = rb"(?:\x1b|\\{1,8}(?:u001[bB]|x1[bB]|033|e(?=\[)))"
 _ENCODED: Final = re.compile(
@@ -64,6 +66,36 @@ class View(NamedTuple):
         """Return where the next piece begins if this one is a single decoded character."""
         is_character = self._start_after(piece) - self.starts[piece] == 1
         return self.origins[piece + 1] if is_character else otherwise
+
+
+class Text(NamedTuple):
+    """UTF-8 bytes with their views, which are made once and searched several times."""
+
+    data: bytes
+    plain: View
+    joined: View | None
+    """The wrapped lines of `plain`."""
+
+    def search(self, find: Callable[[bytes], Iterable[Match]]) -> Iterator[Match]:
+        """Yield what a search finds in the plain view, located in the original."""
+        return (_move(match, self.plain) for match in find(self.plain.data))
+
+    def search_joined(self, find: Callable[[bytes], Iterable[Match]]) -> Iterator[Match]:
+        """Yield what a search finds in wrapped lines, located in the original."""
+        if self.joined is not None:
+            for match in find(self.joined.data):
+                yield _move(_move(match, self.joined), self.plain)
+
+
+def read_text(data: bytes) -> Text:
+    """Return bytes with their views."""
+    plain = decode_view(data)
+    return Text(data, plain, join_wrapped(plain.data))
+
+
+def _move(match: Match, view: View) -> Match:
+    start, end = view.locate(match.start, match.end)
+    return match._replace(start=start, end=end)
 
 
 def decode_view(data: bytes) -> View:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from recollect.errors import UsageError
 from recollect.redact.findings import Confidence, Finding, Match, merge_matches
+from recollect.redact.plain_view import Text, read_text
 from recollect.redact.scanner import find_matches, make_locator
 
 _EMAIL: Final = rb"[A-Za-z0-9._%+\-]{1,64}@[A-Za-z0-9][A-Za-z0-9.\-]{0,200}\.[A-Za-z]{2,24}"
@@ -48,7 +49,7 @@ _Find = Callable[[bytes], Iterable[Match]]
 def find_secrets(text: str, policy: RedactionPolicy = DEFAULT_POLICY) -> tuple[Finding, ...]:
     """Return what a policy masks in a text, in order and without overlaps."""
     data = text.encode("utf-8", "surrogatepass")
-    return to_findings(find_masked(data, policy), data, text)
+    return to_findings(find_masked(read_text(data), policy), data, text)
 
 
 def to_findings(matches: Iterable[Match], data: bytes, text: str) -> tuple[Finding, ...]:
@@ -60,16 +61,16 @@ def to_findings(matches: Iterable[Match], data: bytes, text: str) -> tuple[Findi
     )
 
 
-def find_masked(data: bytes, policy: RedactionPolicy) -> list[Match]:
-    """Return what a policy masks in UTF-8 bytes."""
+def find_masked(text: Text, policy: RedactionPolicy) -> list[Match]:
+    """Return what a policy masks in a text."""
     is_allowed, finders = _compile(policy)
     found = [
         match
-        for match in find_matches(data)
+        for match in find_matches(text)
         if (policy.likely or match.confidence is Confidence.DEFINITE)
         and not is_allowed(match.value)
     ]
-    own = [match for find in finders for match in find(data) if not is_allowed(match.value)]
+    own = [match for find in finders for match in find(text.data) if not is_allowed(match.value)]
     return merge_matches([*found, *own]) if own else found
 
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from recollect.redact.findings import Match, merge_matches
 from recollect.redact.known_values import is_name
-from recollect.redact.plain_view import View, decode_view, join_wrapped
+from recollect.redact.plain_view import Text
 
 _MIN_VALUE: Final = 8
 _MIN_FORM: Final = 8
@@ -49,17 +49,15 @@ class KnownSecrets:
                 self._values.add(match.value)
                 self._fresh += [(form, match) for form in _iter_forms(match.value)]
 
-    def find(self, data: bytes) -> list[Match]:
-        """Return the places of all known secrets in UTF-8 bytes."""
+    def find(self, text: Text) -> list[Match]:
+        """Return the places of all known secrets in a text."""
         self._build()
         if not self._batches:
             return []
-        view = decode_view(data)
-        found = [*self._search(data), *(_move(match, view) for match in self._search(view.data))]
-        joined = join_wrapped(view.data)
-        if joined is not None:
-            found += [_move(_move(match, joined), view) for match in self._search(joined.data)]
-        return merge_matches(found)
+        as_written = self._search(text.data) if text.plain.data != text.data else ()
+        return merge_matches(
+            [*as_written, *text.search(self._search), *text.search_joined(self._search)]
+        )
 
     def _search(self, data: bytes) -> Iterator[Match]:
         for batch in self._batches:
@@ -76,11 +74,6 @@ class KnownSecrets:
         automaton = BytesAhoCorasick([form for form, _ in forms])
         self._batches.append(_Batch(forms, automaton))
         self._fresh = []
-
-
-def _move(match: Match, view: View) -> Match:
-    start, end = view.locate(match.start, match.end)
-    return match._replace(start=start, end=end)
 
 
 def _is_telling(value: bytes) -> bool:

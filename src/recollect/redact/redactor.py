@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from recollect.redact.findings import Finding, Match, merge_matches
+from recollect.redact.plain_view import read_text
 from recollect.redact.policy import (
     DEFAULT_POLICY,
     HOME,
@@ -45,7 +46,7 @@ class Redactor:
 
     def learn(self, text: str) -> None:
         """Remember the secrets of a text, so that they are masked in every other text too."""
-        self._remember(find_masked(_encode(text), self._policy))
+        self._remember(find_masked(read_text(_encode(text)), self._policy))
 
     def redact(self, text: str) -> str:
         """Return a text with a tag in the place of every secret."""
@@ -63,9 +64,10 @@ class Redactor:
         return to_findings(self._find(data), data, output)
 
     def _find(self, data: bytes) -> list[Match]:
-        matches = find_masked(data, self._policy)
+        text = read_text(data)
+        matches = find_masked(text, self._policy)
         self._remember(matches)
-        return merge_matches([*matches, *self._known.find(data)])
+        return merge_matches([*matches, *self._known.find(text)])
 
     def _remember(self, matches: list[Match]) -> None:
         self._known.add(match for match in matches if match.kind not in _PERSONAL)

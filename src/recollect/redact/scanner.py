@@ -8,7 +8,7 @@ count characters otherwise; positions are mapped back at the end.
 import base64
 import binascii
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 from recollect.redact import assignments
@@ -16,7 +16,7 @@ from recollect.redact.context_rules import CONTEXT_RULES
 from recollect.redact.findings import Match, merge_matches
 from recollect.redact.generic_tokens import LONG_WORD, iter_generic
 from recollect.redact.known_values import is_placeholder
-from recollect.redact.plain_view import View, decode_view, join_wrapped
+from recollect.redact.plain_view import Text, read_text
 from recollect.redact.rule import Rule
 from recollect.redact.token_rules import TOKEN_RULES
 
@@ -42,18 +42,17 @@ class _Engine(NamedTuple):
     find_base64: Callable[[bytes], Iterable[Any]]
 
 
-def find_matches(data: bytes, encodings: int = _MAX_ENCODINGS) -> list[Match]:
-    """Return the secrets in bytes, looking into that many layers of base64."""
-    view = decode_view(data)
-    found = [_move(match, view) for match in _iter_matches(view.data, encodings)]
-    found += [_move(match, view) for match in iter_generic(view.data, _load_engine().find_words)]
-    joined = join_wrapped(view.data)
-    if joined is not None:
-        # Nothing generic here: at the end of a line any word may meet any id.
-        found += [
-            _move(_move(match, joined), view) for match in _iter_matches(joined.data, encodings)
-        ]
-    return merge_matches([_snap(match, data) for match in found])
+def find_matches(text: Text, encodings: int = _MAX_ENCODINGS) -> list[Match]:
+    """Return the secrets in a text, looking into that many layers of base64."""
+    engine = _load_engine()
+    run_rules = partial(_iter_matches, engine, encodings)
+    found = [
+        *text.search(run_rules),
+        # Not in wrapped lines: at the end of a line any word may meet any id.
+        *text.search(lambda data: iter_generic(data, engine.find_words)),
+        *text.search_joined(run_rules),
+    ]
+    return merge_matches([_snap(match, text.data) for match in found])
 
 
 def make_locator(data: bytes, *, is_ascii: bool) -> Callable[[int], int]:
@@ -83,13 +82,7 @@ def _snap(match: Match, data: bytes) -> Match:
     return match._replace(start=start, end=end)
 
 
-def _move(match: Match, view: View) -> Match:
-    start, end = view.locate(match.start, match.end)
-    return match._replace(start=start, end=end)
-
-
-def _iter_matches(data: bytes, encodings: int) -> Iterator[Match]:
-    engine = _load_engine()
+def _iter_matches(engine: _Engine, encodings: int, data: bytes) -> Iterator[Match]:
     for number, start, _ in engine.find_keywords(data.lower()):
         for detect in engine.detectors[number]:
             match = detect(data, start)
@@ -113,7 +106,7 @@ def _scan_base64(data: bytes, start: int, end: int, encodings: int) -> Iterator[
     decoded = _decode_base64(data[start:end])
     if not _is_text(decoded):
         return
-    for inner in find_matches(decoded, encodings):
+    for inner in find_matches(read_text(decoded), encodings):
         inner_start = start + inner.start // 3 * 4
         inner_end = min(start + -(-inner.end // 3) * 4, end)
         yield inner._replace(start=inner_start, end=inner_end)
