@@ -103,6 +103,8 @@ PRINTED_BY = {
     "run": "run PROMPT --json-lines",
     "usage explain": "usage explain TARGET --json",
     "config": "config show --json",
+    "bundle": "bundle SESSION -o FILE --json",
+    "import": "import FILE --json",
     "archive restore": "archive restore SESSION --json",
     "archive removal": "archive forget SESSION --json",
 }

@@ -48,6 +48,8 @@ PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
     "recollect.archive-verify/1": (("archive", "verify", "--deep"),),
     "recollect.archive-restore/1": (("archive", "restore", SESSION, "--to", "{folder}"),),
     "recollect.archive-removal/1": (("archive", "forget", SESSION, "--yes"),),
+    "recollect.bundle/1": (("bundle", SESSION, "-o", "{folder}/tide.recollect"),),
+    "recollect.import/1": (("import", "{bundle}", "--to", "{folder}"),),
     "recollect.statusline/1": (("statusline", "--no-sync"),),
     "recollect.config/1": (("config", "show"),),
 }
@@ -75,9 +77,11 @@ def printed(run_recollect: RunRecollect, tmp_path: Path, monkeypatch: pytest.Mon
 
     for setup in (("enable", "--yes"), ("sync",)):
         run_at(run_recollect, 80, "archive", *setup)
+    bundle = tmp_path / "made.recollect"
+    run_at(run_recollect, 80, "bundle", SESSION, "-o", str(bundle))
 
     def run(*arguments: str) -> list[Any]:
-        words = [word.replace("{folder}", str(tmp_path / "made")) for word in arguments]
+        words = [word.format(folder=tmp_path / "made", bundle=bundle) for word in arguments]
         if LINES in words:
             return [*map(json.loads, run_at(run_recollect, 80, *words).stdout.splitlines())]
         return [json.loads(run_at(run_recollect, 80, *words, "--json").stdout)]

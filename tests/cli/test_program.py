@@ -6,7 +6,7 @@ from importlib import import_module
 import click
 import pytest
 
-from recollect.cli.program import COMMANDS
+from recollect.cli.program import COMMANDS, find_module
 from tests.cli.demo_home import GOLDEN
 from tests.process import Finished, RunRecollect, run_python
 from tools.command_pages import list_pages
@@ -68,7 +68,7 @@ def test_help_and_version_load_no_command(argument: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_table_tells_what_the_commands_tell(name: str) -> None:
     """A command's line in the list is the first line of its own help, and it has its own name."""
-    command = import_module(f"recollect.cli.commands.{name}").command
+    command = import_module(find_module(name)).command
     assert (command.name, command.help.splitlines()[0]) == (name, COMMANDS[name])
 
 
@@ -77,7 +77,7 @@ def test_every_command_and_option_is_explained(run_recollect: RunRecollect, name
     """Each command answers `-h`, and each of its options says what it does."""
     result = run_recollect(name, "-h")
     assert (result.code, result.stderr) == (0, "")
-    command = import_module(f"recollect.cli.commands.{name}").command
+    command = import_module(find_module(name)).command
     options = [option for option in command.params if isinstance(option, click.Option)]
     assert [option.name for option in options if not option.help] == []
 

@@ -8,6 +8,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from recollect.archive.bundles import (
+    FREE_BYTES,
+    MAX_BYTES,
+    MAX_FILES,
+    MAX_RATIO,
+    BundledFile,
+    BundledSession,
+    BundleManifest,
+)
 from recollect.archive.manifests import FileKind, FileVersion, Header
 from tests.archive.trees import LINE, TRANSCRIPT, Pond
 
@@ -75,10 +84,23 @@ def test_every_field_is_documented() -> None:
     """The tables have the fields of a header and of a version, all of them and in their order."""
     section = PAGE[PAGE.index("## The format") : PAGE.index("### Restoring")]
     documented = re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE)
-    fields = [
-        info.encode_name
-        for struct in (Header, FileVersion)
-        for info in msgspec.structs.fields(struct)
-    ]
-    assert documented == fields
+    assert documented == [*list_fields(Header), *list_fields(FileVersion)]
     assert [kind.value for kind in FileKind if f"`{kind.value}`" not in section] == []
+
+
+def test_bundles_are_documented() -> None:
+    """Fields and limits are those of the code."""
+    section = PAGE[PAGE.index("## Bundles") :]
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", section, flags=re.MULTILINE)
+    assert [name for name, _ in rows] == list_fields(BundleManifest)
+    nested = {name: re.findall(r"`(\w+)`", meaning) for name, meaning in rows}
+    assert nested["sessions"] == list_fields(BundledSession)
+    assert nested["files"] == list_fields(BundledFile)
+    limits = f"{MAX_FILES:,} files,\nmore than {MAX_BYTES >> 30} GB"
+    assert limits in section
+    assert f"{FREE_BYTES >> 20} MB and {MAX_RATIO:,} times" in section
+
+
+def list_fields(struct: type[msgspec.Struct]) -> list[str]:
+    """Return the names that a struct has in JSON."""
+    return [info.encode_name for info in msgspec.structs.fields(struct)]

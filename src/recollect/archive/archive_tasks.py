@@ -8,7 +8,7 @@ from msgspec import structs
 
 from recollect.archive.archive import Archive, ArchiveSettings
 from recollect.archive.archive_sync import count_changed, sync_archive
-from recollect.archive.manifests import FileKind, parse_taken
+from recollect.archive.manifests import FileKind, encode_path, parse_taken
 from recollect.archive.restoring import Target
 from recollect.archive.session_copies import (
     ArchivedSession,
@@ -132,7 +132,7 @@ def run_restore(
 
 def list_written(targets: Iterable[Target]) -> list[WrittenFile]:
     """Describe what became of each file."""
-    return [WrittenFile("/".join(each.parts), each.outcome.value) for each in targets]
+    return [WrittenFile(encode_path(each.parts), each.outcome.value) for each in targets]
 
 
 def forget_session(archive: Archive, ref: str, *, dry_run: bool) -> ArchiveRemoval:

@@ -6,6 +6,7 @@ trained dictionary makes whole sessions larger, and losing it would lose everyth
 """
 
 import sys
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Final
 
@@ -63,3 +64,68 @@ def decompress(stored: bytes, limit: int) -> bytes:
 def hash_bytes(data: bytes) -> str:
     """Return the SHA-256 as text."""
     return sha256(data).hexdigest()
+
+
+class FrameReader:
+    """Reads the content of consecutive frames, never more of it at once than it is asked for."""
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read = read
+        self._decoder = zstd.ZstdDecompressor(options=_MAX_WINDOW)
+        self._rest = b""
+        self._content = b""
+        self._is_inside = False
+
+    def read_line(self, limit: int) -> bytes:
+        """Return the bytes up to the first line break; raise UnreadableInput beyond `limit`."""
+        line = bytearray()
+        while True:
+            part = self._take(min(_STEP, limit + 1 - len(line)))
+            head, found, rest = part.partition(b"\n")
+            line += head
+            if found:
+                self._content = rest + self._content
+                return bytes(line)
+            if not part or len(line) > limit:
+                raise UnreadableInput(f"The first line is cut short or over {limit:,} bytes.")
+
+    def iter_bytes(self, count: int) -> Iterator[bytes]:
+        """Yield the next `count` bytes; raise UnreadableInput if there are fewer."""
+        while count:
+            part = self._take(min(_STEP, count))
+            if not part:
+                raise UnreadableInput("The file is cut short.")
+            count -= len(part)
+            yield part
+
+    def require_end(self) -> None:
+        """Raise UnreadableInput if anything follows."""
+        if self._take(1):
+            raise UnreadableInput("The file is longer than it should be.")
+
+    def _take(self, limit: int) -> bytes:
+        """Return up to `limit` bytes of content, nothing at the end."""
+        while not self._content:
+            if self._decoder.eof:
+                self._rest, self._is_inside = self._decoder.unused_data, False
+                self._decoder = zstd.ZstdDecompressor(options=_MAX_WINDOW)
+            if self._decoder.needs_input and not self._rest:
+                self._rest = self._read(_STEP)
+                if not self._rest:
+                    self._require_whole_frame()
+                    return b""
+            self._content = self._decode(limit)
+            self._is_inside = True
+        part, self._content = self._content[:limit], self._content[limit:]
+        return part
+
+    def _require_whole_frame(self) -> None:
+        if self._is_inside:
+            raise UnreadableInput("The file is cut short.")
+
+    def _decode(self, limit: int) -> bytes:
+        data, self._rest = self._rest, b""
+        try:
+            return self._decoder.decompress(data, limit)
+        except zstd.ZstdError as error:
+            raise UnreadableInput(f"A compressed block is damaged: {error}.") from error

@@ -112,7 +112,7 @@ def explain_failures(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in _FULL:
             raise ArchiveFailure(
-                f"No space left to write {path}. Everything archived so far is intact: free some "
+                f"No space left to write {path}. What was written before is intact: free some "
                 "space and run the command again."
             ) from error
         raise ArchiveFailure(

@@ -155,7 +155,7 @@ def _publish(temporary: Path, target: Path) -> None:
     try:
         os.link(temporary, target)
     except FileExistsError as error:
-        raise UsageError(f"{target} has appeared meanwhile and is left alone.") from error
+        raise UsageError(f"{target} exists already and is left alone.") from error
     except OSError:
         # A file system without hard links; there is a moment in which another may be replaced.
         if target.exists():

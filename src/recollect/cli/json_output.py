@@ -32,6 +32,8 @@ DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.archive-verify/1": "recollect.documents.archive_reports:ArchiveVerification",
     "recollect.archive-restore/1": "recollect.documents.archive_reports:ArchiveRestore",
     "recollect.archive-removal/1": "recollect.documents.archive_reports:ArchiveRemoval",
+    "recollect.bundle/1": "recollect.documents.archive_reports:BundleReport",
+    "recollect.import/1": "recollect.documents.archive_reports:ImportReport",
     "recollect.statusline/1": "recollect.cli.statusline_document:StatuslineDocument",
     "recollect.config/1": "recollect.cli.commands.config:ConfigDocument",
 }

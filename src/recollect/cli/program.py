@@ -59,6 +59,8 @@ COMMANDS = {
     "open": "Print a session's link in the web app.",
     "serve": "Browse, search and follow sessions in the browser.",
     "archive": "Keep sessions that Claude Code would delete.",
+    "bundle": "Pack sessions into one file for another machine or person.",
+    "import": "Unpack the sessions of a bundle.",
     "doctor": "Check transcripts for damage, unknown data and pending deletion.",
     "index": "Update the index, or show its status.",
     "statusline": "Print one line for Claude Code's status line.",
@@ -66,7 +68,12 @@ COMMANDS = {
     "demo": "Try any command on sample sessions.",
     "completion": "Print a shell completion script.",
 }
-"""Each command, which is also the name of its module in `commands`, and its help line."""
+"""Each command and its help line."""
+
+
+def find_module(command: str) -> str:
+    """Return the module of a command; `import` cannot be the name of one."""
+    return f"recollect.cli.commands.{'import_bundle' if command == 'import' else command}"
 
 
 class LazyGroup(click.Group):
@@ -80,7 +87,7 @@ class LazyGroup(click.Group):
         """Import the command of that name; None if there is none."""
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"recollect.cli.commands.{cmd_name}").command
+        command = import_module(find_module(cmd_name)).command
         return command if isinstance(command, click.Command) else None
 
     def resolve_command(

@@ -52,6 +52,11 @@ def find_cwd(path: Path) -> str | None:
     return _find(path, lambda link: link.cwd)
 
 
+def find_slug(path: Path) -> str | None:
+    """The first slug that the transcript at `path` records, which names the session's plan."""
+    return _find(path, lambda link: link.slug)
+
+
 def find_session_id(path: Path) -> str | None:
     """The first session id that the transcript at `path` records: a subagent has its parent's."""
     return _find(path, lambda link: link.session_id)

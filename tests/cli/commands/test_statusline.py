@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.program import COMMANDS
+from recollect.cli.program import COMMANDS, find_module
 from recollect.cli.statusline_setup import PAUSE_SECONDS, STAMP_NAME, start_sync
 from recollect.store.data_directory import INDEX_NAME
 from tests.cli.demo_home import make_demo_home, run_at
@@ -193,7 +193,7 @@ def test_a_line_loads_little(data: Path) -> None:
     result = run_python("-X", "importtime", "-m", "recollect", "statusline", input=MODEL)
     loaded = set(re.findall(r"^import time:.*\| +(\S+)$", result.stderr, flags=re.MULTILINE))
     assert "recollect.cli.statusline" in loaded
-    others = {f"recollect.cli.commands.{name}" for name in COMMANDS}
+    others = {find_module(name) for name in COMMANDS}
     assert loaded & (HEAVY | others) == set()
 
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
 import click
 
@@ -13,6 +13,7 @@ from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.progress import progress_line
 from recollect.cli.tables import count_columns
+from recollect.cli.write_targets import TargetOptions, choose_target, keeps_times, target_options
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.locations import resolve_roots
 
@@ -199,25 +200,14 @@ def verify(*, deep: bool, as_json: bool) -> int:
 @command.command("restore")
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...")
 @click.option("--all", "everything", is_flag=True, help="Restore everything in the archive.")
-@click.option(
-    "--to", "target", metavar="DIR", type=click.Path(path_type=Path), help="Restore into DIR."
-)
-@click.option(
-    "--into-claude-dir",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Restore into this Claude directory, so that Claude Code can resume the session.",
-)
-@click.option("--keep-times", is_flag=True, help="Keep old times in a Claude directory too.")
+@target_options
 @json_option
 def restore(
     sessions: tuple[str, ...],
     *,
     everything: bool,
-    target: Path | None,
-    into_claude_dir: Path | None,
-    keep_times: bool,
     as_json: bool,
+    **options: Unpack[TargetOptions],
 ) -> int:
     """Restore archived sessions: the same bytes, permissions and times.
 
@@ -237,10 +227,8 @@ def restore(
 
     if bool(sessions) == everything:
         raise UsageError("Name the sessions to restore, or use --all.")
-    base = choose_target(target, into_claude_dir, Path(RESTORED))
-    document = run_restore(
-        open_existing(), sessions, base, keep_times=keep_times or into_claude_dir is None
-    )
+    base = choose_target(options, RESTORED)
+    document = run_restore(open_existing(), sessions, base, keep_times=keeps_times(options))
     lines = iter_written(document.files, document.directory, dry_run=False)
     _print(document, lines, as_json=as_json)
     return 0
@@ -322,25 +310,6 @@ def open_existing() -> Archive:
             f"There is no archive in {archive.directory}. Run `recollect archive enable` first."
         )
     return archive
-
-
-def choose_target(target: Path | None, into_claude_dir: Path | None, default: Path) -> Path:
-    """Return where to write; a Claude directory only if it was named as one."""
-    if target and into_claude_dir:
-        raise UsageError("Use only one of --to and --into-claude-dir.")
-    if into_claude_dir:
-        return resolve_roots([into_claude_dir])[0]
-    base = (target or default).absolute()
-    try:
-        roots = resolve_roots()
-    except NothingFound:
-        return base
-    for root in roots:
-        if base.resolve().is_relative_to(root.resolve()):
-            raise UsageError(
-                f"{base} belongs to Claude Code. To write there, use --into-claude-dir {root}."
-            )
-    return base
 
 
 def _ask_for_consent(archive: Archive, roots: Iterable[Path], *, yes: bool) -> None:

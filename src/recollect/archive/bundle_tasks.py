@@ -1,0 +1,215 @@
+"""Packing sessions into a bundle, and placing the sessions of a bundle.
+
+Packing reads every file twice, since the manifest comes first and has the hashes. Placing reads the
+bundle twice as well: nothing is written before all of it has been checked.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from msgspec import structs
+
+from recollect.archive.archive_tasks import list_written
+from recollect.archive.bundles import (
+    BundledFile,
+    BundledSession,
+    BundleManifest,
+    OpenBundle,
+    iter_bundle,
+    iter_files,
+    open_bundle,
+)
+from recollect.archive.claude_files import ClaudeFile, list_claude_files
+from recollect.archive.manifests import FileKind, decode_path
+from recollect.archive.restoring import (
+    Outcome,
+    Target,
+    find_target,
+    parse_foreign,
+    refuse_conflicts,
+    write_new,
+)
+from recollect.documents.archive_reports import BundleReport, ImportReport
+from recollect.errors import UnreadableInput, UsageError
+from recollect.library.transcript_ends import find_cwd, find_session_id, find_slug
+from recollect.locations import Transcript, TranscriptKind, encode_project_path, find_root_of
+from recollect.locations.transcript_files import name_of
+from recollect.sources.safe_files import open_file
+
+_CHUNK: Final = 1 << 20
+_PRIVATE: Final = "600"
+
+
+class _Packed(NamedTuple):
+    file: str
+    entry: BundledFile
+
+
+class _OwnFile(NamedTuple):
+    """A bundle as a file that is written: for its owner only."""
+
+    path: str
+    size: int = 0
+    mtime_ns: int = 0
+    mode: str = _PRIVATE
+
+
+def make_bundle(transcripts: Sequence[Transcript], output: Path) -> BundleReport:
+    """Write sessions with all that belongs to them to a new file."""
+    packed, sessions = list[_Packed](), list[BundledSession]()
+    for transcript in transcripts:
+        session = describe_session(transcript)
+        if session in sessions:
+            continue
+        sessions.append(session)
+        packed += [_pack(file, session.id) for file in list_session_files(transcript)]
+    manifest = BundleManifest(
+        created=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        sessions=tuple(sessions),
+        files=tuple(each.entry for each in packed),
+    )
+    data = iter_bundle(manifest, map(_iter_packed, packed))
+    write_new(output, data, _OwnFile(str(output)), keep_time=False)
+    with open_file(output) as written:
+        size = written.find_status().st_size
+    return BundleReport(
+        path=str(output),
+        sessions=[each.id for each in sessions],
+        files=len(packed),
+        bytes=sum(each.entry.size for each in packed),
+        stored_bytes=size,
+    )
+
+
+def describe_session(transcript: Transcript) -> BundledSession:
+    """Return what a bundle says about a session."""
+    if find_root_of(transcript) is None or transcript.kind is not TranscriptKind.SESSION:
+        raise UsageError(f"{transcript.file} is not a session in a Claude directory. Name one.")
+    return BundledSession(
+        id=name_of(transcript), project=transcript.project, cwd=find_cwd(transcript.path)
+    )
+
+
+def list_session_files(transcript: Transcript) -> list[ClaudeFile]:
+    """Return the transcript of a session and all other files that belong to it."""
+    root, session = find_root_of(transcript), name_of(transcript)
+    files = list_claude_files(root).found if root else []
+    slug = find_slug(transcript.path)
+    return [each for each in files if _belongs(each, transcript, session, slug)]
+
+
+def _belongs(file: ClaudeFile, transcript: Transcript, session: str, slug: str | None) -> bool:
+    tree, *names = file.path.split("/")
+    if file.kind is FileKind.PLAN:
+        return slug is not None and names == [f"{slug}.md"]
+    # The same session may be in two projects, as a copy.
+    if tree == "projects" and names[0] != transcript.project:
+        return False
+    if file.session is None and file.kind is FileKind.SUBAGENT:
+        return find_session_id(Path(file.file)) == session
+    return file.session == session
+
+
+def _pack(file: ClaudeFile, session: str) -> _Packed:
+    parse_foreign(file.path)
+    digest, size = sha256(), 0
+    with open_file(file.file) as opened:
+        status = opened.find_status()
+        while chunk := opened.read(_CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+    entry = BundledFile(
+        path=file.path,
+        session=session,
+        kind=file.kind,
+        size=size,
+        mtime_ns=status.st_mtime_ns,
+        mode=_PRIVATE,
+        sha256=digest.hexdigest(),
+    )
+    return _Packed(file.file, entry)
+
+
+def _iter_packed(packed: _Packed) -> Iterator[bytes]:
+    """Yield the bytes that were hashed; more may have been appended since."""
+    digest, left = sha256(), packed.entry.size
+    with open_file(packed.file) as opened:
+        while left and (chunk := opened.read(min(_CHUNK, left))):
+            digest.update(chunk)
+            left -= len(chunk)
+            yield chunk
+    if digest.hexdigest() != packed.entry.sha256:
+        raise UnreadableInput(f"{packed.file} was changed while it was packed. Try again.")
+
+
+def import_bundle(
+    path: Path, base: Path, mapping: Mapping[str, str], *, dry_run: bool, keep_times: bool
+) -> ImportReport:
+    """Check a bundle, then write its files below `base`, in the projects that `mapping` says."""
+    with _open(path) as bundle:
+        projects = map_projects(bundle.manifest.sessions, mapping)
+        targets = [_check(base, projects, file, data) for file, data in iter_files(bundle)]
+        refuse_conflicts(targets)
+        sessions = [session.id for session in bundle.manifest.sessions]
+    if not dry_run:
+        with _open(path) as bundle:
+            for target, (file, data) in zip(targets, iter_files(bundle), strict=True):
+                if target.outcome is Outcome.RESTORED:
+                    private = structs.replace(file, mode=_PRIVATE)
+                    write_new(target.path, data, private, keep_time=keep_times)
+                deque(data, maxlen=0)
+    return ImportReport(
+        is_dry_run=dry_run, directory=str(base), sessions=sessions, files=list_written(targets)
+    )
+
+
+def map_projects(
+    sessions: Sequence[BundledSession], mapping: Mapping[str, str]
+) -> dict[tuple[str, str], str]:
+    """Return the project directory that each session gets, by its id and its present one."""
+    projects = {(each.id, each.project): each.project for each in sessions}
+    for old, new in mapping.items():
+        moved = {
+            (each.id, each.project): encode_project_path(place)
+            for each in sessions
+            if each.cwd is not None and (place := _move(each.cwd, old, new)) is not None
+        }
+        if not moved:
+            raise UsageError(f"No session of the bundle worked in {old}. Check --map.")
+        projects.update(moved)
+    return projects
+
+
+def _move(cwd: str, old: str, new: str) -> str | None:
+    """Return where a directory is after the move of one that it is, or is in."""
+    old = old.rstrip("/\\")
+    if cwd == old or cwd.startswith((f"{old}/", f"{old}\\")):
+        return new.rstrip("/\\") + cwd[len(old) :]
+    return None
+
+
+def _check(
+    base: Path,
+    projects: Mapping[tuple[str, str], str],
+    file: BundledFile,
+    content: Iterator[bytes],
+) -> Target:
+    """Find out where a file goes; reads all of its content, which compares its hash."""
+    tree, *rest = parse_foreign(file.path)
+    if tree == "projects":
+        project = projects[file.session, file.path.split("/")[1]]
+        rest[0] = decode_path(project)[0]
+    target = find_target(base, (tree, *rest), content)
+    deque(content, maxlen=0)
+    return target
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[OpenBundle]:
+    with open_file(path, resolve=True) as file:
+        yield open_bundle(file, file.find_status().st_size)

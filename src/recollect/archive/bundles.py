@@ -1,0 +1,173 @@
+"""Bundles: sessions with everything that belongs to them in one file, to be handed to others.
+
+A bundle is a sequence of zstd frames: a skippable one that says what the file is, one with the
+manifest, which is a line of JSON, and then the content of all files, one after the other. So
+`zstd -dc` prints the manifest followed by all bytes (docs/archive.md).
+
+Whoever sends a bundle may be hostile. Nothing is believed: sizes are limited before memory or disk
+is used, names must be those of files that Claude Code writes, and every file is compared with its
+SHA-256. Nothing is unpacked by a library that does whatever an archive says.
+"""
+
+import re
+import stat
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from recollect.archive.compressed import FrameReader, compress
+from recollect.archive.manifests import FileKind
+from recollect.archive.object_store import MAX_CONTENT
+from recollect.archive.restoring import parse_foreign, parse_mode
+from recollect.errors import UnreadableInput
+from recollect.sources.source import SourceFile
+
+FORMAT: Final = "recollect-bundle/1"
+SUFFIX: Final = ".recollect"
+MAX_MANIFEST: Final = 16 * 2**20
+MAX_FILES: Final = 20_000
+MAX_BYTES: Final = 16 * 2**30
+MAX_RATIO: Final = 1000
+"""How much larger than the bundle its content may be; transcripts compress 5 to 20 times."""
+
+FREE_BYTES: Final = 64 * 2**20
+"""Content of this size is accepted whatever the ratio."""
+
+_SKIPPABLE: Final = 0x184D2A50
+_MARK: Final = struct.pack("<II", _SKIPPABLE, len(FORMAT)) + FORMAT.encode()
+_SHA256: Final = re.compile("[0-9a-f]{64}")
+_MAX_TIME: Final = 4_102_444_800 * 10**9
+"""The year 2100, which every file system can store."""
+
+
+class BundledFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file in a bundle."""
+
+    path: str
+    session: str
+    kind: FileKind
+    size: int
+    mtime_ns: int
+    mode: str
+    sha256: str
+
+
+class BundledSession(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A session in a bundle."""
+
+    id: str
+    project: str
+    """The name of its project's directory."""
+    cwd: str | None
+    """The directory that it worked in, which names that of the project."""
+
+
+class BundleManifest(Struct, frozen=True, kw_only=True):
+    """The first line of a bundle."""
+
+    format: str = FORMAT
+    created: str
+    sessions: tuple[BundledSession, ...]
+    redaction: msgspec.Raw | None = None
+    """Reserved for a report about what was redacted; null as long as nothing is."""
+    files: tuple[BundledFile, ...]
+
+
+class OpenBundle(NamedTuple):
+    """A bundle whose manifest has been checked; its content follows in the frames."""
+
+    manifest: BundleManifest
+    frames: FrameReader
+
+
+def iter_bundle(manifest: BundleManifest, contents: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
+    """Yield the bytes of a bundle; `contents` are those of the files, in order."""
+    yield _MARK
+    yield compress(msgspec.json.encode(manifest) + b"\n")
+    pending = bytearray()
+    for content in contents:
+        for part in content:
+            pending += part
+            while len(pending) >= MAX_CONTENT:
+                yield compress(pending[:MAX_CONTENT])
+                del pending[:MAX_CONTENT]
+    if pending:
+        yield compress(pending)
+
+
+def open_bundle(file: SourceFile, size: int) -> OpenBundle:
+    """Read and check the manifest of a bundle; raise UnreadableInput if anything is wrong."""
+    if file.read(len(_MARK)) != _MARK:
+        raise UnreadableInput("This is not a bundle: its first bytes are different.")
+    frames = FrameReader(file.read)
+    line = frames.read_line(MAX_MANIFEST)
+    try:
+        manifest = msgspec.json.decode(line, type=BundleManifest)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UnreadableInput(f"The manifest of the bundle is invalid: {error}") from error
+    check_manifest(manifest, size)
+    return OpenBundle(manifest, frames)
+
+
+def check_manifest(manifest: BundleManifest, size: int) -> None:
+    """Raise UnreadableInput unless everything in a manifest is as it should be."""
+    if manifest.format != FORMAT:
+        raise UnreadableInput(f"The bundle has the unknown format {manifest.format!r}.")
+    if not manifest.files or len(manifest.files) > MAX_FILES:
+        raise UnreadableInput(
+            f"The bundle lists {len(manifest.files):,} files; 1 to {MAX_FILES:,} are allowed."
+        )
+    known = {session.id: session.project for session in manifest.sessions}
+    for file in manifest.files:
+        _check_file(file, known)
+    total = sum(file.size for file in manifest.files)
+    if total > MAX_BYTES or total > max(size * MAX_RATIO, FREE_BYTES):
+        raise UnreadableInput(
+            f"The bundle claims to contain {total:,} bytes, which is more than is allowed for a "
+            f"file of {size:,} bytes."
+        )
+    _check_names(manifest.files)
+
+
+def iter_files(bundle: OpenBundle) -> Iterator[tuple[BundledFile, Iterator[bytes]]]:
+    """Yield each file with its content, which has to be consumed before the next one."""
+    for file in bundle.manifest.files:
+        yield file, _iter_content(bundle.frames, file)
+    bundle.frames.require_end()
+
+
+def _iter_content(frames: FrameReader, file: BundledFile) -> Iterator[bytes]:
+    digest = sha256()
+    for part in frames.iter_bytes(file.size):
+        digest.update(part)
+        yield part
+    if digest.hexdigest() != file.sha256:
+        raise UnreadableInput(f"{file.path!r} in the bundle is damaged: its SHA-256 differs.")
+
+
+def _check_file(file: BundledFile, projects: dict[str, str]) -> None:
+    parts = parse_foreign(file.path)
+    mode = parse_mode(file.mode)
+    if file.kind is FileKind.HISTORY or file.session not in projects:
+        raise UnreadableInput(f"{file.path!r} does not belong to a session of the bundle.")
+    if parts[0] == "projects" and file.path.split("/")[1] != projects[file.session]:
+        raise UnreadableInput(f"{file.path!r} is not in the directory of its session's project.")
+    is_sane = 0 <= file.size <= MAX_BYTES and 0 <= file.mtime_ns <= _MAX_TIME
+    if not is_sane or _SHA256.fullmatch(file.sha256) is None:
+        raise UnreadableInput(f"The entry of {file.path!r} in the bundle is invalid.")
+    if mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH):
+        raise UnreadableInput(f"{file.path!r} in the bundle claims to be a program.")
+
+
+def _check_names(files: Sequence[BundledFile]) -> None:
+    """Refuse names that are the same on some disk, and files that are directories of others."""
+    names = [tuple(part.casefold() for part in parse_foreign(file.path)) for file in files]
+    if len(set(names)) != len(names):
+        raise UnreadableInput("Two files of the bundle have the same name.")
+    above = {name[:depth] for name in names for depth in range(1, len(name))}
+    if not above.isdisjoint(names):
+        raise UnreadableInput("A file of the bundle is also a directory.")

@@ -1,0 +1,65 @@
+"""Where commands that write sessions write them: a Claude directory only if it is named as one."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypedDict, TypeVar
+
+import click
+
+from recollect.errors import NothingFound, UsageError
+from recollect.locations import resolve_roots
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS: Final = (
+    click.option(
+        "--to", "target", metavar="DIR", type=click.Path(path_type=Path), help="Write to DIR."
+    ),
+    click.option(
+        "--into-claude-dir",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        help="Write to this Claude directory, so that Claude Code can resume the session.",
+    ),
+    click.option("--keep-times", is_flag=True, help="Keep old times in a Claude directory too."),
+)
+
+
+class TargetOptions(TypedDict):
+    """The values of these options."""
+
+    target: Path | None
+    into_claude_dir: Path | None
+    keep_times: bool
+
+
+def keeps_times(options: TargetOptions) -> bool:
+    """Whether files get their old times; Claude Code would delete them in its own directory."""
+    return options["keep_times"] or options["into_claude_dir"] is None
+
+
+def target_options(function: F) -> F:
+    """Add the options of `choose_target`, and `--keep-times`."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def choose_target(options: TargetOptions, default: str) -> Path:
+    """Return where to write; a Claude directory only if it was named as one."""
+    target, claude_dir = options["target"], options["into_claude_dir"]
+    if target and claude_dir:
+        raise UsageError("Use only one of --to and --into-claude-dir.")
+    if claude_dir:
+        return resolve_roots([claude_dir])[0]
+    base = Path(target or default).absolute()
+    try:
+        roots = resolve_roots()
+    except NothingFound:
+        return base
+    for root in roots:
+        if base.resolve().is_relative_to(root.resolve()):
+            raise UsageError(
+                f"{base} belongs to Claude Code. To write there, use --into-claude-dir {root}."
+            )
+    return base
