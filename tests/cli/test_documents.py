@@ -21,7 +21,7 @@ LINES = "--json-lines"
 PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
     "recollect.list/2": (("list", "-n", "0"), ("list", "--tree")),
     "recollect.show/2": (("show", SESSION), ("show", "7aa5fa93", "--subagents")),
-    "recollect.event/1": (
+    "recollect.event/2": (
         ("follow", SESSION, "--until", "idle", LINES),
         ("follow", "7aa5fa93", "--until", "end", "--poll", LINES),
     ),

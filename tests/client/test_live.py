@@ -58,7 +58,7 @@ def test_follow_shows_a_compaction(theatre: Theatre, version: str) -> None:
 def test_follow_tells_each_record_once_and_the_end(theatre: Theatre, version: str) -> None:
     """The events are the lines of the file, in order; of an old client the end is not known."""
     with theatre.follow("--all", "--json-lines") as follower:
-        follower.wait_for('"level"')
+        follower.wait_for('"caught_up"')
         # One that takes a while: who comes and goes between two looks was never seen.
         theatre.ask("play:slow_tool")
         follower.wait_for(texts("slow_tool")[-1])

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
-from recollect.web.api.event_stream import EVENTS, EventName
+from recollect.documents.events import EventName
+from recollect.web.api.event_stream import EVENTS
 from recollect.web.openapi import describe_api
 from recollect.web.pages.routes import PAGES
 from tests.web.addresses import fill_path, list_routes
@@ -35,7 +36,7 @@ def test_every_event_is_documented() -> None:
     page = (DOCS / "api.md").read_text(encoding="utf-8").partition("## Events")[2]
     tables = page.partition("## Errors")[0]
     listed = re.findall(r"^\| `([^`]*)` \|", tables, flags=re.MULTILINE)
-    assert listed == list(EVENTS) == list(get_args(EventName))
+    assert listed == list(EVENTS) == ["sessions", "reload", *get_args(EventName)]
 
 
 def test_the_stream_of_events_is_described() -> None:
@@ -43,6 +44,7 @@ def test_the_stream_of_events_is_described() -> None:
     assert [(each["in"], each["name"]) for each in STREAM["parameters"]] == [
         ("query", "session"),
         ("query", "last_id"),
+        ("query", "records"),
         ("header", "Last-Event-ID"),
     ]
     assert list(STREAM["responses"]) == ["200", "401", "404", "422", "503"]

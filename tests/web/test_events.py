@@ -93,7 +93,7 @@ def test_appended_records_are_told_once(tmp_path: Path) -> None:
     with run_server(tmp_path, root) as server:
         server.get("/api/history/sessions")
         with listen(server, f"?session={SESSION}") as response:
-            next_event(response, "standing")
+            next_event(response, "caught_up")
             append(root, "first")
             heard = next_event(response, "appended")
             assert heard["data"]["uuid"] == "first"
@@ -114,7 +114,7 @@ def test_events_resume_after_a_restart(tmp_path: Path) -> None:
     with run_server(tmp_path / "one", root) as server:
         server.get("/api/history/sessions")
         with listen(server, f"?session={SESSION}") as response:
-            next_event(response, "standing")
+            next_event(response, "caught_up")
             append(root, "before")
             heard = next_event(response, "appended")
     append(root, "between")

@@ -15,7 +15,7 @@ import msgspec
 DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.list/2": "recollect.cli.list_text:ListDocument",
     "recollect.show/2": "recollect.cli.show_document:ShowDocument",
-    "recollect.event/1": "recollect.cli.follow_events:EventDocument",
+    "recollect.event/2": "recollect.documents.events:EventDocument",
     "recollect.files/2": "recollect.documents.file_changes:FilesDocument",
     "recollect.tools/1": "recollect.documents.tool_report:ToolsDocument",
     "recollect.run/1": "recollect.cli.run_text:RunDocument",

@@ -23,6 +23,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from recollect.documents.events import SessionChange
 from recollect.documents.session_listing import LiveProcess, SessionListing
 from recollect.errors import NothingFound
 from recollect.health.retention import Retention
@@ -207,19 +208,6 @@ def _moves(update: Update) -> bool:
 
 
 KEPT: Final = 500
-
-
-class SessionChange(Struct, frozen=True, kw_only=True):
-    """Sessions that have changed, in one update."""
-
-    number: int
-    sessions: tuple[str, ...]
-    """Ids of those that are new or have changed."""
-    gone: tuple[str, ...] = ()
-    """Paths of transcripts that are no longer there."""
-    live: dict[str, str | None] | None = None
-    """What the clients do that run now, by session; None when that is as before."""
-    is_searchable: bool | None = None
 
 
 class ChangeFeed:

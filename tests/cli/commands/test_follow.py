@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from recollect.cli.follow_events import EventDocument, make_environment, make_notification
+from recollect.cli.trigger_actions import make_environment, make_notification
+from recollect.documents.events import EventDocument
 from recollect.live.triggers import FiredTrigger
 from tests.library.claude_root import (
     FIRST,
@@ -174,11 +175,11 @@ def test_json_lines_are_the_documented_events(root: ClaudeRoot, followers: list[
     followers.append(follower)
     events = follower.read_events("ended")
     assert [event["event"] for event in events] == [
-        "found", "watching", *["appended"] * 7, "level", "status", "ended",
+        "found", "watching", *["appended"] * 7, "caught_up", "status", "ended",
     ]  # fmt: skip
     known = set(EventDocument.__struct_fields__)
     assert [set(event) - known for event in events] == [set()] * len(events)
-    assert {event["schema"] for event in events} == {"recollect.event/1"}
+    assert {event["schema"] for event in events} == {"recollect.event/2"}
     records = [event["record"] for event in events if event["event"] == "appended"]
     path = root.path / "projects" / PROJECT / f"{FIRST}.jsonl"
     assert records == [json.loads(line) for line in path.read_bytes().splitlines()]
@@ -194,7 +195,10 @@ def test_all_sessions(root: ClaudeRoot, followers: list[Follower]) -> None:
     """Nothing old is told; a new session is, whatever its project; polling says so."""
     follower = Follower("--all", "--poll", "--claude-dir", str(root.path), "--json-lines")
     followers.append(follower)
-    assert [event["event"] for event in follower.read_events("level")] == ["watching", "level"]
+    assert [event["event"] for event in follower.read_events("caught_up")] == [
+        "watching",
+        "caught_up",
+    ]
     append(root, f"../-other/{SECOND}.jsonl", encode([prompt("new", uuid="n1")]))
     events = follower.read_events("appended")
     assert [(event["event"], event["session_id"], event["project"]) for event in events] == [

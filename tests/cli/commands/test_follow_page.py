@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from recollect.cli.follow_events import EventDocument
+from recollect.documents.events import EventDocument
 from recollect.documents.kinds import StatusKind
 from tests.library.claude_root import FIRST, ClaudeRoot, prompt
 from tests.process import RunRecollect

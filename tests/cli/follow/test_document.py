@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.follow_events: every event fits the published schema."""
+"""Tests of recollect.live.event_documents: every event fits the published schema."""
 
 import json
 from typing import get_args
@@ -6,9 +6,10 @@ from typing import get_args
 import jsonschema
 import pytest
 
-from recollect.cli.follow_events import SCHEMA, EventName, describe_event
 from recollect.cli.json_output import format_line
+from recollect.documents.events import EVENT_SCHEMA, EventName
 from recollect.documents.kinds import StatusKind
+from recollect.live.event_documents import describe_event
 from recollect.live.live_events import (
     AnyEvent,
     Appended,
@@ -45,7 +46,7 @@ EVENTS: dict[EventName, tuple[AnyEvent, dict[str, object]]] = {
         {**ABOUT, "offset": 5, "length": 4, "damage": "cut off"},
     ),
     "reset": (Reset(source=SOURCE, reason="shorter"), {**ABOUT, "reason": "shorter"}),
-    "level": (CaughtUp(), {}),
+    "caught_up": (CaughtUp(), {}),
     "status": (
         StatusChanged(session_id="s", status=SessionStatus(StatusKind.IDLE, "it says so", 7)),
         {"session_id": "s", "status": "idle", "pid": 7, "reason": "it says so"},
@@ -72,5 +73,5 @@ def test_events_tell_what_they_are_about(name: EventName) -> None:
     """A line has the fields that say something about its event, and no other."""
     event, expected = EVENTS[name]
     line = json.loads(format_line(describe_event(event)))
-    assert line == {"schema": SCHEMA, "event": name, "id": event.id, **expected}
-    jsonschema.validate(line, make_schema(SCHEMA))
+    assert line == {"schema": EVENT_SCHEMA, "event": name, "id": event.id, **expected}
+    jsonschema.validate(line, make_schema(EVENT_SCHEMA))

@@ -16,7 +16,7 @@ from recollect.cli.tables import colour_option, count_columns, wants_colour
 from recollect.errors import UsageError
 
 if TYPE_CHECKING:
-    from recollect.cli.follow_events import Actions
+    from recollect.cli.trigger_actions import Actions
     from recollect.live.followed_files import FollowScope
     from recollect.live.live_events import AnyEvent
     from recollect.live.triggers import Triggers
@@ -192,7 +192,7 @@ async def _pump(events: AsyncGenerator[AnyEvent, None], queue: asyncio.Queue[Any
 def _make_triggers(options: _Options) -> tuple[Triggers, Actions] | tuple[None, None]:
     if not options["on"]:
         return None, None
-    from recollect.cli.follow_events import Actions  # imports queries and prices
+    from recollect.cli.trigger_actions import Actions  # imports queries and prices
     from recollect.live.triggers import Triggers
 
     return Triggers(options["on"]), Actions(options["run"], notify=options["notify"])
@@ -201,8 +201,8 @@ def _make_triggers(options: _Options) -> tuple[Triggers, Actions] | tuple[None, 
 def _make_printer(options: _Options) -> tuple[Callable[[AnyEvent], None], Callable[[], None]]:
     """Return the callbacks for an event and for a pause."""
     if options["json_lines"]:
-        from recollect.cli.follow_events import describe_event
         from recollect.cli.json_output import format_line
+        from recollect.live.event_documents import describe_event
 
         return lambda event: click.echo(format_line(describe_event(event))), lambda: None
     from recollect.cli.follow_text import EventRenderer  # loads rich

@@ -1,8 +1,8 @@
-"""Server-sent events: what changes, as it changes, and again from any event on.
+"""Server-sent events: what changes, as it changes, and again after any event.
 
-Without a session: which sessions have changed. With one: its records and how it stands, from the
-follower that the command line uses too. Events say what happened and not what was said: a page
-asks for the turns, so that there is one way to draw them.
+Without a session: which sessions changed. With one: the events of `recollect follow`, as the same
+documents. A page leaves the records out: it asks for the turns, so that there is one way to draw
+them.
 """
 
 import asyncio
@@ -14,23 +14,22 @@ from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from recollect.documents.events import EventDocument, EventName, ReloadEvent, SessionChange
 from recollect.errors import IndexFailure, UsageError
-from recollect.live import live_events as live
 from recollect.live.cursors import decode_cursor
+from recollect.live.event_documents import describe_event
 from recollect.live.follow import follow
 from recollect.live.followed_files import SessionScope
 from recollect.web.parameters import Id, read_parameters
 from recollect.web.responses import encode_json
 from recollect.web.services import Services
-from recollect.web.session_catalog import ChangeFeed, SessionChange, find_session
+from recollect.web.session_catalog import ChangeFeed, find_session
 
 PATH: Final = "/api/events"
 HEARTBEAT_SECONDS: Final = 15.0
 MAX_CLIENTS: Final = 24
 RETRY_MS: Final = 1000
 EVENT_STREAM: Final = "text/event-stream"
-
-EventName = Literal["sessions", "reload", "appended", "found", "reset", "standing"]
 
 
 class EventsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,38 +39,20 @@ class EventsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     last_id: Annotated[str, Meta(max_length=8000, description="Like the header Last-Event-ID.")] = (
         ""
     )
+    records: Annotated[
+        bool, Meta(description="Whether events of one session include the records themselves.")
+    ] = True
+
+
+StreamName = EventName | Literal["sessions", "reload"]
 
 
 class SentEvent(Struct, frozen=True, kw_only=True):
     """An event on its way."""
 
-    name: EventName
+    name: StreamName
     id: str
     data: Struct
-
-
-class ReloadEvent(Struct, frozen=True, kw_only=True):
-    """Nothing more to say."""
-
-
-class RecordEvent(Struct, frozen=True, kw_only=True):
-    """Something about one file of a session."""
-
-    session_id: str
-    agent_id: str | None
-    type: str = ""
-    uuid: str | None = None
-    timestamp: str | None = None
-    reason: str = ""
-
-
-class StatusEvent(Struct, frozen=True, kw_only=True):
-    """How a session stands."""
-
-    session_id: str
-    status: str
-    reason: str
-    next_id: str | None = None
 
 
 class EventKind(Struct, frozen=True):
@@ -81,26 +62,25 @@ class EventKind(Struct, frozen=True):
     meaning: str
 
 
-EVENTS: Final[dict[EventName, EventKind]] = {
-    "sessions": EventKind(SessionChange, "Of all sessions: these have changed."),
+EVENTS: Final[dict[StreamName, EventKind]] = {
+    "sessions": EventKind(SessionChange, "All sessions: these have changed."),
     "reload": EventKind(
         ReloadEvent,
-        "Of all sessions: too much was missed, or the server was restarted; look at everything"
-        " again.",
+        "All sessions: too much was missed, or the server was restarted; load everything again.",
     ),
-    "appended": EventKind(RecordEvent, "Of one session: a new record."),
     "found": EventKind(
-        RecordEvent,
-        "Of one session: a file is followed from here on, for example that of a new subagent.",
+        EventDocument,
+        "One session: a file is followed from now on, for example that of a new subagent.",
     ),
+    "appended": EventKind(EventDocument, "One session: a new record."),
     "reset": EventKind(
-        RecordEvent,
-        "Of one session: a file was rewritten; what was told of it no longer counts.",
+        EventDocument, "One session: a file was rewritten; its earlier records no longer count."
     ),
-    "standing": EventKind(
-        StatusEvent,
-        "Of one session: how it stands now. The status level says that all on disk has been told.",
-    ),
+    "caught_up": EventKind(EventDocument, "One session: everything on disk has been sent."),
+    "status": EventKind(EventDocument, "One session: its status changed."),
+    "continued": EventKind(EventDocument, "One session: it continues in another file."),
+    "ended": EventKind(EventDocument, "One session: its client exited, or its file is gone."),
+    "watching": EventKind(EventDocument, "One session: how changes are detected from now on."),
 }
 
 
@@ -125,14 +105,17 @@ class EventSource:
         if wanted.session is None:
             events = _iter_changes(self._services.changes, last_id)
         else:
-            events = self._follow(wanted.session, last_id)
+            events = self._follow(wanted.session, last_id, with_record=wanted.records)
         if self._clients >= MAX_CLIENTS:
             raise IndexFailure("Too many pages listen already. Close some of them.")
         return StreamingResponse(self._stream(events), media_type=EVENT_STREAM)
 
-    def _follow(self, session_id: str, last_id: str | None) -> AsyncGenerator[SentEvent, None]:
+    def _follow(
+        self, session_id: str, last_id: str | None, *, with_record: bool
+    ) -> AsyncGenerator[SentEvent, None]:
         found = find_session(self._services.catalog.snapshot, session_id)
-        return _iter_session(SessionScope(found.transcript), _check(last_id))
+        scope = SessionScope(found.transcript)
+        return _iter_session(scope, _check(last_id), with_record=with_record)
 
     async def _stream(self, events: AsyncGenerator[SentEvent, None]) -> AsyncIterator[bytes]:
         self._clients += 1
@@ -193,51 +176,13 @@ def _check(last_id: str | None) -> str:
     return last_id
 
 
-async def _iter_session(scope: SessionScope, start: str) -> AsyncGenerator[SentEvent, None]:
+async def _iter_session(
+    scope: SessionScope, start: str, *, with_record: bool
+) -> AsyncGenerator[SentEvent, None]:
     async with aclosing(follow(scope, start)) as events:
         async for event in events:
-            described = _describe(event)
-            if described is not None:
-                yield SentEvent(name=described[0], id=event.id, data=described[1])
-
-
-def _describe(event: live.AnyEvent) -> tuple[EventName, Struct] | None:
-    """The name and the data of an event; None for one that pages need not know."""
-    match event:
-        case live.Found(source=source):
-            return "found", _about(source)
-        case live.Reset(source=source, reason=reason):
-            return "reset", _about(source, reason)
-        case live.Appended(source=source, record=record):
-            return "appended", RecordEvent(
-                session_id=source.session_id,
-                agent_id=source.agent_id,
-                type=type(record).__name__,
-                uuid=getattr(record, "uuid", None),
-                timestamp=getattr(record, "timestamp", None),
-            )
-    standing = _describe_status(event)
-    return None if standing is None else ("standing", standing)
-
-
-def _describe_status(event: live.AnyEvent) -> StatusEvent | None:
-    match event:
-        case live.StatusChanged(session_id=session_id, status=status):
-            kind = status.kind.value
-            return StatusEvent(session_id=session_id, status=kind, reason=status.reason)
-        case live.Continued(session_id=session_id, next_id=next_id, reason=reason):
-            return StatusEvent(
-                session_id=session_id, status="continued", reason=reason, next_id=next_id
-            )
-        case live.Ended(session_id=session_id, reason=reason):
-            return StatusEvent(session_id=session_id, status="ended", reason=reason)
-        case live.CaughtUp():
-            return StatusEvent(session_id="", status="level", reason="")
-    return None
-
-
-def _about(source: live.EventSubject, reason: str = "") -> RecordEvent:
-    return RecordEvent(session_id=source.session_id, agent_id=source.agent_id, reason=reason)
+            data = describe_event(event, with_record=with_record)
+            yield SentEvent(name=data.event, id=event.id, data=data)
 
 
 def _encode(sent: SentEvent) -> bytes:

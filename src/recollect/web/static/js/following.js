@@ -14,7 +14,7 @@ const NEAR_END = 400;
  */
 export function startFollowing(article, turns) {
   const pill = getElement(article, ".new-turns", HTMLElement);
-  const standing = getElement(article, ".standing", HTMLElement);
+  const status = getElement(article, ".session-status", HTMLElement);
   let added = 0;
   let timer = 0;
   let isWhole = false;
@@ -62,12 +62,13 @@ export function startFollowing(article, turns) {
 
   let wasLost = false;
   listen(
-    `/api/events?${new URLSearchParams({ session: article.dataset.session ?? "" })}`,
+    `/api/events?${new URLSearchParams({ session: article.dataset.session ?? "", records: "false" })}`,
     {
       appended: () => grow(1),
       found: () => grow(0),
       reset: () => grow(0),
-      standing: (event) => showStanding(standing, event),
+      status: (event) => showStatus(status, event.status, event.reason),
+      continued: (event) => showStatus(status, "continued", event.reason),
     },
     {
       onLost: (isLost) => {
@@ -82,13 +83,13 @@ export function startFollowing(article, turns) {
 
 /**
  * @param {HTMLElement} place
- * @param {{ status: string, reason: string }} event
+ * @param {string} status
+ * @param {string} reason
  */
-function showStanding(place, { status, reason }) {
-  if (status === "level") return;
+function showStatus(place, status, reason) {
   place.hidden = status === "ended" || status === "unknown";
   getElement(place, "[data-live]", HTMLElement).dataset.status = status;
   const words = showText(status.replaceAll("_", " "));
-  getElement(place, "[data-standing]", HTMLElement).textContent = words;
+  getElement(place, "[data-status-text]", HTMLElement).textContent = words;
   place.title = showText(reason);
 }

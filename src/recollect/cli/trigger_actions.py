@@ -1,4 +1,4 @@
-"""Events of `recollect follow`: their JSON documents, and the actions that triggers start.
+"""The actions of `recollect follow --on`: desktop notifications, and programs of the user.
 
 Programs are started from an argument vector, never through a shell. No text from a transcript
 becomes an argument of the user's program; it is passed in the environment, shortened and made safe.
@@ -11,110 +11,15 @@ import os
 import shutil
 import sys
 from asyncio.subprocess import DEVNULL
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final
 
 import click
-from msgspec import Struct
 
-from recollect.documents.kinds import StatusKind
 from recollect.errors import UsageError
-from recollect.live.live_events import (
-    AnyEvent,
-    Appended,
-    CaughtUp,
-    Continued,
-    Ended,
-    Found,
-    Reset,
-    StatusChanged,
-    Watching,
-)
 from recollect.live.triggers import FiredTrigger
-from recollect.records.decoding import decode_value
-from recollect.records.envelope import Damaged
 from recollect.render.terminal import clip, safe_text
-
-SCHEMA = "recollect.event/1"
-
-EventName = Literal[
-    "found", "appended", "reset", "level", "status", "continued", "ended", "watching"
-]
-_NAMES: Final[Mapping[type, EventName]] = {
-    Found: "found",
-    Appended: "appended",
-    Reset: "reset",
-    CaughtUp: "level",
-    StatusChanged: "status",
-    Continued: "continued",
-    Ended: "ended",
-    Watching: "watching",
-}
-_PLAIN: Final = ("session_id", "next_id", "reason")
-_FLAGS: Final = ("is_new", "is_polling")
-
-
-class EventDocument(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One line of `--json-lines`; fields that do not apply to an event are omitted."""
-
-    schema: str
-    event: EventName
-    id: str
-    session_id: str | None = None
-    agent_id: str | None = None
-    path: str | None = None
-    project: str | None = None
-    offset: int | None = None
-    length: int | None = None
-    record: Any = None
-    damage: str | None = None
-    is_new: bool | None = None
-    status: StatusKind | None = None
-    pid: int | None = None
-    next_id: str | None = None
-    is_polling: bool | None = None
-    reason: str | None = None
-
-
-def describe_event(event: AnyEvent) -> EventDocument:
-    """Convert an event to its document."""
-    plain = {name: getattr(event, name) or None for name in _PLAIN if hasattr(event, name)}
-    flags = {name: getattr(event, name) for name in _FLAGS if hasattr(event, name)}
-    return EventDocument(
-        schema=SCHEMA, event=_NAMES[type(event)], id=event.id, **plain, **flags, **_unfold(event)
-    )
-
-
-def _unfold(event: AnyEvent) -> dict[str, Any]:
-    """Return the fields that come from nested values."""
-    if isinstance(event, StatusChanged):
-        status = event.status
-        return {"status": status.kind, "reason": status.reason, "pid": status.pid}
-    if not isinstance(event, Found | Appended | Reset):
-        return {}
-    source = event.source
-    return {
-        "session_id": source.session_id or None,
-        "agent_id": source.agent_id,
-        "path": source.path,
-        "project": source.project,
-        **(_describe_record(event) if isinstance(event, Appended) else {}),
-    }
-
-
-def _describe_record(event: Appended) -> dict[str, Any]:
-    record = event.record
-    if record.span is None:
-        return {}
-    damage = record.reason if isinstance(record, Damaged) else record.span.damage
-    return {
-        "offset": record.span.offset,
-        "length": record.span.length,
-        "record": decode_value(event.raw, object) if event.raw.strip() else None,
-        "damage": damage or None,
-    }
-
 
 MAX_WAITING: Final = 100
 MAX_TEXT: Final = 200
