@@ -11,7 +11,7 @@ from tests.library.claude_root import FIRST, ClaudeRoot, prompt
 from tests.process import RunRecollect
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "follow.md").read_text(encoding="utf-8")
-EVENTS = "found appended reset level status continued ended watching".split()
+EVENTS = "found appended reset caught_up status continued ended watching".split()
 
 
 def first_cells(text: str) -> list[str]:
