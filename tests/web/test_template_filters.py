@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.web.template_filters import FILTERS, count_days_left, get_base_name
+from recollect.web.template_filters import FILTERS, count_days_left, get_base_name, shorten_model
 
 NOON = 1_794_744_000
 """2026-11-15T12:00:00Z."""
@@ -67,3 +67,19 @@ def test_filters(name: str, value: object, shown: str, monkeypatch: pytest.Monke
     """A missing figure is a dash, and times are those of the server's time zone."""
     monkeypatch.setenv("TZ", "UTC")
     assert FILTERS[name](value) == shown
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("claude-opus-5-5", "opus 5.5"),
+        ("claude-opus-5-5-20261101", "opus 5.5"),
+        ("claude-sonnet-4-20250514", "sonnet 4"),
+        ("claude-3-5-haiku-20241022", "claude-3-5-haiku-20241022"),
+        ("gpt-5", "gpt-5"),
+        ("", ""),
+    ],
+)
+def test_model_names(model: str, name: str) -> None:
+    """Names of the present pattern are shortened; all others stay as they are."""
+    assert shorten_model(model) == name

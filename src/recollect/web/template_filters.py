@@ -25,6 +25,7 @@ from recollect.session.times import parse_time
 
 Value = TypeVar("Value")
 DASH: Final = "—"
+_MODEL: Final = re.compile(r"claude-([a-z]+)-(\d+)(?:-(\d{1,2}))?(?:-\d{8})?")
 
 
 def or_dash(format_value: Callable[[Value], str]) -> Callable[[Value | None], str]:
@@ -40,6 +41,15 @@ def or_dash(format_value: Callable[[Value], str]) -> Callable[[Value | None], st
 def get_base_name(path: str) -> str:
     """Return the last part of a path of any system; the path itself if it has no parts."""
     return re.split(r"[/\\]", path.rstrip("/\\"))[-1] or path
+
+
+def shorten_model(model: str) -> str:
+    """Return a model as people call it: `claude-opus-5-5-20261101` is `opus 5.5`."""
+    found = _MODEL.fullmatch(model)
+    if found is None:
+        return model
+    family, major, minor = found.groups()
+    return f"{family} {major}.{minor}" if minor else f"{family} {major}"
 
 
 def count_days_left(moment: str, now: float) -> int:
@@ -89,4 +99,5 @@ FILTERS: Final[dict[str, Callable[..., object]]] = {
     "iso": or_dash(_format_iso),
     "days_left": count_days_left,
     "base_name": get_base_name,
+    "model_name": shorten_model,
 }

@@ -118,6 +118,8 @@ class Layout(Struct, frozen=True, kw_only=True):
     is_demo: bool
     is_listed: bool
     is_searchable: bool
+    sessions: int
+    live: int
     failure: str | None
 
 
@@ -180,6 +182,8 @@ class Templates:
             is_demo=self._services.settings.is_demo,
             is_listed=known.is_listed,
             is_searchable=known.is_searchable,
+            sessions=sum(not each.is_subagent for each in known.sessions),
+            live=len(known.live),
             failure=known.failure,
         )
 

@@ -96,7 +96,7 @@ def test_what_is_behind_a_call_is_fetched_when_it_is_opened() -> None:
         """
         <details class="call" data-tool="Bash" data-status="success" id="u-call"
         data-source="/s/abc/calls/toolu_1"> <summary>
-        <span class="status" aria-label="success"></span> <span class="tool">Bash</span>
+        <span class="tick tick-call long-2"></span> <span class="tool">Bash</span>
         <span class="title">npm test</span> <span class="summary">exit 0</span>
         <span class="duration">1.2 s</span> </summary> <div class="call-body"></div>
         """

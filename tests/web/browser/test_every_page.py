@@ -32,10 +32,10 @@ PAGES = [
     "/health",
     "/api",
 ]
-GROUND = {"light": "rgb(251, 250, 248)", "dark": "rgb(22, 24, 28)"}
+GROUND = {"light": "rgb(248, 248, 246)", "dark": "rgb(14, 16, 18)"}
 HEADINGS = {
-    "en": ["Sessions", "Search", "Usage", "Health", "API"],
-    "zh": ["会话", "搜索", "用量", "健康状况", "API"],
+    "en": ["Sessions", "Search", "Usage", "Health"],
+    "zh": ["会话", "搜索", "用量", "健康状况"],
 }
 
 

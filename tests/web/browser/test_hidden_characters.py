@@ -35,7 +35,7 @@ def reader(browser: Browser, hostile_server: RunningServer) -> Iterator[Visit]:
 def test_outline_and_palette_hide_nothing(reader: Visit) -> None:
     """Prompts in the outline and titles in the palette come as JSON, and are shown by name."""
     page = reader.open("/s/94791a87-9d13-410a-a632-25a9b25c1b45")
-    expect(page.locator("[data-outline] li").first).to_be_attached()
+    expect(page.locator("[data-outline] li[data-turn]").first).to_be_attached()
     page.keyboard.press("Control+k")
     expect(page.locator("#palette li").nth(8)).to_be_attached()
     shown = page.evaluate(READ)

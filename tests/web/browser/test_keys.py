@@ -122,7 +122,7 @@ def test_scrolling_brings_the_rest(reader: Visit) -> None:
 def test_the_outline_leads_to_turns_that_are_not_there(reader: Visit) -> None:
     """The outline lists every prompt and jumps to any of them; what is above can be scrolled to."""
     page = reader.page
-    lines = page.locator("[data-outline] li")
+    lines = page.locator("[data-outline] li[data-turn]")
     expect(lines).to_have_count(TURNS)
     lines.nth(FAR_TURN).locator("a").click()
     expect(page.locator(f"[id='{make_uuid(FAR_TURN, 'prompt')}']")).to_be_in_viewport()

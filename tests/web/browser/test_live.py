@@ -89,7 +89,7 @@ def test_the_reader_is_not_moved(reader: Visit) -> None:
     pill.click()
     expect(page.locator(f"[id='{make_uuid(31, 'prompt')}']")).to_be_in_viewport()
     expect(pill).not_to_be_visible()
-    expect(page.locator("[data-outline] li")).to_have_count(32)
+    expect(page.locator("[data-outline] li[data-turn]")).to_have_count(32)
 
 
 def test_a_call_gets_its_result(reader: Visit) -> None:

@@ -80,7 +80,7 @@ def test_sessions_are_harmless(
     """A session with everything in it unfolded: text, calls, subagents, outline, raw records."""
     session_id = planted[1][share]
     page = victim.open(f"/s/{session_id}")
-    expect(page.locator("[data-outline] li").first).to_be_attached()
+    expect(page.locator("[data-outline] li[data-turn]").first).to_be_attached()
     later = page.locator("[data-more=later]")
     while later.is_visible():
         later.dispatch_event("click")

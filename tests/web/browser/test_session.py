@@ -89,7 +89,7 @@ def test_everything_near_unfolds_at_once(desk: Visit) -> None:
 def test_the_outline_leads_to_a_prompt(desk: Visit) -> None:
     """A line of the outline brings its prompt to the top, and is marked from then on."""
     page = desk.open(f"/s/{HARBOUR}")
-    lines = page.locator("[data-outline] li")
+    lines = page.locator("[data-outline] li[data-turn]")
     expect(lines).to_have_count(4)
     lines.nth(3).locator("a").click()
     prompt = page.locator("#turns > .turn").last.locator(".prompt")
@@ -178,7 +178,7 @@ def test_reading_on_a_phone(start_visit: StartVisit) -> None:
 def test_the_outline_does_not_pull_a_phone_back(start_visit: StartVisit) -> None:
     """On a phone the outline stands above the turns; one can leave it behind."""
     page = start_visit(Look(size=PHONE)).open(f"/s/{HARBOUR}")
-    expect(page.locator("[data-outline] li")).to_have_count(4)
+    expect(page.locator("[data-outline] li[data-turn]")).to_have_count(4)
     assert page.evaluate("scrollY") == 0
     page.evaluate("scrollTo({ top: 900, behavior: 'instant' })")
     page.wait_for_timeout(200)

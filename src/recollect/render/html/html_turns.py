@@ -4,6 +4,7 @@ The details of a tool call are left out unless requested: the page of a long ses
 times as large. The line of the call has a link to them.
 """
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from recollect.quantities import format_duration
 from recollect.render.html.html_code import show_text
 from recollect.render.html.html_parts import render_parts
 from recollect.render.html.markdown import render_markdown
+from recollect.render.views.part_builders import shorten_path
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -38,8 +40,14 @@ class Frame(Struct, frozen=True, kw_only=True):
     """The language of units, such as those of a duration."""
     is_whole: bool = False
     """Whether the details of calls are in the page itself, not fetched when they are opened."""
+    directory: str | None = None
+    """The session's directory: paths below it are relative."""
     show_cost: Callable[[TurnView], str] | None = None
     """Formats the cost of a turn; prices are not known here."""
+
+    def shorten(self, path: str) -> str:
+        """Return a path below the work directory relative to it, and any other text as it is."""
+        return shorten_path(path, self.directory)
 
 
 def render_turn(turn: TurnView, frame: Frame) -> Markup:
@@ -50,6 +58,29 @@ def render_turn(turn: TurnView, frame: Frame) -> Markup:
 def render_call(call: ToolStep, frame: Frame) -> Markup:
     """Render the details of a call."""
     return _render("call.html", call=call, frame=frame)
+
+
+_FILE_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
+_TICK = Markup('<span class="tick tick-{} long-{}"></span>')
+_MAX_TICK = 6
+
+
+def draw_tick(kind: str, milliseconds: float | None = None) -> Markup:
+    """Draw the mark of a step on the rail, longer the longer it took."""
+    # By classes, because a page may hold no style of its own; a step of 0.1 s is 1, of 1,000 s 5.
+    length = 1 + round(math.log10(1 + (milliseconds or 0) / 100))
+    return _TICK.format(kind, min(length, _MAX_TICK))
+
+
+def draw_call_tick(call: ToolStep) -> Markup:
+    """Draw the mark of a tool call."""
+    if call.status.value in {"failed", "rejected"}:
+        kind = "failed"
+    elif call.subagents:
+        kind = "agent"
+    else:
+        kind = "change" if call.tool in _FILE_TOOLS else "call"
+    return draw_tick(kind, call.duration_ms)
 
 
 def _render(template: str, **values: object) -> Markup:
@@ -74,5 +105,7 @@ def _environment() -> "Environment":
         parts=render_parts,
         duration=format_duration,
         text=show_text,
+        tick=draw_tick,
+        call_tick=draw_call_tick,
     )
     return environment

@@ -22,6 +22,7 @@ from rich.theme import Theme
 
 from recollect.quantities import format_count
 from recollect.render.terminal.safe_text import safe_text
+from recollect.render.views.part_builders import shorten_path
 
 
 class ToolDetail(StrEnum):
@@ -53,10 +54,7 @@ class RenderOptions(Struct, frozen=True, kw_only=True):
 
     def show_path(self, path: str) -> str:
         """Return `path` relative to the session's directory."""
-        if self.directory is None or self.is_full:
-            return path
-        shorter = path.removeprefix(self.directory)
-        return shorter[1:] if shorter != path and shorter[:1] in ("/", "\\") else path
+        return path if self.is_full else shorten_path(path, self.directory)
 
     @property
     def is_full(self) -> bool:

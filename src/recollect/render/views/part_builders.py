@@ -60,6 +60,14 @@ from recollect.records.envelope import is_absent
 from recollect.records.tools.file_tools import PatchHunk
 
 
+def shorten_path(path: str, directory: str | None) -> str:
+    """Return a path below `directory` relative to it, and any other text as it is."""
+    if not directory:
+        return path
+    rest = path.removeprefix(directory)
+    return rest[1:] if rest != path and rest[:1] in {"/", "\\"} else path
+
+
 def find_inside(text: str, tag: str) -> str:
     """What stands between the first `tag` and its end, or the end of the text; "" without one."""
     return text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0].strip("\n")

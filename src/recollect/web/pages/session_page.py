@@ -177,7 +177,7 @@ def render_session_page(
     )
     row = make_row(services.catalog.snapshot, found.listing)
     # With the same options as the page's script: turns that are loaded again have to be equal.
-    frame = _make_frame(wanted.id, row.project, translator)
+    frame = _make_frame(found, wanted.id, row.project, translator)
     page = SessionPageContent(
         session=row,
         address=frame.address,
@@ -225,7 +225,7 @@ def render_call_fragment(
             holding = (find_agent(session, agent) for agent in agents)
             owner = next((s for s in holding if s.find_tool_call(wanted.call)), session)
         call = find_call(owner, wanted.call)
-        body = render_call(call, _make_frame(wanted.id, wanted.project, translator))
+        body = render_call(call, _make_frame(found, wanted.id, wanted.project, translator))
     return PageContent("call.html", CallFragment(body=body))
 
 
@@ -253,8 +253,9 @@ def _render_fragment(
     services: Services, wanted: TurnsParameters, translator: Translator
 ) -> PageContent:
     turns = load_turns(services, wanted)
+    found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
     fragment = TurnsFragment(
-        turns=_render(turns, _make_frame(wanted.id, wanted.project, translator)),
+        turns=_render(turns, _make_frame(found, wanted.id, wanted.project, translator)),
         start=turns.start,
         next_start=turns.start + len(turns.turns),
         total=turns.total,
@@ -274,13 +275,16 @@ def _render(turns: TurnRange, frame: Frame) -> tuple[Markup, ...]:
     return tuple(render_turn(turn, priced) for turn in turns.turns)
 
 
-def _make_frame(session_id: str, project: str | None, translator: Translator) -> Frame:
+def _make_frame(
+    found: FoundSession, session_id: str, project: str | None, translator: Translator
+) -> Frame:
     query = f"?project={quote(project, safe='')}" if project else ""
     return Frame(
         address=make_address(session_id),
         query=query,
         translate=translator.translate,
         language=translator.language,
+        directory=found.listing.cwd,
     )
 
 

@@ -16,7 +16,7 @@ startTimes();
 const isThere = (selector) => document.querySelector(selector) !== null;
 
 if (isThere("article.session")) (await import("./session.js")).startSession();
-if (isThere("table.sessions")) (await import("./sessions.js")).startSessions();
+if (isThere("form[data-instant]")) (await import("./sessions.js")).startSessions();
 if (isThere("form.search")) (await import("./searching.js")).startSearching();
 if (isThere("[data-load]")) (await import("./loading.js")).startLoading();
 // Last, because a session first notes how its turns were drawn.

@@ -2,7 +2,7 @@
 
 import { getElement, listElements } from "./elements.js";
 import { fetchJson } from "./fragments.js";
-import { showText } from "./words.js";
+import { say, showText } from "./words.js";
 
 /**
  * A turn in one line, as the server describes it.
@@ -14,6 +14,7 @@ import { showText } from "./words.js";
  * @property {boolean} is_by_person
  * @property {boolean} is_branch
  * @property {boolean} is_on_main_path
+ * @property {number} segment between compactions, counted from 0
  */
 
 /**
@@ -23,6 +24,7 @@ import { showText } from "./words.js";
 export function startOutline(article, turns) {
   const list = getElement(article, "[data-outline]", HTMLElement);
   const box = /** @type {HTMLElement} */ (list.parentElement);
+  const counter = getElement(article, "[data-counter]", HTMLElement);
 
   async function load() {
     const session = encodeURIComponent(article.dataset.session ?? "");
@@ -34,8 +36,20 @@ export function startOutline(article, turns) {
     /** @type {Entry[]} */
     const all = answer.turns;
     const entries = all.filter((entry) => entry.line && (entry.is_by_person || entry.is_branch));
-    list.replaceChildren(...entries.map(draw));
+    const items = entries.flatMap((entry, at) =>
+      at > 0 && entry.segment > entries[at - 1].segment ? [drawGap(), draw(entry)] : [draw(entry)],
+    );
+    list.replaceChildren(...items);
+    counter.hidden = entries.length === 0;
+    getElement(counter, "[data-of]", HTMLElement).textContent = String(entries.length);
     mark();
+  }
+
+  function drawGap() {
+    const item = document.createElement("li");
+    item.className = "segment";
+    item.textContent = say("compacted");
+    return item;
   }
 
   /** @param {Entry} entry */
@@ -45,13 +59,10 @@ export function startOutline(article, turns) {
     if (!entry.is_on_main_path) item.className = "off-path";
     const link = document.createElement("a");
     link.href = entry.uuid ? `#${entry.uuid}` : `#turn-${entry.number}`;
-    link.textContent = showText(entry.line);
-    link.title = link.textContent;
+    link.title = showText(entry.line);
+    link.append(drawText("number", String(entry.number)), drawText("line", link.title));
     if (entry.errors > 0) {
-      const errors = document.createElement("span");
-      errors.className = "errors";
-      errors.textContent = ` ✕${entry.errors}`;
-      link.append(errors);
+      link.append(drawText("errors", `✕${entry.errors}`));
     }
     link.addEventListener("click", (event) => {
       event.preventDefault();
@@ -69,13 +80,24 @@ export function startOutline(article, turns) {
       (turn) => turn.getBoundingClientRect().top < limit,
     );
     const here = Number(shown.at(-1)?.dataset.turn ?? 0);
-    let current = null;
-    for (const item of listElements(list, ":scope > li")) {
+    const items = listElements(list, ":scope > [data-turn]");
+    let current = -1;
+    for (const [at, item] of items.entries()) {
       item.classList.remove("here");
-      if (Number(item.dataset.turn) <= here) current = item;
+      if (Number(item.dataset.turn) <= here) current = at;
     }
-    current?.classList.add("here");
-    if (current) reveal(current);
+    getElement(counter, "[data-at]", HTMLElement).textContent = String(Math.max(current, 0) + 1);
+    if (current < 0) return;
+    items[current].classList.add("here");
+    reveal(items[current]);
+  }
+
+  /** @param {number} step */
+  function go(step) {
+    const items = listElements(list, ":scope > [data-turn]");
+    const at = items.findIndex((item) => item.classList.contains("here"));
+    const next = items[Math.min(Math.max(at + step, 0), items.length - 1)];
+    if (next) turns.showTurn(Number(next.dataset.turn));
   }
 
   /**
@@ -102,6 +124,20 @@ export function startOutline(article, turns) {
     },
     { passive: true },
   );
+  for (const button of listElements(counter, "[data-step]")) {
+    button.addEventListener("click", () => go(Number(button.dataset.step)));
+  }
   document.addEventListener("recollect:grown", load);
   load();
+}
+
+/**
+ * @param {string} name
+ * @param {string} text
+ */
+function drawText(name, text) {
+  const span = document.createElement("span");
+  span.className = name;
+  span.textContent = text;
+  return span;
 }

@@ -27,7 +27,7 @@ export function openPalette() {
  * @returns {Choice[]}
  */
 function listPages(words) {
-  return [...document.querySelectorAll(".top nav a")]
+  return [...document.querySelectorAll(".top nav a, .status-line a[data-page]")]
     .map((link) => ({
       name: link.textContent ?? "",
       note: "",

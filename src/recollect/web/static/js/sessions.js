@@ -1,12 +1,21 @@
-// The list while it is open: live dots follow, and what is new waits until it is asked for, so
-// that nothing moves under the reader's eyes.
+// The list while it is open: filters apply as one types, live dots follow, and what is new waits
+// until it is asked for, so that nothing moves under the reader's eyes.
 
-import { getElement, listElements } from "./elements.js";
+import { findAround, getElement, listElements } from "./elements.js";
 import { listen } from "./events.js";
+import { fetchFragment } from "./fragments.js";
+import { showTimes } from "./times.js";
+
+const PAUSE = 150;
 
 export function startSessions() {
-  const pill = getElement(document, "[data-changed]", HTMLElement);
-  pill.addEventListener("click", () => location.reload());
+  const list = getElement(document, "#list", HTMLElement);
+  const findPill = () => getElement(list, "[data-changed]", HTMLElement);
+  const since = findPill().dataset.since;
+  startFilters(list);
+  list.addEventListener("click", (event) => {
+    if (findAround(event, "[data-changed]")) location.reload();
+  });
 
   /** @param {Record<string, string>} live what each running session does, by its id */
   function showLive(live) {
@@ -23,12 +32,48 @@ export function startSessions() {
     {
       sessions: (change) => {
         if (change.live) showLive(change.live);
-        if (change.sessions.length > 0 || change.gone.length > 0) pill.hidden = false;
+        if (change.sessions.length > 0 || change.gone.length > 0) findPill().hidden = false;
       },
       reload: () => {
-        pill.hidden = false;
+        findPill().hidden = false;
       },
     },
-    { lastId: pill.dataset.since },
+    { lastId: since },
   );
+}
+
+/**
+ * The list follows the filters, and so does the address.
+ * @param {HTMLElement} list
+ */
+function startFilters(list) {
+  const form = getElement(document, "form[data-instant]", HTMLFormElement);
+  let asked = new AbortController();
+  let timer = 0;
+
+  async function apply() {
+    asked.abort();
+    asked = new AbortController();
+    const query = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) if (value) query.append(name, String(value));
+    const address = `${location.pathname}?${query}`;
+    try {
+      const page = await fetchFragment(address, asked.signal);
+      history.replaceState(null, "", address);
+      list.replaceChildren(...getElement(page, "#list", HTMLElement).childNodes);
+      showTimes(list);
+    } catch (error) {
+      if (!(error instanceof DOMException && error.name === "AbortError")) throw error;
+    }
+  }
+
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(apply, PAUSE);
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    clearTimeout(timer);
+    apply();
+  });
 }
