@@ -13,7 +13,7 @@ from recollect.store.catalog import (
     Names,
     has_files_elsewhere,
     load_files,
-    load_places,
+    load_origins,
     load_problems,
     load_states,
     mark_gone,
@@ -59,7 +59,7 @@ def test_files_come_back_as_they_were(connection: apsw.Connection) -> None:
     numbers = [save_file(connection, row) for row in (ROW, odd)]
     assert numbers == [1, 2]
     assert load_files(connection) == {ROW.path: (1, ROW), odd.path: (2, odd)}
-    assert load_places(connection) == {
+    assert load_origins(connection) == {
         1: (ROW.path, False, 1_700_000_000_000),
         2: (odd.path, True, None),
     }

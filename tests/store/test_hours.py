@@ -1,6 +1,7 @@
 """Tests of recollect.store.message_rows: sums that can be trusted."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import apsw
 import pytest
@@ -11,6 +12,8 @@ from recollect.store.message_rows import (
     CORRECTION_COLUMNS,
     HOUR_COLUMNS,
     MESSAGE_COLUMNS,
+    Correction,
+    StoredMessage,
     check_hours,
     check_messages,
     check_sums,
@@ -35,8 +38,10 @@ def connection() -> apsw.Connection:
 
 def add(connection: apsw.Connection, number: int, **values: int) -> None:
     """Put a message into the index, which counts."""
-    row = BLANK | {"id": number, "message_id": f"msg_{number}", "counted": 1} | values
-    insert_messages(connection, [tuple(row[name] for name in MESSAGE_COLUMNS)])
+    row: dict[str, Any] = (
+        BLANK | {"id": number, "message_id": f"msg_{number}", "counted": 1} | values
+    )
+    insert_messages(connection, [StoredMessage(**row)])
 
 
 def test_messages_of_an_hour_are_added_up(connection: apsw.Connection) -> None:
@@ -72,7 +77,7 @@ def test_corrected_messages_count_with_other_figures(connection: apsw.Connection
     add(connection, 1, file_id=1, time=7_200_000, output=2, cost=5)
     correction = dict.fromkeys(CORRECTION_COLUMNS, 0) | {"message": 1, "tools": 3, "cost": 8}
     correction |= {name: number for number, name in enumerate(CLASSES, start=1)}
-    insert_corrections(connection, [tuple(correction.values())])
+    insert_corrections(connection, [Correction(**correction)])
     rebuild_hours(connection, [1])
     expected = {name: number for number, name in enumerate(CLASSES, start=1)}
     expected |= {"file_id": 1, "hour": 0, "tools": 3, "messages": 1, "cost": 8}
@@ -181,3 +186,11 @@ def test_messages_that_say_something_else_are_damage(connection: apsw.Connection
     for files in ([2], None):
         with pytest.raises(DamagedIndex):
             check_messages(connection, files)
+
+
+def test_rows_have_the_columns_of_their_tables(connection: apsw.Connection) -> None:
+    """By name and in order, token classes as they are counted."""
+    for table, row in (("messages", StoredMessage), ("corrections", Correction)):
+        columns = [each[1] for each in connection.execute(f"PRAGMA table_info({table})")]
+        assert (table, columns) == (table, list(row._fields))
+    assert CORRECTION_COLUMNS[1 : 1 + len(CLASSES)] == CLASSES

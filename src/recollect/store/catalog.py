@@ -7,7 +7,7 @@ pages. A path whose bytes are not UTF-8 is stored as hex digits, which SQLite an
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 from zlib import crc32
 
 import apsw
@@ -149,11 +149,20 @@ def mark_gone(connection: apsw.Connection, number: int, *, is_gone: bool) -> Non
     connection.execute("UPDATE files SET is_gone = ? WHERE id = ?", (is_gone, number))
 
 
-def load_places(connection: apsw.Connection) -> dict[int, tuple[str, bool, int | None]]:
+class FileOrigin(NamedTuple):
+    """What decides between copies of a message in several files."""
+
+    path: str
+    is_gone: bool
+    began: int | None
+
+
+def load_origins(connection: apsw.Connection) -> dict[int, FileOrigin]:
     """Path of every known transcript, whether it is gone and when it began, by number."""
     rows = connection.execute("SELECT id, path, is_gone, began FROM files")
     return {
-        number: (decode_path(path), bool(is_gone), began) for number, path, is_gone, began in rows
+        number: FileOrigin(decode_path(path), bool(is_gone), began)
+        for number, path, is_gone, began in rows
     }
 
 

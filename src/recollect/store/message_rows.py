@@ -9,7 +9,7 @@ checksums, a bit that flipped on the disk would otherwise be a figure like any o
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import NamedTuple
 
 import apsw
 
@@ -23,29 +23,70 @@ from recollect.store.schema import (
     write_meta,
 )
 
-MESSAGE_COLUMNS = [
-    *("id", "file_id", *CLASSES, "late_5m", "late_1h", "usage", "cost", "client_cost", "time"),
-    *("is_sidechain", "is_copy", "is_relayed", "position", "message_id", "request_id"),
-    *("model", "branch", "version", "entrypoint", "cwd", "tools", "terms", "counted"),
-]
-CORRECTION_COLUMNS = ["message", *CLASSES, "cost", "time", "tools"]
 
-MessageValues = tuple[Any, ...]
-"""Values in the order of `MESSAGE_COLUMNS`."""
+class StoredMessage(NamedTuple):
+    """A row of `messages`; names that repeat are numbers of `names`."""
+
+    id: int
+    file_id: int
+    input: int
+    output: int
+    cache_read: int
+    cache_write_5m: int
+    cache_write_1h: int
+    web_searches: int
+    late_5m: int
+    late_1h: int
+    usage: bytes | None
+    cost: int | None
+    client_cost: int | None
+    time: int | None
+    is_sidechain: int
+    is_copy: int
+    is_relayed: int
+    position: int
+    message_id: str
+    request_id: str | None
+    model: int | None
+    branch: int | None
+    version: int | None
+    entrypoint: int | None
+    cwd: int | None
+    tools: int | None
+    terms: int | None
+    counted: int
+
+
+class Correction(NamedTuple):
+    """A row of `corrections`: what counts instead of the figures of a message's own row."""
+
+    message: int
+    input: int
+    output: int
+    cache_read: int
+    cache_write_5m: int
+    cache_write_1h: int
+    web_searches: int
+    cost: int | None
+    time: int | None
+    tools: int | None
+
+
+MESSAGE_COLUMNS = StoredMessage._fields
+CORRECTION_COLUMNS = Correction._fields
 
 _COLUMNS = ", ".join(MESSAGE_COLUMNS)
 _INTO = f"INTO messages ({_COLUMNS}) VALUES ({', '.join('?' * len(MESSAGE_COLUMNS))})"
 _SELECT = f"SELECT {_COLUMNS} FROM messages"
-_MESSAGE_ID = MESSAGE_COLUMNS.index("message_id")
 _CHUNK = 200
 
 
-def insert_messages(connection: apsw.Connection, rows: Iterable[MessageValues]) -> None:
+def insert_messages(connection: apsw.Connection, rows: Iterable[StoredMessage]) -> None:
     """Write rows with new numbers."""
     connection.executemany(f"INSERT {_INTO}", rows)
 
 
-def replace_messages(connection: apsw.Connection, rows: Iterable[MessageValues]) -> None:
+def replace_messages(connection: apsw.Connection, rows: Iterable[StoredMessage]) -> None:
     """Write rows in place of those with the same numbers."""
     connection.executemany(f"REPLACE {_INTO}", rows)
 
@@ -71,30 +112,33 @@ def find_message(
     model: int | None,
     *,
     is_relayed: bool,
-) -> MessageValues | None:
+) -> StoredMessage | None:
     """The row that a file has of a message."""
-    return connection.execute(
+    found = connection.execute(
         f"{_SELECT} WHERE message_id = ? AND file_id = ? AND request_id IS ? AND model IS ? "
         "AND is_relayed = ?",
         (message_id, file_id, request_id, model, is_relayed),
     ).fetchone()
+    return None if found is None else StoredMessage._make(found)
 
 
-def select_of_file(connection: apsw.Connection, file_id: int) -> list[MessageValues]:
+def select_of_file(connection: apsw.Connection, file_id: int) -> list[StoredMessage]:
     """Every row of a file."""
-    return connection.execute(f"{_SELECT} WHERE file_id = ? ORDER BY id", (file_id,)).fetchall()
+    rows = connection.execute(f"{_SELECT} WHERE file_id = ? ORDER BY id", (file_id,))
+    return list(map(StoredMessage._make, rows))
 
 
 def iter_copies(
     connection: apsw.Connection, message_ids: Sequence[str]
-) -> Iterator[list[MessageValues]]:
+) -> Iterator[list[StoredMessage]]:
     """The rows of each of these messages, in whatever files."""
     for start in range(0, len(message_ids), _CHUNK):
         wanted = message_ids[start : start + _CHUNK]
         marks = ", ".join("?" * len(wanted))
-        groups: dict[str, list[MessageValues]] = {}
-        for row in connection.execute(f"{_SELECT} WHERE message_id IN ({marks})", wanted):
-            groups.setdefault(row[_MESSAGE_ID], []).append(row)
+        groups: dict[str, list[StoredMessage]] = {}
+        rows = connection.execute(f"{_SELECT} WHERE message_id IN ({marks})", wanted)
+        for row in map(StoredMessage._make, rows):
+            groups.setdefault(row.message_id, []).append(row)
         yield from groups.values()
 
 
@@ -129,8 +173,8 @@ def drop_corrections(connection: apsw.Connection, numbers: Iterable[int]) -> Non
     )
 
 
-def insert_corrections(connection: apsw.Connection, rows: Iterable[tuple[object, ...]]) -> None:
-    """Let rows count with other figures than their own, in the order of `CORRECTION_COLUMNS`."""
+def insert_corrections(connection: apsw.Connection, rows: Iterable[Correction]) -> None:
+    """Let rows count with other figures than their own."""
     marks = ", ".join("?" * len(CORRECTION_COLUMNS))
     columns = ", ".join(CORRECTION_COLUMNS)
     connection.executemany(f"INSERT INTO corrections ({columns}) VALUES ({marks})", rows)
@@ -142,13 +186,13 @@ def find_corrected(connection: apsw.Connection) -> list[str]:
     return [row[0] for row in connection.execute(query)]
 
 
-def iter_chunks(connection: apsw.Connection) -> Iterator[list[MessageValues]]:
+def iter_chunks(connection: apsw.Connection) -> Iterator[list[StoredMessage]]:
     """Every row there is, many at a time; rows may be changed meanwhile."""
     last = 0
     query = f"{_SELECT} WHERE id > ? ORDER BY id LIMIT 5000"
-    while rows := list(connection.execute(query, (last,))):
+    while rows := list(map(StoredMessage._make, connection.execute(query, (last,)))):
         yield rows
-        last = rows[-1][0]
+        last = rows[-1].id
 
 
 def set_costs(connection: apsw.Connection, rows: Iterable[tuple[int | None, int]]) -> None:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from recollect.store.catalog import FileRow, Names, load_files
 from recollect.store.file_notes import load_noted_calls, load_noted_figures, load_noted_listings
 from recollect.store.integrity import DamagedIndex, load_checksums
-from recollect.store.message_rows import MessageValues, check_messages, select_of_file
+from recollect.store.message_rows import StoredMessage, check_messages, select_of_file
 from recollect.store.predecessors import CARRIED_KEY, DAMAGED_NAME, find_predecessors
 from recollect.store.schema import TABLE_NAMES, TABLES, read_meta
 from recollect.store.session_table import (
@@ -41,7 +41,7 @@ class Remains(Struct, frozen=True):
     """What an index knows of one deleted transcript."""
 
     file: FileRow
-    messages: list[MessageValues]
+    messages: list[StoredMessage]
     names: Names
     """The names that the messages refer to."""
 
@@ -121,7 +121,7 @@ def _iter_deleted(
             yield Remains(row, messages, names)
 
 
-def _find_sound(connection: apsw.Connection, number: int) -> list[MessageValues] | None:
+def _find_sound(connection: apsw.Connection, number: int) -> list[StoredMessage] | None:
     try:
         check_messages(connection, [number])
         return select_of_file(connection, number)

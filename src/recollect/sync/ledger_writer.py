@@ -10,15 +10,17 @@ are checked against its messages, so that damage on the disk is found instead of
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec.structs import astuple, replace
 
 from recollect.locations.project_names import encode_id
 from recollect.store.catalog import (
+    FileOrigin,
     FileRow,
     Names,
-    load_places,
+    load_origins,
     load_problems,
     mark_gone,
     save_file,
@@ -27,8 +29,8 @@ from recollect.store.catalog import (
 from recollect.store.database import Connection
 from recollect.store.integrity import DamagedIndex
 from recollect.store.message_rows import (
-    MESSAGE_COLUMNS,
-    MessageValues,
+    Correction,
+    StoredMessage,
     check_messages,
     delete_messages,
     drop_corrections,
@@ -55,49 +57,53 @@ _NAMED = MessageRow.__struct_fields__[-7:]
 """The fields that are numbers in the index, because their texts repeat."""
 _PLAIN = len(MessageRow.__struct_fields__) - len(_NAMED)
 _FLAGS = [
-    place for place, name in enumerate(MessageRow.__struct_fields__) if name.startswith("is_")
+    index for index, name in enumerate(MessageRow.__struct_fields__) if name.startswith("is_")
 ]
 
 
-def to_values(row: MessageRow, number: int, file_id: int, names: Names) -> MessageValues:
-    """The values of a row, in the order of the columns; it counts until it proves to be a copy."""
+def to_stored(row: MessageRow, number: int, file_id: int, names: Names) -> StoredMessage:
+    """Return a row as the index has it; it counts until it turns out to be a copy."""
     numbers = names.numbers
-    return (
-        number,
-        file_id,
-        *astuple(row)[:_PLAIN],
-        numbers[row.model],
-        numbers[row.branch],
-        numbers[row.version],
-        numbers[row.entrypoint],
-        numbers[row.cwd],
-        numbers[row.tools],
-        numbers[row.terms],
-        True,
+    # Not by keywords: there are thousands, and that would take three times as long.
+    return StoredMessage._make(
+        (
+            number,
+            file_id,
+            *astuple(row)[:_PLAIN],
+            numbers[row.model],
+            numbers[row.branch],
+            numbers[row.version],
+            numbers[row.entrypoint],
+            numbers[row.cwd],
+            numbers[row.tools],
+            numbers[row.terms],
+            True,
+        )
     )
 
 
-def from_values(values: MessageValues, names: Names) -> MessageRow:
-    """The row that `to_values` was given; raises `DamagedIndex` for what cannot be one."""
-    _, _, *fields, _ = values
+def from_stored(stored: StoredMessage, names: Names) -> MessageRow:
+    """Return the row that `to_stored` was given; raises `DamagedIndex` for what cannot be one."""
+    fields: list[Any] = [*stored[2:-1]]
     fields[_PLAIN:] = map(names.text, fields[_PLAIN:])
-    for place in _FLAGS:
-        fields[place] = bool(fields[place])
+    for index in _FLAGS:
+        fields[index] = bool(fields[index])
     try:
         return msgspec.convert(fields, MessageRow)
     except msgspec.ValidationError as error:
-        raise DamagedIndex(f"Row {values[0]} of the index is no message: {error}.") from error
+        raise DamagedIndex(f"Row {stored.id} of the index is no message: {error}.") from error
 
 
 def to_correction(
     number: int, row: MessageRow, counted: Counted, names: Names
-) -> tuple[object, ...] | None:
-    """What counts instead of the figures of the row itself; None when they are the same."""
+) -> Correction | None:
+    """Return what counts instead of the figures of the row itself; None if they are the same."""
     own = (find_tokens(row), row.cost, row.time, row.tools)
     if own == (counted.tokens, counted.cost, counted.time, counted.tools):
         return None
     tools = names.number(counted.tools)
-    return (number, *astuple(counted.tokens), counted.cost, counted.time, tools)
+    figures = (*astuple(counted.tokens), counted.cost, counted.time, tools)
+    return Correction._make((number, *figures))
 
 
 def to_file_row(task: ReadTask, read: Extract) -> FileRow:
@@ -124,13 +130,6 @@ def to_file_row(task: ReadTask, read: Extract) -> FileRow:
     )
 
 
-_MESSAGE_ID = MESSAGE_COLUMNS.index("message_id")
-_REQUEST_ID = MESSAGE_COLUMNS.index("request_id")
-_RELAYED = MESSAGE_COLUMNS.index("is_relayed")
-_COUNTED = MESSAGE_COLUMNS.index("counted")
-_FilePosition = tuple[str, bool, int | None]
-
-
 class LedgerWriter:
     """Takes extracts in; `settle` makes the sums right before a transaction ends."""
 
@@ -150,8 +149,8 @@ class LedgerWriter:
         self._is_first = is_first
         self._first = self._next = next_message_number(connection)
         self._problems = load_problems(connection)
-        self._rows: list[MessageValues] = []
-        self._merged: list[MessageValues] = []
+        self._rows: list[StoredMessage] = []
+        self._merged: list[StoredMessage] = []
         self._stale: dict[str, None] = {}
         """Messages to be counted again, in the order in which they were found to be."""
         self._files: set[int] = set()
@@ -216,12 +215,12 @@ class LedgerWriter:
         """Give every message the cost that it has by the present prices."""
         for chunk in iter_chunks(self._connection):
             costs = []
-            for values in chunk:
-                row = from_values(values, self._names)
+            for stored in chunk:
+                row = from_stored(stored, self._names)
                 cost = find_cost(row, row.time, self._costs)
                 if cost != row.cost:
-                    self._check(values[1])
-                    costs.append((cost, values[0]))
+                    self._check(stored.file_id)
+                    costs.append((cost, stored.id))
             set_costs(self._connection, costs)
         self._recount_later(find_corrected(self._connection))
 
@@ -240,7 +239,7 @@ class LedgerWriter:
     def _add_row(self, row: MessageRow, file_id: int) -> None:
         if row.late_5m or row.late_1h:
             self._stale[row.message_id] = None
-        self._rows.append(to_values(row, self._next, file_id, self._names))
+        self._rows.append(to_stored(row, self._next, file_id, self._names))
         self._next += 1
 
     def _merge_row(self, row: MessageRow, file_id: int) -> None:
@@ -256,8 +255,8 @@ class LedgerWriter:
         if known is None:
             self._add_row(row, file_id)
             return
-        merged = merge_pair(from_values(known, self._names), row, self._costs)
-        self._merged.append(to_values(merged, known[0], file_id, self._names))
+        merged = merge_pair(from_stored(known, self._names), row, self._costs)
+        self._merged.append(to_stored(merged, known.id, file_id, self._names))
         self._stale[row.message_id] = None
 
     def _recount_later(self, message_ids: Iterable[str]) -> None:
@@ -267,7 +266,7 @@ class LedgerWriter:
         """Messages of new rows that have other rows too."""
         if not self._is_first:
             return find_shared_from(self._connection, self._first)
-        rows = Counter(values[_MESSAGE_ID] for values in self._rows if values[_COUNTED])
+        rows = Counter(row.message_id for row in self._rows if row.counted)
         return [message_id for message_id, count in rows.items() if count > 1]
 
     def _dismiss_relayed(self) -> None:
@@ -275,29 +274,29 @@ class LedgerWriter:
 
         That is nearly always so, and need not be found out message by message.
         """
-        relayed = [at for at, values in enumerate(self._rows) if values[_RELAYED]]
-        ids = {self._rows[at][_MESSAGE_ID] for at in relayed}
+        relayed = [at for at, row in enumerate(self._rows) if row.is_relayed]
+        ids = {self._rows[at].message_id for at in relayed}
         own = {
-            (values[_MESSAGE_ID], values[_REQUEST_ID])
-            for values in (self._rows if ids else ())
-            if values[_MESSAGE_ID] in ids and values[_REQUEST_ID] and not values[_RELAYED]
+            (row.message_id, row.request_id)
+            for row in (self._rows if ids else ())
+            if row.message_id in ids and row.request_id and not row.is_relayed
         }
         for at in relayed:
-            values = self._rows[at]
-            if (values[_MESSAGE_ID], values[_REQUEST_ID]) in own:
-                self._rows[at] = (*values[:_COUNTED], False)
+            row = self._rows[at]
+            if (row.message_id, row.request_id) in own:
+                self._rows[at] = row._replace(counted=False)
 
     def _recount(self) -> None:
         """Decide again what counts of the messages that may have changed, and write it at once."""
-        places = load_places(self._connection)
+        origins = load_origins(self._connection)
         flags: list[tuple[bool, int]] = []
-        corrections: list[tuple[object, ...]] = []
+        corrections: list[Correction] = []
         numbers: list[int] = []
         for found in iter_copies(self._connection, list(self._stale)):
-            numbers += [values[0] for values in found]
-            for values, is_counted, correction in self._count(found, places):
-                if values[_COUNTED] != is_counted:
-                    flags.append((is_counted, values[0]))
+            numbers += [each.id for each in found]
+            for each, is_counted, correction in self._count(found, origins):
+                if each.counted != is_counted:
+                    flags.append((is_counted, each.id))
                 if correction is not None:
                     corrections.append(correction)
         drop_corrections(self._connection, numbers)
@@ -305,18 +304,18 @@ class LedgerWriter:
         insert_corrections(self._connection, corrections)
 
     def _count(
-        self, found: list[MessageValues], places: Mapping[int, _FilePosition]
-    ) -> Iterator[tuple[MessageValues, bool, tuple[object, ...] | None]]:
+        self, found: list[StoredMessage], origins: Mapping[int, FileOrigin]
+    ) -> Iterator[tuple[StoredMessage, bool, Correction | None]]:
         """Of each row with one message id whether it counts, and with which other figures."""
-        rows = [from_values(values, self._names) for values in found]
-        for values in found:
-            self._check(values[1])
-            if values[1] not in places:
-                raise DamagedIndex(f"Message {values[0]} of the index belongs to no file.")
-        copies = [Copy(row, *places[values[1]]) for row, values in zip(rows, found, strict=True)]
+        rows = [from_stored(each, self._names) for each in found]
+        for each in found:
+            self._check(each.file_id)
+            if each.file_id not in origins:
+                raise DamagedIndex(f"Message {each.id} of the index belongs to no file.")
+        copies = [Copy(row, *origins[each.file_id]) for row, each in zip(rows, found, strict=True)]
         for counted in count_group(copies, self._costs):
             owner = counted.owner
-            number = found[owner][0]
+            number = found[owner].id
             correction = to_correction(number, rows[owner], counted, self._names)
             yield found[owner], True, correction
             yield from ((found[other], False, None) for other in counted.members if other != owner)

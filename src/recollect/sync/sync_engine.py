@@ -37,7 +37,7 @@ from recollect.sync.freshness import (
     find_transcripts,
     is_current,
 )
-from recollect.sync.ledger_writer import LedgerWriter, from_values
+from recollect.sync.ledger_writer import LedgerWriter, from_stored
 from recollect.sync.usage_extract import Extract, load_costs
 from recollect.sync.workers import Limits, count_bytes, iter_extracts, make_jobs
 
@@ -201,7 +201,7 @@ class _Sync:
         """Take over what replaced indexes know of deleted transcripts."""
         for remains in iter_remains(self._access.directory, is_present):
             try:
-                rows = [from_values(values, remains.names) for values in remains.messages]
+                rows = [from_stored(each, remains.names) for each in remains.messages]
             except DamagedIndex:
                 continue
             self._booking.add_vanished(remains.file, rows)
