@@ -83,6 +83,7 @@ WITH_ARGUMENT: tuple[tuple[str, ...], ...] = (
     ("show", "latest", "--branch", ARGUMENT),
     ("show", f"{ARGUMENT}.jsonl"),
     ("files", ARGUMENT),
+    ("file", ARGUMENT),
     ("search", ARGUMENT),
     ("search", f"/{ARGUMENT}/"),
     ("search", f"since:{ARGUMENT}"),

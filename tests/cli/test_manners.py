@@ -23,6 +23,7 @@ CALLS = {
     "usage": ("usage",),
     "tools": ("tools",),
     "files": ("files", SESSION),
+    "file": ("file", "/home/mina/projects/tidepool/src/tidepool/cli.py"),
     "doctor": ("doctor",),
     "index": ("index",),
     "config": ("config", "show"),

@@ -17,6 +17,7 @@ DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.show/2": "recollect.cli.show_document:ShowDocument",
     "recollect.event/2": "recollect.documents.events:EventDocument",
     "recollect.files/2": "recollect.documents.file_changes:FilesDocument",
+    "recollect.file/1": "recollect.documents.file_versions:FileDocument",
     "recollect.tools/1": "recollect.documents.tool_report:ToolsDocument",
     "recollect.run/1": "recollect.cli.run_text:RunDocument",
     "recollect.resume/1": "recollect.cli.commands.resume:ResumeDocument",

@@ -53,6 +53,7 @@ COMMANDS = {
     "usage": "Report tokens and cost by day, model, project and more.",
     "tools": "Report tool calls, their outcomes and durations.",
     "files": "List the file changes of a session or project.",
+    "file": "List the versions of a file over all sessions, or print one.",
     "run": "Run a prompt in Claude Code and watch it work.",
     "resume": "Resume a session in Claude Code.",
     "replay": "Replay a session or a saved stream as it happened.",

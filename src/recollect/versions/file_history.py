@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,7 +25,7 @@ from recollect.session.session import Session
 from recollect.session.times import parse_time
 from recollect.sources.safe_files import list_directory, open_file
 from recollect.versions.backups import BackupDirectory
-from recollect.versions.evidence import Cause, Evidence
+from recollect.versions.evidence import Cause, Evidence, Rename
 from recollect.versions.recorded_paths import (
     PathAliases,
     last_component,
@@ -36,6 +36,7 @@ from recollect.versions.recorded_paths import (
 from recollect.versions.replay import Check, FindBase, Version, replay
 from recollect.versions.session_evidence import WantedFiles, collect_evidence
 
+_MAX_NAMES: Final = 20
 _ABOUT_FILES: Final = (b'"tool_use"', b'"file-history', b'"edited_text_file"')
 
 
@@ -85,7 +86,29 @@ def find_history(
     find_base: FindBase | None = None,
 ) -> FileHistory:
     """Return the versions that these transcripts know of a file."""
-    names = {last_component(path) for path in aliases.paths}
+    earlier: set[str] = set()
+    while True:
+        collected = _collect(aliases, earlier, transcripts)
+        evidence = merge_sessions(collected.sessions)
+        renames = [each for each in evidence if isinstance(each, Rename)]
+        old = {each.old_path for each in renames} - earlier - {*aliases.paths}
+        if not old or len(earlier) >= _MAX_NAMES:
+            break
+        earlier |= old
+    return _replay_streams(aliases.path, evidence, earlier, find_base, collected)
+
+
+class _Collected(NamedTuple):
+    sessions: list[tuple[Evidence, ...]]
+    ids: tuple[str, ...]
+    unreadable: tuple[str, ...]
+
+
+def _collect(
+    aliases: PathAliases, earlier: set[str], transcripts: Sequence[Transcript]
+) -> _Collected:
+    """Read the sessions that name the file, or one of the names that it had before."""
+    names = {last_component(path) for path in (*aliases.paths, *earlier)}
     marks = list_marks(names if not aliases.ignores_case else _spell(names, aliases))
     sessions: list[tuple[Evidence, ...]] = []
     found: list[str] = []
@@ -96,14 +119,13 @@ def find_history(
         except UnreadableInput as error:
             unreadable.append(str(error))
             continue
-        wanted = WantedFiles(_extend(aliases, session, transcript).find_stream, marks)
+        wanted = WantedFiles(_extend(aliases, session, transcript).find_stream, marks, earlier)
         backups = BackupDirectory(find_root_of(transcript))
         evidence = collect_evidence(session, wanted, backups)
         if any(not isinstance(each, Cause) for each in evidence):
             sessions.append(evidence)
             found.append(session.id)
-    merged = merge_sessions(sessions)
-    return _replay_streams(aliases.path, merged, find_base, tuple(found), tuple(unreadable))
+    return _Collected(sessions, tuple(found), tuple(unreadable))
 
 
 def _spell(names: Iterable[str], aliases: PathAliases) -> set[str]:
@@ -201,20 +223,20 @@ def _detail(evidence: Evidence) -> object:
 def _replay_streams(
     path: str,
     evidence: Sequence[Evidence],
+    earlier: set[str],
     find_base: FindBase | None,
-    sessions: tuple[str, ...],
-    unreadable: tuple[str, ...],
+    collected: _Collected,
 ) -> FileHistory:
     streams = dict.fromkeys(
-        each.path for each in evidence if not isinstance(each, Cause) and each.path
+        each.path for each in evidence if not isinstance(each, Cause) and each.path not in earlier
     )
     replays = [replay(stream, evidence, find_base) for stream in streams]
     return FileHistory(
         path=path,
         versions=_number(each.versions for each in replays),
         checks=tuple(check for each in replays for check in each.checks),
-        sessions=sessions,
-        unreadable=unreadable,
+        sessions=collected.ids,
+        unreadable=collected.unreadable,
     )
 
 

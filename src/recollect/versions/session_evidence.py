@@ -8,7 +8,7 @@ of calls, and the bytes of an input say quickly what it is not about.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final, NamedTuple, Protocol
 
 from recollect.documents.kinds import ToolStatus
@@ -78,8 +78,14 @@ class NoBackups:
 class WantedFiles(NamedTuple):
     """Which files evidence is collected about; `marks` are bytes that their names contain."""
 
-    find_stream: Callable[[str], str | None] = lambda path: path
+    find_alias: Callable[[str], str | None] = lambda path: path
     marks: tuple[bytes, ...] = ()
+    earlier: Collection[str] = ()
+    """Paths that count as files of their own, because the file was moved from there."""
+
+    def find_stream(self, path: str) -> str | None:
+        """Return the file that a recorded path is about; None if it is not wanted."""
+        return path if path in self.earlier else self.find_alias(path)
 
     def may_contain(self, data: bytes) -> bool:
         """Whether bytes of a record can be about a wanted file."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from recollect.errors import UnreadableInput
 from recollect.sources.safe_files import list_directory
 from recollect.versions.recorded_paths import PathAliases, normalize_path
 
@@ -40,6 +41,21 @@ def find_project_root(path: Path) -> Path:
         if (directory / ".git").exists():
             return directory
     return path.parent
+
+
+def has_repository(directory: Path) -> bool:
+    """Whether a directory is the top of a git work tree."""
+    return (directory / ".git").exists()
+
+
+def read_present(path: Path) -> bytes | None:
+    """Return what a file contains now; None if there is none."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise UnreadableInput(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
 def _list_worktrees(root: Path) -> tuple[str, ...]:

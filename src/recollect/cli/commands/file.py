@@ -1,0 +1,140 @@
+"""`recollect file`: the versions of a file over all sessions, one of them, or a diff of two."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import click
+
+from recollect.cli.clock import read_clock
+from recollect.cli.file_text import (
+    FileRequest,
+    all_projects_option,
+    describe_history,
+    iter_diff,
+    iter_versions,
+    load_history,
+    moved_from_option,
+    name_version,
+    report_unreadable,
+)
+from recollect.cli.json_output import format_document
+from recollect.cli.options import claude_dir_option, json_option
+from recollect.cli.paging import pager_option, show_lines
+from recollect.cli.tables import colour_option, count_columns
+from recollect.errors import NothingFound, UnreadableInput, UsageError
+from recollect.render.terminal import safe_text
+
+if TYPE_CHECKING:
+    from recollect.versions.file_history import FileHistory
+    from recollect.versions.replay import Version
+
+
+class _Options(TypedDict):
+    at: str | None
+    diff: str | None
+    moved_from: tuple[Path, ...]
+    all_projects: bool
+    paged: bool
+    claude_dirs: tuple[Path, ...]
+    as_json: bool
+
+
+@click.command("file")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--at", metavar="VERSION", help="Print the file as it was at VERSION.")
+@click.option("--diff", metavar="A..B", help="Show the diff of two versions; `A..` with now.")
+@moved_from_option
+@all_projects_option
+@pager_option
+@colour_option
+@claude_dir_option
+@json_option
+def command(path: Path, **options: Unpack[_Options]) -> int:
+    """List the versions of a file over all sessions, or print one.
+
+    PATH need not exist anymore. Each version says how well it is known: `exact` (its whole content
+    is recorded), `replayed` (an unbroken chain of edits leads to it), `inferred` (it agrees with
+    all records, but something unseen may have changed it) or `partial` (only the changed lines are
+    known). Changes from outside, such as shell commands or an editor, are versions too.
+
+    VERSION is a number from the list, a time (2026-11-15T10:30, 2026-11-15, 2h), or SESSION:TURN
+    for the file after that turn.
+
+    \b
+      recollect file src/app.py
+      recollect file src/app.py --at 3 > old.py
+      recollect file src/app.py --diff 3..
+      recollect file src/app.py --json | jq '.versions[-1]'
+
+    Exits with 3 if no session names the file and with 4 if a transcript could not be read.
+    """
+    if sum(bool(each) for each in (options["at"], options["diff"], options["as_json"])) > 1:
+        raise UsageError("Use only one of --at, --diff and --json.")
+    request = FileRequest(
+        path, options["claude_dirs"], options["moved_from"], options["all_projects"]
+    )
+    history = load_history(request).history
+    report_unreadable(history)
+    if options["at"]:
+        _print_text(_find(options["at"], history))
+    elif options["as_json"]:
+        click.echo(format_document(describe_history(history)))
+    elif options["diff"]:
+        show_lines(_iter_diff(options["diff"], history, path), is_paged=options["paged"])
+    else:
+        show_lines(iter_versions(history, count_columns()), is_paged=options["paged"])
+    return UnreadableInput.exit_code if history.unreadable else 0
+
+
+def _find(name: str, history: FileHistory) -> Version:
+    from recollect.versions.version_names import find_version
+
+    return find_version(name, history.versions, read_clock())
+
+
+def _require_text(version: Version) -> str:
+    if version.text is None:
+        reason = "the file did not exist" if not version.exists else "only changed lines are known"
+        raise NothingFound(f"Version {version.number} has no content: {reason}.")
+    return version.text
+
+
+def _print_text(version: Version) -> None:
+    """Print a version: to a file or pipe as it is, to a terminal without control characters."""
+    text = _require_text(version)
+    if version.known not in ("exact", "replayed"):
+        click.echo(f"recollect: {name_version(version)} may differ from what was there.", err=True)
+    if sys.stdout.isatty():
+        click.echo(safe_text(text), nl=not text.endswith("\n"))
+    else:
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
+
+
+def _iter_diff(names: str, history: FileHistory, path: Path) -> Iterator[str]:
+    first, separator, second = names.partition("..")
+    if not separator or not first:
+        raise UsageError("Use --diff A..B with two versions, or A.. for the present file.")
+    old = _find(first, history)
+    before = (name_version(old), _require_text(old))
+    if second:
+        new = _find(second, history)
+        after = (name_version(new), _require_text(new))
+    else:
+        after = (str(path), _read_present(path))
+    return iter_diff(before, after)
+
+
+def _read_present(path: Path) -> str:
+    from recollect.versions.file_texts import decode_file
+    from recollect.versions.target_files import read_present
+
+    data = read_present(path)
+    content = decode_file(data or b"")
+    if content is None:
+        raise UnreadableInput(f"{path} is not a text file.")
+    return content.text

@@ -1,0 +1,159 @@
+"""Tests of recollect.cli.commands.file, through the program."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from recollect.render.terminal import measure
+from tests.cli.demo_home import GOLDEN, make_demo_home, run_at
+from tests.golden import check_golden
+from tests.process import RunRecollect
+from tests.versions.small_project import SESSION, Project
+
+DEMO_FILE = "/home/mina/projects/tidepool/src/tidepool/cli.py"
+
+
+@pytest.fixture
+def home(safe_environment: None) -> Path:
+    """A home with the demo data."""
+    return make_demo_home()
+
+
+@pytest.fixture
+def project(safe_environment: None, tmp_path: Path) -> Project:
+    """A project with a file of four versions, one of them by a person."""
+    made = Project(tmp_path / "shop")
+    made.prompt("Write the greeting")
+    made.write("app.py", "hello\nworld\n")
+    made.prompt("Greet everybody")
+    made.edit("app.py", "world", "everybody")
+    made.path("app.py").write_text("hello\neverybody\nby hand\n", "utf-8")
+    made.prompt("Be polite")
+    made.edit("app.py", "hello", "good day")
+    made.save()
+    return made
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_versions_are_listed(run_recollect: RunRecollect, home: Path, width: int) -> None:
+    """The list is what its file says, within the width."""
+    shown = run_at(run_recollect, width, "file", DEMO_FILE)
+    assert (shown.code, shown.stderr) == (0, "")
+    check_golden(GOLDEN / f"file-{width}.txt", shown.stdout)
+    assert all(measure(line) <= width for line in shown.stdout.splitlines())
+
+
+def test_a_document_is_what_it_is_meant_to_be(run_recollect: RunRecollect, home: Path) -> None:
+    """`--json` prints the versions."""
+    check_golden(
+        GOLDEN / "file.json", run_at(run_recollect, 80, "file", DEMO_FILE, "--json").stdout
+    )
+
+
+def test_versions_say_who_made_them_and_how_well_they_are_known(
+    run_recollect: RunRecollect, project: Project
+) -> None:
+    """The document has all versions; what a person changed is one of its own."""
+    shown = run_recollect("file", str(project.path("app.py")), "--json")
+    versions = json.loads(shown.stdout)["versions"]
+    assert [(each["number"], each["kind"], each["known"], each["turn"]) for each in versions] == [
+        (1, "write", "exact", 1),
+        (2, "edit", "replayed", 2),
+        (3, "outside", "exact", 3),
+        (4, "edit", "replayed", 3),
+    ]
+    assert [(each["added"], each["removed"]) for each in versions] == [
+        (2, 0),
+        (1, 1),
+        (1, 0),
+        (1, 1),
+    ]
+    assert versions[1]["prompt"] == "Greet everybody"
+    assert versions[1]["session"] == SESSION
+    assert versions[2]["causes"] == ["between prompts"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("1", "hello\nworld\n"),
+        ("3", "hello\neverybody\nby hand\n"),
+        (f"{SESSION[:8]}:2", "hello\neverybody\n"),
+        (f"{SESSION}:1", "hello\nworld\n"),
+        ("2026-11-01T10:06:30Z", "hello\nworld\n"),
+        ("2026-11-30", "good day\neverybody\nby hand\n"),
+    ],
+)
+def test_a_version_is_printed_as_it_was(
+    run_recollect: RunRecollect, project: Project, name: str, text: str
+) -> None:
+    """Versions are named by number, by session and turn, and by time."""
+    shown = run_recollect("file", str(project.path("app.py")), "--at", name)
+    assert (shown.code, shown.stdout) == (0, text)
+
+
+def test_a_deleted_file_still_has_its_versions(
+    run_recollect: RunRecollect, project: Project
+) -> None:
+    """The file need not be there anymore, nor its directory."""
+    shutil.rmtree(project.directory)
+    shown = run_recollect("file", str(project.path("app.py")), "--at", "2")
+    assert (shown.code, shown.stdout) == (0, "hello\neverybody\n")
+
+
+def test_a_moved_project_keeps_its_versions(
+    run_recollect: RunRecollect, project: Project, tmp_path: Path
+) -> None:
+    """The earlier directory is named once, and the files are found under their new path."""
+    moved = tmp_path / "market"
+    project.directory.rename(moved)
+    path = str(moved / "app.py")
+    assert run_recollect("file", path).code == 3
+    shown = run_recollect("file", path, "--moved-from", str(project.directory), "--at", "2")
+    assert (shown.code, shown.stdout) == (0, "hello\neverybody\n")
+
+
+def test_a_renamed_file_keeps_its_versions(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """A file that a command moved has the versions of its old name too."""
+    made = Project(tmp_path / "shop")
+    made.prompt("Write the greeting")
+    made.write("old.py", "hello\n")
+    made.call("Bash", {"command": "git mv old.py new.py"}, {"stdout": "", "stderr": ""})
+    made.path("old.py").rename(made.path("new.py"))
+    made.edit("new.py", "hello", "good day")
+    made.save()
+    shown = run_recollect("file", str(made.path("new.py")), "--json")
+    versions = json.loads(shown.stdout)["versions"]
+    assert [(each["kind"], each["known"]) for each in versions] == [
+        ("write", "exact"),
+        ("edit", "replayed"),
+    ]
+
+
+def test_a_diff_of_versions_and_of_the_present(
+    run_recollect: RunRecollect, project: Project
+) -> None:
+    """Two versions are compared, or one with the file as it is now."""
+    path = project.path("app.py")
+    shown = run_recollect("file", str(path), "--diff", "1..2")
+    assert shown.stdout.splitlines()[2:] == [
+        "@@ -1,3 +1,3 @@",
+        " hello",
+        "-world",
+        "+everybody",
+        " ",
+    ]
+    path.write_text("hello\neverybody\n", "utf-8")
+    assert run_recollect("file", str(path), "--diff", "2..").stdout == ""
+
+
+def test_what_is_no_version_is_explained(run_recollect: RunRecollect, project: Project) -> None:
+    """Wrong names of versions are usage errors, missing ones are not found."""
+    path = str(project.path("app.py"))
+    assert run_recollect("file", path, "--at", "99").code == 3
+    assert run_recollect("file", path, "--at", "nonsense").code == 2
+    assert run_recollect("file", path, "--diff", "1").code == 2
+    assert run_recollect("file", path, "--at", "1", "--json").code == 2
+    assert run_recollect("file", str(project.path("other.py"))).code == 3
