@@ -198,7 +198,7 @@ def test_files_that_cannot_be_read_are_reported(tmp_path: Path) -> None:
         SurveyedFile(sound, "a.jsonl", "session"),
     ]
     report = survey(sources)
-    reason = "cannot be looked at (No such file or directory)"
+    reason = "cannot be accessed (No such file or directory)"
     assert report.refused == (RefusedFile(file="gone.jsonl", reason=reason, failed=True),)
     assert (report.files, report.records, report.is_complete) == (1, 1, False)
 
@@ -210,7 +210,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     target.write_text(PROMPT)
     link.symlink_to(target)
     report = survey([SurveyedFile(link, "b.jsonl", "session")])
-    expected = RefusedFile(file="b.jsonl", reason="cannot be looked at", failed=True)
+    expected = RefusedFile(file="b.jsonl", reason="cannot be accessed", failed=True)
     assert (report.refused, report.files) == ((expected,), 0)
 
 
@@ -348,7 +348,7 @@ def test_skipped_files_are_listed(tmp_path: Path) -> None:
     add(root, "a.jsonl")
     secret.touch()
     (root / "b.jsonl").symlink_to(secret)
-    reason = "symbolic link that leads outside the directory being read"
+    reason = "symbolic link to outside the directory"
     refused = RefusedFile(file="b.jsonl", reason=reason, failed=False)
     assert take_inventory([root]).refused == (refused,)
 

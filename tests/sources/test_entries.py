@@ -27,7 +27,7 @@ def test_refusal_reads_as_a_sentence() -> None:
     detailed = Refused(Path("a"), Refusal.UNREADABLE, "Permission denied")
     assert (str(plain), str(detailed)) == (
         "a: neither a regular file nor a directory",
-        "a: cannot be looked at (Permission denied)",
+        "a: cannot be accessed (Permission denied)",
     )
 
 

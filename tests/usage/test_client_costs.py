@@ -119,7 +119,7 @@ def test_a_message_without_tokens_has_the_cost_of_the_client(tmp_path: Path) -> 
     assert describe_totals(expected).client_priced_messages == 1
     explanation = explain(count(tmp_path), FIRST, load_zone("UTC"), date(2026, 11, 16))
     assert explanation.totals == expected
-    assert explanation.lines[1].note == "no tokens: cost as noted by the client"
+    assert explanation.lines[1].note == "no tokens: cost as recorded by the client"
     assert explanation.client == ClientCost(250_000, messages=1, own_cost=250_000)
 
 
@@ -128,7 +128,7 @@ def test_explanations_show_the_client_cost_of_each_line(tmp_path: Path) -> None:
     write_lines(session_path(tmp_path, FIRST), reply("m", costUSD=0.5))
     explanation = explain(count(tmp_path), FIRST, load_zone("UTC"), date(2026, 11, 16))
     (line,) = explanation.lines
-    assert (line.note, line.client_cost) == ("cost noted by the client: $0.500000", 500_000)
+    assert (line.note, line.client_cost) == ("cost recorded by the client: $0.500000", 500_000)
     document = describe_explanation(explanation)
     assert to_builtins(document.client) == {
         "cost_usd": 0.5,

@@ -39,18 +39,18 @@ def test_health_tells_what_doctor_knows(broken: RunningServer) -> None:
     """Damage, drift, permissions, what goes next and what was left behind."""
     page = broken.get("/health").body
     assert find_texts(page, "p", class_="verdict") == [
-        "Not everything could be read. All the rest was."
+        "Some data could not be read. Everything else was."
     ]
     damaged = find_texts(page, "ul", class_="places")
     assert [text.partition(".jsonl")[2] for text in damaged] == [
-        " at byte 30,337, 8 bytes · no record"
+        " offset 30,337, 8 bytes · no record"
     ]
     cards = {text.split(" ", 1)[0]: text for text in find_texts(page, "section", class_="card")}
-    assert cards["Drift"].endswith("Unknown kinds of records brand-new 1")
-    assert cards["Left"].endswith(f"tasks/{LEFT} tasks 1 2 bytes")
+    assert cards["Format"].endswith("Unknown record types brand-new 1")
+    assert cards["Leftover"].endswith(f"tasks/{LEFT} tasks 1 2 bytes")
     assert find_texts(page, "p", class_="advice") == [
-        f"Others on this machine may look into it. To close it: chmod 700 {broken.root}",
-        "Deleted within 7 days: 1, of them when Claude Code next starts: 0.",
+        f"Other users of this machine can read it. To restrict access: chmod 700 {broken.root}",
+        "To be deleted within 7 days: 1; when Claude Code next starts: 0.",
     ]
     assert find_links(page, "table", class_="going") == [f"/s/{SESSION}"]
 
@@ -58,7 +58,7 @@ def test_health_tells_what_doctor_knows(broken: RunningServer) -> None:
 def test_all_well_is_said(server: RunningServer) -> None:
     """On sound files the page says so first."""
     assert find_texts(server.get("/health").body, "p", class_="verdict") == [
-        "All well: every byte was read and understood."
+        "No problems: every byte was read and understood."
     ]
 
 
@@ -135,9 +135,9 @@ def test_nothing_found(tmp_path: Path) -> None:
     with run_server(tmp_path, root, "--no-open") as running:
         page = running.get("/").body
     assert find_texts(page, "section", class_="nothing")[0].split(" 1 ")[0].split("…")[-1] == (
-        f"No sessions found These directories were looked at, and hold no sessions: {root} "
-        "Use Claude Code once; its sessions appear here by themselves. claude Copy "
-        "Are they elsewhere? Name the directory: recollect serve --claude-dir DIR Copy "
-        "Or look at made-up sessions first: recollect serve --demo Copy "
-        "Nothing was changed and nothing left this machine."
+        f"No sessions found These directories contain no sessions: {root} "
+        "Use Claude Code once; its sessions appear here automatically. claude Copy "
+        "Are your sessions elsewhere? Specify the directory: recollect serve --claude-dir DIR Copy "
+        "Or try it with sample sessions: recollect serve --demo Copy "
+        "Nothing was changed, and no data left this machine."
     )

@@ -70,7 +70,7 @@ def test_page_tells_own_tokens_from_copied_ones(
 ) -> None:
     """In the head of the session, by the words of `show`, and in the list."""
     page = figures.get(f"/s/{SECOND}", **{"Accept-Language": language}).body
-    assert any(words in fact for fact in find_texts(page, "dl", class_="facts"))
+    assert any(words in fact for fact in find_texts(page, "dl", class_="session-facts"))
     assert "1,002 tokens · 1,500 copied" in _show(figures.root, SECOND)
     rows = figures.get("/", **{"Accept-Language": language}).body.decode()
     assert f'title="{words}"' in rows
@@ -88,10 +88,13 @@ def test_api_tells_own_tokens_from_copied_ones(figures: RunningServer) -> None:
 
 def test_noted_costs_stand_beside_ours(figures: RunningServer) -> None:
     """What an old client noted, and that it is all that is known where tokens are missing."""
-    (facts,) = find_texts(figures.get(f"/s/{THIRD}").body, "dl", class_="facts")
-    assert "· $0.7500 noted by the client · 1 message without tokens" in facts
-    assert "$0.7500 noted by the client (1 message without tokens)" in _show(figures.root, THIRD)
-    (facts,) = find_texts(figures.get(f"/s/{FIRST}").body, "dl", class_="facts")
+    (facts,) = find_texts(figures.get(f"/s/{THIRD}").body, "dl", class_="session-facts")
+    recorded = "Cost recorded by Claude Code (costUSD) $0.7500 recorded by Claude Code"
+    assert f"{recorded} Cost 1 message without tokens" in facts
+    assert "$0.7500 recorded by Claude Code (1 message without tokens)" in _show(
+        figures.root, THIRD
+    )
+    (facts,) = find_texts(figures.get(f"/s/{FIRST}").body, "dl", class_="session-facts")
     assert "noted" not in facts
     assert "noted" not in _show(figures.root, FIRST)
 
@@ -101,4 +104,4 @@ def test_noted_costs_with_tokens(tmp_path: Path) -> None:
     root = ClaudeRoot(tmp_path / "claude")
     root.session(FIRST, prompt("dig"), _reply("a8", USAGE, costUSD=0.25))
     head = _show(root.path, FIRST).replace(" · ", " ")
-    assert "1,500 tokens $0.0525 at list prices $0.2500 noted by the client" in head
+    assert "1,500 tokens $0.0525 at list prices $0.2500 recorded by Claude Code" in head

@@ -103,8 +103,8 @@ def test_unknown_costs_are_never_nothing(priced: RunningServer) -> None:
     assert find_texts(page, "tr")[-1].startswith("Total ≥ $")
     assert find_texts(page, "p", class_="unpriced") == [
         (
-            "No price is known for <mystery> & co (1 message). "
-            "They are left out of the costs, never taken for free."
+            "No known price for <mystery> & co (1 message). "
+            "They are left out of the cost, not counted as free."
         )
     ]
     assert find_texts(page, "ul", class_="legend") == ["no known price"]
@@ -117,8 +117,8 @@ def test_label_is_honest(priced: RunningServer) -> None:
         for path in ("/usage?timezone=Asia/Tokyo", f"/usage/explain?target={SESSION}&timezone=UTC")
     ]
     assert said == [
-        "List-price estimate, not your bill · Days are those of Asia/Tokyo",
-        "List-price estimate, not your bill · Days are those of UTC",
+        "List-price estimate, not your bill · Days in Asia/Tokyo",
+        "List-price estimate, not your bill · Days in UTC",
     ]
 
 
@@ -127,8 +127,8 @@ def test_running_block_is_shown(priced: RunningServer) -> None:
     page = priced.get("/usage?group=model").body
     assert find_texts(page, "section", class_="running") == [
         (
-            "Current 5-hour block 60.0 Time left 4 h 0 min So far ≥ $0.02 Pace $0.02 an hour · "
-            "37 tokens a minute At its end, if this goes on $0.10 · 11.0K tokens"
+            "Current 5-hour block 60.0 Time left 4 h 0 min So far ≥ $0.02 "
+            "Burn rate $0.02 per hour · 37 tokens per minute Projected total $0.10 · 11.0K tokens"
         )
     ]
 
@@ -201,6 +201,6 @@ def test_nothing_counted_is_said(server: RunningServer) -> None:
     """A report without rows is a sentence and no empty table."""
     page = server.get("/usage?model=nothing-like-this").body
     assert (find_texts(page, "p", class_="empty-state"), find_texts(page, "table")) == (
-        ["Nothing was counted here. Widen the filters, or use Claude Code for a while."],
+        ["No usage in this range. Widen the filters, or use Claude Code for a while."],
         [],
     )

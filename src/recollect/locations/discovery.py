@@ -307,7 +307,7 @@ def _describe(location: TranscriptLocation, entry: Entry) -> Transcript | None:
 
 
 def refresh(transcript: Transcript) -> Transcript | None:
-    """Return a transcript as it is now; None if it is gone or cannot be looked at."""
+    """Return a transcript as it is now; None if it is gone or cannot be accessed."""
     status = find_status(transcript.file)
     if not isinstance(status, os.stat_result):
         return None

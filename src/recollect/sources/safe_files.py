@@ -20,12 +20,12 @@ Parts = tuple[str, ...]
 class Refusal(StrEnum):
     """Why an entry was left alone."""
 
-    LINK_OUTSIDE = "symbolic link that leads outside the directory being read"
-    LINK_BROKEN = "symbolic link that leads nowhere"
+    LINK_OUTSIDE = "symbolic link to outside the directory"
+    LINK_BROKEN = "broken symbolic link"
     LINK_ELSEWHERE = "symbolic link to something that is not a transcript"
-    LINK = "symbolic link in a place where none is followed"
+    LINK = "symbolic link that is not followed"
     SPECIAL = "neither a regular file nor a directory"
-    UNREADABLE = "cannot be looked at"
+    UNREADABLE = "cannot be accessed"
 
 
 class Refused(NamedTuple):

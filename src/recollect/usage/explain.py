@@ -280,9 +280,9 @@ class _Explainer:
         if entry.is_relayed:
             yield from _iter_relayed_notes(lines)
         if _is_client_priced(entry.measures, entry.client_cost):
-            yield "no tokens: cost as noted by the client"
+            yield "no tokens: cost as recorded by the client"
         elif entry.client_cost is not None:
-            yield f"cost noted by the client: {format_dollars(entry.client_cost / MICRO, 6)}"
+            yield f"cost recorded by the client: {format_dollars(entry.client_cost / MICRO, 6)}"
         for line in lines:
             if line.measures.tokens == entry.own.tokens:
                 if line.offset != entry.position:

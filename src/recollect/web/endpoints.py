@@ -70,21 +70,21 @@ class Endpoint(Struct, frozen=True, kw_only=True):
 ENDPOINTS: Final = (
     Endpoint(
         path="/api/history/sessions",
-        summary="Sessions, the most recently active first, page by page.",
+        summary="List sessions, most recently active first.",
         parameters=HistoryParameters,
         answer=list_history,
         returns=HistoryPage,
     ),
     Endpoint(
         path="/api/projects",
-        summary="Projects, the most recently active first.",
+        summary="List projects, most recently active first.",
         parameters=NoParameters,
         answer=list_projects,
         returns=ProjectsDocument,
     ),
     Endpoint(
         path="/api/sessions/{id}",
-        summary="One session: head data, figures, subagents.",
+        summary="Get a session: metadata, figures, subagents.",
         parameters=SessionParameters,
         answer=describe_session,
         returns=SessionDocument,
@@ -92,7 +92,7 @@ ENDPOINTS: Final = (
     ),
     Endpoint(
         path="/api/sessions/{id}/outline",
-        summary="The turns of a session, one line each.",
+        summary="List the turns of a session, one line each.",
         parameters=SessionParameters,
         answer=describe_outline,
         returns=OutlineDocument,
@@ -100,7 +100,7 @@ ENDPOINTS: Final = (
     ),
     Endpoint(
         path="/api/sessions/{id}/turns",
-        summary="Turns of a session by range, with all that happened in them.",
+        summary="Get a range of turns with all of their steps.",
         parameters=TurnsParameters,
         answer=list_turns,
         returns=TurnsDocument,
@@ -108,7 +108,7 @@ ENDPOINTS: Final = (
     ),
     Endpoint(
         path="/api/sessions/{id}/find",
-        summary="Where words stand in a session, in the order of the conversation.",
+        summary="Find text in a session, in conversation order.",
         parameters=FindParameters,
         answer=find_in_session,
         returns=FindDocument,
@@ -116,7 +116,7 @@ ENDPOINTS: Final = (
     ),
     Endpoint(
         path="/api/sessions/{id}/records/{uuid}",
-        summary="One record, as its bytes stand in the transcript.",
+        summary="Get a record, byte for byte.",
         parameters=RecordParameters,
         answer=load_record,
         errors=(404, 422),
@@ -124,7 +124,7 @@ ENDPOINTS: Final = (
     ),
     Endpoint(
         path="/api/search",
-        summary="Find what was said, run and answered.",
+        summary="Search messages, tool calls and their results.",
         parameters=SearchParameters,
         answer=find_texts,
         returns=SearchDocument,
@@ -132,7 +132,7 @@ ENDPOINTS: Final = (
     ),
     Endpoint(
         path="/api/usage",
-        summary="Tokens and their list price, by day or by anything else.",
+        summary="Report tokens and cost by day, model, project and more.",
         parameters=UsageParameters,
         answer=report_usage,
         returns=UsageDocument,
@@ -140,7 +140,7 @@ ENDPOINTS: Final = (
     ),
     Endpoint(
         path="/api/usage/explain",
-        summary="A figure taken apart, down to the lines.",
+        summary="Explain a figure line by line.",
         parameters=ExplainParameters,
         answer=explain_usage,
         returns=ExplainDocument,
@@ -148,7 +148,7 @@ ENDPOINTS: Final = (
     ),
     Endpoint(
         path="/api/health",
-        summary="What is on disk, how much of it is known, and what is broken.",
+        summary="Report what is on disk, what is unknown and what is damaged.",
         parameters=NoParameters,
         answer=describe_health,
         returns=HealthDocument,

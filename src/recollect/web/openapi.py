@@ -31,26 +31,26 @@ Schemas = Mapping[type[Struct], OpenApiObject]
 _REFERENCE: Final = "#/components/schemas/{name}"
 _IN_PATH: Final = re.compile(r"\{(\w+)\}")
 _ERRORS: Final = {
-    401: "There is no key, or it is wrong.",
-    404: "There is no such thing.",
-    422: "A parameter is wrong; the answer says which and why.",
-    503: "The index cannot be used right now.",
+    401: "The key is missing or wrong.",
+    404: "Not found.",
+    422: "A parameter is invalid; the response says which and why.",
+    503: "The index is not available at the moment.",
 }
 
 
 _EVENT_ERRORS: Final = {
     401: _ERRORS[401],
-    404: "There is no such session.",
+    404: "Session not found.",
     422: _ERRORS[422],
-    503: f"{MAX_CLIENTS} clients listen already.",
+    503: f"{MAX_CLIENTS} clients are connected already.",
 }
 _LAST_ID: Final[OpenApiObject] = {
     "name": "Last-Event-ID",
     "in": "header",
     "required": False,
     "schema": {"type": "string"},
-    "description": "The id of the last event that was heard: what came after it is told again."
-    " Browsers send it by themselves. It goes before last_id.",
+    "description": "The id of the last event received; later events are sent again."
+    " Browsers send it automatically. Takes precedence over last_id.",
 }
 
 
@@ -65,7 +65,7 @@ def describe_api() -> OpenApiObject:
         "info": {
             "title": "Recollect",
             "version": __version__,
-            "description": "Sessions of Claude Code on this machine; everything is read only.",
+            "description": "Claude Code sessions on this machine; read-only.",
         },
         "security": [{"bearer": []}, {"cookie": []}],
         "paths": {
@@ -107,14 +107,14 @@ def _describe(endpoint: Endpoint, known: Schemas) -> OpenApiObject:
 def _describe_events(known: Schemas) -> OpenApiObject:
     return {
         "operationId": "listen",
-        "summary": "What changes, as it changes: server-sent events.",
-        "description": "They tell which sessions have changed or, when one is named, follow"
-        " its records and those of its subagents. Every event has an id; a client that comes back"
-        " with the last one is told what it missed, and nothing twice.",
+        "summary": "Stream changes as server-sent events.",
+        "description": "Sessions that have changed or, if a session is given, new records of it and"
+        " its subagents. Every event has an id; a client that reconnects with the last one gets"
+        " every event that it missed, exactly once.",
         "parameters": [*_list_parameters(PATH, EventsParameters), _LAST_ID],
         "responses": {
             "200": {
-                "description": "A stream that does not end by itself. A comment comes after"
+                "description": "A stream that does not end. A comment is sent after"
                 f" {HEARTBEAT_SECONDS:.0f} seconds without an event.",
                 "content": {EVENT_STREAM: {"schema": _describe_stream(known)}},
             },
@@ -127,7 +127,7 @@ def _describe_stream(known: Schemas) -> OpenApiObject:
     kinds = [_describe_event(name, kind, known) for name, kind in EVENTS.items()]
     return {
         "type": "array",
-        "description": "Each item is one event; its data is JSON on one line.",
+        "description": "Each item is an event; its data is JSON on one line.",
         "items": {"oneOf": kinds},
     }
 

@@ -34,7 +34,7 @@ TROUBLED = HealthReport(
     refused=(
         RefusedFile(
             file="c.jsonl",
-            reason="symbolic link that leads outside the directory being read",
+            reason="symbolic link to outside the directory",
             failed=False,
         ),
     ),
@@ -95,7 +95,7 @@ Damage
       at 9  70 bytes
   Found but not read:
     c.jsonl
-      symbolic link that leads outside the directory being read
+      symbolic link to outside the directory
 
 Not everything could be read: 12 damaged places, 1 oversized line. The
 rest is fine.

@@ -98,7 +98,7 @@ def _list_costs(metrics: Metrics) -> list[str]:
     """Return the cost recorded by an old client, and ours."""
     if metrics.client_cost_usd is None:
         return []
-    noted = f"{format_dollars(metrics.client_cost_usd, 4)} noted by the client"
+    noted = f"{format_dollars(metrics.client_cost_usd, 4)} recorded by Claude Code"
     if metrics.client_priced:
         return [f"{noted} ({format_count(metrics.client_priced, 'message')} without tokens)"]
     ours = metrics.list_price_usd

@@ -51,6 +51,11 @@ class SearchPage(Struct, frozen=True, kw_only=True):
     pointer: str
     """The query, with a caret below that position."""
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether all sessions with results are on the page."""
+        return sum(len(group.hits) + group.more for group in self.groups) == self.total
+
 
 def render_search_page(services: Services, wanted: SearchPageParameters) -> PageContent:
     """Render a search, or only its results."""

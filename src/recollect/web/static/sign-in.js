@@ -1,6 +1,6 @@
-// Exchanges the one-time token in the fragment for the cookie. A fragment is sent to nobody, so the
-// token stands in no log. Without one, the cookie may be there all the same: browsers withhold it
-// when a link leads here from another site, and send it when our own page asks.
+// Exchanges the one-time token in the fragment for the cookie. Browsers do not send fragments, so
+// the token is in no log. Without a token there may still be a cookie: browsers withhold it when a
+// link from another site leads here, and send it with requests of our own page.
 
 const message = /** @type {HTMLElement} */ (document.getElementById("message"));
 const token = new URLSearchParams(location.hash.slice(1)).get("t");

@@ -28,14 +28,14 @@ OUR_WORDS = frozenset(
     files finding findings first for from glob hint hook id if ignore in input insert interrupted is
     isolation it job jobs kb gb mb last lead limit line lines list loaded machine match matches
     message missing mode model ms min h s multiline name new no null number of offset on only option
-    other out output owner page pages path pdf pending persistent person picture pictures plan pull
+    other out output owner page pages path pdf pending persistent picture pictures plan pull
     pushed query read recurring rejected replace request resource resources result results resumes
     rule runs sandbox saved script seconds server servers set since size started status stop stopped
     structured subject task team teammate the thrown timed timeout to token tokens tool tools true
     type unchanged unknown waits was watches whole without worktree yes yet document or away type
     NaN Infinity inf nan call calls form bash javascript powershell octet stream application image
-    png completed cancelled progress user
-    """.lower().split()
+    png completed cancelled progress user you
+""".lower().split()
 )
 FIELDS = sorted(
     {
@@ -157,7 +157,7 @@ def test_rejected_call_gives_the_words_of_the_person() -> None:
     text = "The user doesn't want to proceed with this tool use. the user said:\nnot on a Friday"
     outcome = Outcome(ToolStatus.REJECTED, RejectedBy.PERSON)
     view = describe_call(make_call("Bash", {"command": "deploy"}, text=text, outcome=outcome))
-    assert view.summary == "rejected by the person: not on a Friday"
+    assert view.summary == "rejected by you: not on a Friday"
     assert view.output == (Plain(text),)
 
 

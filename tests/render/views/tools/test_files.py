@@ -16,7 +16,7 @@ def test_edit_shows_the_patch_of_the_client() -> None:
     result = {"filePath": "/p/x.py", "structuredPatch": [HUNK], "userModified": True}
     assert describe_call(make_call("Edit", EDIT, result)) == ToolView(
         title="/p/x.py",
-        summary="+1 -1 · changed by the person",
+        summary="+1 -1 · changed by you",
         input=(Diff("/p/x.py", (PATCH,)),),
         output=(Plain("done"),),
     )

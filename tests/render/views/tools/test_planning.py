@@ -108,7 +108,7 @@ def test_plan_and_its_verdict() -> None:
     view = describe_call(make_call("exit_plan_mode", {"plan": "# Do it"}, result))
     assert view == ToolView(
         title="Do it …",
-        summary="approved · changed by the person",
+        summary="approved · changed by you",
         input=(Prose("# Do it\n\nnow"),),
         output=(Plain("done"),),
     )

@@ -198,7 +198,7 @@ def _summarise(lines: LineCount | None, *, is_new: bool = False, is_modified: bo
     return join_facts(
         "new file" if is_new else None,
         f"+{lines.added:,} -{lines.removed:,}" if lines else None,
-        "changed by the person" if is_modified else None,
+        "changed by you" if is_modified else None,
     )
 
 

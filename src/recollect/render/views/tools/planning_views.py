@@ -252,7 +252,7 @@ def describe_plan(case: Case) -> ToolView | None:
         title=take_line(plan.lstrip("# ")),
         summary=join_facts(
             verdict if is_done else None,
-            "changed by the person" if approved.plan_was_edited else None,
+            "changed by you" if approved.plan_was_edited else None,
         ),
         input=(
             *show_prose(plan),

@@ -82,7 +82,7 @@ _ERROR_TAGS = ("<tool_use_error>", "</tool_use_error>")
 _EXIT_CODE = "Exit code "
 _PERSON_SAID = "the user said:\n"
 _REFUSALS = {
-    RejectedBy.PERSON: "rejected by the person",
+    RejectedBy.PERSON: "rejected by you",
     RejectedBy.RULE: "denied by a rule",
     RejectedBy.HOOK: "blocked by a hook",
 }

@@ -1,5 +1,5 @@
-// What every page has: the theme, the language, keys, the palette, times, copying. What only some
-// pages have is loaded there.
+// For every page: theme, language, keyboard shortcuts, palette, times, copying. Modules that only
+// some pages need are loaded on demand.
 
 import { startPreferences } from "./preferences.js";
 import { startKeys } from "./keys.js";
@@ -19,8 +19,8 @@ if (isThere("article.session")) (await import("./session.js")).startSession();
 if (isThere("form[data-instant]")) (await import("./sessions.js")).startSessions();
 if (isThere("form.search")) (await import("./searching.js")).startSearching();
 if (isThere("[data-load]")) (await import("./loading.js")).startLoading();
-// Last, because a session first notes how its turns were drawn.
+// Last, because a session first remembers how its turns were rendered.
 startCopying();
 
-// For whoever drives the page from outside: from here on everything on it answers.
+// For tests and other tools: from here on the page is ready.
 document.documentElement.dataset.ready = "true";

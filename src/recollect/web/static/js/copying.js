@@ -1,12 +1,12 @@
-// Copying: code, messages, links to a message, the resume command. Nothing is ever run.
+// Copy code, messages, links to a message and the resume command. Nothing is ever run.
 
 import { findAround, getElement, listElements } from "./elements.js";
-import { say, tell } from "./words.js";
+import { translate, showToast } from "./words.js";
 
 /** @param {string} text */
 export async function copyText(text) {
   await navigator.clipboard.writeText(text);
-  tell(say("copied"));
+  showToast(translate("copied"));
 }
 
 /**
@@ -24,11 +24,11 @@ function addButton(place, label, getText) {
 }
 
 /**
- * Code keeps its own text; line numbers and signs are drawn by the style sheet and never copied.
+ * Only the code itself is copied: line numbers and signs come from the style sheet.
  * @param {ParentNode} within
  */
 export function addCopyButtons(within) {
-  // What is wider than its box has to be in reach of the keyboard too.
+  // What is wider than its box must be scrollable with the keyboard, too.
   for (const box of listElements(within, "pre, .diff")) box.tabIndex = 0;
   for (const block of listElements(within, "pre.code, pre.output, pre.plain, pre.raw")) {
     if (block.parentElement?.classList.contains("copyable")) continue;
@@ -37,13 +37,13 @@ export function addCopyButtons(within) {
     block.replaceWith(frame);
     frame.append(block);
     const text = block.textContent ?? "";
-    addButton(frame, say("copy"), () => text);
+    addButton(frame, translate("copy"), () => text);
   }
   for (const section of listElements(within, ".said[id], .prompt[id]")) {
     const place = section.querySelector(":scope > .actions") ?? addActions(section);
     if (place.querySelector(".copy")) continue;
-    addButton(place, say("copy"), () => readText(section));
-    addButton(place, say("link"), () => linkTo(section.id));
+    addButton(place, translate("copy"), () => readText(section));
+    addButton(place, translate("link"), () => linkTo(section.id));
   }
 }
 
@@ -63,7 +63,7 @@ function readText(section) {
 }
 
 /**
- * A link that leads to the message however the page is divided: the server finds it by its uuid.
+ * A permanent link to the message: the server finds it by its uuid, on whichever page it is.
  * @param {string} uuid
  */
 export function linkTo(uuid) {

@@ -1,8 +1,8 @@
-// Finding elements, with their types. A page that lacks what its script needs fails at once and
-// says what is missing.
+// Typed element lookup. A page that lacks what its script needs fails at once and says what is
+// missing.
 
 /**
- * The first element that fits, which the page always has.
+ * The first matching element, which must exist.
  * @template {Element} T
  * @param {ParentNode} within
  * @param {string} selector
@@ -16,7 +16,7 @@ export function getElement(within, selector, type) {
 }
 
 /**
- * All elements that fit.
+ * All matching elements.
  * @param {ParentNode} within
  * @param {string} selector
  * @returns {HTMLElement[]}
@@ -26,7 +26,7 @@ export function listElements(within, selector) {
 }
 
 /**
- * The nearest element around a click or a key press that fits.
+ * The nearest matching ancestor of a click or key press.
  * @param {Event} event
  * @param {string} selector
  * @returns {HTMLElement | null}

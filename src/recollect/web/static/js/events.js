@@ -1,6 +1,6 @@
-// Server-sent events. Every connection says which event was seen last, so that nothing is missed;
-// an event without a number is not repeated. A browser gives up when it is refused, as happens
-// after a restart until somebody has signed in again: here it is tried until it works.
+// Server-sent events. Every connection sends the id of the last event, so that nothing is missed;
+// events without an id are not repeated. Browsers give up when a connection is refused, as happens
+// after a restart until the user has signed in again: here it is retried until it works.
 
 const PAUSE = 2000;
 
@@ -37,7 +37,7 @@ export function listen(address, handlers, { onLost, lastId = "" } = {}) {
     source?.close();
   }
 
-  // Browsers open six connections to a server and no more, for all tabs together.
+  // Browsers open at most six connections to a server, for all tabs together.
   document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
   addEventListener("pagehide", disconnect);
   addEventListener("pageshow", (event) => {

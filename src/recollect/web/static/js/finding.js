@@ -1,8 +1,8 @@
-// Find in session: asks the server, so that it also finds what is not in the page.
+// Find in session: asks the server, so that it also finds what is not on the page yet.
 
 import { getElement } from "./elements.js";
 import { fetchJson } from "./fragments.js";
-import { say } from "./words.js";
+import { translate } from "./words.js";
 
 const PAUSE = 200;
 
@@ -49,8 +49,8 @@ export function startFinding(article, turns) {
 
   function tellCount() {
     if (!sought) count.textContent = "";
-    else if (hits.length === 0) count.textContent = say("none");
-    else count.textContent = say("hits", { at: place + 1, count: hits.length });
+    else if (hits.length === 0) count.textContent = translate("none");
+    else count.textContent = translate("hits", { at: place + 1, count: hits.length });
   }
 
   /** @param {number} step */
@@ -81,7 +81,7 @@ export function startFinding(article, turns) {
 }
 
 /**
- * Marks by ranges: the text itself is left alone, so that copying and links stay what they are.
+ * Highlights by ranges: the text itself is unchanged, so copying and links still work.
  * @param {Element} target
  * @param {string} text
  */

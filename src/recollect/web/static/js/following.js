@@ -1,9 +1,9 @@
-// A session that grows while its page is open: new records are drawn where they belong. The reader
-// is never moved; a pill says how much is new below.
+// Follow a growing session: new records are inserted where they belong. The page never scrolls by
+// itself; a pill says how much is new below.
 
 import { getElement } from "./elements.js";
 import { listen } from "./events.js";
-import { say, showText, tell } from "./words.js";
+import { translate, showText, showToast } from "./words.js";
 
 const PAUSE = 150;
 const NEAR_END = 400;
@@ -33,7 +33,7 @@ export function startFollowing(article, turns) {
   function grow(records) {
     added += records;
     isWhole ||= records === 0;
-    // Not restarted by each record: somebody who writes without a pause is followed too.
+    // Not restarted by each record: otherwise a steady stream would never be shown.
     timer ||= setTimeout(draw, PAUSE);
   }
 
@@ -46,7 +46,7 @@ export function startFollowing(article, turns) {
     document.dispatchEvent(new CustomEvent("recollect:grown"));
     if (wasAtEnd) added = 0;
     pill.hidden = added === 0;
-    pill.textContent = say("new", { count: added });
+    pill.textContent = translate("new", { count: added });
   }
 
   addEventListener(
@@ -72,8 +72,8 @@ export function startFollowing(article, turns) {
     },
     {
       onLost: (isLost) => {
-        if (isLost && !wasLost) tell(say("lost"));
-        // The server may have been away: whatever was missed is in the next drawing.
+        if (isLost && !wasLost) showToast(translate("lost"));
+        // The server may have been away: the next update includes what was missed.
         if (!isLost && wasLost) grow(0);
         wasLost = isLost;
       },

@@ -1,4 +1,4 @@
-// The only place where text becomes elements: HTML that our own server drew, escaped and cleaned.
+// The only place where text becomes elements: HTML from our own server, escaped and sanitised.
 
 const policy = window.trustedTypes?.createPolicy("recollect", { createHTML: (text) => text });
 

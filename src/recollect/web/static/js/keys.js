@@ -1,4 +1,4 @@
-// One table of keys for all pages; `?` shows it. What an item is, the page says by `data-item`.
+// One table of keyboard shortcuts for all pages; `?` shows it. Pages mark items by `data-item`.
 
 import { switchTheme } from "./preferences.js";
 import { openPalette } from "./palette.js";
@@ -32,8 +32,8 @@ export function choose(item) {
 }
 
 /**
- * The items that one can see decide where to go on, wherever one has scrolled to since. Halves are
- * between two items.
+ * Continues from the visible items, wherever the page has been scrolled to. Halves are between two
+ * items.
  * @param {HTMLElement[]} items
  */
 function findPlace(items) {
@@ -134,7 +134,7 @@ function press(event) {
   const field = findAround(event, TEXT_FIELDS);
   if (field) {
     if (event.key === "Escape") {
-      // A browser would empty the field, and there would be no hits left to go through.
+      // A browser would clear the field, and there would be no matches left to go through.
       event.preventDefault();
       field.blur();
     }

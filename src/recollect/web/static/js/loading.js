@@ -1,4 +1,4 @@
-// Pages that come at once and are filled when the server has found out: asked for, then reloaded.
+// Pages that are shown before their data is ready: request the data, then reload.
 
 import { listElements } from "./elements.js";
 

@@ -1,11 +1,11 @@
-// The outline: every prompt, one line each, the one that is on the screen marked.
+// The outline: one line per prompt, with the visible one marked.
 
 import { getElement, listElements } from "./elements.js";
 import { fetchJson } from "./fragments.js";
-import { say, showText } from "./words.js";
+import { showText, translate } from "./words.js";
 
 /**
- * A turn in one line, as the server describes it.
+ * A turn in one line, as sent by the server.
  * @typedef {object} Entry
  * @property {number} number counted from 1
  * @property {string} line
@@ -48,7 +48,7 @@ export function startOutline(article, turns) {
   function drawGap() {
     const item = document.createElement("li");
     item.className = "segment";
-    item.textContent = say("compacted");
+    item.textContent = translate("compacted");
     return item;
   }
 
@@ -101,7 +101,7 @@ export function startOutline(article, turns) {
   }
 
   /**
-   * Within its box only: the page stays where the reader has it.
+   * Scrolls only the outline, not the page.
    * @param {Element} item
    */
   function reveal(item) {

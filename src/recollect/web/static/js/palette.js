@@ -1,4 +1,4 @@
-// Ctrl-K: go to any session or page by a few letters of its name.
+// Ctrl-K: go to any session or page by typing a few letters of its name.
 
 import { getElement } from "./elements.js";
 import { fetchJson } from "./fragments.js";

@@ -1,4 +1,4 @@
-// The theme and the language: kept in cookies, so that the server draws the page right at once.
+// Theme and language, stored in cookies so that the server renders pages accordingly.
 
 import { listElements } from "./elements.js";
 
@@ -13,7 +13,7 @@ function keep(name, value) {
   document.cookie = `recollect-${name}=${value}; Path=/; SameSite=Strict; Max-Age=${age}`;
 }
 
-// From what the system says to the other one, and from there back to the system.
+// Switches from the system's theme to the other one, and back.
 export function switchTheme() {
   const root = document.documentElement;
   const isDark = matchMedia("(prefers-color-scheme: dark)").matches;

@@ -1,4 +1,4 @@
-// Results as you type; the address follows, so that a reload or a link shows the same.
+// Results as you type; the URL is updated, so that a reload or a link shows the same.
 
 import { getElement } from "./elements.js";
 import { fetchFragment } from "./fragments.js";

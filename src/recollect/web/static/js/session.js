@@ -1,4 +1,4 @@
-// A session: its parts put together.
+// The page of a session.
 
 import { addCopyButtons } from "./copying.js";
 import { getElement } from "./elements.js";
@@ -20,7 +20,7 @@ export function startSession() {
   expand.addEventListener("click", () => unfoldAll(article, expand));
   const named = decodeURIComponent(location.hash.slice(1));
   const asked = new URLSearchParams(location.search).get("at") ?? "";
-  // Several records may have one uuid: the server knows which of them is meant.
+  // Several records may have the same uuid: the server knows which one is meant.
   const wanted = !named || named === asked ? article.dataset.at : named;
   if (wanted) turns.show(wanted);
 }

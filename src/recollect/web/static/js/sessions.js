@@ -1,5 +1,5 @@
-// The list while it is open: filters apply as one types, live dots follow, and what is new waits
-// until it is asked for, so that nothing moves under the reader's eyes.
+// The open list: filters apply as you type, dots of running sessions are updated, and changes are
+// shown on request, so that nothing moves while you read.
 
 import { findAround, getElement, listElements } from "./elements.js";
 import { listen } from "./events.js";

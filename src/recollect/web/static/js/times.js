@@ -1,4 +1,4 @@
-// Moments as "2 hours ago", with the exact one on hover; renewed while the page is open.
+// Relative times such as "2 hours ago", with the exact time as a tooltip; updated regularly.
 
 /** @type {[Intl.RelativeTimeFormatUnit, number][]} */
 const UNITS = [

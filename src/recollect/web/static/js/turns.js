@@ -1,17 +1,17 @@
-// The turns that are in the page, and how others come in: as one scrolls, by a jump, or again when
-// the session has grown. Turns are drawn by the server; here they are only put in their place.
+// The turns on the page, and how others are loaded: by scrolling, by a jump, or again when the
+// session has grown. Turns are rendered by the server; here they are only inserted.
 
 import { getElement, listElements } from "./elements.js";
 import { fetchFragment } from "./fragments.js";
 import { showTimes } from "./times.js";
-import { say, tell } from "./words.js";
+import { translate, showToast } from "./words.js";
 
 const COUNT = 20;
 const MOST = 200;
 const AHEAD = "1200px";
 
 /**
- * Turns from the server: from `start` to before `next`, of `total` where that is known.
+ * Turns from the server: from `start` to before `next`, of `total` if known.
  * @typedef {{ part: HTMLElement, start: number, next: number, total: number | null,
  *   at: string }} Got
  */
@@ -28,7 +28,7 @@ export class Turns {
     this.listeners = [];
     /** @type {Promise<unknown>} */
     this.waiting = Promise.resolve();
-    // What the server drew, before anything was opened or added: the measure of what has changed.
+    // The server's HTML, before anything was opened or added, to detect changes.
     /** @type {WeakMap<Element, string>} */
     this.drawn = new WeakMap();
     for (const turn of this.list.children) this.drawn.set(turn, turn.innerHTML);
@@ -57,7 +57,7 @@ export class Turns {
   }
 
   /**
-   * One thing at a time: two answers that cross would put turns in twice.
+   * One request at a time: two overlapping responses would insert turns twice.
    * @template T
    * @param {() => Promise<T>} work
    * @returns {Promise<T>}
@@ -72,7 +72,7 @@ export class Turns {
     try {
       return await result;
     } catch (error) {
-      tell(say("failed"));
+      showToast(translate("failed"));
       throw error;
     }
   }
@@ -119,7 +119,7 @@ export class Turns {
   }
 
   /**
-   * The message with this uuid, brought into the page if it is not there.
+   * The message with this uuid, loaded if it is not on the page.
    * @param {string} uuid
    */
   show(uuid) {
@@ -153,7 +153,7 @@ export class Turns {
   }
 
   /**
-   * The turns around a record; its anchor is another one's if it repeats that, or is a subagent's.
+   * The turns around a record; a repetition or a subagent's record has the anchor of another.
    * @param {string} uuid
    */
   async jump(uuid) {
@@ -171,9 +171,8 @@ export class Turns {
   }
 
   /**
-   * The turns that are shown, redrawn where the session has changed: all of them, or those that
-   * a record at the end can have changed. What one has opened stays open, and what one reads stays
-   * where it is.
+   * Updates the turns on the page: all of them, or those that a new record can have changed. What
+   * is open stays open, and the scroll position stays.
    * @param {boolean} isWhole
    */
   refresh(isWhole) {
@@ -201,11 +200,11 @@ export class Turns {
       keepOpen(old, fresh);
       old.replaceWith(fresh);
     }
-    this.tell(fresh);
+    this.showToast(fresh);
   }
 
   /**
-   * Turns of subagents, which stand inside of others, have numbers of their own.
+   * Turns of subagents, which are nested in others, have numbers of their own.
    * @param {number} index
    */
   find(index) {
@@ -220,12 +219,12 @@ export class Turns {
     const nodes = listTurns(part);
     for (const node of nodes) this.drawn.set(node, node.innerHTML);
     put(nodes);
-    for (const node of nodes) this.tell(node);
+    for (const node of nodes) this.showToast(node);
     this.updateLinks();
   }
 
   /** @param {HTMLElement} node */
-  tell(node) {
+  showToast(node) {
     showTimes(node);
     for (const listener of this.listeners) listener(node);
   }
@@ -265,14 +264,14 @@ export class Turns {
   /** @param {HTMLElement} link */
   async more(link) {
     await (link.dataset.more === "later" ? this.later() : this.earlier());
-    // Still on the screen after that: the observer tells only of changes.
+    // Still visible after that: the observer only reports changes.
     this.observer.unobserve(link);
     this.observer.observe(link);
   }
 }
 
 /**
- * How many turns there are, as the server says: nothing while it does not know yet.
+ * The number of turns; undefined while the server does not know it.
  * @param {HTMLElement} place
  */
 function readTotal(place) {

@@ -1,9 +1,9 @@
-// What opens behind a tool call or a subagent is fetched when it is opened for the first time.
+// Details of a tool call or a subagent, fetched when they are opened for the first time.
 
 import { addCopyButtons } from "./copying.js";
 import { findAround } from "./elements.js";
 import { fetchFragment } from "./fragments.js";
-import { say } from "./words.js";
+import { translate } from "./words.js";
 
 const MOST_AT_ONCE = 40;
 
@@ -13,22 +13,22 @@ async function fill(details) {
   if (!details.open || !details.dataset.source || !body || body.hasChildNodes()) return;
   const note = document.createElement("p");
   note.className = "loading";
-  note.textContent = say("loading");
+  note.textContent = translate("loading");
   body.append(note);
   try {
     const fragment = await fetchFragment(details.dataset.source);
-    // The turns of a subagent are numbered from the beginning too.
+    // The turns of a subagent are numbered from the start, too.
     for (const turn of fragment.querySelectorAll(".turn")) turn.removeAttribute("id");
     body.replaceChildren(fragment);
     addCopyButtons(body);
   } catch {
-    note.textContent = say("failed");
+    note.textContent = translate("failed");
     body.replaceChildren(note);
   }
 }
 
 /**
- * A branch that was left is one line until somebody wants to see where it went.
+ * An abandoned branch is collapsed to one line until it is opened.
  * @param {HTMLElement} button
  */
 function switchBranch(button) {
@@ -52,7 +52,7 @@ export function startUnfolding(article) {
 }
 
 /**
- * All that is near the screen; a session of ten thousand calls would never end.
+ * Expands only what is near the screen: a session of ten thousand calls would take forever.
  * @param {HTMLElement} article
  * @param {HTMLElement} button
  */

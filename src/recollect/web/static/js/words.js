@@ -1,4 +1,4 @@
-// The words that the script says, in the language of the page: the server puts them into it.
+// Translated texts for scripts; the server puts them into the page.
 
 import { getElement } from "./elements.js";
 
@@ -8,19 +8,19 @@ const words = getElement(document, "#words", HTMLElement).dataset;
  * @param {string} key
  * @param {Record<string, number>} values
  */
-export function say(key, values = {}) {
+export function translate(key, values = {}) {
   return Object.entries(values).reduce(
     (text, [name, value]) => text.replace(`{${name}}`, String(value)),
     words[key] ?? "",
   );
 }
 
-// Joiners and selectors belong to many scripts, those of ideographs only behind one.
+// Joiners and selectors are needed by many writing systems; those of ideographs only after one.
 const HIDDEN =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}|(?<!\p{Ideographic})[\u{e0100}-\u{e01ef}]/gu;
 
 /**
- * A text with the characters that reorder or hide text by name: JSON has it as the transcript does.
+ * Makes characters visible that reorder or hide text; JSON has them as in the transcript.
  * @param {string} text
  */
 export function showText(text) {
@@ -33,10 +33,10 @@ export function showText(text) {
 let timer = 0;
 
 /**
- * A line at the bottom of the screen that goes by itself.
+ * Shows a message at the bottom of the screen for a moment.
  * @param {string} text
  */
-export function tell(text) {
+export function showToast(text) {
   document.querySelector(".toast")?.remove();
   const toast = document.createElement("p");
   toast.className = "toast";
