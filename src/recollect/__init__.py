@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from recollect.documents.kinds import InputKind, ToolStatus
     from recollect.documents.session_listing import SessionListing
+    from recollect.documents.session_metadata import Metadata
     from recollect.errors import (
         AmbiguousSession,
         NothingFound,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from recollect.reader import read_transcript
     from recollect.session.branches import Branch
     from recollect.session.messages import Message
-    from recollect.session.metadata import Metadata, Metrics
+    from recollect.session.metadata import Metrics
     from recollect.session.session import Session, Subagent
     from recollect.session.tool_calls import ToolCall
     from recollect.session.turns import RoundKind, Segment, Turn, classify_round
@@ -66,6 +67,7 @@ __all__ = [
 _MODULES = {
     "recollect.documents.kinds": ("InputKind", "ToolStatus"),
     "recollect.documents.session_listing": ("SessionListing",),
+    "recollect.documents.session_metadata": ("Metadata",),
     "recollect.errors": (
         "AmbiguousSession",
         "NothingFound",
@@ -80,7 +82,7 @@ _MODULES = {
     "recollect.reader": ("read_transcript",),
     "recollect.session.branches": ("Branch",),
     "recollect.session.messages": ("Message",),
-    "recollect.session.metadata": ("Metadata", "Metrics"),
+    "recollect.session.metadata": ("Metrics",),
     "recollect.session.session": ("Session", "Subagent"),
     "recollect.session.tool_calls": ("ToolCall",),
     "recollect.session.turns": ("RoundKind", "Segment", "Turn", "classify_round"),

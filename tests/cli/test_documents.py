@@ -28,7 +28,7 @@ PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
     "recollect.files/2": (("files", SESSION), ("files", "--project", "tidepool")),
     "recollect.file/1": (("file", "/home/mina/projects/tidepool/src/tidepool/cli.py"),),
     "recollect.tools/1": (("tools",),),
-    "recollect.run/1": (("run", "count the lines", LINES),),
+    "recollect.run/2": (("run", "count the lines", LINES),),
     "recollect.resume/1": (("resume", SESSION),),
     "recollect.open/1": (("open", SESSION),),
     "recollect.search/2": (("search", "tide"),),
@@ -51,7 +51,7 @@ PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
     "recollect.archive-removal/1": (("archive", "forget", SESSION, "--yes"),),
     "recollect.bundle/1": (("bundle", SESSION, "-o", "{folder}/tide.recollect"),),
     "recollect.import/1": (("import", "{bundle}", "--to", "{folder}"),),
-    "recollect.statusline/1": (("statusline", "--no-sync"),),
+    "recollect.statusline/2": (("statusline", "--no-sync"),),
     "recollect.config/1": (("config", "show"),),
 }
 """Calls that print documents of each schema."""

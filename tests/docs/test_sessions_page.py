@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import fields
 
-from recollect.cli.commands.open import OpenDocument
-from recollect.cli.commands.resume import ResumeDocument
-from recollect.cli.list_text import ListDocument
+from recollect.documents.command_reports import OpenDocument, ResumeDocument
+from recollect.documents.session_documents import ListDocument
 from recollect.documents.session_listing import SessionListing
 from recollect.documents.tool_report import ToolsDocument, ToolUsageRow
 from tests.process import RunRecollect

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import msgspec
 
-from recollect.cli.commands.config import ConfigDocument
 from recollect.cli.config_file import SETTINGS
-from recollect.cli.effective_settings import Effective
-from recollect.cli.statusline_document import BlockDocument, Cost, StatuslineDocument, Today
 from recollect.cli.statusline_setup import PAUSE_SECONDS
+from recollect.documents.command_reports import ConfigDocument, Effective
+from recollect.documents.status_line import BlockDocument, Cost, StatuslineDocument, Today
 from tests.process import RunRecollect
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from recollect.documents.command_reports import RunFigures
 from recollect.launch.stream_session import (
     Agent,
     PartialBlock,
     PartialKind,
-    RunFigures,
     StreamNotice,
     StreamRecord,
     StreamSession,

@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recollect.documents.session_listing import SessionListing
+from recollect.documents.session_metadata import Metadata
 from recollect.errors import UnreadableInput
 from recollect.library.listings import SessionContext, read_listing
 from recollect.library.opening import open_transcript
 from recollect.library.transcript_ends import FIRST_READ, read_head_and_tail
 from recollect.locations import Transcript, discover
 from recollect.locations.references import locate_file
-from recollect.session.metadata import Metadata
 from tests.library.claude_root import (
     FIRST,
     SECOND,

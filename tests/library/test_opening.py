@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from recollect.documents.kinds import SubagentKind
+from recollect.documents.session_metadata import Metadata
 from recollect.errors import AmbiguousSession, NothingFound, UnreadableInput
 from recollect.library.opening import open_session, open_transcript
 from recollect.library.sessions import iter_sessions
 from recollect.locations import TranscriptKind, discover
 from recollect.records.envelope import Unknown
-from recollect.session.metadata import Metadata
 from recollect.session.session import Session, Subagent
 from recollect.session.subagents import JoinedBy, SubagentMeta
 from tests.library.claude_root import (

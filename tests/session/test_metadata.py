@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import pytest
 
 from recollect.documents.session_listing import LiveProcess
+from recollect.documents.session_metadata import Metadata
 from recollect.records.envelope import Record
 from recollect.records.state import AiTitle, CustomTitle, LastPrompt, Summary
 from recollect.session.conversation import Log
 from recollect.session.facts import Facts, build_facts
 from recollect.session.messages import build_messages
 from recollect.session.metadata import (
-    Metadata,
     Provenance,
     build_metadata,
     choose_title,

@@ -6,39 +6,17 @@ click; this module reports the same values to `recollect config`.
 
 import os
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
-
 from recollect.cli.config_file import SETTINGS, Value, load_stated
+from recollect.documents.command_reports import Effective, SettingOrigin
 from recollect.errors import NothingFound
 from recollect.locations import resolve_roots
 from recollect.locations.roots import CONFIG_VARIABLE
 from recollect.usage.zones import load_zone
 
 PRICES_VARIABLE: Final = "RECOLLECT_PRICES"
-
-
-class Origin(StrEnum):
-    """Where a value comes from, in order of increasing precedence."""
-
-    DEFAULT = "default"
-    FILE = "file"
-    ENVIRONMENT = "environment"
-    OPTION = "option"
-
-
-class Effective(Struct, frozen=True, kw_only=True):
-    """An effective setting."""
-
-    name: str
-    value: str | tuple[str, ...] | None
-    origin: Origin
-    place: str | None
-    """The option, the variable, or the line of the file."""
-    meaning: str
 
 
 def find_effective(
@@ -48,14 +26,22 @@ def find_effective(
     stated = load_stated(environment)
     found = []
     for name, setting in SETTINGS.items():
-        value, origin, place = _DEFAULTS[name](environment), Origin.DEFAULT, None
+        value, origin, place = _DEFAULTS[name](environment), SettingOrigin.DEFAULT, None
         if name in stated:
-            value, origin, place = stated[name].value, Origin.FILE, f"line {stated[name].line}"
+            value, origin, place = (
+                stated[name].value,
+                SettingOrigin.FILE,
+                f"line {stated[name].line}",
+            )
         variable = _VARIABLES.get(name)
         if variable and environment.get(variable):
-            value, origin, place = _FROM_VARIABLE[name](environment), Origin.ENVIRONMENT, variable
+            value, origin, place = (
+                _FROM_VARIABLE[name](environment),
+                SettingOrigin.ENVIRONMENT,
+                variable,
+            )
         if options.get(name):
-            value, origin, place = options[name], Origin.OPTION, _OPTIONS[name]
+            value, origin, place = options[name], SettingOrigin.OPTION, _OPTIONS[name]
         found.append(
             Effective(name=name, value=value, origin=origin, place=place, meaning=setting.meaning)
         )

@@ -13,15 +13,15 @@ from typing import Any, Final
 import msgspec
 
 DOCUMENTS: Final[Mapping[str, str]] = {
-    "recollect.list/2": "recollect.cli.list_text:ListDocument",
-    "recollect.show/2": "recollect.cli.show_document:ShowDocument",
+    "recollect.list/2": "recollect.documents.session_documents:ListDocument",
+    "recollect.show/2": "recollect.documents.session_documents:ShowDocument",
     "recollect.event/2": "recollect.documents.events:EventDocument",
     "recollect.files/2": "recollect.documents.file_changes:FilesDocument",
     "recollect.file/1": "recollect.documents.file_versions:FileDocument",
     "recollect.tools/1": "recollect.documents.tool_report:ToolsDocument",
-    "recollect.run/1": "recollect.cli.run_text:RunDocument",
-    "recollect.resume/1": "recollect.cli.commands.resume:ResumeDocument",
-    "recollect.open/1": "recollect.cli.commands.open:OpenDocument",
+    "recollect.run/2": "recollect.documents.command_reports:RunDocument",
+    "recollect.resume/1": "recollect.documents.command_reports:ResumeDocument",
+    "recollect.open/1": "recollect.documents.command_reports:OpenDocument",
     "recollect.search/2": "recollect.documents.search_results:SearchDocument",
     "recollect.usage/1": "recollect.documents.usage_report:UsageDocument",
     "recollect.usage-explain/1": "recollect.documents.usage_report:ExplainDocument",
@@ -35,8 +35,8 @@ DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.archive-removal/1": "recollect.documents.archive_reports:ArchiveRemoval",
     "recollect.bundle/1": "recollect.documents.archive_reports:BundleReport",
     "recollect.import/1": "recollect.documents.archive_reports:ImportReport",
-    "recollect.statusline/1": "recollect.cli.statusline_document:StatuslineDocument",
-    "recollect.config/1": "recollect.cli.commands.config:ConfigDocument",
+    "recollect.statusline/2": "recollect.documents.status_line:StatuslineDocument",
+    "recollect.config/1": "recollect.documents.command_reports:ConfigDocument",
 }
 """The class of each document by the value of its `schema` field."""
 

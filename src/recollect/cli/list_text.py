@@ -22,16 +22,6 @@ from recollect.quantities import format_age, format_bytes, format_time
 from recollect.render.terminal import clip, measure
 from recollect.session.times import milliseconds_between
 
-SCHEMA = "recollect.list/2"
-
-
-class ListDocument(Struct, frozen=True, kw_only=True):
-    """The document of `--json`: one page of sessions and the total number."""
-
-    schema: str = SCHEMA
-    total: int
-    sessions: tuple[SessionListing, ...]
-
 
 class PresentState(Struct, frozen=True):
     """Running clients and retention settings, which are not in the index."""

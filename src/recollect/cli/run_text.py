@@ -11,14 +11,14 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Protocol
 
 import click
-from msgspec import Struct
 from rich.text import Text
 
 from recollect.cli.follow_text import TurnWindow, render_notice
 from recollect.cli.json_output import format_line
+from recollect.documents.command_reports import RUN_SCHEMA, RunDocument, RunFigures
 from recollect.documents.kinds import ToolStatus
 from recollect.documents.turns import TextStep, ThinkingStep, ToolStep
 from recollect.launch.client_process import StderrLine, StdoutMessage
@@ -26,7 +26,6 @@ from recollect.launch.stream_session import (
     Agent,
     PartialBlock,
     PartialKind,
-    RunFigures,
     StreamNotice,
     StreamRecord,
     StreamSession,
@@ -43,46 +42,27 @@ from recollect.render.terminal.canvas import MIN_COLUMNS, Canvas, RenderOptions,
 from recollect.render.terminal.terminal_turns import draw_call, draw_text, draw_thinking
 from recollect.render.views.part_builders import join_facts, show_prose
 
-SCHEMA = "recollect.run/1"
-
-EventName = Literal["started", "message", "text", "complaint", "ended"]
-
-
-class RunDocument(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One line of `--json-lines`; fields that do not apply to an event are omitted."""
-
-    schema: str
-    event: EventName
-    """`text` is output that is not a message; `complaint` is a line on stderr."""
-    pid: int | None = None
-    arguments: tuple[str, ...] | None = None
-    message: dict[str, Any] | None = None
-    text: str | None = None
-    session_id: str | None = None
-    code: int | None = None
-    figures: RunFigures | None = None
-
 
 def describe_start(pid: int, arguments: tuple[str, ...]) -> RunDocument:
     """Return the first document."""
-    return RunDocument(schema=SCHEMA, event="started", pid=pid, arguments=arguments)
+    return RunDocument(schema=RUN_SCHEMA, event="started", pid=pid, arguments=arguments)
 
 
 def describe_message(output: StdoutMessage | StderrLine) -> RunDocument | None:
     """Return the document of some output of the client; None for an empty line."""
     if isinstance(output, StderrLine):
-        return RunDocument(schema=SCHEMA, event="complaint", text=output.text)
+        return RunDocument(schema=RUN_SCHEMA, event="stderr", text=output.text)
     message = decode_value(output.raw, dict[str, Any])
     if message is not None:
-        return RunDocument(schema=SCHEMA, event="message", message=message)
+        return RunDocument(schema=RUN_SCHEMA, event="message", message=message)
     text = output.raw.decode(errors="replace").strip()
-    return RunDocument(schema=SCHEMA, event="text", text=text) if text else None
+    return RunDocument(schema=RUN_SCHEMA, event="text", text=text) if text else None
 
 
 def describe_end(session: StreamSession, code: int) -> RunDocument:
     """Return the last document."""
     return RunDocument(
-        schema=SCHEMA,
+        schema=RUN_SCHEMA,
         event="ended",
         session_id=session.session_id,
         code=code,

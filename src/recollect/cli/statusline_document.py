@@ -1,60 +1,19 @@
 """The JSON document of `recollect statusline`."""
 
 from datetime import UTC, datetime
-from typing import Literal
-
-from msgspec import Struct
 
 from recollect.cli.json_output import format_document
 from recollect.cli.statusline_figures import CurrentBlock, StatuslineFigures
-from recollect.documents.usage_report import COST_BASIS
+from recollect.documents.status_line import (
+    BlockDocument,
+    Cost,
+    FigureOrigin,
+    StatuslineDocument,
+    Today,
+)
 from recollect.store.quick_totals import TotalsSum
 from recollect.usage.totals import to_dollars
 from recollect.usage.zones import Zone, format_moment
-
-SCHEMA = "recollect.statusline/1"
-
-Origin = Literal["client", "index"]
-
-
-class Cost(Struct, frozen=True, kw_only=True):
-    """A cost; `unpriced_messages` are not included in it."""
-
-    cost_usd: float
-    unpriced_messages: int
-
-
-class Today(Cost, frozen=True, kw_only=True):
-    """The cost of the current day."""
-
-    day: str
-
-
-class BlockDocument(Struct, frozen=True, kw_only=True):
-    """The current 5-hour block."""
-
-    start: str
-    end: str
-    remaining_minutes: float
-    used_percent: float | None
-    cost: Cost | None
-    origin: Origin
-
-
-class StatuslineDocument(Struct, frozen=True, kw_only=True):
-    """The document of `--json`."""
-
-    schema: str = SCHEMA
-    line: str
-    cost_basis: str = COST_BASIS
-    timezone: str
-    model: str | None
-    context_used_percent: float | None
-    session: Cost | None
-    session_origin: Origin | None
-    today: Today | None
-    block: BlockDocument | None
-    index: Literal["level", "behind", "missing", "unreadable"]
 
 
 def describe_line(figures: StatuslineFigures, line: str, zone: Zone, now: datetime) -> str:
@@ -100,5 +59,5 @@ def _describe_block(block: CurrentBlock, now: datetime) -> BlockDocument:
     )
 
 
-def _name_origin(is_from_client: bool) -> Origin:
+def _name_origin(is_from_client: bool) -> FigureOrigin:
     return "client" if is_from_client else "index"

@@ -145,7 +145,7 @@ LOOKBACK_HOURS: Final = 30 * 24
 class IndexState(Enum):
     """The state of the index, for this line."""
 
-    CURRENT = "level"
+    CURRENT = "current"
     BEHIND = "behind"
     MISSING = "missing"
     UNREADABLE = "unreadable"

@@ -17,6 +17,7 @@ from uuid import uuid4
 from msgspec import Struct, structs
 from msgspec.structs import replace
 
+from recollect.documents.command_reports import RunFigures
 from recollect.reader import StreamItem
 from recollect.records import conversation
 from recollect.records.blocks import ContentBlock, Text, Thinking, ToolUse
@@ -46,17 +47,6 @@ from recollect.records.stream.partial_messages import (
 )
 from recollect.records.stream.system_messages import ApiRetry, Status, TaskNotification
 from recollect.records.usage import Tokens, make_tokens, split_usage
-
-
-class RunFigures(Struct, frozen=True, kw_only=True):
-    """The totals of one run; None is what the client did not report."""
-
-    turns: int
-    replies: int
-    tool_calls: int
-    tokens: Tokens
-    cost_usd: float | None
-    duration_ms: float | None
 
 
 def build_figures(results: Sequence[Result], replies: int, tool_calls: int) -> RunFigures:

@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 
 from recollect.documents.kinds import InputKind, ToolStatus
 from recollect.documents.session_listing import LiveProcess
+from recollect.documents.session_metadata import Metadata
 from recollect.records.conversation import Assistant
 from recollect.records.envelope import Chain
 from recollect.records.state import CostState
@@ -49,31 +50,6 @@ class Provenance(Struct, frozen=True, kw_only=True):
     agent_id: str | None = None
     foreign_summaries: dict[str, str] = {}
     live: LiveProcess | None = None
-
-
-class Metadata(Struct, frozen=True, kw_only=True):
-    """The metadata of a session."""
-
-    id: str
-    project: str | None
-    cwd: str | None
-    title: str | None
-    first_prompt: str | None
-    first_prompt_time: str | None
-    created: str | None
-    last_active: str | None
-    modified: float | None
-    """When the file was last written, as a Unix timestamp."""
-    message_count: int
-    """User prompts and distinct replies."""
-    is_subagent: bool
-    agent_id: str | None
-    path: str | None
-    size: int | None
-    version: str | None
-    git_branch: str | None
-    tag: str | None
-    live: LiveProcess | None
 
 
 def build_metadata(

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.documents.kinds import SubagentKind
+from recollect.documents.session_metadata import Metadata
 from recollect.records.conversation import Assistant, User
 from recollect.records.envelope import Chain, Damaged, Oversized, Record, Torn, Unknown
 from recollect.records.state import State
@@ -26,7 +27,6 @@ from recollect.session.hook_runs import HookRun, build_hooks
 from recollect.session.media import Medium, build_media
 from recollect.session.messages import Message, build_messages
 from recollect.session.metadata import (
-    Metadata,
     Metrics,
     PriceList,
     Provenance,

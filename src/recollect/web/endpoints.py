@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from recollect.documents.search_results import SearchDocument
+from recollect.documents.session_documents import TurnsDocument
 from recollect.documents.usage_report import ExplainDocument, UsageDocument
 from recollect.web.api.history import HistoryPage, HistoryParameters, list_history
 from recollect.web.api.search_endpoint import SearchParameters, find_texts
@@ -33,7 +34,7 @@ from recollect.web.api.session_endpoints import (
     list_projects,
     load_record,
 )
-from recollect.web.api.turn_endpoints import TurnsDocument, TurnsParameters, list_turns
+from recollect.web.api.turn_endpoints import TurnsParameters, list_turns
 from recollect.web.api.usage_endpoints import (
     ExplainParameters,
     UsageParameters,

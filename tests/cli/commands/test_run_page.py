@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.run_text import SCHEMA, RunDocument
+from recollect.documents.command_reports import RUN_SCHEMA, RunDocument
 from recollect.launch.client_process import STOP_STEPS
 from recollect.launch.replaying import MAX_PAUSE
 from recollect.launch.running import MAX_PROMPT_LENGTH, STREAMING
 from tests.process import RunRecollect
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "run.md").read_text(encoding="utf-8")
-EVENTS = "started message text complaint ended".split()
+EVENTS = "started message text stderr ended".split()
 
 
 @pytest.mark.parametrize("command", ["run", "replay"])
@@ -27,7 +27,7 @@ def test_every_field_and_event_is_documented() -> None:
     part = PAGE[PAGE.index("## The JSON form") :]
     cells = re.findall(r"^\| `([^`]+)` \|", part, flags=re.MULTILINE)
     assert cells == [*RunDocument.__struct_fields__, *EVENTS]
-    assert f"| `{SCHEMA}` |" in part
+    assert f"| `{RUN_SCHEMA}` |" in part
 
 
 def test_limits_and_words_are_those_of_the_code() -> None:

@@ -218,7 +218,7 @@ def test_an_index_that_is_behind_is_brought_level_in_the_background(
     transcript.write_bytes(transcript.read_bytes() + b"\n")
     assert ask(run_recollect, input=status) == Finished(0, FIGURES, "")
     deadline = time.monotonic() + 60
-    while json.loads(ask(run_recollect, "--json", input=status).stdout)["index"] != "level":
+    while json.loads(ask(run_recollect, "--json", input=status).stdout)["index"] != "current":
         assert time.monotonic() < deadline
     assert (data / STAMP_NAME).exists()
 

@@ -4,26 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from msgspec import Struct
 
 from recollect.cli.config_file import find_path
-from recollect.cli.effective_settings import Effective, Origin, find_effective
+from recollect.cli.effective_settings import find_effective
 from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.tables import count_columns, iter_table, wrap
+from recollect.documents.command_reports import ConfigDocument, Effective, SettingOrigin
 from recollect.health.survey import display_path
 
-SCHEMA = "recollect.config/1"
 _BUILT_IN = "default"
-
-
-class ConfigDocument(Struct, frozen=True, kw_only=True):
-    """The document of `config show --json`."""
-
-    schema: str = SCHEMA
-    path: str
-    exists: bool
-    settings: list[Effective]
 
 
 @click.group("config", invoke_without_command=True)
@@ -64,7 +54,7 @@ def show(
     options = {"roots": tuple(map(str, claude_dirs)), "timezone": timezone, "prices": prices}
     path = find_path()
     document = ConfigDocument(
-        path=str(path), exists=path.is_file(), settings=find_effective(options)
+        path=str(path), exists=path.is_file(), settings=tuple(find_effective(options))
     )
     text = format_document(document) if as_json else "\n".join(_iter_text(document))
     click.echo(text)
@@ -81,7 +71,7 @@ def _iter_text(document: ConfigDocument) -> Iterator[str]:
         for each in document.settings
         for number, value in enumerate(_list_values(each))
     ]
-    yield from iter_table([("Setting", "Origin", "Value"), *rows], "<<<", columns, "")
+    yield from iter_table([("Setting", "SettingOrigin", "Value"), *rows], "<<<", columns, "")
 
 
 def _list_values(setting: Effective) -> list[str]:
@@ -94,6 +84,6 @@ def _list_values(setting: Effective) -> list[str]:
 
 
 def _name_origin(setting: Effective) -> str:
-    if setting.origin is Origin.DEFAULT:
+    if setting.origin is SettingOrigin.DEFAULT:
         return _BUILT_IN
     return f"{setting.origin.value}: {setting.place}"

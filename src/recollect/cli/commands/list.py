@@ -10,7 +10,6 @@ import click
 
 from recollect.cli.clock import read_clock
 from recollect.cli.list_text import (
-    ListDocument,
     find_present_state,
     iter_lines,
     list_marks,
@@ -22,6 +21,7 @@ from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.progress import progress_line
 from recollect.cli.session_labels import find_roots, require_transcripts
 from recollect.cli.tables import count_columns
+from recollect.documents.session_documents import ListDocument
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound, UsageError
 from recollect.lineage.trees import SessionTree, build_trees

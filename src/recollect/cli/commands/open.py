@@ -3,26 +3,14 @@
 from pathlib import Path
 
 import click
-from msgspec import Struct
 
 from recollect.cli.options import SessionName, claude_dir_option, json_option
 from recollect.cli.session_names import find_named
+from recollect.documents.command_reports import OpenDocument
 from recollect.errors import NothingFound
 from recollect.launch.web_link import find_server, make_link, make_path, split_target
 from recollect.locations.transcript_files import name_of
 from recollect.store.data_directory import find_data_directory
-
-SCHEMA = "recollect.open/1"
-
-
-class OpenDocument(Struct, frozen=True, kw_only=True):
-    """The document of `--json`; `link` is null unless the web app is running."""
-
-    schema: str = SCHEMA
-    session_id: str
-    record: str | None
-    path: str
-    link: str | None
 
 
 @click.command("open")

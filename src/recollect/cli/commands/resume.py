@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from msgspec import Struct
 
 from recollect.cli.commands.run import PassthroughCommand, get_client_arguments
 from recollect.cli.options import claude_dir_option, json_option, session_argument
 from recollect.cli.session_names import find_named
+from recollect.documents.command_reports import ResumeDocument
 from recollect.errors import AmbiguousSession, NothingFound
 from recollect.launch.resuming import Resumption, check_resume, check_shown, plan_resume, resume
 from recollect.library.processes import find_live_processes
@@ -16,20 +16,6 @@ from recollect.locations import Transcript, find_root_of
 from recollect.render.terminal import safe_text
 from recollect.store.data_directory import find_data_directory
 from recollect.sync.session_lists import find_gone, list_current
-
-SCHEMA = "recollect.resume/1"
-
-
-class ResumeDocument(Struct, frozen=True, kw_only=True):
-    """The document of `--json`: the command, and the problem if it would fail."""
-
-    schema: str = SCHEMA
-    session_id: str
-    directory: str
-    arguments: tuple[str, ...]
-    environment: dict[str, str]
-    shell_command: str
-    problem: str | None = None
 
 
 @click.command("resume", cls=PassthroughCommand)

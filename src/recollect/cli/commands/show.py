@@ -244,7 +244,7 @@ def _iter_lines(
 
 def _print_json(session: Session, turns: Sequence[int], options: _Options) -> None:
     from recollect.cli.json_output import format_document, format_line
-    from recollect.cli.show_document import ShowDocument, ShowHead
+    from recollect.documents.session_documents import ShowDocument, ShowHead
     from recollect.render.views.complete_turns import complete_turn
 
     entries = (

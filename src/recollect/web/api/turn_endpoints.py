@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
+from recollect.documents.session_documents import TurnsDocument
 from recollect.documents.turns import TurnView
 from recollect.library.opening import FIRST_BYTES, price_turn, read_first_part
 from recollect.render.views.complete_turns import complete_turn
@@ -158,17 +159,6 @@ def _cut(session: Session, start: int, stop: int, steps: int) -> tuple[TurnView,
 
 def _complete(views: tuple[TurnView, ...], session: Session) -> tuple[TurnView, ...]:
     return tuple(complete_turn(view, session) for view in views)
-
-
-class TurnsDocument(Struct, frozen=True, kw_only=True):
-    """Some turns of a session."""
-
-    id: str
-    start: int
-    """How many turns come before the first one here; turns themselves are numbered from 1."""
-    total: int | None
-    is_partial: bool
-    turns: tuple[TurnView, ...]
 
 
 def list_turns(services: Services, wanted: TurnsParameters) -> TurnsDocument:

@@ -1,0 +1,177 @@
+"""The API and the command line give equal JSON for the same thing: turns, hits, figures, events."""
+
+import http.client
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+
+from recollect.documents.kinds import Group
+from recollect.web.api.event_stream import PATH as EVENTS_PATH
+from recollect.web.endpoints import ENDPOINTS
+from tests.conftest import SHARED
+from tests.process import run_recollect
+from tests.web.running import NOW, RunningServer, copy_demo, run_server
+
+pytestmark = pytest.mark.slow
+
+REAL_CLI = SHARED / "real_cli"
+PAGE = 200
+SESSIONS = 25
+"""Sessions of a root that are compared, the newest ones."""
+
+COMPARED = {
+    "/api/sessions/{id}/turns": "show",
+    "/api/search": "search",
+    "/api/usage": "usage",
+    "/api/usage/explain": "usage explain",
+    "/api/health": "doctor",
+    EVENTS_PATH: "follow",
+}
+WITHOUT_COMMAND = {
+    "/api/history/sessions": "spelled as other programs spell it",
+    "/api/projects": "no command lists projects alone",
+    "/api/sessions/{id}": "figures and subagents of one session, which no command prints as JSON",
+    "/api/sessions/{id}/outline": "navigation of the page",
+    "/api/sessions/{id}/find": "navigation of the page",
+    "/api/sessions/{id}/records/{uuid}": "bytes, not JSON",
+}
+
+
+class Pair:
+    """A running server, and the command line on the same files and the same index."""
+
+    def __init__(self, server: RunningServer) -> None:
+        self._server = server
+
+    def get(self, path: str, **query: object) -> Any:
+        """The JSON of the API."""
+        words = {name: str(value) for name, value in query.items()}
+        answer = self._server.get(f"{path}?{urlencode(words)}")
+        assert answer.status == 200, answer.body
+        return answer.json()
+
+    def run(self, *words: str) -> str:
+        """The output of a command."""
+        environment = {
+            "RECOLLECT_DATA_DIR": str(self._server.data),
+            "CLAUDE_CONFIG_DIR": str(self._server.root),
+            "RECOLLECT_NOW": NOW,
+        }
+        done = run_recollect(*words, env=environment)
+        assert done.code in (0, 3, 4), done
+        return done.stdout
+
+    def load(self, *words: str) -> Any:
+        """The JSON that a command prints."""
+        return json.loads(self.run(*words, "--json"))
+
+    def list_sessions(self) -> list[str]:
+        """Ids of some sessions, each of which only one file has."""
+        ids = [each["id"] for each in self.load("list", "-n", "0")["sessions"]]
+        return [each for each in ids if ids.count(each) == 1][:SESSIONS]
+
+    def iter_turns(self, session: str) -> Iterator[Any]:
+        """All turns of a session by the API, page by page."""
+        start, total = 0, None
+        while total is None or start < total:
+            found = self.get(f"/api/sessions/{quote(session)}/turns", start=start, count=PAGE)
+            yield from found["turns"]
+            start, total = start + max(len(found["turns"]), 1), found["total"]
+
+    def listen(self, session: str, last_id: str, stop: str) -> list[Any]:
+        """The data of the events of a session after `last_id`, up to the first one named `stop`."""
+        connection = http.client.HTTPConnection("127.0.0.1", self._server.port, timeout=60)
+        path = f"{EVENTS_PATH}?{urlencode({'session': session, 'last_id': last_id})}"
+        events: list[Any] = []
+        with closing(connection):
+            connection.request("GET", path, headers=self._server.authority)
+            response = connection.getresponse()
+            assert response.status == 200
+            while not events or events[-1]["event"] != stop:
+                key, _, value = response.readline().decode().rstrip("\n").partition(": ")
+                if key == "data":
+                    events.append(json.loads(value))
+        return events
+
+
+def list_roots() -> list[object]:
+    """The demo data, and what the real client wrote where that is there."""
+    reason = "../shared/real_cli is not there"
+    real = sorted(each.parent for each in REAL_CLI.glob("*/*/projects"))
+    missing = [pytest.param(None, marks=pytest.mark.skip(reason), id="real client")]
+    return ["demo", *(real or missing)]
+
+
+def _name_root(root: object) -> str:
+    return str(root) if not isinstance(root, Path) else f"{root.parent.name}-{root.name}"
+
+
+@pytest.fixture(scope="module", params=list_roots(), ids=_name_root)
+def pair(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Pair]:
+    """Both surfaces on one root, once everything is indexed."""
+    folder = tmp_path_factory.mktemp("equal")
+    root = copy_demo(folder) if request.param == "demo" else request.param
+    with run_server(folder, root) as server:
+        server.wait_until_current()
+        server.wait_for_figures()
+        yield Pair(server)
+
+
+def test_every_endpoint_is_compared_or_says_why_not() -> None:
+    """A new endpoint has to be listed here."""
+    paths = {*(each.path for each in ENDPOINTS), EVENTS_PATH}
+    assert COMPARED.keys() | WITHOUT_COMMAND.keys() == paths
+    assert COMPARED.keys() & WITHOUT_COMMAND.keys() == set()
+
+
+def test_turns(pair: Pair) -> None:
+    """Every turn of every session, with all steps and parts."""
+    sessions = pair.list_sessions()
+    assert sessions
+    for session in sessions:
+        shown = pair.load("show", session, "--branch", "all")["turns"]
+        assert list(pair.iter_turns(session)) == shown
+
+
+@pytest.mark.parametrize("query", ["the", "tool:Bash", '"a test" OR file', "is:error", "zyxwvu"])
+def test_search_results(pair: Pair, query: str) -> None:
+    """Hits, snippets, totals and the names of sessions."""
+    found = pair.get("/api/search", q=query, limit=20)
+    assert found == pair.load("search", query, "--limit", "20")
+
+
+@pytest.mark.parametrize("group", Group)
+def test_usage_reports(pair: Pair, group: Group) -> None:
+    """Rows, totals and the current block."""
+    report = pair.get("/api/usage", group=group.value, breakdown="true")
+    assert report == pair.load("usage", group.value, "--breakdown")
+
+
+def test_explanations(pair: Pair) -> None:
+    """The lines behind the figure of a session."""
+    for session in pair.list_sessions()[:5]:
+        if pair.run("usage", "explain", session):
+            found = pair.get("/api/usage/explain", target=session)
+            assert found == pair.load("usage", "explain", session)
+
+
+def test_health_reports(pair: Pair) -> None:
+    """What is known of the files, the directories and the index."""
+    assert pair.get("/api/health")["report"] == pair.load("doctor")
+
+
+def test_events(pair: Pair) -> None:
+    """All events of a session after its first one."""
+    session = pair.list_sessions()[0]
+    words = ("follow", session, "--json-lines", "--until", "idle")
+    first, *_ = map(json.loads, pair.run(*words).splitlines())
+    followed = [*map(json.loads, pair.run(*words, "--after", first["id"]).splitlines())]
+    stop = [each["event"] for each in followed].index("caught_up") + 1
+    assert pair.listen(session, first["id"], "caught_up") == followed[:stop]
