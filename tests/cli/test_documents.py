@@ -26,6 +26,7 @@ PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
         ("follow", "7aa5fa93", "--until", "end", "--poll", LINES),
     ),
     "recollect.files/2": (("files", SESSION), ("files", "--project", "tidepool")),
+    "recollect.checkpoints/1": (("checkpoints", SESSION),),
     "recollect.file/1": (("file", "/home/mina/projects/tidepool/src/tidepool/cli.py"),),
     "recollect.tools/1": (("tools",),),
     "recollect.run/2": (("run", "count the lines", LINES),),

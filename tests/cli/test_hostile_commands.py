@@ -84,6 +84,8 @@ WITH_ARGUMENT: tuple[tuple[str, ...], ...] = (
     ("show", f"{ARGUMENT}.jsonl"),
     ("files", ARGUMENT),
     ("file", ARGUMENT),
+    ("restore", ARGUMENT, "--at", "1"),
+    ("checkpoints", ARGUMENT),
     ("search", ARGUMENT),
     ("search", f"/{ARGUMENT}/"),
     ("search", f"since:{ARGUMENT}"),

@@ -24,6 +24,7 @@ CALLS = {
     "tools": ("tools",),
     "files": ("files", SESSION),
     "file": ("file", "/home/mina/projects/tidepool/src/tidepool/cli.py"),
+    "checkpoints": ("checkpoints", SESSION),
     "doctor": ("doctor",),
     "index": ("index",),
     "config": ("config", "show"),
@@ -32,7 +33,7 @@ CALLS = {
 }
 """A call of each command that prints something and ends by itself."""
 
-NOT_TRIED = {"resume", "open", "demo", "serve", "follow", "run", "replay"}
+NOT_TRIED = {"restore", "resume", "open", "demo", "serve", "follow", "run", "replay"}
 """Commands that start something, go on until they are stopped, or need a web app."""
 
 COLOURED = ("usage", "search", "show")

@@ -49,6 +49,16 @@ class FileHistory(Struct, frozen=True, kw_only=True):
     sessions: tuple[str, ...] = ()
     """The sessions that name the file."""
     unreadable: tuple[str, ...] = ()
+    roots: tuple[Path, ...] = ()
+    """The Claude directories that were read."""
+
+    def read_backup(self, version: Version) -> bytes | None:
+        """Return the bytes of a version, if Claude Code kept a backup of it."""
+        for root in self.roots if version.backup else ():
+            data = BackupDirectory(root).read(version.origin.session_id, version.backup or "")
+            if data is not None:
+                return data
+        return None
 
     @property
     def own(self) -> tuple[Version, ...]:
@@ -102,6 +112,7 @@ class _Collected(NamedTuple):
     sessions: list[tuple[Evidence, ...]]
     ids: tuple[str, ...]
     unreadable: tuple[str, ...]
+    roots: tuple[Path, ...]
 
 
 def _collect(
@@ -113,6 +124,7 @@ def _collect(
     sessions: list[tuple[Evidence, ...]] = []
     found: list[str] = []
     unreadable: list[str] = []
+    roots: dict[Path, None] = {}
     for transcript in find_mentions(transcripts, marks):
         try:
             session = open_transcript(transcript)
@@ -120,12 +132,14 @@ def _collect(
             unreadable.append(str(error))
             continue
         wanted = WantedFiles(_extend(aliases, session, transcript).find_stream, marks, earlier)
-        backups = BackupDirectory(find_root_of(transcript))
+        root = find_root_of(transcript)
+        roots |= {root: None} if root else {}
+        backups = BackupDirectory(root)
         evidence = collect_evidence(session, wanted, backups)
         if any(not isinstance(each, Cause) for each in evidence):
             sessions.append(evidence)
             found.append(session.id)
-    return _Collected(sessions, tuple(found), tuple(unreadable))
+    return _Collected(sessions, tuple(found), tuple(unreadable), tuple(roots))
 
 
 def _spell(names: Iterable[str], aliases: PathAliases) -> set[str]:
@@ -237,6 +251,7 @@ def _replay_streams(
         checks=tuple(check for each in replays for check in each.checks),
         sessions=collected.ids,
         unreadable=collected.unreadable,
+        roots=collected.roots,
     )
 
 

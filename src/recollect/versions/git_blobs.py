@@ -54,6 +54,10 @@ class GitFile:
             self._texts[blob.id] = content.text if content else None
         return self._texts[blob.id]
 
+    def read_newest(self) -> bytes | None:
+        """Return the bytes that were committed last."""
+        return run_git(self._root, "cat-file", "blob", self.blobs[0].id) if self.blobs else None
+
     def find_base(self, change: Change, windows: Sequence[Window]) -> str | None:
         """Return the newest earlier content to which a change applies and that all windows fit."""
         moment = parse_time(change.origin.time)

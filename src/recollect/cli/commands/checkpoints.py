@@ -1,0 +1,123 @@
+"""`recollect checkpoints`: the state of a session's files at each of its prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from recollect.cli.json_output import format_document
+from recollect.cli.options import claude_dir_option, json_option, session_argument
+from recollect.cli.paging import pager_option, show_lines
+from recollect.cli.session_labels import join_lines
+from recollect.cli.tables import GAP, colour_option, count_columns, faint, pad
+from recollect.documents.file_versions import (
+    CheckpointEntry,
+    CheckpointFile,
+    CheckpointsDocument,
+)
+from recollect.errors import NothingFound
+from recollect.quantities import format_count, format_time
+from recollect.render.terminal import measure
+from recollect.render.terminal.safe_text import clip
+from recollect.session.times import parse_time
+
+if TYPE_CHECKING:
+    from recollect.versions.backups import BackupDirectory
+    from recollect.versions.session_checkpoints import Checkpoint, SessionCheckpoints
+
+SCHEMA = "recollect.checkpoints/1"
+_MIN_PROMPT_WIDTH = 10
+
+
+@click.command("checkpoints")
+@session_argument()
+@pager_option
+@colour_option
+@claude_dir_option
+@json_option
+def command(session: str, paged: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> None:
+    """List the states of a session's files that can be restored.
+
+    There is one checkpoint per prompt, with the files that the session changed as they were when
+    the prompt was sent: from the backups that Claude Code made, and from the transcript where
+    there are none. `recollect restore SESSION --checkpoint N` brings one back.
+
+    \b
+      recollect checkpoints latest
+      recollect checkpoints latest --json | jq '.checkpoints[-1].files'
+
+    Exits with 3 if the session changed no file.
+    """
+    found, _ = load_checkpoints(session, claude_dirs)
+    if as_json:
+        click.echo(format_document(describe_checkpoints(found)))
+    elif not any(each.files for each in found.checkpoints):
+        raise NothingFound("The session changed no file.")
+    else:
+        show_lines(_iter_lines(found, count_columns()), is_paged=paged)
+
+
+def load_checkpoints(
+    name: str, claude_dirs: tuple[Path, ...]
+) -> tuple[SessionCheckpoints, BackupDirectory]:
+    """Return the checkpoints of the session that `name` means, and where its backups are."""
+    from recollect.cli.session_names import find_named  # opens the index
+    from recollect.library.opening import open_transcript
+    from recollect.locations.sidecars import find_root_of
+    from recollect.versions.backups import BackupDirectory
+    from recollect.versions.session_checkpoints import build_checkpoints
+
+    transcript = find_named(name, claude_dirs)
+    backups = BackupDirectory(find_root_of(transcript))
+    return build_checkpoints(open_transcript(transcript), backups), backups
+
+
+def describe_checkpoints(found: SessionCheckpoints) -> CheckpointsDocument:
+    """Convert checkpoints to the document of `--json`."""
+    return CheckpointsDocument(
+        schema=SCHEMA,
+        session=found.session_id,
+        checkpoints=tuple(
+            CheckpointEntry(
+                number=each.number,
+                turn=each.number,
+                time=each.time,
+                prompt=each.prompt,
+                files=tuple(
+                    CheckpointFile(
+                        path=file.path,
+                        known=file.known.value if file.known else None,
+                        exists=file.exists,
+                    )
+                    for file in each.files
+                ),
+            )
+            for each in found.checkpoints
+        ),
+    )
+
+
+def _iter_lines(found: SessionCheckpoints, columns: int) -> Iterator[str]:
+    rows = [("", "when", "files"), *map(_make_cells, found.checkpoints)]
+    widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
+    room = max(columns - sum(widths) - len(GAP) * len(widths), _MIN_PROMPT_WIDTH)
+    prompts = ["prompt", *(join_lines(each.prompt) for each in found.checkpoints)]
+    for number, (row, prompt) in enumerate(zip(rows, prompts, strict=True)):
+        cells = [pad(*cell) for cell in zip(row, widths, "><<", strict=True)]
+        line = GAP.join([*cells, clip(prompt, room)]).rstrip()
+        yield line if number else faint(line)
+
+
+def _make_cells(checkpoint: Checkpoint) -> tuple[str, str, str]:
+    certain = [each for each in checkpoint.files if each.known in ("exact", "replayed")]
+    known = [each for each in checkpoint.files if each.known or not each.exists]
+    text = format_count(len(checkpoint.files), "file")
+    missing = len(checkpoint.files) - len(known)
+    doubtful = len([each for each in known if each.exists]) - len(certain)
+    notes = [f"{doubtful} inferred"] if doubtful > 0 else []
+    notes += [f"{missing} unknown"] if missing else []
+    shown = f"{text} ({', '.join(notes)})" if notes else text
+    return f"{checkpoint.number}", format_time(parse_time(checkpoint.time)), shown

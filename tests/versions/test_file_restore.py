@@ -1,0 +1,111 @@
+"""Writing a version back: nothing is lost when that fails."""
+
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import RecollectError, UsageError
+from recollect.versions.evidence import Origin
+from recollect.versions.file_restore import RestorePlan, find_target, plan_restore, write_restored
+from recollect.versions.replay import Grade, Version, VersionKind
+
+
+def _version(text: str | None, known: Grade = Grade.EXACT) -> Version:
+    return Version(
+        number=1,
+        path="/p/a.txt",
+        kind=VersionKind.SEEN,
+        known=known,
+        origin=Origin(session_id="s"),
+        text=text,
+    )
+
+
+@pytest.fixture
+def full_disk() -> Iterator[None]:
+    """Files cannot grow beyond 100 bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path, full_disk: None) -> None:
+    """If the new content does not fit, the file is as it was and nothing is left behind."""
+    target = tmp_path / "a.txt"
+    target.write_bytes(b"small")
+    plan = plan_restore(_version("large\n" * 100), target)
+    with pytest.raises(RecollectError, match="Nothing was changed"):
+        write_restored(plan)
+    assert target.read_bytes() == b"small"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    """What was shown is what is replaced, or nothing is."""
+    target = tmp_path / "a.txt"
+    target.write_bytes(b"seen")
+    plan = plan_restore(_version("old\n"), target)
+    target.write_bytes(b"changed")
+    with pytest.raises(UsageError, match="meanwhile"):
+        write_restored(plan)
+    assert target.read_bytes() == b"changed"
+
+
+def test_copies_never_replace_each_other(tmp_path: Path) -> None:
+    """Each restore keeps what it replaces under a name of its own."""
+    target = tmp_path / "a.txt"
+    names = []
+    for number in range(3):
+        target.write_bytes(b"present %d" % number)
+        copy = write_restored(plan_restore(_version("old\n"), target))
+        assert copy is not None
+        assert copy.read_bytes() == b"present %d" % number
+        names.append(copy.name)
+    assert names == [f"a.txt.before-restore{suffix}" for suffix in ("", "-2", "-3")]
+
+
+@pytest.mark.parametrize(
+    "version",
+    [_version(None, Grade.PARTIAL), _version("a\ufffdb\n")],
+    ids=["partial", "lost characters"],
+)
+def test_damaged_versions_are_refused(tmp_path: Path, version: Version) -> None:
+    """What is only known in part, or has lost characters, is never written."""
+    with pytest.raises(UsageError):
+        plan_restore(version, tmp_path / "a.txt")
+
+
+def test_the_form_comes_from_the_file_or_from_git(tmp_path: Path) -> None:
+    """Without a backup, the present file says how to write, and else the committed one."""
+    target = tmp_path / "a.txt"
+    committed = b"\xef\xbb\xbfx\r\n"
+    assert plan_restore(_version("a\n"), target, None, committed).data == b"\xef\xbb\xbfa\r\n"
+    target.write_bytes(b"x\r\ny\r\n")
+    assert plan_restore(_version("a\n"), target, None, b"x\n").data == b"a\r\n"
+
+
+def test_an_executable_file_stays_one(tmp_path: Path) -> None:
+    """Permissions are those of the file that is replaced."""
+    target = tmp_path / "run.sh"
+    target.write_bytes(b"x")
+    target.chmod(0o750)
+    write_restored(RestorePlan(target, b"new", b"x", Grade.EXACT))
+    assert target.stat().st_mode & 0o777 == 0o750
+
+
+@pytest.mark.parametrize(
+    "recorded",
+    ["/p", "/other/a", "/p/../other/a", "/p/.GIT/config", "/p/a\0b", "/p/COM1.txt", "/p/dir"],
+)
+def test_places_outside_are_refused(tmp_path: Path, recorded: str) -> None:
+    """Only plain files inside the project have a place."""
+    (tmp_path / "dir").mkdir()
+    assert find_target(recorded, "/p", tmp_path) is None
+
+
+def test_places_inside_are_found(tmp_path: Path) -> None:
+    """A file of the project has the same place below another directory."""
+    assert find_target("/p/src/a.py", "/p", tmp_path) == tmp_path / "src" / "a.py"
