@@ -102,7 +102,11 @@ class _Options(TypedDict):
 @click.command("tools")
 @click.option("--session", type=SessionName(), metavar="SESSION", help="Only this session.")
 @click.option("--project", metavar="TEXT", help="Only projects whose path contains TEXT.")
-@click.option("--since", metavar="DATE", help="Count calls from DATE on: 2026-11-15, 2026-11, 7d.")
+@click.option(
+    "--since",
+    metavar="DATE",
+    help="Count calls from DATE on: 2026-11-15, 2026-11, yesterday, 7d, 2w, 12h.",
+)
 @click.option("--until", metavar="DATE", help="Count calls up to and including DATE.")
 @pager_option
 @claude_dir_option

@@ -80,7 +80,11 @@ class _Output(NamedTuple):
     type=click.Choice([*(group.value for group in Group), EXPLAIN]),
 )
 @click.argument("target", required=False, metavar="")
-@click.option("--since", metavar="DATE", help="Count from DATE on: 2026-11-15, 2026-11, 7d, 2w.")
+@click.option(
+    "--since",
+    metavar="DATE",
+    help="Count from DATE on: 2026-11-15, 2026-11, yesterday, 7d, 2w.",
+)
 @click.option("--until", metavar="DATE", help="Count up to and including DATE.")
 @click.option(
     "--project", default="", metavar="TEXT", help="Only projects whose path contains TEXT."
