@@ -14,6 +14,7 @@ from recollect.errors import UnreadableInput
 from recollect.library.processes import find_live_processes
 from recollect.library.transcript_ends import (
     HeadAndTail,
+    NamingLines,
     collect_summaries,
     is_stray,
     read_head_and_tail,
@@ -97,13 +98,15 @@ def modified_of(transcript: Transcript) -> float:
     return transcript.mtime_ns / 1e9
 
 
-def read_listing(transcript: Transcript, surroundings: SessionContext) -> SessionListing | None:
+def read_listing(
+    transcript: Transcript, surroundings: SessionContext, lines: NamingLines | None = None
+) -> SessionListing | None:
     """What a list shows of `transcript`; None if it holds no session or is gone."""
     try:
         if is_stray(transcript):
             return None
         origins = surroundings.describe(transcript)
-        ends = read_head_and_tail(transcript.path, origins.foreign_summaries)
+        ends = read_head_and_tail(transcript.path, origins.foreign_summaries, lines)
     except UnreadableInput as error:
         is_gone = isinstance(error.__cause__, FileNotFoundError)
         return None if is_gone else _list_unreadable(transcript, str(error))

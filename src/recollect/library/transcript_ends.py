@@ -30,7 +30,16 @@ from recollect.library.processes import read_head
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.discovery import list_project
 from recollect.reader import TranscriptDecoder
-from recollect.reader.marked_lines import holds_mark, iter_marked_lines
+from recollect.reader.marked_lines import (
+    LAST_PROMPT,
+    LEAF,
+    TAG,
+    TITLE,
+    MarkedLine,
+    holds_mark,
+    iter_marked_lines,
+    read_marked_lines,
+)
 from recollect.records.attachments import Attachment
 from recollect.records.conversation import Assistant, User
 from recollect.records.decoding import decode_record
@@ -95,6 +104,16 @@ _PROMPT_MARKS: Final = (b'"user"', b'"queued_command"')
 """What the lines of prompts hold; in a string within a record these quotes would be escaped."""
 
 
+class NamingLines(NamedTuple):
+    """Offset and length of all lines with a mark in a file of this size, as the quick pass found.
+
+    Whoever has them need not search the file.
+    """
+
+    size: int
+    spans: Sequence[tuple[int, int]]
+
+
 class HeadAndTail(NamedTuple):
     """Records of both ends in one log, those between that name the session, and the first prompt.
 
@@ -146,7 +165,9 @@ class _Tail(NamedTuple):
     records: list[Record]
 
 
-def read_head_and_tail(path: Path, named: Collection[str] = ()) -> HeadAndTail:
+def read_head_and_tail(
+    path: Path, named: Collection[str] = (), lines: NamingLines | None = None
+) -> HeadAndTail:
     """The ends of the transcript at `path`; raises UnreadableInput if it cannot be read.
 
     `named` are the uuids that titles elsewhere name: records between the ends that have one of
@@ -165,7 +186,8 @@ def read_head_and_tail(path: Path, named: Collection[str] = ()) -> HeadAndTail:
             later = _Middle(file, str(path), position, size).find_prompt(log)
             first_prompt = later if _is_worded(later) else first_prompt or later
         middle = _Middle(file, str(path), position, tail.start)
-        log.extend(middle.read_names(named, log.states, tail.records))
+        known = lines if lines is not None and lines.size == size else None
+        log.extend(middle.read_names(named, log.states, tail.records, known))
         log.extend(tail.records)
         return HeadAndTail(log, first_prompt, is_whole=False)
 
@@ -240,15 +262,19 @@ class _Middle(NamedTuple):
     stop: int
 
     def read_names(
-        self, named: Collection[str], head: Iterable[Record], tail: Sequence[Record]
+        self,
+        named: Collection[str],
+        head: Iterable[Record],
+        tail: Sequence[Record],
+        lines: NamingLines | None,
     ) -> list[Record]:
         """The records that name the session, and those that a title anywhere names by uuid."""
         marks = _choose_marks(tail)
-        found = self._iter_records(marks)
+        found = self._iter_records(marks) if lines is None else self._read_known(lines, marks)
         states: list[Record] = [each for each in found if isinstance(each, State)]
         summaries = (each for each in chain(head, states, tail) if isinstance(each, Summary))
         uuids = {*named, *(each.leaf_uuid for each in summaries if each.leaf_uuid)}
-        if not uuids or b'"leafUuid"' not in marks:
+        if not uuids or LEAF not in marks:
             return states
         links = self._iter_records([uuid.encode(errors="replace") for uuid in uuids])
         return [*states, *(each for each in links if getattr(each, "uuid", None) in uuids)]
@@ -271,7 +297,15 @@ class _Middle(NamedTuple):
 
     def _iter_records(self, marks: Sequence[bytes]) -> Iterator[Record]:
         """The records on the lines that hold one of these marks."""
-        for line in iter_marked_lines(self.file, marks, self.start, self.stop):
+        return self._decode(iter_marked_lines(self.file, marks, self.start, self.stop))
+
+    def _read_known(self, lines: NamingLines, marks: Sequence[bytes]) -> Iterator[Record]:
+        """The same where it is known which lines hold any mark."""
+        spans = [span for span in lines.spans if self.start <= span[0] < self.stop]
+        return self._decode(read_marked_lines(self.file, spans, marks))
+
+    def _decode(self, lines: Iterable[MarkedLine]) -> Iterator[Record]:
+        for line in lines:
             decoder = TranscriptDecoder(self.name, line.offset)
             yield from decoder.feed(line.data)
             yield from decoder.finish()
@@ -283,14 +317,14 @@ def _choose_marks(tail: Iterable[Record]) -> list[bytes]:
     A title that somebody gave comes before all others, and one by a model before the rest.
     """
     known = {type(record): _read_name(record) for record in tail}
-    marks = [] if known.get(Tag) else [b'"tag"']
+    marks = [] if known.get(Tag) else [TAG]
     if known.get(CustomTitle):
         return marks
-    marks.append(b'-title"')
+    marks.append(TITLE)
     if known.get(AiTitle):
         return marks
-    marks.append(b'"leafUuid"')
-    return marks if known.get(LastPrompt) else [*marks, b'"last-prompt"']
+    marks.append(LEAF)
+    return marks if known.get(LastPrompt) else [*marks, LAST_PROMPT]
 
 
 def _read_name(record: Record) -> str | None:

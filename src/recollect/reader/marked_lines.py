@@ -5,7 +5,7 @@ cache: a single word is found at more than 20 GB/s, while one automaton for seve
 eight times as long as all the single searches together.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from ahocorasick_rs import BytesAhoCorasick
@@ -17,6 +17,11 @@ from recollect.sources.source import SourceFile
 _WINDOW = 64 * 1024
 _OVERLAP = 128
 """Bytes that two windows share: longer than any mark, so that none is cut in two."""
+
+
+TAG, TITLE, LEAF, LAST_PROMPT = b'"tag"', b'-title"', b'"leafUuid"', b'"last-prompt"'
+NAMING_MARKS = (TAG, TITLE, LEAF, LAST_PROMPT)
+"""What the lines contain that name a session; inside a string the quotes would be escaped."""
 
 
 class MarkedLine(Struct, frozen=True, gc=False):
@@ -41,6 +46,35 @@ def iter_marked_lines(
             end = line.offset + max(len(line.data), 1)
             if len(line.data) <= MAX_LINE:
                 yield line
+
+
+def find_marked_lines(data: bytes, lines: range, marks: Sequence[bytes]) -> list[tuple[int, int]]:
+    """Return start and end of each line that contains a mark, in order.
+
+    `lines` is a range of whole lines in `data`; marks in the rest do not count.
+    """
+    hits = [
+        at
+        for mark in marks
+        for _, at, _ in _make_automaton(mark).find_matches_as_indexes(data)
+        if lines.start <= at < lines.stop
+    ]
+    found: dict[int, int] = {}
+    for at in sorted(hits):
+        start = data.rfind(b"\n", lines.start, at) + 1 or lines.start
+        found[start] = data.find(b"\n", at) + 1 or len(data)
+    return list(found.items())
+
+
+def read_marked_lines(
+    file: SourceFile, spans: Iterable[tuple[int, int]], marks: Sequence[bytes]
+) -> Iterator[MarkedLine]:
+    """Yield those lines, given by offset and length, that contain a mark."""
+    for offset, length in spans:
+        file.seek(offset)
+        data = file.read(length)
+        if any(mark in data for mark in marks):
+            yield MarkedLine(offset, data)
 
 
 def holds_mark(data: bytes, mark: bytes) -> bool:

@@ -6,7 +6,8 @@ pages. A path whose bytes are not UTF-8 is stored as hex digits, which SQLite an
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 from zlib import crc32
 
@@ -16,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import astuple, replace
 
 from recollect.sources.stamps import UNTRUSTED, Stamp
-from recollect.store.integrity import DamagedIndex
+from recollect.store.integrity import DamagedIndex, load_checksums
 
 ODD: Final = "\0"
 """Marks a path that is kept as numbers, because its bytes are no UTF-8; no path holds it."""
@@ -45,6 +46,9 @@ def decode_path(text: str) -> str:
     except (TypeError, ValueError) as error:
         raise DamagedIndex(f"The index is damaged where it keeps the path {text!r}.") from error
 
+
+Span = tuple[int, int]
+"""Offset and length of a line."""
 
 MAX_LENGTH = 10_000
 """Characters that are kept of a name; all names are held in memory at once."""
@@ -131,6 +135,59 @@ def save_file(connection: apsw.Connection, row: FileRow, number: int | None = No
     values = (*others, int(is_racy))
     connection.execute(_SAVE_FILE, (number, _crc_of(number, *values), is_gone, *values))
     return number
+
+
+def save_naming_lines(
+    connection: apsw.Connection, number: int, start: int, spans: Sequence[Span] | None
+) -> None:
+    """Replace the naming lines of a file from byte `start` on; None if they are not known."""
+    known = _load_spans(connection, number) if start else []
+    if known is None or spans is None:
+        connection.execute("DELETE FROM naming_lines WHERE file_id = ?", (number,))
+        return
+    kept = [span for span in known if span[0] < start]
+    numbers = [value for span in (*kept, *spans) for value in span]
+    values = (number, array("q", numbers).tobytes())
+    connection.execute("INSERT OR REPLACE INTO naming_lines VALUES (?, ?)", values)
+
+
+class StoredLines(NamedTuple):
+    """The naming lines of a file, and the stamp of the file when they were found."""
+
+    stamp: Stamp
+    spans: list[Span]
+
+
+def load_naming_lines(
+    connection: apsw.Connection, paths: Iterable[str] | None = None
+) -> dict[str, StoredLines]:
+    """Return the naming lines of all files, or of these, by path."""
+    if not load_checksums():
+        # Nothing else would show that an offset is damaged.
+        return {}
+    query = (
+        "SELECT path, inode, size, iif(is_racy, ?, mtime_ns), spans "
+        "FROM files JOIN naming_lines ON file_id = id"
+    )
+    values: tuple[int | str, ...] = (UNTRUSTED,)
+    if paths is not None:
+        query += " WHERE path IN (SELECT value FROM json_each(?))"
+        values = (UNTRUSTED, encode_paths(paths))
+    return {
+        decode_path(path): StoredLines((inode, size, time), _decode_spans(spans))
+        for path, inode, size, time, spans in connection.execute(query, values)
+    }
+
+
+def _load_spans(connection: apsw.Connection, number: int) -> list[Span] | None:
+    query = "SELECT spans FROM naming_lines WHERE file_id = ?"
+    found = connection.execute(query, (number,)).fetchone()
+    return None if found is None else _decode_spans(found[0])
+
+
+def _decode_spans(data: bytes) -> list[Span]:
+    numbers = array("q", data)
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
 def _translate(row: FileRow, translate: Callable[[str], str]) -> FileRow:

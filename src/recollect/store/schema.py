@@ -63,6 +63,13 @@ CREATE TABLE files (
     crc INTEGER NOT NULL
 );
 
+-- Offset and length of the lines of a transcript that may name its session, as 64-bit numbers in
+-- pairs: a list reads these instead of searching the file. Without a row they are not known.
+CREATE TABLE naming_lines (
+    file_id INTEGER PRIMARY KEY,
+    spans BLOB NOT NULL
+);
+
 -- Texts that repeat on thousands of messages, stored once.
 CREATE TABLE names (
     id INTEGER PRIMARY KEY,
@@ -206,7 +213,8 @@ LISTINGS_KEY = "listings"
 """Under which `meta` has the version of what `sessions` and `tool_calls` hold."""
 
 TABLE_NAMES = frozenset(
-    "meta files names messages corrections hours sums problems sessions tool_calls".split()
+    "meta files naming_lines names messages corrections hours sums problems sessions "
+    "tool_calls".split()
 )
 
 

@@ -24,6 +24,7 @@ from recollect.store.catalog import (
     load_problems,
     mark_gone,
     save_file,
+    save_naming_lines,
     save_problem,
 )
 from recollect.store.database import Connection
@@ -165,6 +166,7 @@ class LedgerWriter:
             self._check(task.number)
         row = to_file_row(task, read)
         file_id = save_file(self._connection, row, task.number)
+        save_naming_lines(self._connection, file_id, read.start, read.naming)
         self._files.add(file_id)
         if task.known is not None and task.known.began != row.began:
             # Between copies that are alike it is the beginning of their files that decides.

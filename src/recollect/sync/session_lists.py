@@ -20,6 +20,7 @@ from recollect.locations import Transcript, discover_root
 from recollect.locations.references import MIN_PREFIX_LENGTH, SessionFacts, match_session
 from recollect.sources.stamps import Stamp, is_present
 from recollect.store import session_table
+from recollect.store.catalog import load_naming_lines
 from recollect.store.session_table import FileFigures, StoredListing
 from recollect.sync.cached_values import (
     OnFileRead,
@@ -32,6 +33,7 @@ from recollect.sync.cached_values import (
 
 if TYPE_CHECKING:
     from recollect.library.listings import SessionContext
+    from recollect.library.transcript_ends import NamingLines
 
 
 class Conditions(Struct, frozen=True, kw_only=True):
@@ -86,7 +88,7 @@ def list_current(
     _drop_lost_titles(known)
     stale = [each for each in transcripts if each.file not in known]
     if stale:
-        describe = _Describe()
+        describe = _Describe(lines=_find_naming_lines(directory, stale))
         stale += describe.find_renamed({each.project_dir for each in stale}, transcripts, known)
         save = session_table.save_listings
         known.update(read_and_save(directory, stale, describe, save, on_read))
@@ -156,15 +158,30 @@ def _complete(listing: SessionListing, figures: FileFigures | None) -> SessionLi
     )
 
 
+def _find_naming_lines(
+    directory: Path, transcripts: Sequence[Transcript]
+) -> dict[str, "NamingLines"]:
+    """Return the lines with titles that the quick pass found in these files as they are now."""
+    from recollect.library.transcript_ends import NamingLines  # the session model
+
+    found = find_current(directory, load_naming_lines, transcripts)
+    return {path: NamingLines(stored.stamp[1], stored.spans) for path, stored in found.items()}
+
+
 class _Describe:
     """Makes listings of transcripts, collecting the titles of each project once."""
 
-    def __init__(self, context: "SessionContext | None" = None) -> None:
+    def __init__(
+        self,
+        context: "SessionContext | None" = None,
+        lines: "Mapping[str, NamingLines] | None" = None,
+    ) -> None:
         # Imports the session model, which is not needed when nothing has changed.
         from recollect.library.listings import SessionContext, read_listing
 
         self._read = read_listing
         self._context = context or SessionContext()
+        self._lines = lines or {}
 
     def find_renamed(
         self,
@@ -184,7 +201,7 @@ class _Describe:
 
     def __call__(self, transcript: Transcript, stamp: Stamp) -> StoredListing:
         path = transcript.file
-        found = self._read(transcript, self._context)
+        found = self._read(transcript, self._context, self._lines.get(path))
         if found is None:
             return StoredListing(path, stamp, "", "", None)
         title_file = self._context.find_title_file(transcript, found.title)

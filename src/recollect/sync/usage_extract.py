@@ -16,6 +16,7 @@ from recollect.errors import UnreadableInput
 from recollect.locations.project_names import TRANSCRIPT_SUFFIX
 from recollect.pricing import Prices
 from recollect.reader.line_blocks import seek_line_start
+from recollect.reader.marked_lines import NAMING_MARKS, find_marked_lines
 from recollect.reader.usage_reader import read_usage_of
 from recollect.records.conversation import AssistantUsage
 from recollect.sources.growth import (
@@ -32,6 +33,9 @@ from recollect.sources.stamps import is_present
 from recollect.sync.message_lines import Costs, MessageRow, find_first_time, gather_rows
 
 _MAX_VALUE = 1024 * 1024
+
+MAX_NAMING_LINES = 1000
+"""With more than that, a list searches the file for them."""
 
 
 class _Meta(Struct, rename="camel"):
@@ -80,6 +84,8 @@ class Extract(Struct, frozen=True, array_like=True):
     problem: str | None = None
     is_gone: bool = False
     """Whether the file was no longer there, which is no problem."""
+    naming: list[tuple[int, int]] | None = None
+    """Offset and length of the lines from `start` on that may name the session; None if many."""
 
 
 def extract_many(jobs: Sequence[Job]) -> bytes:
@@ -120,6 +126,9 @@ def _read_open(file: SourceFile, job: Job) -> Extract:
     if position < seen.size and next(read(position), None) is not None:
         # The last line counts, but is not ended: with what follows it may say something else.
         position = 0
+    naming = _NamingLines()
+    records = read(start, on_lines=naming.find)
+    rows = gather_rows(records, load_costs(job.prices, job.edition))
     return Extract(
         path=job.path,
         start=start,
@@ -127,8 +136,21 @@ def _read_open(file: SourceFile, job: Job) -> Extract:
         session_id=_find_session(read(0)) if job.wants_session else None,
         agent_type=find_agent_type(job.path) if job.wants_type else None,
         began=began,
-        rows=gather_rows(read(start), load_costs(job.prices, job.edition)),
+        rows=rows,
+        naming=naming.spans if len(naming.spans) <= MAX_NAMING_LINES else None,
     )
+
+
+class _NamingLines:
+    """Finds the lines that name a session, so that a list need not search the file for them."""
+
+    def __init__(self) -> None:
+        self.spans: list[tuple[int, int]] = []
+
+    def find(self, offset: int, data: bytes, lines: range) -> None:
+        """Look through whole lines; `data` is at `offset` in the file."""
+        for start, end in find_marked_lines(data, lines, NAMING_MARKS):
+            self.spans.append((offset + start, end - start))
 
 
 def _find_last_line(file: SourceFile, size: int) -> int:
