@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from recollect import __version__
-from recollect.archive.archive import VARIABLE as ARCHIVE_VARIABLE
+from recollect.archive.archive_directory import VARIABLE as ARCHIVE_VARIABLE
 from recollect.cli.clock import NOW_VARIABLE
 from recollect.cli.config_file import VARIABLE as CONFIG_FILE_VARIABLE
 from recollect.cli.effective_settings import PRICES_VARIABLE

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.archive.archive import ArchiveSettings, find_archive_directory
+from recollect.archive.archive import ArchiveSettings
+from recollect.archive.archive_directory import find_archive_directory
 from recollect.archive.manifests import FileKind, make_time
 from recollect.archive.object_store import MAX_CONTENT
 from recollect.archive.reading import iter_checked

@@ -10,7 +10,6 @@ The cache saves reading manifests and files that have not changed. It names the 
 was made from, and is ignored as soon as there are others.
 """
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from recollect.archive.archive_directory import SETTINGS_NAME
 from recollect.archive.compressed import hash_bytes
 from recollect.archive.manifests import (
     FORMAT,
@@ -36,14 +36,10 @@ from recollect.sources.growth import FileState
 from recollect.sources.safe_files import open_file
 from recollect.store.data_directory import (
     Lock,
-    find_data_directory,
     hold_lock,
     make_private_directory,
-    refuse_claude_directory,
 )
 
-VARIABLE: Final = "RECOLLECT_ARCHIVE_DIR"
-_SETTINGS: Final = "archive.json"
 _CACHE: Final = "known.msgpack"
 _SNAPSHOTS: Final = "snapshots"
 _LOCK: Final = "archive.lock"
@@ -93,16 +89,6 @@ class Stored(NamedTuple):
         return {version.key: version for version in self.iter_versions()}
 
 
-def find_archive_directory(
-    claude_directories: Iterable[Path] = (), environment: Mapping[str, str] = os.environ
-) -> Path:
-    """Return the directory of the archive, which need not exist; never below a Claude directory."""
-    chosen = environment.get(VARIABLE)
-    path = Path(chosen).absolute() if chosen else find_data_directory(environment) / "archive"
-    refuse_claude_directory(path, claude_directories)
-    return path
-
-
 class Archive:
     """An archive; opening one that does not exist is not an error."""
 
@@ -113,7 +99,7 @@ class Archive:
     @property
     def settings(self) -> ArchiveSettings | None:
         """What the user has agreed to; None if there is no archive."""
-        path = self.directory / _SETTINGS
+        path = self.directory / SETTINGS_NAME
         if not path.exists():
             return None
         try:
@@ -151,7 +137,7 @@ class Archive:
             for name in _DIRECTORIES:
                 (self.directory / name).mkdir(mode=0o700, exist_ok=True)
         data = msgspec.json.format(msgspec.json.encode(settings), indent=2)
-        self.objects.write_file(self.directory / _SETTINGS, data + b"\n")
+        self.objects.write_file(self.directory / SETTINGS_NAME, data + b"\n")
 
     @contextmanager
     def lock(self) -> Iterator[Lock]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Final
 
+from recollect.cli.archive_access import use_archive
 from recollect.errors import NothingFound
 from recollect.locations import Transcript, resolve_roots
 from recollect.locations.project_names import PROJECTS_DIRECTORY
@@ -43,11 +44,16 @@ TIP: Final = "To try it with sample sessions: recollect demo"
 
 
 def find_roots(given: Sequence[Path]) -> tuple[Path, ...]:
-    """Return the Claude directories; raise NothingFound if there are none."""
+    """Return the Claude directories; raise NothingFound if there are none.
+
+    From then on, sessions that Claude Code has deleted are read from the archive.
+    """
     try:
-        return resolve_roots(given)
+        roots = resolve_roots(given)
     except NothingFound as error:
         raise NothingFound(f"{error}\n{TIP}") from error
+    use_archive(roots)
+    return roots
 
 
 def require_transcripts(roots: Sequence[Path]) -> list[Transcript]:

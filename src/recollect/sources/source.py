@@ -124,6 +124,10 @@ class DirectorySource:
         with os.scandir(name) as entries:
             return list(entries)
 
+    def has_on_disk(self, name: str) -> bool:
+        """Whether the system knows the name; a source that adds files of its own may say no."""
+        return True
+
 
 class DiskFile(FileIO):
     """A regular file on disk."""
@@ -150,7 +154,8 @@ def find_source(name: str) -> Source:
 
 def is_on_disk(name: str) -> bool:
     """Whether the operating system knows a file of this name."""
-    return find_source(name) is DIRECTORY
+    source = find_source(name)
+    return isinstance(source, DirectorySource) and source.has_on_disk(name)
 
 
 def mount(point: str, source: Source) -> None:

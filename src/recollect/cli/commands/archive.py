@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 import click
 
-from recollect.archive.archive import Archive, find_archive_directory
+from recollect.archive.archive import Archive
+from recollect.archive.archive_directory import find_archive_directory
 from recollect.cli.clock import read_clock
 from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
+from recollect.cli.archive_access import use_archive
 from recollect.cli.clock import read_clock
 from recollect.cli.doctor_text import iter_report
 from recollect.cli.effective_settings import find_prices
@@ -84,9 +85,12 @@ def _survey(sources: Sequence[Path]) -> HealthReport:
 
 def _add_local_checks(report: HealthReport, roots: Sequence[Path]) -> HealthReport:
     """Add the checks of the Claude directories and the index of this machine."""
+    examined = examine_roots(roots, read_clock())
+    # The index knows archived sessions too; the checks above are about what is on disk.
+    use_archive(roots)
     return replace(
         report,
-        roots=examine_roots(roots, read_clock()),
+        roots=examined,
         index=examine_index(find_data_directory(), find_transcripts(roots), find_prices()),
         sqlite=SQLITE_VERSION,
     )

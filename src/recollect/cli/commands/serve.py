@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from recollect.cli.archive_access import use_archive
 from recollect.cli.clock import read_clock
 from recollect.cli.options import claude_dir_option
 from recollect.cli.outcome import DEBUG_VARIABLE
@@ -92,11 +93,13 @@ def command(  # noqa: PLR0913 - one parameter per option
 def _find_roots(claude_dirs: tuple[Path, ...]) -> tuple[Path, ...]:
     """Return the Claude directories; having none is not an error, since the page explains it."""
     try:
-        return resolve_roots(claude_dirs)
+        roots = resolve_roots(claude_dirs)
     except NothingFound:
         if claude_dirs:
             raise
         return ()
+    use_archive(roots)
+    return roots
 
 
 def _has_sessions(roots: tuple[Path, ...]) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 import click
 
+from recollect.cli.archive_access import use_archive
 from recollect.cli.clock import read_clock
 from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option, prices_option
@@ -179,9 +180,11 @@ def _check(group: str, target: str | None, options: _Options) -> None:
 
 def _find_roots(given: Sequence[Path]) -> tuple[Path, ...]:
     try:
-        return resolve_roots(given)
+        roots = resolve_roots(given)
     except NothingFound as error:
         raise NothingFound(f"{error}\n{TIP}") from error
+    use_archive(roots)
+    return roots
 
 
 def _query(

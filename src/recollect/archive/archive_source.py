@@ -1,0 +1,226 @@
+"""Claude directories as if nothing had been deleted: files that are gone are read from the archive.
+
+Mounted at a Claude directory, it passes every question on to the disk and adds what only the
+archive has, under the names that the files had. So lists, searches and figures are the same before
+and after Claude Code deletes a session. What is on disk always wins.
+"""
+
+import io
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from recollect.archive.archive import Archive, KnownFile
+from recollect.archive.archive_sync import identify_root
+from recollect.archive.manifests import FileKind, FileVersion, decode_path
+from recollect.archive.object_store import ObjectStore
+from recollect.archive.restoring import parse_mode
+from recollect.errors import UnreadableInput
+from recollect.sources.source import (
+    DIRECTORY,
+    DirectorySource,
+    Entry,
+    SourceFile,
+    list_mounts,
+    mount,
+)
+
+_MISSING = (FileNotFoundError, NotADirectoryError)
+
+
+def mount_archive(archive: Archive, roots: Iterable[Path]) -> None:
+    """Let the archive hold what is missing in Claude directories, in this process."""
+    if archive.settings is None:
+        return
+    for root in roots:
+        for point in {str(root.absolute()), os.path.realpath(root)} - set(list_mounts()):
+            mount(point, ArchiveSource(str(archive.directory), point, identify_root(root)))
+
+
+class ArchiveSource(DirectorySource):
+    """A directory on disk, and archived files where it has none."""
+
+    def __init__(self, archive: str, point: str, root: str) -> None:
+        self._archive = archive
+        self._point = point
+        self._root = root
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
+        """What another process needs; it reads the list of files itself."""
+        return ArchiveSource, (self._archive, self._point, self._root)
+
+    def has_on_disk(self, name: str) -> bool:
+        """Whether the name is one on disk."""
+        return os.path.lexists(name)
+
+    def open(self, name: str) -> SourceFile:
+        """Open the file on disk, or else the archived one."""
+        try:
+            return DIRECTORY.open(name)
+        except _MISSING:
+            found = self._entries.get(name)
+            if found is None or found.version is None:
+                raise
+            objects = Archive(Path(self._archive)).objects
+            return _ArchivedFile(objects, found.version, found.status)
+
+    def find_status(self, name: str) -> os.stat_result:
+        """Return the status of the entry on disk, or else of the archived one."""
+        try:
+            return DIRECTORY.find_status(name)
+        except _MISSING:
+            found = self._entries.get(name)
+            if found is None:
+                raise
+            return found.status
+
+    def list_directory(self, name: str) -> list[Entry]:
+        """Return what is on disk, and what is archived besides."""
+        archived = self._children.get(name, ())
+        try:
+            entries = DIRECTORY.list_directory(name)
+        except _MISSING:
+            if not archived:
+                raise
+            entries = []
+        present = {entry.name for entry in entries}
+        return [*entries, *(each for each in archived if each.name not in present)]
+
+    @cached_property
+    def _entries(self) -> dict[str, "_ArchivedEntry"]:
+        """All archived files and the directories above them, by name."""
+        known = Archive(Path(self._archive)).load_known().values()
+        ours = [each for each in known if each.version.root == self._root]
+        entries: dict[str, _ArchivedEntry] = {}
+        for each in _drop_moved(ours, self._point):
+            parts = decode_path(each.version.path)
+            name = os.path.join(self._point, *parts)
+            entries[name] = _ArchivedEntry(parts[-1], name, _make_status(each), each.version)
+            for depth in range(len(parts) - 1, -1, -1):
+                above = os.path.join(self._point, *parts[:depth]).rstrip(os.sep)
+                if above in entries:
+                    break
+                entries[above] = _ArchivedEntry(
+                    os.path.basename(above), above, _DIRECTORY_STATUS, None
+                )
+        return entries
+
+    @cached_property
+    def _children(self) -> dict[str, list["_ArchivedEntry"]]:
+        children: dict[str, list[_ArchivedEntry]] = {}
+        for name, entry in self._entries.items():
+            children.setdefault(os.path.dirname(name), []).append(entry)
+        return children
+
+
+class _ArchivedEntry(NamedTuple):
+    """An archived file, or a directory above one."""
+
+    name: str
+    path: str
+    status: os.stat_result
+    version: FileVersion | None
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        """Whether it is a file; there are no links to follow."""
+        return self.version is not None
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        """Whether it is a directory."""
+        return self.version is None
+
+    def is_symlink(self) -> bool:
+        """Never: links are not archived."""
+        return False
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        """Return what the status of the file was."""
+        return self.status
+
+
+class _ArchivedFile(io.RawIOBase):
+    """Reads an archived version from any offset; keeps one object in memory."""
+
+    def __init__(self, objects: ObjectStore, version: FileVersion, status: os.stat_result) -> None:
+        super().__init__()
+        self._objects = objects
+        self._version = version
+        self._status = status
+        self._position = 0
+        self._name = ""
+        self._content = b""
+
+    def find_status(self) -> os.stat_result:
+        """Return what the status of the file was."""
+        return self._status
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seekable(self) -> bool:
+        """Yes."""
+        return True
+
+    def tell(self) -> int:
+        """Return the offset of the next read."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Move to an offset and return it."""
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._version.size}
+        self._position = max(start[whence] + offset, 0)
+        return self._position
+
+    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]
+        """Fill the buffer from one piece, and return the number of bytes."""
+        start = 0
+        for piece in self._version.pieces:
+            if start <= self._position < start + piece.length:
+                skipped = self._position - start
+                count = min(len(buffer), piece.length - skipped)
+                offset = piece.offset + skipped
+                part = self._load(piece.object)[offset : offset + count]
+                if len(part) != count:
+                    raise UnreadableInput(f"{self._version.path} is damaged in the archive.")
+                buffer[:count] = part
+                self._position += count
+                return count
+            start += piece.length
+        return 0
+
+    def _load(self, name: str) -> bytes:
+        if name != self._name:
+            self._content, self._name = self._objects.read(name), name
+        return self._content
+
+
+def _drop_moved(known: Sequence[KnownFile], point: str) -> list[KnownFile]:
+    """Leave out what lies in the directory of a project that its session has left since."""
+    homes = {
+        each.version.session: each.version.path.split("/")[1]
+        for each in known
+        if each.version.kind is FileKind.TRANSCRIPT
+        and os.path.lexists(os.path.join(point, *decode_path(each.version.path)))
+    }
+
+    def is_left(version: FileVersion) -> bool:
+        tree, project = (*version.path.split("/"), "")[:2]
+        return tree == "projects" and homes.get(version.session, project) != project
+
+    return [each for each in known if not is_left(each.version)]
+
+
+def _make_status(known: KnownFile) -> os.stat_result:
+    """Return the status that the file had; its inode is the one that the index may know."""
+    version, state = known.version, known.state
+    seconds = version.mtime_ns // 10**9
+    mode = stat.S_IFREG | parse_mode(version.mode)
+    values = (mode, state.inode, state.device, 1, 0, 0, version.size, seconds, seconds, seconds)
+    return os.stat_result(values, {"st_mtime_ns": version.mtime_ns})
+
+
+_DIRECTORY_STATUS = os.stat_result((stat.S_IFDIR | stat.S_IRWXU, 0, 0, 1, 0, 0, 0, 0, 0, 0))

@@ -1,0 +1,161 @@
+"""What Claude Code has deleted is read from the archive as if it were still there."""
+
+import os
+import pickle
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.archive.archive_source import ArchiveSource, mount_archive
+from recollect.archive.archive_sync import identify_root
+from recollect.locations import Transcript, discover_root
+from recollect.sources.safe_files import open_file
+from recollect.sources.source import list_mounts, unmount
+from tests.archive.trees import LINE, PROJECT, SESSION, SIDECARS, TRANSCRIPT, Pond
+from tests.cli.demo_home import make_demo_home, run_at
+from tests.process import RunRecollect
+
+DEMO = "94791a87-9d13-410a-a632-25a9b25c1b45"
+COMMANDS = (
+    ("show", DEMO),
+    ("show", "7aa5fa93", "--subagents"),
+    ("search", "--wait", "tide"),
+    ("search", "--wait", "is:subagent"),
+    ("usage",),
+    ("usage", "session"),
+    ("usage", "model"),
+    ("tools",),
+    ("files", DEMO),
+    # Last, since a list shows more once everything has been read for other answers.
+    ("list", "-n", "0"),
+    ("list", "--tree"),
+)
+
+
+@pytest.fixture
+def mounts() -> Iterator[None]:
+    """Unmount what a test mounts."""
+    yield
+    for point in list_mounts():
+        unmount(point)
+
+
+def find_all(pond: Pond) -> tuple[Transcript, ...]:
+    """Return the transcripts of a Claude directory, without what a deleted file cannot have."""
+    return tuple(each._replace(device=0) for each in discover_root(pond.root).transcripts)
+
+
+def test_deleted_files_are_found_and_read(pond: Pond, mounts: None) -> None:
+    """Under their names, with their sizes, times and bytes."""
+    pond.write_session()
+    pond.sync()
+    before = find_all(pond)
+    mount_archive(pond.archive, [pond.root])
+    assert find_all(pond) == before
+    shutil.rmtree(pond.root)
+    assert find_all(pond) == before
+    for path, data in SIDECARS.items():
+        with open_file(pond.root / path) as file:
+            assert (file.read(), file.find_status().st_size) == (data, len(data))
+
+
+def test_what_is_on_disk_wins(pond: Pond, mounts: None) -> None:
+    """Only what is missing comes from the archive."""
+    pond.write_session()
+    pond.sync()
+    pond.write(TRANSCRIPT, b"newer\n")
+    (pond.root / PROJECT / SESSION / "tool-results" / "b1.txt").unlink()
+    mount_archive(pond.archive, [pond.root])
+    with open_file(pond.root / TRANSCRIPT) as file:
+        assert file.read() == b"newer\n"
+    with open_file(pond.root / PROJECT / SESSION / "tool-results" / "b1.txt") as file:
+        assert file.read() == b"output\n" * 900
+
+
+def test_a_moved_session_is_not_listed_twice(pond: Pond, mounts: None) -> None:
+    """Its old place is not a deleted session."""
+    pond.write_session()
+    pond.sync()
+    (pond.root / PROJECT).rename(pond.root / "projects" / "-elsewhere")
+    pond.sync()
+    mount_archive(pond.archive, [pond.root])
+    assert {each.project for each in discover_root(pond.root).transcripts} == {"-elsewhere"}
+
+
+def test_links_stay_links(pond: Pond, tmp_path: Path, mounts: None) -> None:
+    """One that leads outside the Claude directory is refused as it is without an archive."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "x.jsonl").write_bytes(LINE)
+    pond.write(TRANSCRIPT, LINE)
+    (pond.root / "projects" / "linked").symlink_to(outside)
+    pond.sync()
+    before = discover_root(pond.root)
+    mount_archive(pond.archive, [pond.root])
+    assert discover_root(pond.root) == before
+    assert [each.path.name for each in before.refused] == ["linked"]
+
+
+def test_it_reaches_other_processes(pond: Pond) -> None:
+    """A copy of the source reads the same files."""
+    pond.write(TRANSCRIPT, LINE)
+    pond.sync()
+    (pond.root / TRANSCRIPT).unlink()
+    source = ArchiveSource(str(pond.archive.directory), str(pond.root), identify_root(pond.root))
+    copy = pickle.loads(pickle.dumps(source))
+    with copy.open(str(pond.root / TRANSCRIPT)) as file:
+        assert file.read() == LINE
+    with pytest.raises(FileNotFoundError):
+        copy.open(str(pond.root / "projects" / "never.jsonl"))
+
+
+@given(
+    cuts=st.lists(st.integers(0, 5000), max_size=4),
+    reads=st.lists(st.tuples(st.integers(0, 5500), st.integers(0, 3000)), max_size=8),
+)
+def test_reading_from_any_offset(
+    tmp_path_factory: pytest.TempPathFactory, cuts: list[int], reads: list[tuple[int, int]]
+) -> None:
+    """However many pieces a file consists of, it reads like the file."""
+    pond, data = Pond(tmp_path_factory.mktemp("pond")), os.urandom(5000)
+    for number, size in enumerate([*sorted(cuts), len(data)]):
+        pond.write(TRANSCRIPT, data[:size], mtime=1_700_000_000 + number)
+        pond.sync()
+    (pond.root / TRANSCRIPT).unlink()
+    source = ArchiveSource(str(pond.archive.directory), str(pond.root), identify_root(pond.root))
+    with source.open(str(pond.root / TRANSCRIPT)) as file:
+        for offset, count in reads:
+            assert file.seek(offset) == offset
+            part = b""
+            while len(part) < count and (more := file.read(count - len(part))):
+                part += more
+            assert part == data[offset : offset + count]
+        file.seek(0)
+        assert file.read() == data
+
+
+@pytest.mark.slow
+def test_every_answer_is_the_same_after_the_sources_vanish(run_recollect: RunRecollect) -> None:
+    """Lists, sessions, searches and figures; with the index that there was, and with a new one."""
+    home = make_demo_home()
+    run_at(run_recollect, 80, "archive", "enable", "--yes")
+    run_at(run_recollect, 80, "archive", "sync")
+
+    def ask_all() -> list[str]:
+        answers = [run_at(run_recollect, 80, *words, "--json") for words in COMMANDS]
+        assert [each.code for each in answers] == [0] * len(COMMANDS), answers
+        return [each.stdout for each in answers]
+
+    before = ask_all()
+    shutil.rmtree(home / ".claude" / "projects")
+    assert ask_all() == before
+    shutil.rmtree(home / ".claude")
+    (home / ".claude").mkdir()
+    for path in (home / ".local" / "share" / "recollect").glob("*.db*"):
+        path.unlink()
+    shutil.rmtree(home / ".local" / "share" / "recollect" / "text", ignore_errors=True)
+    assert ask_all() == before
