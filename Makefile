@@ -55,6 +55,7 @@ bench: $(DEV) $(BROWSER) ## run the benchmarks
 	$(BIN)/python -m benchmarks.follow
 	$(BIN)/python -m benchmarks.cli
 	$(BIN)/python -m benchmarks.search
+	$(BIN)/python -m benchmarks.relevance
 	$(BIN)/python -m benchmarks.redact
 	$(BIN)/python -m benchmarks.web
 

@@ -2,7 +2,6 @@
 
 import stat
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -10,14 +9,7 @@ import pytest
 
 from recollect.sources.growth import FileState
 from recollect.store.integrity import DamagedIndex, ReplacedIndex
-from recollect.store.text_database import (
-    delete_texts,
-    find_identity,
-    find_text_path,
-    read_texts,
-    update_texts,
-)
-from recollect.store.text_queries import (
+from recollect.store.text_conditions import (
     ALWAYS,
     Condition,
     any_of,
@@ -26,8 +18,15 @@ from recollect.store.text_queries import (
     is_since,
     is_until,
     none_of,
-    open_text_queries,
 )
+from recollect.store.text_database import (
+    delete_texts,
+    find_identity,
+    find_text_path,
+    read_texts,
+    update_texts,
+)
+from recollect.store.text_queries import open_text_queries
 from recollect.store.text_rows import (
     IndexedFile,
     TextBatch,
@@ -36,7 +35,7 @@ from recollect.store.text_rows import (
     TextState,
     TextWriter,
 )
-from recollect.store.vocabulary import find_beginning, find_frequent, gather_terms
+from recollect.store.vocabulary import find_beginning, gather_terms
 
 TOKENIZER = "unicode61"
 FILE = IndexedFile("/claude/projects/-pond/a.jsonl", "-pond", "a")
@@ -74,8 +73,9 @@ def find(directory: Path, match: str | None, condition: Condition = ALWAYS) -> l
     """The positions of what is found, the newest first."""
     with open_text_queries(directory, "1") as queries:
         assert queries is not None
-        found = queries.select(match, condition, limit=1000, deadline=time.monotonic() + 60)
-        return [text.position for text in found.texts]
+        found = queries.find_matches(match, condition, deadline=time.monotonic() + 60)
+        texts = queries.describe(found.handles, match)
+        return [texts[handle].position for handle in reversed(found.handles)]
 
 
 def test_words_find_texts_the_newest_first(tmp_path: Path) -> None:
@@ -209,20 +209,15 @@ def test_a_writer_notices_that_its_index_was_replaced(tmp_path: Path) -> None:
     assert find(tmp_path, '"beta"') == [2]
 
 
-@pytest.mark.parametrize(
-    ("column", "look_up"), [("terms", find_beginning), ("frequent", find_frequent)]
-)
-def test_a_list_of_terms_without_its_end_is_damage(
-    tmp_path: Path, column: str, look_up: Callable[[apsw.Connection, str], set[str]]
-) -> None:
+def test_a_list_of_terms_without_its_end_is_damage(tmp_path: Path) -> None:
     """A page of zeros has a checksum that fits, and SQLite takes it for the end of a value."""
     write(tmp_path, make_row("alpha"))
-    cut = f"UPDATE vocabulary SET {column} = x'616c7068610000'"
+    cut = "UPDATE vocabulary SET terms = x'616c7068610000'"
     update_texts(tmp_path, "1", TOKENIZER, lambda connection: connection.execute(cut).fetchall())
     with read_texts(tmp_path, "1") as connection:
         assert connection is not None
         with pytest.raises(DamagedIndex):
-            look_up(connection, "al")
+            find_beginning(connection, "al")
 
 
 def test_nobody_else_may_read_it(tmp_path: Path) -> None:
@@ -253,10 +248,9 @@ def test_time_can_run_out(tmp_path: Path) -> None:
     write(tmp_path, *(make_row("alpha", position=number) for number in range(10)))
     with open_text_queries(tmp_path, "1") as queries:
         assert queries is not None
-        found = queries.select(
-            None, Condition("passes(0, 0, 0, 0, 0)"), limit=9, deadline=0, checks=[lambda *_: True]
-        )
-    assert (found.texts, found.is_cut) == ([], True)
+        condition = Condition("passes(0, 0, 0, 0, 0)")
+        found = queries.find_matches(None, condition, deadline=0, checks=[lambda *_: True])
+    assert (found.handles, found.is_cut) == ([], True)
 
 
 def test_all_terms_are_gathered(tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ class Hit(Struct, frozen=True, kw_only=True):
     snippet: Snippet
     more_in_session: int
     """How many more hits its session has that are not listed."""
+    missing: tuple[str, ...] = ()
+    """Words of the query that no text of its session contains."""
 
 
 class SessionMention(Struct, frozen=True, kw_only=True):
@@ -51,10 +53,17 @@ class SearchDocument(Struct, frozen=True, kw_only=True):
     query: str
     """The query as it was understood."""
     total: int
+    total_sessions: int
+    """All sessions with a hit, of which `hits` has those from `offset` on."""
+    offset: int
     is_total_exact: bool
-    """False if there may be more hits than could be ranked or found in time."""
+    """False if there may be more hits than could be found in time."""
     index_complete: bool
     """False while texts are still being indexed: there may be more hits."""
+    left_out: tuple[str, ...]
+    """Words of the query that occur nowhere."""
+    did_you_mean: str | None
+    """The query with misspelt words and fields corrected; the words are searched for already."""
     hits: tuple[Hit, ...]
     """Grouped by session, the best session first."""
     sessions: dict[str, SessionMention]

@@ -1,91 +1,64 @@
-"""Run a query: look it up in the full-text index, rank the matches and make snippets.
+"""Run a query: find all texts that match, rank their sessions and make snippets of a page of them.
 
-Only the newest `WINDOW` matches are ranked, so that a common word is as fast as a rare one. The
-score depends on how much of a text matches, who wrote it and how old it is; the weights were set by
-hand. Copies of a text in other files are one hit. If a query has few matches, its words are also
-searched for inside longer words; those hits come last.
+All matches are found, grouped by session and ranked by what they are; the texts of the best
+sessions are then compared by the words in them. `matching` says what matches, `ranking` how well.
 """
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from recollect.documents.search_results import Hit
 from recollect.locations import Transcript
 from recollect.records.envelope import Record
 from recollect.records.state import Summary
+from recollect.search.grouping import SessionGroups
 from recollect.search.joined_prompts import drop_joined
-from recollect.search.query_parser import parse_query
-from recollect.search.query_plan import (
-    ConditionBuilder,
-    TextReader,
-    find_candidates,
-    make_search_plan,
-    to_match,
-)
-from recollect.search.query_tree import And, Phrase, Query, Word
+from recollect.search.matching import Found, Matcher, Session
+from recollect.search.query_parser import parse_query, suggest_field
+from recollect.search.query_plan import TextReader, to_match, to_near_match
+from recollect.search.query_tree import And, Or, Prefix, Query, Word, iter_text_terms
+from recollect.search.ranking import estimate_density, score_session, score_text
 from recollect.search.regexes import check_regexes, compile_regex, iter_regexes
 from recollect.search.snippets import TextSpan, choose_window, find_spans, make_snippet
 from recollect.search.terms import TOKENIZER, prepare_for_index
 from recollect.search.title_lookup import TitledSession, TitleLookup
-from recollect.search.widening import make_prefix_expander, widen
 from recollect.session.queue import name_queued
+from recollect.store.text_conditions import ALWAYS, Condition, in_files
 from recollect.store.text_queries import (
-    ALWAYS,
-    Condition,
     FoundText,
     TextQueries,
-    all_of,
-    in_files,
+    move_place,
     open_no_texts,
     open_text_queries,
 )
-from recollect.store.text_rows import LAST_SECOND, IndexedFile, TextKind
+from recollect.store.text_rows import TextKind
 from recollect.sync.list_files import with_lists
 from recollect.sync.searchable_texts import list_searchable_texts
 from recollect.sync.text_indexer import NO_FRESH_TEXTS, Analyzer, read_fresh
 
-_WEIGHTS: Final[dict[int, float]] = {
-    TextKind.TITLE: 1.5,
-    TextKind.PROMPT: 1.4,
-    TextKind.QUEUED: 1.4,
-    TextKind.REPLY: 1.2,
-    TextKind.SUMMARY: 1.0,
-    TextKind.COMMAND: 1.0,
-    TextKind.THINKING: 0.9,
-    TextKind.TOOL_INPUT: 0.9,
-    TextKind.TOOL_RESULT: 0.7,
-    TextKind.NOTICE: 0.5,
-    TextKind.OTHER: 0.5,
-}
-_PHRASE_BONUS: Final = 0.5
-_RECENCY_BONUS: Final = 0.5
-_HALF_LIFE: Final = 30 * 24 * 3600
-"""Seconds after which the recency bonus has halved."""
-
-
-def score(text: FoundText, now: int, phrases: Collection[int]) -> float:
-    """Return the score of a match, higher is better; `phrases` are ids of exact phrase matches."""
-    age = max(now - text.second, 0)
-    recency = _HALF_LIFE / (_HALF_LIFE + age)
-    return (
-        _WEIGHTS[text.part] * (0.3 + text.density)
-        + _RECENCY_BONUS * recency
-        + _PHRASE_BONUS * (text.id in phrases)
-    )
-
-
-ANALYZER: Final = Analyzer("3", TOKENIZER, prepare_for_index)
+ANALYZER: Final = Analyzer("4", TOKENIZER, prepare_for_index)
 """How texts are turned into terms; the version must change whenever the terms would."""
 
-WINDOW: Final = 2_000
-"""Maximum number of matches that are ranked."""
+_RANKED: Final = 60
+"""Sessions whose texts are compared by their words; the others follow in their rough order."""
+
+_MIN_COMPARED: Final = 5
+"""Texts of each of them."""
+
+_MAX_COUNTED: Final = 5_000
+"""Matches among which the words in each text are counted: that reads the list of matches again."""
+
+_MAX_TITLES: Final = 200
+"""Titles that are looked up: reading more would take too long."""
 
 PER_SESSION: Final = 3
 SECONDS: Final = 1.5
@@ -99,9 +72,18 @@ class SearchResult(Struct, frozen=True, kw_only=True):
 
     hits: tuple[Hit, ...]
     total: int
+    """Matching texts in all sessions."""
+    total_sessions: int
+    """Sessions with a match, of which `hits` shows a page."""
+    offset: int = 0
+    """How many of the best sessions are before that page."""
     is_total_exact: bool
-    """False if there may be more matches than could be ranked or found in time."""
+    """False if there may be more matches than could be found in time."""
     index_complete: bool
+    left_out: tuple[str, ...] = ()
+    """Words of the query that occur nowhere."""
+    did_you_mean: str | None = None
+    """The query with misspelt words and fields corrected; the words are searched for already."""
 
 
 class SearchOptions(Struct, frozen=True, kw_only=True):
@@ -109,6 +91,8 @@ class SearchOptions(Struct, frozen=True, kw_only=True):
 
     limit: int = 20
     """Maximum number of sessions."""
+    offset: int = 0
+    """How many of the best sessions to skip."""
     per_session: int = PER_SESSION
     recent: bool = False
     """Sort by time, newest first, instead of by score."""
@@ -146,13 +130,6 @@ def search(
         return run(query, index_complete=is_complete)
 
 
-class _Matches(Struct, frozen=True):
-    """Texts that match a query, and whether these are all of them."""
-
-    texts: tuple[FoundText, ...]
-    is_exact: bool
-
-
 class _Search:
     """One search on one snapshot of the index."""
 
@@ -167,84 +144,113 @@ class _Search:
         self._title_lookup = title_lookup
         self._options = options
         self._reader = TextReader(queries.files)
-        self._scope = _restrict_to(queries, with_lists(transcripts))
         self._now = int(time.time())
         self._deadline = time.monotonic() + SECONDS
+        scope = _restrict_to(queries, with_lists(transcripts))
+        self._matcher = Matcher(queries, self._reader, scope, self._deadline)
 
     def run(self, query: Query, *, index_complete: bool) -> SearchResult:
-        """Return the result of a query, widened to longer words if it has few matches."""
-        matches = self._find(query)
-        ordered, last_query = self._order(matches.texts, query), query
-        if len(ordered) < self._options.limit and time.monotonic() < self._deadline:
-            wider = widen(query, self._queries)
-            if wider is not None:
-                matches, last_query = self._find(wider), wider
-                known = {text.key for text in ordered}
-                more = [text for text in matches.texts if text.key not in known]
-                ordered += self._order(more, wider)
+        """Return one page of the sessions that match, and what there is beside it."""
+        found = self._give_titles(self._matcher.find(query))
+        groups = SessionGroups(found, self._matcher.name_session)
+        ranked: dict[Session, list[FoundText]] = {}
         if self._options.recent:
-            ordered.sort(key=lambda text: -text.id)
+            order = groups.order_by_time()
+        else:
+            order = groups.order_roughly()
+            ranked = self._rank(order[:_RANKED], groups, found, query)
+            order[:_RANKED] = ranked
+        start = self._options.offset
+        page = order[start : start + self._options.limit]
+        if rest := [name for name in page if name not in ranked]:
+            ranked |= self._rank(rest, groups, found, query)
         return SearchResult(
-            hits=tuple(self._iter_hits(ordered, last_query)),
-            total=len(ordered),
-            is_total_exact=matches.is_exact,
+            hits=tuple(self._iter_hits({name: ranked[name] for name in page}, groups, found)),
+            total=len(found.handles),
+            total_sessions=len(order),
+            offset=start,
+            is_total_exact=found.is_exact,
             index_complete=index_complete,
+            left_out=found.unknown,
+            did_you_mean=_correct(query, found.corrected),
         )
 
-    def _find(self, query: Query) -> _Matches:
-        builder = ConditionBuilder(self._queries, self._reader, query)
-        plan = make_search_plan(
-            query,
-            builder.make_condition,
-            lambda regex: find_candidates(regex, self._queries),
-            make_prefix_expander(self._queries),
-        )
-        found = self._queries.select(
-            plan.match,
-            all_of([plan.condition, self._scope]),
-            limit=WINDOW,
-            deadline=self._deadline,
-            checks=builder.checks,
-        )
-        is_exact = len(found.texts) < WINDOW and not found.is_cut
-        texts = _drop_copies(found.texts, self._queries.files)
-        return _Matches(tuple(drop_joined(texts, self._queries, self._reader)), is_exact)
+    def _rank(
+        self, names: Sequence[Session], groups: SessionGroups, found: Found, query: Query
+    ) -> dict[Session, list[FoundText]]:
+        """Return the best texts of sessions, or the newest, the best session first."""
+        recent = self._options.recent
+        most = max(self._options.per_session, _MIN_COMPARED)
+        handles = groups.list_texts(names, most, recent=recent)
+        match = _find_countable(found)
+        texts = self._queries.describe(chain.from_iterable(handles.values()), match)
+        kept = {text.id for text in drop_joined(list(texts.values()), self._queries, self._reader)}
+        near = self._find_near(query)
+        scores = {
+            handle: score_text(
+                text.part,
+                1.0 if found.coverages is None else found.coverages[handle],
+                estimate_density(text.length) if text.density is None else text.density,
+                self._now - text.second,
+                is_near=handle in near,
+            )
+            for handle, text in texts.items()
+            if text.id in kept
+        }
+        ordered = {
+            name: sorted(
+                (each for each in handles[name] if each in scores),
+                key=lambda handle: (0.0 if recent else -scores[handle], -handle),
+            )
+            for name in names
+        }
+        totals = {
+            name: score_session([scores[each] for each in members], groups.cover(name))
+            for name, members in ordered.items()
+            if members
+        }
+        best = names if recent else sorted(totals, key=lambda name: -totals[name])
+        return {name: [texts[each] for each in ordered[name]] for name in best if name in totals}
 
-    def _order(self, texts: Sequence[FoundText], query: Query) -> list[FoundText]:
-        phrases = self._find_phrases(texts, query)
-        return sorted(texts, key=lambda text: (-score(text, self._now, phrases), -text.id))
-
-    def _find_phrases(self, texts: Sequence[FoundText], query: Query) -> Collection[int]:
-        """Return the ids of texts that contain the words of the query as an exact phrase."""
-        root = query.root
-        words = (
-            [part.text for part in root.parts if isinstance(part, Word)]
-            if isinstance(root, And)
-            else []
-        )
-        match = to_match(Phrase(" ".join(words))) if len(words) > 1 else None
-        if match is None or not texts:
+    def _find_near(self, query: Query) -> Collection[int]:
+        """Return the handles of texts in which all words of the query are close together."""
+        parts = query.root.parts if isinstance(query.root, And) else ()
+        match = to_near_match([part for part in parts if isinstance(part, Word)])
+        if match is None:
             return ()
-        first = min(text.id for text in texts)
-        return self._queries.select_ids(match, first, WINDOW, deadline=self._deadline)
+        return set(self._queries.find_matches(match, ALWAYS, deadline=self._deadline).handles)
 
-    def _iter_hits(self, ordered: Sequence[FoundText], query: Query) -> Iterator[Hit]:
-        for texts in list(self._group(ordered).values())[: self._options.limit]:
+    def _iter_hits(
+        self, ranked: Mapping[Session, Sequence[FoundText]], groups: SessionGroups, found: Found
+    ) -> Iterator[Hit]:
+        for name, texts in ranked.items():
             shown = texts[: self._options.per_session]
             for text in shown:
-                hit = self._make_hit(text, query, len(texts) - len(shown))
+                hit = self._make_hit(text, found.query)
                 if hit is not None:
-                    yield hit
+                    more = groups.counts[name] - len(shown)
+                    missing = found.missing.get(name, ())
+                    yield replace(hit, more_in_session=more, missing=missing)
 
-    def _group(self, ordered: Sequence[FoundText]) -> dict[str, list[FoundText]]:
-        """Group texts by session; a title in another file belongs to the session it names."""
-        sessions: dict[str, list[FoundText]] = {}
-        for text in ordered:
-            file = self._queries.files[text.file_id]
-            titled = self._find_titled(text) if text.part == TextKind.TITLE else None
-            owner = titled.session_id if titled else file.session_id
-            sessions.setdefault(owner or file.path, []).append(text)
-        return sessions
+    def _give_titles(self, found: Found) -> Found:
+        """Return the texts with those titles that are in another file moved to their session."""
+        kinds = {place for place in set(found.places) if (place >> 8) & 15 == TextKind.TITLE}
+        titles = [at for at, place in enumerate(found.places) if place in kinds] if kinds else []
+        if not titles:
+            return found
+        del titles[:-_MAX_TITLES]
+        texts = self._queries.describe([found.handles[at] for at in titles], None)
+        places = list(found.places)
+        for at in titles:
+            titled = self._find_titled(texts[found.handles[at]])
+            file_id = self._file_ids.get(titled.path) if titled else None
+            if file_id is not None:
+                places[at] = move_place(places[at], file_id)
+        return replace(found, places=places)
+
+    @cached_property
+    def _file_ids(self) -> dict[str, int]:
+        return {file.path: number for number, file in self._queries.files.items()}
 
     def _find_titled(self, text: FoundText) -> TitledSession | None:
         """Return the session with that title if it may be another one than that of the file."""
@@ -254,7 +260,7 @@ class _Search:
         path = self._queries.files[text.file_id].path
         return self._title_lookup.find(path, list_searchable_texts(record)[text.number].text)
 
-    def _make_hit(self, text: FoundText, query: Query, more: int) -> Hit | None:
+    def _make_hit(self, text: FoundText, query: Query) -> Hit | None:
         record = self._reader.read_record(text.file_id, text.position, text.length)
         texts = [] if record is None else list_searchable_texts(record)
         if record is None or text.number >= len(texts):
@@ -280,7 +286,7 @@ class _Search:
             is_error=bool(text.is_error),
             is_subagent=bool(text.is_subagent),
             snippet=make_snippet(words, _find_highlights(words, query), self._options.width),
-            more_in_session=more,
+            more_in_session=0,
         )
 
 
@@ -291,28 +297,29 @@ def _restrict_to(queries: TextQueries, transcripts: Sequence[Transcript]) -> Con
     return ALWAYS if len(wanted) == len(queries.files) else in_files(wanted)
 
 
-def _drop_copies(texts: Iterable[FoundText], files: Mapping[int, IndexedFile]) -> list[FoundText]:
-    """Keep one text for each key: the original, independently of the indexing order."""
-    originals: dict[int, FoundText] = {}
-    for text in texts:
-        known = originals.get(text.key)
-        if known is None or _originality(text, files) < _originality(known, files):
-            originals[text.key] = text
-    return list(originals.values())
+def _find_countable(found: Found) -> str | None:
+    """Return the expression for the words that are counted in each text; None if that takes long.
 
-
-def _originality(
-    text: FoundText, files: Mapping[int, IndexedFile]
-) -> tuple[bool, bool, int, str, int, int]:
-    """Sort key that puts the original before its copies, like the usage ledger.
-
-    The original is not marked as a copy, not a subagent's, and in the file that began first. A copy
-    with its own timestamp is in a file that began no earlier; text ids are not exact enough.
+    For a prefix, all words with it would be put together again.
     """
-    file = files[text.file_id]
-    began = LAST_SECOND * 1000 if file.began is None else file.began
-    is_copy, is_subagent = bool(text.is_copy), bool(text.is_subagent)
-    return is_copy, is_subagent, began, file.path, text.position, text.number
+    terms = tuple(iter_text_terms(found.query.root))
+    is_quick = len(found.handles) <= _MAX_COUNTED and not any(
+        isinstance(term, Prefix) for term in terms
+    )
+    return to_match(Or(terms)) if is_quick and terms else None
+
+
+def _correct(query: Query, corrected: Mapping[str, str]) -> str | None:
+    """Return the query with its misspelt words and fields corrected; None if there are none."""
+    parts = query.root.parts if isinstance(query.root, And) else (query.root,)
+    texts = [str(part) for part in parts]
+    meant = [
+        corrected.get(part.text) or suggest_field(part.text) if isinstance(part, Word) else None
+        for part in parts
+    ]
+    if not any(meant):
+        return None
+    return " ".join(right or text for right, text in zip(meant, texts, strict=True))
 
 
 def _find_highlights(text: str, query: Query) -> list[TextSpan]:

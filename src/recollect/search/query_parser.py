@@ -23,7 +23,6 @@ from recollect.search.query_tree import (
     DELIMITERS,
     FIELDS,
     KNOWN_FIELD,
-    UNKNOWN_FIELD,
     And,
     Bound,
     BoundName,
@@ -43,6 +42,9 @@ from recollect.search.query_tree import (
 from recollect.session.calendar import EXAMPLES, describe_reversed, find_period
 
 _MAX_SHOWN: Final = 60
+_FIELD_LIKE: Final = re.compile(r"([a-z]{3,16}):(\w.*)", re.DOTALL)
+_CLOSE: Final = 0.8
+"""How like a field a name must be: `projct` is meant as one, `fmt` and `test` are words."""
 
 
 class QueryError(UsageError):
@@ -146,7 +148,6 @@ def _read_word(match: re.Match[str], _clock: Clock) -> Leaf | None:
     raw = match["word"]
     if raw == "AND" and match["minus"] is None:
         return None
-    _reject_unknown_field(match)
     text = _trim(raw)
     if not text:
         return None
@@ -154,15 +155,11 @@ def _read_word(match: re.Match[str], _clock: Clock) -> Leaf | None:
     return Prefix(text) if raw == f"{raw[: raw.index(text)]}{text}*" else Word(text)
 
 
-def _reject_unknown_field(match: re.Match[str]) -> None:
-    following = match.string[match.end() : match.end() + 1]
-    unknown = UNKNOWN_FIELD.match(match["word"] + (following if following in {'"', "“"} else ""))
-    if unknown is None:
-        return
-    close = get_close_matches(unknown[1], FIELDS, n=1)
-    known = f"did you mean {close[0]}:?" if close else f"fields are {', '.join(FIELDS)}"
-    message = f"unknown field {unknown[1]}: ({known}); to search for the text put it in quotes"
-    raise QueryError(message, match.string, match.start("word") + 1)
+def suggest_field(word: str) -> str | None:
+    """Return what a word may have been meant as if its beginning is like the name of a field."""
+    unknown = _FIELD_LIKE.match(word)
+    close = get_close_matches(unknown[1], FIELDS, n=1, cutoff=_CLOSE) if unknown else []
+    return f"{close[0]}:{unknown[2]}" if unknown and close else None
 
 
 def _read_field(match: re.Match[str], clock: Clock) -> Leaf:

@@ -9,7 +9,6 @@ the index by number.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Final
 
 from msgspec import Raw, Struct
@@ -42,13 +41,11 @@ from recollect.search.regexes import (
     find_required_literals,
 )
 from recollect.search.terms import CUT, TERM_LIMIT, TermSequence, query_terms
-from recollect.search.widening import ExpandPrefix, keep_prefix
-from recollect.store.text_queries import (
+from recollect.store.text_conditions import (
     NEVER,
     Check,
     Condition,
     NamedColumn,
-    TextQueries,
     all_of,
     any_of,
     has_name,
@@ -62,6 +59,7 @@ from recollect.store.text_queries import (
     none_of,
     passes,
 )
+from recollect.store.text_queries import TextQueries
 from recollect.store.text_rows import IndexedFile, TextKind
 from recollect.sync.list_files import ListFile, is_list_file
 from recollect.sync.searchable_texts import list_searchable_texts
@@ -71,6 +69,10 @@ MakeCondition = Callable[[Leaf], Condition]
 
 Candidates = Callable[[Regex], str | None]
 """Returns an FTS5 expression for all texts that a regular expression may match."""
+
+
+NEAR_WORDS: Final = 8
+"""How many other words may be between words that are close together."""
 
 
 class SearchPlan(Struct, frozen=True):
@@ -84,16 +86,11 @@ def make_search_plan(
     query: Query,
     make_condition: MakeCondition,
     find_candidates: Candidates,
-    expand_prefix: ExpandPrefix,
 ) -> SearchPlan:
     """Return the plan for a query."""
     parts = query.root.parts if isinstance(query.root, And) else (query.root,)
     worded = [part for part in parts if to_match(_positive(part)) is not None]
-    # Expanding prefixes only helps to find the first results early. If a condition filters them,
-    # all have to be visited anyway, and many terms take longer than one prefix.
-    match = to_match(
-        And(tuple(worded)), expand_prefix if len(worded) == len(parts) else keep_prefix
-    )
+    match = to_match(And(tuple(worded)))
     rest = [part for part in parts if match is None or part not in worded]
     narrowed = [_narrow(part, find_candidates) for part in rest]
     matches = [found for found in (match, *narrowed) if found is not None]
@@ -101,20 +98,27 @@ def make_search_plan(
     return SearchPlan(" AND ".join(matches) or None, condition)
 
 
-def to_match(node: Node, expand_prefix: ExpandPrefix = keep_prefix) -> str | None:
+def to_match(node: Node) -> str | None:
     """Return the FTS5 expression of a node; None if it has other leaves than words, or only NOT."""
     match node:
         case Word() | Phrase():
             return join_any(map(quote_terms, query_terms(node.text)))
         case Prefix():
-            sequences = query_terms(node.text, prefix=True)
-            return join_any(map(quote_terms, chain.from_iterable(map(expand_prefix, sequences))))
+            return join_any(map(quote_terms, query_terms(node.text, prefix=True)))
         case Or():
-            matches = [to_match(part, expand_prefix) for part in node.parts]
+            matches = [to_match(part) for part in node.parts]
             return None if None in matches else join_any(filter(None, matches))
         case And():
-            return _match_all(node.parts, expand_prefix)
+            return _match_all(node.parts)
     return None
+
+
+def to_near_match(words: Sequence[Word]) -> str | None:
+    """Return the FTS5 expression for words close to each other; None if there are not several."""
+    sequences = [sequence for word in words for sequence in query_terms(word.text)[:1]]
+    if len(sequences) < 2 or any(sequence.ends_open for sequence in sequences):  # noqa: PLR2004
+        return None
+    return f"NEAR({' '.join(map(quote_terms, sequences))}, {NEAR_WORDS})"
 
 
 def _narrow(node: Node, find_candidates: Candidates) -> str | None:
@@ -134,9 +138,9 @@ def _positive(node: Node) -> Node:
     return node.part if isinstance(node, Not) else node
 
 
-def _match_all(parts: Sequence[Node], expand_prefix: ExpandPrefix) -> str | None:
-    wanted = [to_match(part, expand_prefix) for part in parts if not isinstance(part, Not)]
-    unwanted = [to_match(part.part, expand_prefix) for part in parts if isinstance(part, Not)]
+def _match_all(parts: Sequence[Node]) -> str | None:
+    wanted = [to_match(part) for part in parts if not isinstance(part, Not)]
+    unwanted = [to_match(part.part) for part in parts if isinstance(part, Not)]
     if not wanted or None in wanted or None in unwanted:
         return None
     found = " AND ".join(filter(None, wanted))

@@ -29,9 +29,6 @@ CHOICES: Final = {
 # Characters that always end a word.
 DELIMITERS: Final = r'\s()|"“”'
 KNOWN_FIELD: Final = rf"(?i:{'|'.join(FIELDS)}):"
-# Lower-case letters, a colon and a value look like a field. URLs, ports, drive letters,
-# `std::vector` and `TypeError:` do not match, and are words.
-UNKNOWN_FIELD: Final = re.compile(rf'([a-z]{{3,16}}):(?:["“]|(?![0-9]+$)\w[^{DELIMITERS}]*$)')
 _RESERVED: Final = re.compile(rf"OR$|AND$|{KNOWN_FIELD}")
 _BARE_VALUE: Final = re.compile(rf"[^{DELIMITERS}]+")
 
@@ -171,7 +168,7 @@ def quote(text: str) -> str:
 
 
 def _is_reserved(text: str) -> bool:
-    return bool(_RESERVED.match(text) or UNKNOWN_FIELD.match(text))
+    return bool(_RESERVED.match(text))
 
 
 def _grouped(node: Node) -> str:

@@ -16,6 +16,10 @@ def describe_result(
     return SearchDocument(
         query=str(query),
         total=result.total,
+        total_sessions=result.total_sessions,
+        offset=result.offset,
+        left_out=result.left_out,
+        did_you_mean=result.did_you_mean,
         is_total_exact=result.is_total_exact,
         index_complete=result.index_complete,
         hits=result.hits,

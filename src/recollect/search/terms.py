@@ -252,6 +252,22 @@ def list_spellings(folded: str) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys((whole, parts))) if whole else ()
 
 
+def split_word(text: str) -> list[str]:
+    """Return the pieces of a word that can be searched for by themselves.
+
+    A run of a script without spaces is cut into pairs; an odd last character joins the one before.
+    """
+    pieces = _PIECE.findall(cut_long_runs(fold(text)))
+    return [part for piece in pieces for part in _cut_run(piece)]
+
+
+def _cut_run(piece: str) -> list[str]:
+    if not is_unspaced(piece):
+        return [piece]
+    starts = [*range(0, len(piece) - 2, 2), max(len(piece) - 2, 0)]
+    return [piece[start : start + 2] for start in starts]
+
+
 def is_unspaced(piece: str) -> bool:
     """Whether a piece of a spelling is of a script without spaces between words."""
     return _UNSPACED_RUN.match(piece) is not None

@@ -1,8 +1,4 @@
-"""Rewrite queries with the terms of the index: expand prefixes for speed, widen words for recall.
-
-For a prefix, FTS5 merges the texts of all matching terms before it returns the first; for a whole
-term it returns the newest texts at once. So frequent terms are queried by themselves, and only the
-ranges between them as prefixes.
+"""Widen words to what contains them.
 
 A word of three letters or more is widened to what contains it: `ydant` finds *pydantic*, while `a`
 would find everything. In a name of several pieces the first may be the end of a word and the last
@@ -11,8 +7,7 @@ first piece, texts with the others are read: `2.3-be`. Negated words are not wid
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator
 from typing import Final, Protocol
 
 from recollect.search.folding import fold
@@ -26,53 +21,7 @@ from recollect.search.query_tree import (
     Word,
     iter_text_terms,
 )
-from recollect.search.terms import TermSequence, cut_long_runs, is_unspaced, list_spellings
-from recollect.store.text_queries import TextQueries
-
-ExpandPrefix = Callable[[TermSequence], Sequence[TermSequence]]
-"""Returns alternative sequences that together match the same texts as the given one."""
-
-
-def keep_prefix(sequence: TermSequence) -> Sequence[TermSequence]:
-    """Return only the sequence itself."""
-    return (sequence,)
-
-
-def make_prefix_expander(queries: TextQueries) -> ExpandPrefix:
-    """Return a function that expands prefixes with the terms of an index."""
-
-    def expand_prefix(sequence: TermSequence) -> Sequence[TermSequence]:
-        if not sequence.ends_open or len(sequence.terms) > 1 or not queries.knows_all_terms:
-            return keep_prefix(sequence)
-        (prefix,) = sequence.terms
-        frequent = queries.find_frequent(prefix)
-        if not frequent:
-            return keep_prefix(sequence)
-        # Including the prefix itself: new single characters are not in the list of terms.
-        terms = sorted({prefix, *queries.find_beginning(prefix)})
-        return tuple(cover_prefix(prefix, terms, frequent))
-
-    return expand_prefix
-
-
-def cover_prefix(
-    prefix: str, terms: Sequence[str], frequent: Collection[str]
-) -> Iterator[TermSequence]:
-    """Iterate over terms and longer prefixes that match the same as `prefix`.
-
-    No prefix among them matches a frequent term. `terms` are all terms with the prefix, sorted.
-    """
-    within = {term for term in frequent if term.startswith(prefix)}
-    if not within:
-        yield TermSequence((prefix,), ends_open=True)
-        return
-    for head, group in groupby(terms, lambda term: term[: len(prefix) + 1]):
-        members = list(group)
-        if len(members) == 1:
-            yield TermSequence((members[0],))
-        else:
-            yield from cover_prefix(head, members, within)
-
+from recollect.search.terms import cut_long_runs, is_unspaced, list_spellings
 
 MIN_LENGTH: Final = 3
 MAX_TERMS: Final = 256

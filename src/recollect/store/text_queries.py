@@ -1,8 +1,8 @@
-"""What search asks of the full-text index: the newest texts that fulfil a condition.
+"""What search asks of the full-text index: all texts that fulfil a condition, and what they are.
 
-Conditions are put together from the functions here and nowhere else, each with its parameters, so
-that no word of a query becomes SQL. The newest come first, and only so many: a word that is
-everywhere costs no more than one that is rare.
+Which texts match is fetched as one JSON text a column: a hundred thousand texts take tens of
+milliseconds, where as many rows would take a second. What else there is to know of a text is
+fetched for those that are worth it.
 """
 
 import sys
@@ -10,20 +10,22 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, NamedTuple
 
 import apsw
 import msgspec
 from msgspec import Struct
 
 from recollect.store.catalog import Names
+from recollect.store.text_conditions import Check, Condition, has_part
 from recollect.store.text_database import open_in_memory, read_texts
 from recollect.store.text_rows import SLOTS, IndexedFile, TextBatch, TextKind, TextWriter
 from recollect.store.vocabulary import (
     find_beginning,
     find_ending,
-    find_frequent,
+    find_stem,
     find_terms,
     is_gathered,
 )
@@ -45,107 +47,70 @@ texts.part <> {int(TextKind.QUEUED)} OR NOT EXISTS (
 """Not a line of the queue whose prompt is found by itself."""
 
 _BY_WORDS: Final = (
+    "FROM words CROSS JOIN texts ON texts.id = words.rowid "
+    f"WHERE words MATCH ? AND {_IS_SAID} AND {{condition}}"
+)
+_BY_FIELDS: Final = f"FROM texts WHERE {_IS_SAID} AND {{condition}}"
+_PLACE: Final = (
+    "(texts.file_id << 12) | (texts.part << 8) | "
+    "(CAST(log2(texts.length + 1) / 2 AS INTEGER) << 2) | (texts.is_copy << 1) | texts.is_subagent"
+)
+_MATCHES: Final = ("texts.id * {tables} + {number}", _PLACE, "texts.key")
+_DESCRIBE: Final = (
     f"SELECT {_LIST}, density(words) FROM words CROSS JOIN texts ON texts.id = words.rowid "
-    f"WHERE words MATCH ? AND {_IS_SAID} AND {{condition}} "
-    "ORDER BY words.rowid DESC LIMIT ?"
+    "WHERE words MATCH ? AND +words.rowid IN (SELECT value FROM json_each(?))"
 )
-_BY_TIME: Final = (
-    f"SELECT {_LIST}, 0.0 FROM texts WHERE {_IS_SAID} AND {{condition}} ORDER BY id DESC LIMIT ?"
+_DESCRIBE_ONLY: Final = (
+    f"SELECT {_LIST}, NULL FROM json_each(?) CROSS JOIN texts ON texts.id = json_each.value"
 )
+_NEWEST: Final = 2_000
+"""Matches that are still looked for when there are too many to find all in time."""
 
-NamedColumn = Literal["tool", "model", "branch", "cwd"]
-Check = Callable[[int, int, int, int], bool]
-"""Looks at a text itself, given file, position, length and number."""
+_MAX_COUNTED: Final = 64
+"""Words of an expression that are counted in a text."""
+
+_MAX_REPEATED: Final = 3
+"""Occurrences of a word in a text beyond which it does not count for more."""
+
+_GRACE: Final = 0.25
+"""Seconds for that."""
+
+_DECODER: Final = msgspec.json.Decoder(list[int])
 
 
-class Condition(Struct, frozen=True):
-    """A part of a WHERE clause, with the values of its parameters in order.
+class TextPlace(NamedTuple):
+    """What ranking needs to know of every match."""
 
-    `{id}` stands for the number of the text, which has two names where it is found by words; SQLite
-    can leap over what is out of range only by the one of the full-text index.
+    file_id: int
+    part: int
+    magnitude: int
+    """The logarithm of the length of its record in bytes, to the base 4."""
+    is_copy: bool
+    is_subagent: bool
+
+
+def unpack_place(place: int) -> TextPlace:
+    """The place that a number stands for."""
+    magnitude, is_copy, is_subagent = (place >> 2) & 63, bool(place & 2), bool(place & 1)
+    return TextPlace(place >> 12, (place >> 8) & 15, magnitude, is_copy, is_subagent)
+
+
+def move_place(place: int, file_id: int) -> int:
+    """The number of the same place in another file."""
+    return (file_id << 12) | (place & 0xFFF)
+
+
+class Matches(Struct, frozen=True):
+    """All texts that fulfil a condition, one list a column, the oldest first.
+
+    A handle names a text, a place is a number to be unpacked, and copies share a key.
     """
 
-    sql: str
-    values: tuple[str | int, ...] = ()
-
-
-ALWAYS: Final = Condition("1")
-NEVER: Final = Condition("0")
-
-
-def holds_words(match: str) -> Condition:
-    """The text fulfils an expression of FTS5."""
-    # With the plus it is one look-up for all, not one for each text that it would find.
-    return Condition("+{id} IN (SELECT rowid FROM words WHERE words MATCH ?)", (match,))
-
-
-def has_part(parts: Iterable[TextKind]) -> Condition:
-    """The text is one of these in its session."""
-    numbers = ", ".join(str(int(part)) for part in parts)
-    return Condition(f"texts.part IN ({numbers})")
-
-
-def has_name(column: NamedColumn, numbers: Iterable[int]) -> Condition:
-    """The text has one of these names."""
-    return _is_among(column, numbers)
-
-
-def in_files(numbers: Iterable[int]) -> Condition:
-    """The text is in one of these files."""
-    return _is_among("file_id", numbers)
-
-
-def is_error() -> Condition:
-    """The text tells of a failure."""
-    return Condition("texts.is_error")
-
-
-def is_of_subagent() -> Condition:
-    """The text is from a subagent."""
-    return Condition("texts.is_subagent")
-
-
-def is_since(second: int) -> Condition:
-    """The text was written then or later."""
-    return Condition("{id} >= ?", (second * SLOTS,))
-
-
-def is_until(second: int) -> Condition:
-    """The text was written before then."""
-    return Condition("{id} < ?", (second * SLOTS,))
-
-
-def passes(check: int) -> Condition:
-    """The text passes the check of this number."""
-    columns = "texts.file_id, texts.position, texts.length, texts.number"
-    return Condition(f"passes(?, {columns})", (check,))
-
-
-def all_of(conditions: Sequence[Condition]) -> Condition:
-    """Every condition holds."""
-    return _join(" AND ", conditions) if conditions else ALWAYS
-
-
-def any_of(conditions: Sequence[Condition]) -> Condition:
-    """At least one condition holds."""
-    return _join(" OR ", conditions)
-
-
-def none_of(condition: Condition) -> Condition:
-    """The condition does not hold."""
-    return Condition(f"NOT ({condition.sql})", condition.values)
-
-
-def _is_among(column: str, numbers: Iterable[int]) -> Condition:
-    values = msgspec.json.encode(list(numbers)).decode()
-    # What has no such name is not among them, where SQL would leave it open.
-    sql = f"ifnull(texts.{column} IN (SELECT value FROM json_each(?)), 0)"
-    return Condition(sql, (values,))
-
-
-def _join(operator: str, conditions: Sequence[Condition]) -> Condition:
-    sql = operator.join(f"({condition.sql})" for condition in conditions)
-    return Condition(sql, tuple(value for part in conditions for value in part.values))
+    handles: list[int]
+    places: list[int]
+    keys: list[int]
+    is_cut: bool = False
+    """Whether time ran out before all were found."""
 
 
 class FoundText(Struct, frozen=True, gc=False):
@@ -163,20 +128,13 @@ class FoundText(Struct, frozen=True, gc=False):
     is_copy: bool
     cwd: int | None
     key: int
-    density: float
-    """From 0 to 1: how much of the text is what was sought."""
+    density: float | None
+    """From 0 to 1: how much of the text is what was sought; None if that was not counted."""
 
     @property
     def second(self) -> int:
         """When it was written, in seconds since 1970."""
         return self.id // SLOTS
-
-
-class TextSelection(Struct, frozen=True):
-    """The newest texts that fulfil a condition, and whether time ran out before the last."""
-
-    texts: list[FoundText]
-    is_cut: bool
 
 
 class TextQueries:
@@ -231,53 +189,76 @@ class TextQueries:
         """All terms of two characters or more that begin with a text."""
         return set().union(*(find_beginning(each.connection, beginning) for each in self._tables))
 
-    def find_frequent(self, beginning: str) -> set[str]:
-        """Those of the terms that begin with a text that are in many texts."""
-        return set().union(*(find_frequent(each.connection, beginning) for each in self._tables))
+    def find_stem(self, term: str) -> str:
+        """The stem of an English word."""
+        return find_stem(term)
 
     @cached_property
     def knows_all_terms(self) -> bool:
         """Whether all terms there are can be found: yes, unless a long run was cut off."""
         return all(is_gathered(tables.connection) for tables in self._tables)
 
-    def select_ids(self, match: str, first: int, limit: int, *, deadline: float) -> set[int]:
-        """The numbers of the newest texts that fulfil an expression, down to `first`."""
-        query = (
-            "SELECT rowid FROM words WHERE words MATCH ? AND rowid >= ? ORDER BY rowid DESC LIMIT ?"
-        )
-        values = (match, first, limit)
-        rows: list[tuple[int]] = []
-        for tables in self._tables:
-            tables.collect(query, values, deadline, rows.append)
-        return {row[0] for row in rows}
-
     def list_in_file(self, file_id: int, parts: Iterable[TextKind]) -> list[FoundText]:
         """All texts of these kinds in a file, in its order."""
-        query = f"SELECT {_LIST}, 0.0 FROM texts WHERE file_id = ? AND {has_part(parts).sql}"
+        query = f"SELECT {_LIST}, NULL FROM texts WHERE file_id = ? AND {has_part(parts).sql}"
         rows = (row for each in self._tables for row in each.connection.execute(query, (file_id,)))
         return sorted((FoundText(*row) for row in rows), key=lambda text: text.position)
 
-    def select(
+    @cached_property
+    def text_count(self) -> int:
+        """How many texts there are."""
+        counts = (each.connection.execute("SELECT count(*) FROM texts") for each in self._tables)
+        return sum(each.get for each in counts)
+
+    def count_matches(self, match: str) -> int:
+        """How many texts fulfil an expression."""
+        query = "SELECT count(*) FROM words WHERE words MATCH ?"
+        return sum(each.connection.execute(query, (match,)).get for each in self._tables)
+
+    def find_matches(
         self,
         match: str | None,
         condition: Condition,
         *,
-        limit: int,
         deadline: float,
         checks: Sequence[Check] = (),
-    ) -> TextSelection:
-        """The newest texts, `limit` at most: all, or those found until the clock says `deadline`.
+    ) -> Matches:
+        """All texts that fulfil a condition, or the newest found until the clock says `deadline`.
 
         The clock is `time.monotonic`.
         """
         sql = condition.sql.format(id="words.rowid" if match else "texts.id")
-        query = (_BY_WORDS if match else _BY_TIME).format(condition=sql)
-        values = (*([match] if match else []), *condition.values, limit)
-        found = [tables.select(query, values, checks, deadline) for tables in self._tables]
-        if len(found) == 1:
-            return found[0]
-        texts = sorted((text for each in found for text in each.texts), key=lambda text: -text.id)
-        return TextSelection(texts[:limit], is_cut=any(each.is_cut for each in found))
+        source = (_BY_WORDS if match else _BY_FIELDS).format(condition=sql)
+        order = f"ORDER BY {'words.rowid' if match else 'texts.id'} DESC"
+        values = (*([match] if match else []), *condition.values)
+        found = [
+            tables.find_matches(self._list_columns(number), source, order, values, checks, deadline)
+            for number, tables in enumerate(self._tables)
+        ]
+        return found[0] if len(found) == 1 else _concatenate(found)
+
+    def describe(self, handles: Iterable[int], match: str | None) -> dict[int, FoundText]:
+        """Texts by their handles, with the density of an expression in each."""
+        found: dict[int, FoundText] = {}
+        wanted: list[list[int]] = [[] for _ in self._tables]
+        for handle in handles:
+            wanted[handle % len(self._tables)].append(handle // len(self._tables))
+        for number, tables in enumerate(self._tables):
+            described = {text.id: text for text in tables.describe(wanted[number], match)}
+            # What fulfils another condition than the expression is described without it.
+            others = [each for each in wanted[number] if each not in described]
+            described |= {text.id: text for text in tables.describe(others, None)}
+            found |= {each * len(self._tables) + number: text for each, text in described.items()}
+        return found
+
+    def _list_columns(self, number: int) -> tuple[str, ...]:
+        return tuple(column.format(tables=len(self._tables), number=number) for column in _MATCHES)
+
+
+def _concatenate(found: Sequence[Matches]) -> Matches:
+    columns = zip(*((each.handles, each.places, each.keys) for each in found), strict=True)
+    handles, places, keys = (list(chain.from_iterable(column)) for column in columns)
+    return Matches(handles, places, keys, is_cut=any(each.is_cut for each in found))
 
 
 class _Tables:
@@ -288,16 +269,41 @@ class _Tables:
         self._average_length = 0.0
         connection.register_fts5_function("density", self._measure_density)
 
-    def select(
-        self, query: str, values: Sequence[str | int], checks: Sequence[Check], deadline: float
-    ) -> TextSelection:
-        """The texts that a query finds before the deadline."""
+    def find_matches(
+        self,
+        columns: Sequence[str],
+        source: str,
+        order: str,
+        values: Sequence[str | int],
+        checks: Sequence[Check],
+        deadline: float,
+    ) -> Matches:
+        """What a query finds before the deadline."""
+        if not checks:
+            arrays = ", ".join(f"json_group_array({column})" for column in columns)
+            found: list[tuple[str, ...]] = []
+            query = f"SELECT {arrays} {source}"
+            if not self.collect(query, values, deadline, found.append):
+                handles, places, keys = map(_DECODER.decode, found[0])
+                return Matches(handles, places, keys)
         self.connection.create_scalar_function(
             "passes", lambda check, *place: not _is_over(deadline) and checks[check](*place)
         )
-        texts: list[FoundText] = []
-        is_cut = self.collect(query, values, deadline, lambda row: texts.append(FoundText(*row)))
-        return TextSelection(texts, is_cut=is_cut or (bool(checks) and _is_over(deadline)))
+        rows: list[tuple[int, int, int]] = []
+        # Row by row and the newest first, so that something is found when time runs out.
+        query = f"SELECT {', '.join(columns)} {source} {order} LIMIT ?"
+        limit = -1 if checks else _NEWEST
+        is_cut = self.collect(query, (*values, limit), deadline + _GRACE, rows.append)
+        rows.reverse()
+        handles, places, keys = ([row[at] for row in rows] for at in range(3))
+        return Matches(handles, places, keys, is_cut or not checks or _is_over(deadline))
+
+    def describe(self, numbers: Sequence[int], match: str | None) -> Iterator[FoundText]:
+        """Texts by their numbers."""
+        wanted = msgspec.json.encode(numbers).decode()
+        query = _DESCRIBE if match else _DESCRIBE_ONLY
+        values = (match, wanted) if match else (wanted,)
+        return (FoundText(*row) for row in self.connection.execute(query, values))
 
     def collect(
         self,
@@ -320,11 +326,14 @@ class _Tables:
     def _measure_density(self, api: apsw.FTS5ExtensionApi, *_: Any) -> float:
         """How often the words occur for the length of the text, as in BM25.
 
-        Without the rarity of each word, which would mean to count all texts that hold it.
+        Without the rarity of each word, which would mean to count all texts that hold it. A word
+        counts up to three times, so that one that is everywhere does not outweigh the others.
         """
         if not self._average_length:
             self._average_length = max(api.column_total_size(0) / max(api.row_count, 1), 1.0)
-        count = api.inst_count
+        phrases = range(min(api.phrase_count, _MAX_COUNTED))
+        counts = (len(api.phrase_column_offsets(phrase, 0)) for phrase in phrases)
+        count = sum(min(each, _MAX_REPEATED) for each in counts)
         return count / (count + 0.3 + 0.9 * api.column_size(0) / self._average_length)
 
 

@@ -104,12 +104,11 @@ CREATE VIRTUAL TABLE words USING fts5(
 CREATE VIRTUAL TABLE words_vocabulary USING fts5vocab('words', 'row');
 
 -- All terms, one a line and in order, in a few rows that are quick to search through. A row has
--- those from `start` to `stop`; `frequent` are those of them that many texts hold.
+-- those from `start` to `stop`.
 CREATE TABLE vocabulary (
     id INTEGER PRIMARY KEY,
     start TEXT NOT NULL,
     stop TEXT NOT NULL,
-    frequent BLOB NOT NULL,
     terms BLOB NOT NULL
 );
 """

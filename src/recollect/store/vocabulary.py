@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from functools import partial
-from typing import Final, Literal, NamedTuple
+from functools import cache, partial
+from typing import Final, NamedTuple
 
 import apsw
 
@@ -22,9 +22,6 @@ _STALE_KEY: Final = "vocabulary"
 _MANY: Final = 1 << 20
 """Bytes of text from which on copying the list is cheaper than taking texts apart."""
 
-_FREQUENT: Final = 4_000
-"""Texts from which on a term is frequent."""
-
 _CUTS: Final = ("", *"16acdfimpstv", "\x7f", "\U0010ffff")
 """Where the list is cut for being copied on all cores, into pieces of about as much work; the last
 is above all terms. They are single characters, so that all terms that begin alike are together."""
@@ -33,8 +30,7 @@ _MAX_ROWS: Final = 64
 """Of the copy and of what was noted since: beyond them the list is copied again."""
 
 _GATHER: Final = """
-SELECT CAST(group_concat(term, char(10)) FILTER (WHERE doc >= ?) || char(10) AS BLOB),
-    CAST(group_concat(term, char(10)) || char(10) AS BLOB)
+SELECT CAST(group_concat(term, char(10)) || char(10) AS BLOB)
 FROM words_vocabulary WHERE term >= ? AND term < ?
 """
 
@@ -47,7 +43,6 @@ class _Piece(NamedTuple):
 
     start: str
     stop: str
-    frequent: bytes
     terms: bytes
 
 
@@ -62,7 +57,7 @@ def note_terms(connection: apsw.Connection, texts: Sequence[bytes]) -> bool:
     terms = sorted({word for text in texts for word in _WORD.findall(text.decode().lower())})
     if terms:
         written = "".join(f"{term}\n" for term in terms).encode()
-        _save(connection, _Piece(_CUTS[0], _CUTS[-1], b"", written))
+        _save(connection, _Piece(_CUTS[0], _CUTS[-1], written))
     return True
 
 
@@ -106,20 +101,23 @@ def find_ending(connection: apsw.Connection, ending: str, most: int) -> list[str
 
 def find_beginning(connection: apsw.Connection, beginning: str) -> set[str]:
     """All terms that begin with a text."""
-    return _find_beginning(connection, "terms", beginning)
-
-
-def find_frequent(connection: apsw.Connection, beginning: str) -> set[str]:
-    """Those of the terms that begin with a text that are in many texts."""
-    return _find_beginning(connection, "frequent", beginning)
-
-
-def _find_beginning(
-    connection: apsw.Connection, column: Literal["terms", "frequent"], beginning: str
-) -> set[str]:
-    query = f"SELECT {column} FROM vocabulary WHERE start <= ?1 AND ?1 < stop"
+    query = "SELECT terms FROM vocabulary WHERE start <= ?1 AND ?1 < stop"
     rows = connection.execute(query, (beginning,))
     return {term for (terms,) in rows for term in _cut_beginning(_check_end(terms), beginning)}
+
+
+def find_stem(term: str) -> str:
+    """The stem of an English word, as SQLite's Porter stemmer has it."""
+    (stem,) = _load_stemmer()(
+        term.encode(), apsw.FTS5_TOKENIZE_QUERY, None,
+        include_offsets=False, include_colocated=False,
+    )  # fmt: skip
+    return str(stem)
+
+
+@cache
+def _load_stemmer() -> apsw.FTS5Tokenizer:
+    return apsw.Connection(":memory:").fts5_tokenizer("porter", ["unicode61"])
 
 
 def _check_end(terms: bytes) -> bytes:
@@ -159,11 +157,10 @@ def _read_piece(filename: str, start: str, stop: str) -> _Piece:
     A connection of its own sees what has been committed.
     """
     with closing(apsw.Connection(filename, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
-        found: tuple[bytes | None, bytes | None]
-        found = connection.execute(_GATHER, (_FREQUENT, start, stop)).get
-    return _Piece(start, stop, found[0] or b"", found[1] or b"")
+        found: bytes | None = connection.execute(_GATHER, (start, stop)).get
+    return _Piece(start, stop, found or b"")
 
 
 def _save(connection: apsw.Connection, piece: _Piece) -> None:
     columns = ", ".join(_Piece._fields)
-    connection.execute(f"INSERT INTO vocabulary ({columns}) VALUES (?, ?, ?, ?)", piece)
+    connection.execute(f"INSERT INTO vocabulary ({columns}) VALUES (?, ?, ?)", piece)

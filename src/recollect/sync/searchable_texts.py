@@ -44,6 +44,7 @@ from recollect.store.text_rows import TextKind
 from recollect.sync.list_files import ListFile, read_list
 
 _EDGE: Final = 128
+_MCP: Final = "mcp__"
 
 
 class SearchableText(Struct, frozen=True, gc=False):
@@ -190,9 +191,7 @@ def _describe_block(
 ) -> SearchableText:
     match block:
         case ToolUse() | ServerToolUseBlock() | McpToolUse():
-            return SearchableText(
-                TextKind.TOOL_INPUT, _join_strings(block.input), block.name, block.id
-            )
+            return SearchableText(TextKind.TOOL_INPUT, _read_call(block), block.name, block.id)
         case ToolResult():
             text, is_error = _read_result(block), bool(block.is_error)
             return SearchableText(TextKind.TOOL_RESULT, text, None, block.tool_use_id, is_error)
@@ -202,6 +201,12 @@ def _describe_block(
             text = _join_strings(block.content)
             return SearchableText(TextKind.TOOL_RESULT, text, None, block.tool_use_id)
     return make(TextKind.OTHER, _read_block(block))
+
+
+def _read_call(block: ToolUse | ServerToolUseBlock | McpToolUse) -> str:
+    """The words of a call. The name of an MCP tool is one of them; `Read` would be in too many."""
+    words = _join_strings(block.input)
+    return f"{block.name}\n{words}" if block.name.startswith(_MCP) else words
 
 
 def _uuid(record: Record) -> str:

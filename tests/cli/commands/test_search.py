@@ -44,7 +44,7 @@ def test_hits_are_shown_by_session(run_recollect: RunRecollect, tmp_path: Path) 
         "  2026-03-01 06:00  Bash result  r1\n"
         "    «alpha» ␛[31mred␛[0m\n"
         "\n"
-        "3 results, showing 1 session.\n",
+        "3 results in 1 session.\n",
         "",
     )
 
@@ -66,8 +66,12 @@ def test_json_has_a_documented_shape(run_recollect: RunRecollect, tmp_path: Path
         "schema": "recollect.search/2",
         "query": "alpha role:user",
         "total": 1,
+        "total_sessions": 1,
+        "offset": 0,
         "is_total_exact": True,
         "index_complete": True,
+        "left_out": [],
+        "did_you_mean": None,
         "sessions": {
             FIRST: {
                 "title": "find the alpha of the pond",
@@ -91,7 +95,49 @@ def test_json_has_a_documented_shape(run_recollect: RunRecollect, tmp_path: Path
         "is_subagent": False,
         "snippet": {"text": "find the alpha of the pond", "marks": [[9, 14]]},
         "more_in_session": 0,
+        "missing": [],
     }
+
+
+def test_all_sessions_are_reached_by_pages(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """Each page says which sessions it shows and how to get the next."""
+    root = tmp_path / "claude"
+    make_root(root)
+    for number in range(4):
+        name = f"{number}2222222-2222-4222-8222-222222222222"
+        path = root / "projects" / "-home-mina-pond" / f"{name}.jsonl"
+        path.write_bytes(encode([prompt(f"alpha {number}", uuid=f"p{number}", sessionId=name)]))
+    pages = [
+        run(run_recollect, tmp_path, "alpha", "-n", "2", "--page", page).stdout.splitlines()
+        for page in ("1", "2", "3")
+    ]
+    heads = [line[:8] for page in pages for line in page if line[:1] in set("01234")]
+    assert [page[-1] for page in pages] == [
+        "7 results in 5 sessions, showing 1 to 2. Use --page 2 for more.",
+        "7 results in 5 sessions, showing 3 to 4. Use --page 3 for more.",
+        "7 results in 5 sessions, showing 5 to 5.",
+    ]
+    assert sorted(heads) == ["02222222", "11111111", "12222222", "22222222", "32222222"]
+    beyond = run(run_recollect, tmp_path, "alpha", "--page", "9")
+    message = "recollect: There are only 5 sessions. Use a smaller --page.\n"
+    assert beyond == Finished(3, "", message)
+
+
+def test_words_that_are_not_there_are_named(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """A word that no session has, one that this session has not, and one that is misspelt."""
+    root = tmp_path / "claude"
+    make_root(root)
+    other = root / "projects" / "-home-mina-pond" / "22222222-2222-4222-8222-222222222222.jsonl"
+    other.write_bytes(encode([prompt("a heron", uuid="p1", sessionId=other.stem)]))
+    found = run(run_recollect, tmp_path, "alpha", "heron", "qqqqqq", "alpah").stdout
+    lines = found.splitlines()
+    assert lines[:4] == [
+        "Not found anywhere: qqqqqq",
+        "",
+        "Did you mean: alpha heron qqqqqq alpha",
+        "",
+    ]
+    assert "  without heron" in lines
 
 
 def test_nothing_found_has_its_own_exit_code(run_recollect: RunRecollect, tmp_path: Path) -> None:

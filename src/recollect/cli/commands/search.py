@@ -53,24 +53,45 @@ _PARTS = {"tool_input": "call", "tool_result": "result", "other": "record"}
 def iter_result(
     result: SearchResult, listings: Mapping[str, SessionListing], columns: int, *, is_coloured: bool
 ) -> Iterator[str]:
-    """Yield each session with its results, and the total number of results.
+    """Yield what was not found, each session with its results, and how many there are.
 
     `listings` provide the titles of sessions by id.
     """
-    sessions = 0
+    for line in _iter_corrections(result):
+        yield from wrap(line, columns, "")
+        yield ""
+    shown = 0
     for _, group in groupby(result.hits, key=lambda hit: hit.session_id or hit.path):
-        sessions += 1
+        shown += 1
         hits = list(group)
         yield strong(clip(_head(hits[0], listings.get(hits[0].session_id)), columns))
         yield from _iter_hits(hits, columns, is_coloured=is_coloured)
         yield ""
+    yield from wrap(_describe_total(result, shown), columns, "")
+
+
+def _iter_corrections(result: SearchResult) -> Iterator[str]:
+    if result.left_out:
+        words = ", ".join(map(_safe, result.left_out))
+        yield f"Not found anywhere: {words}"
+    if result.did_you_mean:
+        yield f"Did you mean: {_safe(result.did_you_mean)}"
+
+
+def _describe_total(result: SearchResult, shown: int) -> str:
+    """Return how many results there are, which of them are shown, and how to get the others."""
     at_least = "" if result.is_total_exact else "At least "
-    yield from wrap(
-        f"{at_least}{format_count(result.total, 'result')}, "
-        f"showing {format_count(sessions, 'session')}.",
-        columns,
-        "",
+    sessions = format_count(result.total_sessions, "session")
+    total = f"{at_least}{format_count(result.total, 'result')} in {sessions}"
+    if shown == result.total_sessions:
+        return f"{total}."
+    last = result.offset + shown
+    more = (
+        f" Use --page {last // shown + 1} for more."
+        if shown and last < result.total_sessions
+        else ""
     )
+    return f"{total}, showing {result.offset + 1} to {last}.{more}"
 
 
 def _head(hit: Hit, listing: SessionListing | None) -> str:
@@ -84,6 +105,8 @@ def _head(hit: Hit, listing: SessionListing | None) -> str:
 
 
 def _iter_hits(hits: list[Hit], columns: int, *, is_coloured: bool) -> Iterator[str]:
+    if hits[0].missing:
+        yield faint(shorten(f"{INDENT}without {', '.join(map(_safe, hits[0].missing))}", columns))
     for hit in hits:
         yield faint(shorten(f"{INDENT}{_describe_hit(hit, columns - len(INDENT))}", columns))
         room = columns - len(INDENT) * 2
@@ -171,6 +194,10 @@ _NOTHING_IN_TIME = (
     "-n", "--limit", default=DEFAULT_LIMIT, show_default=True, type=click.IntRange(1, 1000),
     help="Maximum number of sessions.",
 )  # fmt: skip
+@click.option(
+    "--page", default=1, show_default=True, type=click.IntRange(1, 100_000),
+    help="Show this page of sessions.",
+)  # fmt: skip
 @click.option("--project", metavar="TEXT", help="Only projects whose path contains TEXT.")
 @click.option("--wait", is_flag=True, help="Finish indexing first, however long it takes.")
 @pager_option
@@ -181,6 +208,7 @@ def command(  # noqa: PLR0913 - one parameter per option
     *,
     recent: bool,
     limit: int,
+    page: int,
     project: str | None,
     wait: bool,
     paged: bool,
@@ -201,7 +229,8 @@ def command(  # noqa: PLR0913 - one parameter per option
     text = " ".join(words if project is None else (*words, f"project:{quote(project)}"))
     timezone = datetime.now().astimezone().tzinfo
     width = SNIPPET_WIDTH if as_json else count_columns() - 4
-    options = SearchOptions(recent=recent, limit=limit, width=width)
+    offset = (page - 1) * limit
+    options = SearchOptions(recent=recent, limit=limit, offset=offset, width=width)
     if timezone is not None:
         options = msgspec.structs.replace(options, timezone=timezone)
     query = parse_query(text, timezone=options.timezone)
@@ -226,12 +255,21 @@ def command(  # noqa: PLR0913 - one parameter per option
         return 0
     if not result.hits:
         require_transcripts(roots)
-        raise NothingFound(_NOTHING if result.is_total_exact else _NOTHING_IN_TIME)
+        raise NothingFound(_describe_nothing(result))
     lines = iter_result(
         result, _load_listings(result, transcripts), count_columns(), is_coloured=wants_colour()
     )
     show_text("\n".join(lines), is_paged=paged)
     return 0
+
+
+def _describe_nothing(result: SearchResult) -> str:
+    if result.total_sessions:
+        sessions = format_count(result.total_sessions, "session")
+        return f"There are only {sessions}. Use a smaller --page."
+    if result.did_you_mean:
+        return f"No matches. Did you mean: {_safe(result.did_you_mean)}"
+    return _NOTHING if result.is_total_exact else _NOTHING_IN_TIME
 
 
 def _index_and_search(

@@ -22,6 +22,7 @@ class SearchParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     q: Annotated[str, Meta(max_length=1000, description="The query; docs/search.md has it all.")]
     limit: Annotated[int, Meta(ge=1, le=200, description="Sessions at most.")] = 20
     per_session: Annotated[int, Meta(ge=1, le=500, description="Hits of each at most.")] = 3
+    offset: Annotated[int, Meta(ge=0, le=1_000_000, description="Sessions to skip.")] = 0
     recent: Annotated[bool, Meta(description="The newest first instead of the best.")] = False
     session: Annotated[Id, Meta(description="Only in this session.")] | None = None
 
@@ -49,6 +50,7 @@ def run_search(services: Services, known: Snapshot, wanted: SearchParameters) ->
     """The result of a query; raises QueryError for one that cannot be read."""
     options = SearchOptions(
         limit=wanted.limit,
+        offset=wanted.offset,
         per_session=wanted.per_session,
         recent=wanted.recent,
         width=SNIPPET_WIDTH,

@@ -1,0 +1,107 @@
+"""Conditions on texts of the full-text index.
+
+They are put together from the functions here and nowhere else. Each has
+its parameters with it, so that no word of a query becomes SQL.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+from recollect.store.text_rows import SLOTS, TextKind
+
+NamedColumn = Literal["tool", "model", "branch", "cwd"]
+Check = Callable[[int, int, int, int], bool]
+"""Looks at a text itself, given file, position, length and number."""
+
+
+class Condition(Struct, frozen=True):
+    """A part of a WHERE clause, with the values of its parameters in order.
+
+    `{id}` stands for the number of the text, which has two names where it is found by words; SQLite
+    can leap over what is out of range only by the one of the full-text index.
+    """
+
+    sql: str
+    values: tuple[str | int, ...] = ()
+
+
+ALWAYS: Final = Condition("1")
+NEVER: Final = Condition("0")
+
+
+def holds_words(match: str) -> Condition:
+    """The text fulfils an expression of FTS5."""
+    # With the plus it is one look-up for all, not one for each text that it would find.
+    return Condition("+{id} IN (SELECT rowid FROM words WHERE words MATCH ?)", (match,))
+
+
+def has_part(parts: Iterable[TextKind]) -> Condition:
+    """The text is one of these in its session."""
+    numbers = ", ".join(str(int(part)) for part in parts)
+    return Condition(f"texts.part IN ({numbers})")
+
+
+def has_name(column: NamedColumn, numbers: Iterable[int]) -> Condition:
+    """The text has one of these names."""
+    return _is_among(column, numbers)
+
+
+def in_files(numbers: Iterable[int]) -> Condition:
+    """The text is in one of these files."""
+    return _is_among("file_id", numbers)
+
+
+def is_error() -> Condition:
+    """The text tells of a failure."""
+    return Condition("texts.is_error")
+
+
+def is_of_subagent() -> Condition:
+    """The text is from a subagent."""
+    return Condition("texts.is_subagent")
+
+
+def is_since(second: int) -> Condition:
+    """The text was written then or later."""
+    return Condition("{id} >= ?", (second * SLOTS,))
+
+
+def is_until(second: int) -> Condition:
+    """The text was written before then."""
+    return Condition("{id} < ?", (second * SLOTS,))
+
+
+def passes(check: int) -> Condition:
+    """The text passes the check of this number."""
+    columns = "texts.file_id, texts.position, texts.length, texts.number"
+    return Condition(f"passes(?, {columns})", (check,))
+
+
+def all_of(conditions: Sequence[Condition]) -> Condition:
+    """Every condition holds."""
+    return _join(" AND ", conditions) if conditions else ALWAYS
+
+
+def any_of(conditions: Sequence[Condition]) -> Condition:
+    """At least one condition holds."""
+    return _join(" OR ", conditions)
+
+
+def none_of(condition: Condition) -> Condition:
+    """The condition does not hold."""
+    return Condition(f"NOT ({condition.sql})", condition.values)
+
+
+def _is_among(column: str, numbers: Iterable[int]) -> Condition:
+    values = msgspec.json.encode(list(numbers)).decode()
+    # What has no such name is not among them, where SQL would leave it open.
+    sql = f"ifnull(texts.{column} IN (SELECT value FROM json_each(?)), 0)"
+    return Condition(sql, (values,))
+
+
+def _join(operator: str, conditions: Sequence[Condition]) -> Condition:
+    sql = operator.join(f"({condition.sql})" for condition in conditions)
+    return Condition(sql, tuple(value for part in conditions for value in part.values))
