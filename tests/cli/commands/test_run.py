@@ -110,7 +110,7 @@ def test_lines_of_json_are_what_the_client_said(run_recollect: RunRecollect, cli
     script: list[Step] = [*STORY, "no message"]
     done = run_story(run_recollect, client, "count", "--json-lines", script=script)
     documents = [json.loads(line) for line in done.stdout.splitlines()]
-    schema = make_schema("recollect.run/1")
+    schema = make_schema("recollect.run/2")
     for document in documents:
         jsonschema.validate(document, schema)
     assert [each["event"] for each in documents] == [
@@ -122,7 +122,7 @@ def test_lines_of_json_are_what_the_client_said(run_recollect: RunRecollect, cli
     assert [each["message"] for each in documents[1:-2]] == STORY
     assert documents[-2]["text"] == "no message"
     assert documents[-1] == {
-        "schema": "recollect.run/1",
+        "schema": "recollect.run/2",
         "event": "ended",
         "session_id": SESSION,
         "code": 0,

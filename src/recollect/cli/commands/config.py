@@ -71,7 +71,7 @@ def _iter_text(document: ConfigDocument) -> Iterator[str]:
         for each in document.settings
         for number, value in enumerate(_list_values(each))
     ]
-    yield from iter_table([("Setting", "SettingOrigin", "Value"), *rows], "<<<", columns, "")
+    yield from iter_table([("Setting", "Origin", "Value"), *rows], "<<<", columns, "")
 
 
 def _list_values(setting: Effective) -> list[str]:
