@@ -101,6 +101,7 @@ def name_command(name: str) -> str:
 PRINTED_BY = {
     "event": "follow --json-lines",
     "file": "file PATH --json",
+    "blame": "blame PATH --json",
     "checkpoints": "checkpoints SESSION --json",
     "run": "run PROMPT --json-lines",
     "usage explain": "usage explain TARGET --json",

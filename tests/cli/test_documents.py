@@ -26,8 +26,11 @@ PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
         ("follow", "7aa5fa93", "--until", "end", "--poll", LINES),
     ),
     "recollect.files/2": (("files", SESSION), ("files", "--project", "tidepool")),
-    "recollect.checkpoints/1": (("checkpoints", SESSION),),
     "recollect.file/1": (("file", "/home/mina/projects/tidepool/src/tidepool/cli.py"),),
+    "recollect.blame/1": (
+        ("blame", "{project}/src/tidepool/cli.py", "--moved-from", "/home/mina/projects/tidepool"),
+    ),
+    "recollect.checkpoints/1": (("checkpoints", SESSION),),
     "recollect.tools/1": (("tools",),),
     "recollect.run/2": (("run", "count the lines", LINES),),
     "recollect.resume/1": (("resume", SESSION),),
@@ -82,8 +85,15 @@ def printed(run_recollect: RunRecollect, tmp_path: Path, monkeypatch: pytest.Mon
     bundle = tmp_path / "made.recollect"
     run_at(run_recollect, 80, "bundle", SESSION, "-o", str(bundle))
 
+    project = tmp_path / "tidepool"
+    (project / ".git").mkdir(parents=True)
+    (project / "src" / "tidepool").mkdir(parents=True)
+    code = "import argparse\nimport json\n    if options.json:\n"
+    (project / "src" / "tidepool" / "cli.py").write_text(code, encoding="utf-8")
+    places = {"folder": tmp_path / "made", "bundle": bundle, "project": project}
+
     def run(*arguments: str) -> list[Any]:
-        words = [word.format(folder=tmp_path / "made", bundle=bundle) for word in arguments]
+        words = [word.format(**places) for word in arguments]
         if LINES in words:
             return [*map(json.loads, run_at(run_recollect, 80, *words).stdout.splitlines())]
         return [json.loads(run_at(run_recollect, 80, *words, "--json").stdout)]

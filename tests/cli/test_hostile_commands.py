@@ -86,6 +86,7 @@ WITH_ARGUMENT: tuple[tuple[str, ...], ...] = (
     ("file", ARGUMENT),
     ("restore", ARGUMENT, "--at", "1"),
     ("checkpoints", ARGUMENT),
+    ("blame", ARGUMENT),
     ("search", ARGUMENT),
     ("search", f"/{ARGUMENT}/"),
     ("search", f"since:{ARGUMENT}"),

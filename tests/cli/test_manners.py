@@ -33,7 +33,7 @@ CALLS = {
 }
 """A call of each command that prints something and ends by itself."""
 
-NOT_TRIED = {"restore", "resume", "open", "demo", "serve", "follow", "run", "replay"}
+NOT_TRIED = {"blame", "restore", "resume", "open", "demo", "serve", "follow", "run", "replay"}
 """Commands that start something, go on until they are stopped, or need a web app."""
 
 COLOURED = ("usage", "search", "show")

@@ -18,6 +18,7 @@ DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.event/2": "recollect.documents.events:EventDocument",
     "recollect.files/2": "recollect.documents.file_changes:FilesDocument",
     "recollect.file/1": "recollect.documents.file_versions:FileDocument",
+    "recollect.blame/1": "recollect.documents.file_versions:BlameDocument",
     "recollect.checkpoints/1": "recollect.documents.file_versions:CheckpointsDocument",
     "recollect.tools/1": "recollect.documents.tool_report:ToolsDocument",
     "recollect.run/2": "recollect.documents.command_reports:RunDocument",

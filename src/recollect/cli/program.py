@@ -54,6 +54,7 @@ COMMANDS = {
     "tools": "Report tool calls, their outcomes and durations.",
     "files": "List the file changes of a session or project.",
     "file": "List the versions of a file over all sessions, or print one.",
+    "blame": "Show which prompt wrote each line of a file.",
     "restore": "Bring back a version of a file, or the files of a checkpoint.",
     "checkpoints": "List the states of a session's files that can be restored.",
     "run": "Run a prompt in Claude Code and watch it work.",

@@ -79,6 +79,11 @@ class GitFile:
                 return self.read(blob)
         return None
 
+    def find_commit_time(self, revision: str) -> datetime | None:
+        """Return when a revision was committed; None if there is no such revision."""
+        found = run_git(self._root, "log", "-1", "--format=%cI", "--end-of-options", revision, "--")
+        return parse_time(found.decode().strip()) if found else None
+
     def read_revision(self, revision: str) -> str | None:
         """Return the text of the file in a revision; None if it has none."""
         name = self._path.relative_to(self._root).as_posix()
