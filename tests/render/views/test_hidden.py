@@ -17,7 +17,7 @@ from recollect.render.views.hidden import (
     HIDDEN_SYSTEM,
 )
 from recollect.render.views.message_steps import read_context
-from recollect.render.views.notices import note_record
+from recollect.render.views.notices import make_record_notice
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
 from tests.render.views.accounting import find_unaccounted
@@ -64,7 +64,7 @@ def test_every_kind_of_attachment_is_shown_or_listed() -> None:
         kind
         for kind in get_args(AnyAttachment)
         if not issubclass(kind, (*shown_elsewhere, *HIDDEN_ATTACHMENTS))
-        and note_record(Attachment(attachment=kind())) is None
+        and make_record_notice(Attachment(attachment=kind())) is None
         and read_context(Attachment(attachment=kind())) is None
     ]
     assert undecided == []

@@ -1,9 +1,9 @@
-"""Which records are no part of the conversation, and why: the list to check a view against.
+"""Records that are not part of the conversation, and why: the list that views are checked against.
 
-What such a record says in words is a routine notice all the same, unless `session.record_texts`
-has a reason to leave it out; everything is in the records, and `raw` shows any of them. A kind of
-record that is neither shown nor listed is a mistake, and a test looks for it. State records, such
-as titles and links, are routine notices where they change.
+Texts in such a record still become a routine notice, unless `session.record_texts` has a reason to
+leave them out; everything is in the records, and `raw` shows any of them. A kind of record that is
+neither shown nor listed is a bug, and a test looks for it. State records, such as titles and links,
+are routine notices where they change.
 """
 
 from recollect.documents.kinds import InputKind
@@ -74,7 +74,7 @@ HIDDEN_ATTACHMENTS: tuple[type[AttachmentKind], ...] = (
     TodoReminder,
     TotalTokensReminder,
 )
-"""What the client tells the model: where it is, what it may use, what it should not forget."""
+"""Context for the model: where it is, what it may use, what it should not forget."""
 
 HIDDEN_ATTACHMENT_NAMES = frozenset(
     """
@@ -87,7 +87,7 @@ HIDDEN_ATTACHMENT_NAMES = frozenset(
     workflow_keyword_request
     """.split()
 )
-"""The same, for kinds of which only the name is known."""
+"""The same, for kinds that are only known by name."""
 
 HIDDEN_PROGRESS: tuple[type[ProgressData], ...] = (
     AgentProgress,
@@ -99,8 +99,8 @@ HIDDEN_PROGRESS: tuple[type[ProgressData], ...] = (
     ShellProgress,
     WaitingForTask,
 )
-"""Signs of life of a tool, whose result says it all; a hook's are shown as its run."""
+"""Progress of a tool, whose result has everything; a hook's are shown as its run."""
 
 HIDDEN_INPUTS = frozenset({InputKind.INJECTED, InputKind.TOOL_RESULT, InputKind.WARMUP})
-"""Texts that clients inject, and results, which are shown with their calls; what else stands in
-such a record, pictures and the words of a person, is shown."""
+"""Texts that clients inject, and results, which are shown with their calls; images and the user's
+text in such a record are shown."""

@@ -1,14 +1,9 @@
-"""Attachments that carry files, selections and folders → the same contexts that prompts have.
+"""Steps from the records of a turn: text, thinking, tool calls, failures, and contexts.
 
-User records inside a turn → steps: what somebody said, and what is no speech at all.
-
-Results of tools are shown with their calls, never as something that a person said; only what
-stands beside them in the same record is shown here.
-
-Lines of the model's answers → steps: words, thoughts, calls of tools, failures.
-
-Each line is shown where it stands in the file: results and hooks may lie between two lines of one
-message.
+Tool results are shown with their calls, never as something the user said; only what is beside them
+in the same record is shown here. Each line of a reply is shown at its position in the file: results
+and hooks may be between two lines of one message. Attachments with files, selections and folders
+become the same contexts that prompts have.
 """
 
 from collections.abc import Sequence
@@ -42,7 +37,7 @@ from recollect.records.blocks import (
 from recollect.records.conversation import Assistant
 from recollect.records.tools import split_mcp_name
 from recollect.render.views.hidden import HIDDEN_INPUTS
-from recollect.render.views.notices import note_output
+from recollect.render.views.notices import make_output_notice
 from recollect.render.views.part_builders import (
     find_inside,
     show_blocks,
@@ -63,7 +58,7 @@ from recollect.session.tool_calls import ToolCall
 
 
 def read_context(record: Attachment) -> Context | None:
-    """What an attachment puts beside the person's words; None when it is about something else."""
+    """Return the context in an attachment; None if it is about something else."""
     match record.attachment:
         case Directory() as folder:
             return _make_context(ContextKind.FOLDER, folder)
@@ -94,15 +89,15 @@ _TASK_FIELDS = ("task-id", "status", "tool-use-id", "output-file", "note", "usag
 
 
 def show_input(message: Message, orphans: frozenset[str]) -> tuple[Step, ...]:
-    """The steps of a user record that did not open its turn.
+    """Return the steps of a user record that did not open its turn.
 
-    `orphans` are the calls that are answered here and were made elsewhere.
+    `orphans` are calls that have a result here but were made elsewhere.
     """
     prompt = message.prompt or Prompt(InputKind.TYPED, message.text)
     if prompt.kind is InputKind.TOOL_RESULT:
         return (*_show_orphans(message, orphans), *_show_beside(message))
     if prompt.kind in _OUTPUTS:
-        return (note_output(_uuid_of(message), message.text, message.timestamp),)
+        return (make_output_notice(_uuid_of(message), message.text, message.timestamp),)
     if prompt.kind is InputKind.INTERRUPTION:
         return (_note_input(message, NoticeKind.INTERRUPTION, message.text.strip().strip("[]")),)
     if prompt.kind is InputKind.UNSENT:
@@ -118,7 +113,7 @@ def show_input(message: Message, orphans: frozenset[str]) -> tuple[Step, ...]:
 
 
 def show_words(prompt: Prompt) -> tuple[Part, ...]:
-    """What was said in a prompt, as what it is."""
+    """Return the parts of a prompt's text, by its kind."""
     match prompt.kind:
         case InputKind.COMMAND:
             return show_plain(name_command(prompt))
@@ -130,20 +125,20 @@ def show_words(prompt: Prompt) -> tuple[Part, ...]:
 
 
 def name_command(prompt: Prompt) -> str:
-    """The line by which a command was given."""
+    """Return the command line of a command."""
     command = prompt.command
     return f"{command.name} {command.arguments}".rstrip() if command else prompt.words
 
 
 def name_notification(text: str) -> str:
-    """The one line of a notification: its summary, else how it begins."""
+    """Return one line for a notification: its summary, or else its start."""
     return take_line(find_inside(text, "summary")) or take_line(text)
 
 
 def _show_notification(text: str) -> tuple[Part, ...]:
-    """What a background task reported: its result, and what is known of it.
+    """Return what a background task reported: its result and its details.
 
-    Several notices may have been joined; text around them would be somebody's, and is kept.
+    Several notifications may be joined; text around them may be the user's and is kept.
     """
     notices = tuple(split_at(text, _TASK))
     if not notices:
@@ -157,12 +152,12 @@ def _show_notification(text: str) -> tuple[Part, ...]:
 
 
 def show_media(blocks: tuple[ContentBlock, ...]) -> tuple[Part, ...]:
-    """The pictures, documents and unknown blocks among `blocks`."""
+    """Return the images, documents and unknown blocks in `blocks`."""
     return show_blocks(block for block in blocks if not isinstance(block, Text | ToolResult))
 
 
 def _show_beside(message: Message) -> tuple[Step, ...]:
-    """What stands beside the results in one record: a person's words, an interruption, pictures."""
+    """Return what is beside the results in one record: the user's text, an interruption, images."""
     steps: list[Step] = []
     for block in message.content:
         words = separate_words(block.words)[0] if isinstance(block, Text) else ""
@@ -192,7 +187,7 @@ def _show_result(block: ToolResult) -> tuple[Part, ...]:
 def make_text_step(
     message: Message, parts: tuple[Part, ...], *, is_opener: bool = False
 ) -> TextStep:
-    """What was said in a user record; when it opened its turn, links to it lead to the turn."""
+    """Return the text of a user record; if it opened its turn, links to it lead to the turn."""
     return TextStep(
         uuid=None if is_opener else _uuid_of(message),
         message_id=message.id,
@@ -223,7 +218,7 @@ _STOPS = {
 
 
 class Replies:
-    """Shows the answers of one session."""
+    """Renders the replies of one session as steps."""
 
     def __init__(
         self, session: Session, subagents: dict[str, tuple[Subagent, ...]], orphans: frozenset[str]
@@ -234,7 +229,7 @@ class Replies:
         self._kept: dict[int, set[int]] = {}
 
     def show(self, line: Assistant, message: Message) -> list[Step]:
-        """The steps of one line of `message`."""
+        """Return the steps of one line of `message`."""
         if message.failure is not None:
             return [_note_failure(line, message)] if line is message.records[0] else []
         steps: list[Step] = []
@@ -249,14 +244,14 @@ class Replies:
         return steps
 
     def _own_blocks(self, line: Assistant, message: Message) -> Sequence[ContentBlock]:
-        """The blocks of `line` that its message took over: a line written again adds nothing."""
+        """Return the blocks of `line` that its message uses: a repeated line adds nothing."""
         blocks = list_blocks(line.message.content if line.message else None)
         if len(message.records) == 1 and len(blocks) == len(message.content):
             return blocks
         kept = self._kept.get(id(message))
         if kept is None:
             kept = self._kept[id(message)] = {id(block) for block in message.content}
-        # A bare string becomes another block each time it is listed, and is never a copy.
+        # A bare string becomes a new block each time it is listed, and is never a copy.
         return [block for block in blocks if id(block) in kept or isinstance(block, Text)]
 
     def _show_block(self, block: ContentBlock, line: Assistant, message: Message) -> Step | None:
@@ -307,7 +302,7 @@ class Replies:
 
 
 def refer_to(subagent: Subagent) -> SubagentReference:
-    """The reference to a subagent."""
+    """Return the reference to a subagent."""
     return SubagentReference(
         agent_id=subagent.agent_id,
         kind=subagent.kind,
@@ -317,7 +312,7 @@ def refer_to(subagent: Subagent) -> SubagentReference:
 
 
 def _show_text(block: ContentBlock) -> tuple[Part, ...]:
-    """What a block says; a result that somebody put into an answer is shown as it is."""
+    """Return the text of a block; a result inside a reply is shown as it is."""
     if isinstance(block, ToolResult):
         return () if block.content is None else show_blocks(_list_result(block))
     return show_blocks((block,), as_prose=True)

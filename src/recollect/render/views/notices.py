@@ -1,6 +1,6 @@
-"""What happened around the conversation → notices: reports, hooks, compactions, damage.
+"""Notices about what happened around the conversation: reports, hooks, compactions, damage.
 
-Knows what to say of each kind of record that nobody said; where it stands is known elsewhere.
+Knows the text for each kind of record that is not a message; where it goes is decided elsewhere.
 """
 
 from recollect.documents.turns import Code, Json, NoticeKind, NoticeStep, Output, Part
@@ -43,7 +43,7 @@ _LINE_EDGES = b"\xef\xbb\xbf\x00 \t\r\n"
 
 
 def show_raw(data: bytes) -> Json:
-    """The bytes of one line, indented if they are JSON."""
+    """Return the bytes of one line, indented if they are JSON."""
     return show_json(data.strip(_LINE_EDGES))
 
 
@@ -64,8 +64,8 @@ _LOCAL_COMMAND = "local_command"
 _HOOK_NAMES = frozenset({"async_hook_response_batch", "hook_deferred_tool"})
 
 
-def note_report(report: ReportEntry) -> NoticeStep:
-    """What the client or a hook reported."""
+def make_report_notice(report: ReportEntry) -> NoticeStep:
+    """Return a notice of what the client or a hook reported."""
     match report:
         case HookRun():
             return _note_hook(report)
@@ -97,8 +97,8 @@ def _note(
     )
 
 
-def note_gap(link: Chain) -> NoticeStep:
-    """No link says what `link` follows: it stands where the order of the file puts it."""
+def make_gap_notice(link: Chain) -> NoticeStep:
+    """Return a notice that `link` has no known parent and is placed by file order."""
     return NoticeStep(
         uuid=None, kind=NoticeKind.GAP, title="A link is missing here", timestamp=link.timestamp
     )
@@ -142,12 +142,12 @@ def _note_fallback(change: ModelChange) -> NoticeStep:
 
 
 def name_switch(before: str | None, after: str) -> str:
-    """The words for a change of the model."""
+    """Return the text for a change of the model."""
     return f"{before} → {after}" if before else f"Now {after}"
 
 
-def note_switch(switch: ModelSwitch, timestamp: str | None) -> NoticeStep:
-    """A change of the model that nothing but the next answer tells of."""
+def make_switch_notice(switch: ModelSwitch, timestamp: str | None) -> NoticeStep:
+    """Return a notice of a change of the model that only the next reply shows."""
     title = name_switch(switch.before, switch.after)
     return NoticeStep(uuid=None, kind=NoticeKind.MODEL, title=title, timestamp=timestamp)
 
@@ -167,22 +167,22 @@ def _note_notice(notice: Notice) -> NoticeStep:
 
 
 def _show_more(text: str, title: str) -> tuple[Part, ...]:
-    """`text`, unless a title says all of it."""
+    """Return `text`, unless the title has all of it."""
     return () if text.strip() == title else show_plain(text)
 
 
 def _note_local_command(notice: Notice) -> NoticeStep:
-    """A command that the client ran itself, or what came of it."""
+    """Return a notice of a command that the client ran itself, or of its output."""
     name = find_inside(notice.text, "command-name")
     if name:
         arguments = find_inside(notice.text, "command-args")
         title = f"{name} {arguments}".rstrip()
         return _note(notice, NoticeKind.COMMAND_OUTPUT, title, ())
-    return note_output(notice.uuid, notice.text, notice.timestamp)
+    return make_output_notice(notice.uuid, notice.text, notice.timestamp)
 
 
-def note_output(uuid: str | None, text: str, timestamp: str | None) -> NoticeStep:
-    """What a command of the client or of the person printed."""
+def make_output_notice(uuid: str | None, text: str, timestamp: str | None) -> NoticeStep:
+    """Return a notice of the output of a command."""
     streams = (
         Output(find_inside(text, f"{source}-{stream}"), is_error=stream == "stderr")
         for source in ("local-command", "bash")
@@ -197,10 +197,10 @@ def note_output(uuid: str | None, text: str, timestamp: str | None) -> NoticeSte
     )
 
 
-def note_compaction(
+def make_compaction_notice(
     uuid: str | None, segment: Segment | None, summary: str, timestamp: str | None
 ) -> NoticeStep:
-    """A compaction, with the summary that took the place of what was before."""
+    """Return a notice of a compaction, with the summary that replaced what was before."""
     opened = segment or Segment(index=0, first_uuid=None, last_uuid=None, record_count=0)
     how = {"auto": "by itself", "manual": "by command"}.get(opened.trigger or "")
     before, after = opened.tokens_before, opened.tokens_after
@@ -219,8 +219,8 @@ def note_compaction(
     )
 
 
-def note_irregular(record: Irregular) -> NoticeStep:
-    """Something in the file that is no record, or none that is known."""
+def make_irregular_notice(record: Irregular) -> NoticeStep:
+    """Return a notice of data that is not a record, or not a known one."""
     if isinstance(record, StreamLine):
         title = " ".join(filter(None, ("Stream message", record.record_type, record.subtype)))
         return _note_record(record, NoticeKind.UNKNOWN, title, (show_json(record.raw),))
@@ -257,11 +257,11 @@ def _note_record(
     )
 
 
-def note_record(record: Record) -> NoticeStep | None:
-    """A record that no report tells of; None when there is nothing to show of it."""
+def make_record_notice(record: Record) -> NoticeStep | None:
+    """Return a notice of a record without a report; None if there is nothing to show."""
     match record:
         case Unknown():
-            return note_irregular(record)
+            return make_irregular_notice(record)
         case MicrocompactBoundary(microcompact_metadata=facts):
             title = _name_microcompaction(facts or MicrocompactMetadata())
             return _note_record(record, NoticeKind.COMPACTION, title, ())
@@ -303,7 +303,7 @@ def _note_attachment(record: Attachment) -> NoticeStep | None:
 
 
 def _note_other(record: Attachment, other: OtherAttachment) -> NoticeStep | None:
-    """An attachment of which at most the name is known."""
+    """Return a notice of an attachment that is at most known by name."""
     if other.kind in HIDDEN_ATTACHMENT_NAMES:
         return None
     kind = NoticeKind.HOOK if other.kind in _HOOK_NAMES else NoticeKind.UNKNOWN

@@ -1,21 +1,9 @@
-"""Text between the tags that clients wrap around what they write into a conversation.
+"""Build parts from texts, listings, JSON, diffs and content blocks; nothing to show is no part.
 
-Small phrases that views are made of: one line of many, facts in a row.
-
-The words are plain English and few, because every way out shows them as they are.
-
-Texts, listings and JSON of any shape → parts; nothing to show is no part at all.
-
-JSON is named values where it is flat and indented text where it is not.
-
-Two texts → what differs between them, for edits of which the client kept no patch.
-
-Comparing takes quadratic time on hostile text, so that there is a limit; beyond it there is no
-diff, and whoever asked shows both texts.
-
-Content blocks → parts, for messages and for what tools returned.
-
-Calls of tools and their results are not described here: they are steps, not parts of one.
+Phrases are plain English and few, because every surface shows them as they are. Flat JSON becomes
+named values, other JSON is indented. Comparing texts takes quadratic time on hostile input, so
+there is a limit; beyond it there is no diff, and the caller shows both texts. Tool calls and
+results are not handled here: they are steps, not parts.
 """
 
 from collections.abc import Iterable, Iterator
@@ -69,27 +57,27 @@ def shorten_path(path: str, directory: str | None) -> str:
 
 
 def find_inside(text: str, tag: str) -> str:
-    """What stands between the first `tag` and its end, or the end of the text; "" without one."""
+    """Return the text in the first `tag`, to its end or the end of `text`; "" if none."""
     return text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0].strip("\n")
 
 
 def split_at(text: str, tag: str) -> Iterator[str]:
-    """The insides of all `tag`s of `text`."""
+    """Yield the texts inside all `tag`s of `text`."""
     for piece in text.split(f"<{tag}>")[1:]:
         yield piece.partition(f"</{tag}>")[0]
 
 
 LINE_LIMIT = 300
-"""Characters of a title or summary; what is longer is shown in full behind it."""
+"""Maximum length of a title or summary; longer text is shown in full below it."""
 
 FACT_SEPARATOR = " · "
-"""Stands between the facts of one line."""
+"""Separates the facts in one line."""
 
 _ELLIPSIS = "…"
 
 
 def take_line(text: str) -> str:
-    """The first line of `text` that says something, with a mark when there is more."""
+    """Return the first line of `text` that is not blank, marked if there is more."""
     start = text.strip()
     line, _, rest = start.partition("\n")
     line = line.rstrip()
@@ -99,7 +87,7 @@ def take_line(text: str) -> str:
 
 
 def join_facts(*facts: str | None) -> str:
-    """Those of `facts` that say something, in one line."""
+    """Join the non-empty `facts` in one line."""
     return FACT_SEPARATOR.join(fact for fact in facts if fact)
 
 
@@ -107,7 +95,7 @@ _NESTED = (b"{", b"[")
 
 
 def show_json(raw: Raw | bytes) -> Json:
-    """`raw` indented; as it is where it is no JSON."""
+    """Return `raw` indented; unchanged if it is not JSON."""
     data = bytes(raw)
     try:
         data = msgspec.json.format(data, indent=2)
@@ -117,7 +105,7 @@ def show_json(raw: Raw | bytes) -> Json:
 
 
 def show_value(raw: Raw | bytes) -> tuple[Part, ...]:
-    """An object without inner ones as named values, anything else as JSON, nothing as nothing."""
+    """Return a flat object as named values, anything else as JSON, and nothing for no value."""
     data = Raw(bytes(raw))
     if is_absent(data):
         return ()
@@ -130,29 +118,29 @@ def show_value(raw: Raw | bytes) -> tuple[Part, ...]:
 
 
 def show_scalar(raw: Raw) -> str:
-    """A string's own text; for other values what is written."""
+    """Return the text of a string; other values as written."""
     text = decode_value(raw, str) if bytes(raw).lstrip().startswith(b'"') else None
     return bytes(raw).decode(errors="replace").strip() if text is None else text
 
 
 def show_prose(text: str | None) -> tuple[Part, ...]:
-    """Words that somebody wrote."""
+    """Return Markdown text as a part."""
     return (Prose(text),) if text and text.strip() else ()
 
 
 def show_plain(text: str | None) -> tuple[Part, ...]:
-    """Words without markup."""
+    """Return plain text as a part."""
     return (Plain(text),) if text and text.strip() else ()
 
 
 def show_entries(entries: Iterable[Entry], omitted: int = 0) -> tuple[Part, ...]:
-    """A listing."""
+    """Return a listing as a part."""
     listed = tuple(entries)
     return (Entries(listed, omitted),) if listed else ()
 
 
 def show_fields(*fields: tuple[str, object]) -> tuple[Part, ...]:
-    """Those of `fields` that have a value, as one part, or none."""
+    """Return the `fields` that have a value as one part, or none."""
     known = tuple((name, _show(value)) for name, value in fields if value not in (None, "", ()))
     return (Fields(known),) if known else ()
 
@@ -166,13 +154,13 @@ def _show(value: object) -> str:
 
 
 MAX_COMPARISONS = 100_000
-"""Lines of the one text times lines of the other."""
+"""Lines of one text times lines of the other."""
 
 _CONTEXT = 3
 
 
 def compare(before: str, after: str) -> tuple[Hunk, ...] | None:
-    """The hunks that make `after` of `before`; None when there is too much to compare."""
+    """Return the hunks that turn `before` into `after`; None if there is too much to compare."""
     removed, added = split_lines(before), split_lines(after)
     if len(removed) * len(added) > MAX_COMPARISONS:
         return None
@@ -181,13 +169,13 @@ def compare(before: str, after: str) -> tuple[Hunk, ...] | None:
 
 
 def show_addition(text: str) -> tuple[Hunk, ...]:
-    """The hunk of a file that was not there before."""
+    """Return the hunk of a new file."""
     lines = tuple(f"+{line}" for line in split_lines(text))
     return (Hunk(new_start=1, new_lines=len(lines), lines=lines),) if lines else ()
 
 
 def show_patch(patch: Iterable[PatchHunk]) -> tuple[Hunk, ...]:
-    """The hunks of a patch that the client made."""
+    """Return the hunks of a patch by the client."""
     return tuple(
         Hunk(
             old_start=hunk.old_start,
@@ -201,7 +189,7 @@ def show_patch(patch: Iterable[PatchHunk]) -> tuple[Hunk, ...]:
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of `text`; only a line feed ends one, as in the client's own patches."""
+    """Split `text` into lines at line feeds only, as in the client's own patches."""
     return text.removesuffix("\n").split("\n") if text else []
 
 
@@ -230,7 +218,7 @@ _UNKNOWN_MEDIA = "application/octet-stream"
 
 
 def show_blocks(blocks: Iterable[AnyBlock], *, as_prose: bool = False) -> tuple[Part, ...]:
-    """The parts of `blocks`; texts are taken for Markdown only where somebody wrote them."""
+    """Return the parts of `blocks`; text is Markdown only if a person or a model wrote it."""
     words = Prose if as_prose else Plain
     parts: list[Part] = []
     for block in blocks:
@@ -259,7 +247,7 @@ def _show_block(block: AnyBlock) -> tuple[Part, ...]:
 
 def _show_document(block: Document) -> tuple[Part, ...]:
     parts = show_source(block.source, block.title)
-    # A picture has its name; a document in words would lose its title.
+    # A picture has a name; a document as text would lose its title.
     is_named = any(isinstance(part, Picture) for part in parts)
     title = None if is_named else block.title
     return (*parts, *show_fields(("title", title), ("context", block.context)))
@@ -288,7 +276,7 @@ def _show_raw(block: AnyBlock) -> tuple[Part, ...]:
 
 
 def _show_foreign(block: AnyBlock) -> tuple[Part, ...]:
-    """A block that only the model writes, in a message that is not the model's."""
+    """Return a block that only models write, in a message that is not a model's."""
     match block:
         case Thinking():
             return show_plain(block.thinking)
@@ -304,7 +292,7 @@ def _show_foreign(block: AnyBlock) -> tuple[Part, ...]:
 
 
 def show_source(source: Source | None, name: str | None) -> tuple[Part, ...]:
-    """The picture or document in `source`; a document may be plain text, or lie elsewhere."""
+    """Return the picture or document in `source`; a document may be plain text, or be elsewhere."""
     if source is None:
         return (Picture(_UNKNOWN_MEDIA, "", name),)
     if source.type == "text" and source.data is not None:

@@ -1,7 +1,7 @@
-"""The texts of a record that no step of it shows → a notice, so that nothing written is hidden.
+"""Notices for texts of a record that none of its steps shows, so that nothing is hidden.
 
-Which texts a record has beside the conversation is known by `session.record_texts`. They join the
-notice of their record where there is one, and else make a routine one.
+`session.record_texts` knows which texts a record has outside the conversation. They are added to
+the notice of their record if there is one, and otherwise make a routine one.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ from recollect.render.views.whole_calls import ShownTexts
 from recollect.session.record_texts import NamedText, list_texts
 
 _ARROW = " → "
-"""Stands between what was before and what is now in a title."""
+"""Between the old and the new value in a title."""
 
 _STATE_TITLES = {
     "ai-title": "Title by the model",
@@ -37,13 +37,13 @@ _STATE_TITLES = {
     "summary": "Summary of a session",
     "worktree-state": "Worktree",
 }
-"""Titles of state records whose type would not say it as well."""
+"""Titles of state records whose type would be less clear."""
 
 
 def add_texts(
     record: Chain, steps: tuple[Step, ...], texts: Iterable[NamedText]
 ) -> tuple[Step, ...]:
-    """`steps`, with those `texts` of `record` that none of them shows."""
+    """Return `steps` with those `texts` of `record` that none of them shows."""
     shown = ShownTexts(_iter_lines(record, steps), tuple(_iter_parts(steps)))
     missing = [(name, text) for name, text in texts if shown.lacks(text)]
     if not missing:
@@ -59,7 +59,7 @@ def _iter_lines(record: Chain, steps: tuple[Step, ...]) -> Iterator[str]:
     titles = [step.title for step in steps if isinstance(step, NoticeStep)]
     yield from (part for title in titles for part in (title, *title.split(_ARROW)))
     if isinstance(record, CompactBoundary | LocalCommand):
-        # The words of a boundary are always the same; those of a command are shown without tags.
+        # The text of a boundary is always the same; that of a command is shown without tags.
         yield record.content or ""
     match record:
         case Attachment(attachment=OtherAttachment(kind=str(kind))):
@@ -76,7 +76,7 @@ def _iter_parts(steps: tuple[Step, ...]) -> Iterator[Part]:
 
 
 def _show_missing(record: Chain, missing: list[tuple[str, str]]) -> tuple[Part, ...]:
-    """The texts by their names; those of a todo list as the list that they are."""
+    """Return the texts with their names; those of a todo list as a list."""
     raw = record.todos if isinstance(record, User) else Raw()
     todos = (() if is_absent(raw) else decode_value(raw, tuple[Todo, ...])) or ()
     listed = {text for todo in todos for text in astuple(todo) if text}
@@ -85,7 +85,7 @@ def _show_missing(record: Chain, missing: list[tuple[str, str]]) -> tuple[Part, 
 
 
 def _make_notice(record: Chain, parts: tuple[Part, ...]) -> NoticeStep:
-    # What a person or a model said has a step or a turn that links to the record lead to.
+    # A message has a step or a turn that links to the record lead to.
     is_message = isinstance(record, User | Assistant)
     return NoticeStep(
         uuid=None if is_message else record.uuid,
@@ -97,8 +97,8 @@ def _make_notice(record: Chain, parts: tuple[Part, ...]) -> NoticeStep:
     )
 
 
-def note_state(record: State) -> NoticeStep:
-    """A routine notice of what a state record says."""
+def make_state_notice(record: State) -> NoticeStep:
+    """Return a routine notice of what a state record says."""
     tag = str(record.__struct_config__.tag)
     texts = ((name.replace("_", " "), text) for name, text in list_texts(record))
     return NoticeStep(

@@ -1,8 +1,7 @@
-"""What a view of one turn needs to know of the whole session, found once per session.
+"""What the view of a turn needs to know about the whole session, computed once per session.
 
-A session computes its views when they are asked for and forgets them when it grows; what is found
-here follows that: it is kept beside a session for as long as its tree and its subagents are the
-same.
+A session computes its views on demand and discards them when it grows. The timeline follows that:
+it is cached as long as the session's tree and subagents are the same.
 """
 
 from bisect import bisect_right
@@ -33,38 +32,38 @@ Irregular = Damaged | Torn | Oversized | Unknown
 
 
 class TimelineEntry(Struct, frozen=True):
-    """Something in a turn: a record, with the message that it is a line of, or a lone report."""
+    """An entry of a turn: a record, with the message it is a line of, or a lone report."""
 
     what: Chain | Irregular | ReportEntry | State
     message: Message | None = None
 
 
 class ModelSwitch(Struct, frozen=True):
-    """Another model answers from here on."""
+    """Another model replies from here on."""
 
     before: str
     after: str
 
 
 class Timeline(Struct, frozen=True, kw_only=True):
-    """Where everything in a session stands."""
+    """The position of everything in a session."""
 
     tree: Tree
     children: tuple[Subagent, ...]
-    happenings: tuple[tuple[TimelineEntry, ...], ...]
-    """By the index of the turn, each in the order of the file."""
+    entries: tuple[tuple[TimelineEntry, ...], ...]
+    """By turn index, each in file order."""
     turn_of: dict[str, int]
-    """The index of the turn of each record, by uuid."""
+    """The turn index of each record, by uuid."""
     segment_of: dict[str, Segment]
     """The segment of each record, by uuid."""
     reports: dict[str, tuple[ReportEntry, ...]]
-    """What was reported in each record, by uuid."""
+    """The reports in each record, by uuid."""
     switches: dict[str, ModelSwitch]
-    """Changes of the model, by the record that shows them first."""
+    """Changes of the model, by the first record that shows them."""
     subagents: dict[str, tuple[Subagent, ...]]
     """By the id of the call that started them."""
     orphans: frozenset[str]
-    """Calls that are answered here but were made elsewhere."""
+    """Calls that have a result here but were made elsewhere."""
 
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -73,19 +72,19 @@ _known: WeakKeyDictionary[Session, Timeline] = WeakKeyDictionary()
 
 
 def build_timeline(session: Session) -> Timeline:
-    """Where everything in `session` stands."""
-    places = _known.get(session)
-    if places is None or not _is_current(places, session):
-        places = _known[session] = _build_timeline(session)
-    return places
+    """Build the timeline of `session`."""
+    timeline = _known.get(session)
+    if timeline is None or not _is_current(timeline, session):
+        timeline = _known[session] = _build_timeline(session)
+    return timeline
 
 
-def _is_current(places: Timeline, session: Session) -> bool:
-    return places.tree is session.tree and places.children is session.subagents
+def _is_current(timeline: Timeline, session: Session) -> bool:
+    return timeline.tree is session.tree and timeline.children is session.subagents
 
 
 def find_turn_index(session: Session, uuid: str) -> int | None:
-    """The index of the turn that the record `uuid` stands in; None when there is no such record."""
+    """Return the index of the turn with the record `uuid`; None if there is no such record."""
     return build_timeline(session).turn_of.get(uuid)
 
 
@@ -99,7 +98,7 @@ def _build_timeline(session: Session) -> Timeline:
     return Timeline(
         tree=session.tree,
         children=session.subagents,
-        happenings=_order(session, turn_of, lone),
+        entries=_order(session, turn_of, lone),
         turn_of=turn_of,
         segment_of=_find_segments(session.segments, links),
         reports=by_uuid,
@@ -127,9 +126,9 @@ def _group(pairs: Iterable[tuple[str | None, V]]) -> dict[str, tuple[V, ...]]:
 
 
 def _assign_turns(turns: Sequence[Turn], links: dict[str, Chain]) -> dict[str, int]:
-    """The turn of each record: that of its message, else of what it follows, else the last begun.
+    """Return the turn of each record: its message's, or its parent's, or else the last one.
 
-    This is how a session itself assigns records to turns; what comes before all is in the first.
+    A session itself assigns records to turns like this; what comes before all is in the first.
     """
     turn_of = {uuid: turn.index for turn in turns for said in turn.messages for uuid in said.uuids}
     last = 0
@@ -142,18 +141,18 @@ def _assign_turns(turns: Sequence[Turn], links: dict[str, Chain]) -> dict[str, i
 
 
 class _Rows:
-    """The entries of each turn, each with the rank of the record that it follows."""
+    """The entries of each turn, each with the rank of the record it follows."""
 
     def __init__(self, turns: Sequence[Turn]) -> None:
         self._rows: list[list[tuple[int, TimelineEntry]]] = [[] for _ in turns or (None,)]
 
     def add(self, turn: int, rank: int, entry: TimelineEntry) -> None:
-        """Put `entry` after those of the same `rank`."""
+        """Add `entry` after those of the same `rank`."""
         self._rows[turn].append((rank, entry))
 
     def order(self) -> tuple[tuple[TimelineEntry, ...], ...]:
-        """The entries of each turn in the order of the file."""
-        # The sort is stable: entries of one rank stay in the order in which they were added.
+        """Return the entries of each turn in file order."""
+        # The sort is stable: entries of one rank stay in insertion order.
         return tuple(
             tuple([entry for _, entry in sorted(row, key=itemgetter(0))]) for row in self._rows
         )
@@ -181,7 +180,7 @@ def _order(
 
 
 def _add_nameless(rows: _Rows, turn: Turn, ranks: dict[str, int]) -> None:
-    """Put lines without a uuid behind the line that was said before them."""
+    """Add lines without a uuid after the line before them."""
     rank = -1
     for message in turn.messages:
         for line in message.records:
@@ -192,7 +191,7 @@ def _add_nameless(rows: _Rows, turn: Turn, ranks: dict[str, int]) -> None:
 
 
 def _add_unlinked(rows: _Rows, session: Session, turn_of: dict[str, int]) -> None:
-    """Put records without a link, and damaged lines, after the record before them in the file."""
+    """Add records without a link, and damaged lines, after the record before them in the file."""
     irregular = [
         each for each in session.irregular if not isinstance(each, Unknown) or not each.uuid
     ]
@@ -207,9 +206,9 @@ def _add_unlinked(rows: _Rows, session: Session, turn_of: dict[str, int]) -> Non
 
 
 def _list_stated(states: Iterable[State]) -> list[State]:
-    """The state records whose texts differ from those of the last record of their kind.
+    """Return the state records whose texts differ from the last record of their kind.
 
-    Clients write the same state again at every resume and flush. Lines of the queue are prompts.
+    Clients write the same state again at every resume and flush. Queue records are prompts.
     """
     last: dict[type[State], list[NamedText]] = {}
     found: list[State] = []
@@ -224,9 +223,9 @@ def _list_stated(states: Iterable[State]) -> list[State]:
 
 
 def _order_offsets(offsets: list[int]) -> list[int]:
-    """`offsets` without those that are out of order, which get the one before them.
+    """Return `offsets` with those out of order replaced by the one before.
 
-    A line that was written again keeps its first place and has a later offset than its followers.
+    A repeated line keeps its first position, but has a later offset than its followers.
     """
     lowest = list(accumulate(reversed(offsets), min))[::-1]
     ordered: list[int] = []
@@ -251,7 +250,7 @@ def _find_segments(segments: Sequence[Segment], links: Iterable[str]) -> dict[st
 
 
 def _find_switches(session: Session) -> dict[str, ModelSwitch]:
-    """Where the model changes without a report that says so."""
+    """Return where the model changes without a report."""
     models = session.facts.models
     reported = {change.fallback for change in session.facts.reports.model_changes}
     return {

@@ -1,8 +1,8 @@
-"""Turns of a session → views of them: the steps of each in the order of the file.
+"""Views of turns: the steps of each in file order.
 
-What is shown of a record is decided in `notices`, `replies` and `inputs`; what is not shown at
-all, and why, stands in `hidden`. A view costs what its own turn holds: everything that needs a
-look at the whole session is found once, in `places`.
+`message_steps` and `notices` decide what is shown of a record; `hidden` has what is not shown at
+all, and why. The cost of a view depends only on its own turn: everything that needs the whole
+session is computed once, in `timeline`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,15 +26,15 @@ from recollect.render.views.message_steps import (
     show_words,
 )
 from recollect.render.views.notices import (
-    note_compaction,
-    note_gap,
-    note_irregular,
-    note_record,
-    note_report,
-    note_switch,
+    make_compaction_notice,
+    make_gap_notice,
+    make_irregular_notice,
+    make_record_notice,
+    make_report_notice,
+    make_switch_notice,
 )
 from recollect.render.views.part_builders import show_prose
-from recollect.render.views.record_notices import add_texts, note_state
+from recollect.render.views.record_notices import add_texts, make_state_notice
 from recollect.render.views.timeline import Timeline, TimelineEntry, build_timeline
 from recollect.session.messages import Message
 from recollect.session.metadata import count_tokens
@@ -61,24 +61,24 @@ _NO_TURN = Turn(
 def build_turn_views(
     session: Session, *, start: int = 0, stop: int | None = None
 ) -> tuple[TurnView, ...]:
-    """The views of the turns from index `start` to before `stop`, counted as slices count.
+    """Return the views of turns from index `start` to before `stop`, like a slice.
 
-    A session without messages in which something happened has one turn all the same, so that it
-    can be shown. A file that only states facts about a session has none.
+    A session without messages in which something happened has one turn, so that it can be shown. A
+    file with nothing but facts about a session has none.
     """
     turns = session.turns or ((_NO_TURN,) if _has_event(session) else ())
     return tuple(build_turn_view(session, turn) for turn in turns[start:stop])
 
 
 def _has_event(session: Session) -> bool:
-    entries = build_timeline(session).happenings[0]
+    entries = build_timeline(session).entries[0]
     return any(not isinstance(entry.what, State) for entry in entries)
 
 
 def build_turn_view(session: Session, turn: Turn) -> TurnView:
-    """The view of `turn`, which is one of the session's."""
-    places = build_timeline(session)
-    happenings = places.happenings[turn.index]
+    """Return the view of `turn`, which is one of the session's."""
+    timeline = build_timeline(session)
+    entries = timeline.entries[turn.index]
     opener = find_opener(turn)
     prompt = turn.prompt
     replies = [said for said in turn.messages if said.role == "assistant" and not said.is_synthetic]
@@ -88,41 +88,41 @@ def build_turn_view(session: Session, turn: Turn) -> TurnView:
         kind=turn.kind,
         is_by_person=turn.is_by_person,
         is_on_main_path=turn.is_on_main_path,
-        segment=find_segment(turn, places),
+        segment=find_segment(turn, timeline),
         words=choose_words(prompt) if prompt else "",
         command=prompt.command.name if prompt and prompt.command else None,
-        contexts=(*turn.contexts, *_iter_contexts(happenings)),
+        contexts=(*turn.contexts, *_iter_contexts(entries)),
         media=show_media(opener.content) if opener else (),
-        steps=tuple(_Steps(session, places, opener).show(happenings)),
+        steps=tuple(_Steps(session, timeline, opener).show(entries)),
         tokens=count_tokens(said.usage for said in replies if said.usage) if replies else Tokens(),
         model=next((said.model for said in reversed(replies) if said.model), None),
         start=turn.start,
         end=turn.end,
         active_ms=turn.active_ms,
         permission_mode=turn.permission_mode,
-        uuids=tuple(uuid for happening in happenings if (uuid := _uuid_of(happening))),
+        uuids=tuple(uuid for entry in entries if (uuid := _uuid_of(entry))),
     )
 
 
 def find_opener(turn: Turn) -> Message | None:
-    """The message that opened `turn`."""
+    """Return the message that opened `turn`."""
     if turn.prompt is None:
         return None
     return next((said for said in turn.messages if said.prompt is turn.prompt), None)
 
 
-def find_segment(turn: Turn, places: Timeline) -> int:
-    """The index of the segment that `turn` begins in."""
+def find_segment(turn: Turn, timeline: Timeline) -> int:
+    """Return the index of the segment that `turn` starts in."""
     opener = find_opener(turn)
     uuids = (opener,) if opener else turn.messages
     for said in uuids:
         for uuid in said.uuids:
-            return places.segment_of[uuid].index
+            return timeline.segment_of[uuid].index
     return 0
 
 
 def choose_words(prompt: Prompt) -> str:
-    """The words that a turn is headed with; a summary is none of them, it is a notice's part."""
+    """Return the text at the top of a turn; a summary is part of a notice instead."""
     if prompt.kind is InputKind.COMPACTION_SUMMARY:
         return ""
     if prompt.kind is InputKind.TASK_NOTIFICATION:
@@ -130,59 +130,59 @@ def choose_words(prompt: Prompt) -> str:
     return prompt.words
 
 
-def _iter_contexts(happenings: tuple[TimelineEntry, ...]) -> Iterator[Context]:
-    for happening in happenings:
-        if isinstance(happening.what, Attachment) and happening.message is None:
-            context = read_context(happening.what)
+def _iter_contexts(entries: tuple[TimelineEntry, ...]) -> Iterator[Context]:
+    for entry in entries:
+        if isinstance(entry.what, Attachment) and entry.message is None:
+            context = read_context(entry.what)
             if context is not None:
                 yield context
 
 
-def _uuid_of(happening: TimelineEntry) -> str | None:
-    return happening.what.uuid if isinstance(happening.what, Chain) else None
+def _uuid_of(entry: TimelineEntry) -> str | None:
+    return entry.what.uuid if isinstance(entry.what, Chain) else None
 
 
 class _Steps:
-    """Shows the happenings of one turn."""
+    """Makes the steps of one turn."""
 
-    def __init__(self, session: Session, places: Timeline, opener: Message | None) -> None:
+    def __init__(self, session: Session, timeline: Timeline, opener: Message | None) -> None:
         self._session = session
-        self._places = places
+        self._places = timeline
         self._opener = opener
         self._gaps = session.tree.gaps
-        self._replies = Replies(session, places.subagents, places.orphans)
+        self._replies = Replies(session, timeline.subagents, timeline.orphans)
 
-    def show(self, happenings: tuple[TimelineEntry, ...]) -> Iterator[Step]:
-        """The steps of a turn, in order."""
-        for happening in happenings:
-            what = happening.what
+    def show(self, entries: tuple[TimelineEntry, ...]) -> Iterator[Step]:
+        """Yield the steps of a turn, in order."""
+        for entry in entries:
+            what = entry.what
             if not isinstance(what, Chain) or isinstance(what, Unknown):
-                yield from self._show_happening(happening)
+                yield from self._show_happening(entry)
                 continue
             if self._gaps and what.uuid in self._gaps:
-                yield note_gap(what)
-            steps = self._show_happening(happening)
+                yield make_gap_notice(what)
+            steps = self._show_happening(entry)
             texts = list_texts(what)
             if texts and not self._repeats_call(what):
                 steps = add_texts(what, tuple(steps), texts)
             yield from steps
 
-    def _show_happening(self, happening: TimelineEntry) -> Iterable[Step]:
-        what, message = happening.what, happening.message
+    def _show_happening(self, entry: TimelineEntry) -> Iterable[Step]:
+        what, message = entry.what, entry.message
         if message is not None:
             if isinstance(what, Assistant):
                 return self._show_reply(what, message)
             return self._show_input(message)
         if isinstance(what, _IRREGULAR):
-            return (note_irregular(what),)
+            return (make_irregular_notice(what),)
         if isinstance(what, State):
-            return (note_state(what),)
-        return self._show_record(what) if isinstance(what, Record) else (note_report(what),)
+            return (make_state_notice(what),)
+        return self._show_record(what) if isinstance(what, Record) else (make_report_notice(what),)
 
     def _show_reply(self, line: Assistant, message: Message) -> Sequence[Step]:
         steps = self._replies.show(line, message)
         switch = self._places.switches.get(line.uuid or "")
-        return steps if switch is None else (note_switch(switch, line.timestamp), *steps)
+        return steps if switch is None else (make_switch_notice(switch, line.timestamp), *steps)
 
     def _show_input(self, message: Message) -> Iterator[Step]:
         prompt = message.prompt
@@ -197,12 +197,12 @@ class _Steps:
         uuid = message.records[0].uuid
         segment = self._places.segment_of.get(uuid or "")
         if message is self._opener:
-            # The turn itself has the uuid of the summary: a link must lead to one place only.
+            # The turn itself has the uuid of the summary: a link must have one target.
             uuid = segment.boundary_uuid if segment else None
-        return note_compaction(uuid, segment, message.text, message.timestamp)
+        return make_compaction_notice(uuid, segment, message.text, message.timestamp)
 
     def _show_notification(self, message: Message, prompt: Prompt) -> Iterator[Step]:
-        """All of a notification whose one line heads the turn."""
+        """Yield all of a notification whose one line is at the top of the turn."""
         parts = show_words(prompt)
         if parts != show_prose(choose_words(prompt)):
             yield make_text_step(message, parts, is_opener=True)
@@ -211,18 +211,18 @@ class _Steps:
         uuid = record.uuid if isinstance(record, Chain) else None
         reports = self._places.reports.get(uuid or "", ())
         if reports:
-            yield from map(note_report, reports)
+            yield from map(make_report_notice, reports)
         elif isinstance(record, CompactBoundary):
             segment = self._places.segment_of.get(uuid or "")
             if segment is None or segment.summary is None:
-                yield note_compaction(uuid, segment, "", record.timestamp)
+                yield make_compaction_notice(uuid, segment, "", record.timestamp)
         elif not self._repeats_call(record):
-            noted = note_record(record)
+            noted = make_record_notice(record)
             if noted is not None:
                 yield noted
 
     def _repeats_call(self, record: Record) -> bool:
-        """Whether the call that gave a structured answer is shown already."""
+        """Return whether the call with this structured reply is already shown."""
         match record:
             case Attachment(attachment=StructuredOutput(tool_use_id=str(call_id))):
                 return self._session.find_tool_call(call_id) is not None

@@ -1,4 +1,4 @@
-"""Finds what the view of a tool call leaves out, for readers who want all of it.
+"""Find what the view of a tool call leaves out, for readers who want all of it.
 
 A view selects and rewords, so missing texts are found by comparison: a text counts as shown if each
 of its lines is somewhere in the view, a long one also inside another line. This is expensive, and
@@ -39,13 +39,13 @@ from recollect.session.tool_calls import ToolCall
 
 _MAX_DEPTH: Final = 20
 _LONG: Final = 8
-"""Characters from which on a line counts as shown in the middle of another one too."""
+"""Minimum length of a line that also counts as shown inside another one."""
 
 _NUMBER: Final = re.compile(r"\d{1,9}[→\t]")
 _DATA_URL: Final = re.compile(r"data:[\w.+/-]{1,80};base64,")
 
 Leaf = tuple[str, str]
-"""A value and where it stands: `edits[0].old_string`."""
+"""A value and its path: `edits[0].old_string`."""
 
 
 class ShownTexts:
@@ -59,7 +59,7 @@ class ShownTexts:
         self._pictures = {part.data for part in parts if isinstance(part, Picture)}
 
     def lacks(self, text: str) -> bool:
-        """Whether some line of `text` stands nowhere."""
+        """Return whether some line of `text` is missing."""
         if text in self._pictures or _DATA_URL.sub("", text, count=1) in self._pictures:
             return False
         return not all(map(self._has_line, text.split("\n")))
@@ -75,7 +75,7 @@ class ShownTexts:
 
 
 def iter_leaves(value: object, place: str, depth: int = 0) -> Iterator[Leaf]:
-    """The values in a JSON value in order; flags that are off and empty values say nothing."""
+    """Yield the values in a JSON value in order, without false flags and empty values."""
     if depth > _MAX_DEPTH:
         yield place, msgspec.json.encode(value).decode()
     elif isinstance(value, dict):
@@ -91,7 +91,7 @@ def iter_leaves(value: object, place: str, depth: int = 0) -> Iterator[Leaf]:
 
 
 def decode_any(raw: Raw | bytes) -> object:
-    """The JSON value in `raw`; None where there is none."""
+    """Return the JSON value in `raw`; None if there is none."""
     return decode_value(raw, object) if bytes(raw) else None
 
 
@@ -131,7 +131,7 @@ def _iter_hunk(hunk: Hunk) -> Iterator[str]:
 
 
 def _iter_entry(entry: Entry) -> Iterator[str]:
-    """The texts of a line of a listing, also as ripgrep writes them together."""
+    """Yield the texts of a listed entry, also joined as ripgrep writes them."""
     yield from _iter_known((entry.text, entry.path, entry.url))
     yield from (entry.note or "").split(FACT_SEPARATOR)
     for sign in ":-":
@@ -145,22 +145,22 @@ def _iter_known(texts: Iterable[str | None]) -> Iterator[str]:
 
 
 _ERROR: Final = "Error: "
-"""What the client writes before the words of a failure that it keeps as its result."""
+"""What the client writes before the text of a failure that it keeps as a result."""
 
 
 def show_whole_calls(view: TurnView, session: Session) -> TurnView:
-    """`view` with everything that its calls were given and answered."""
+    """Return `view` with the complete input and output of its calls."""
     return replace(view, steps=tuple(show_whole_call(step, session) for step in view.steps))
 
 
 def show_whole_call(step: Step, session: Session) -> Step:
-    """`step` with all that was given and answered, if it is a call."""
+    """Return `step` with its complete input and output, if it is a call."""
     call = session.find_tool_call(step.call_id) if isinstance(step, ToolStep) else None
     return complete_call(step, call) if isinstance(step, ToolStep) and call is not None else step
 
 
 def complete_call(step: ToolStep, call: ToolCall) -> ToolStep:
-    """`step`, followed by what it does not show of the input and result of `call`."""
+    """Return `step`, followed by what it does not show of the input and result of `call`."""
     shown = ShownTexts((step.title, step.summary), (*step.input, *step.output))
     wanted = [leaf for leaf in iter_leaves(decode_any(call.raw_input), "") if shown.lacks(leaf[1])]
     answered = [leaf for leaf in _iter_answer(call) if shown.lacks(leaf[1])]
@@ -173,7 +173,7 @@ def complete_call(step: ToolStep, call: ToolCall) -> ToolStep:
 
 
 def _iter_words(call: ToolCall) -> Iterator[str]:
-    """What the model saw, and what the client kept where that is words alone."""
+    """Yield what the model saw, and what the client kept if that is only text."""
     yield call.text
     if isinstance(call.result, TextResult):
         yield call.result.text.removeprefix(_ERROR)
@@ -184,7 +184,7 @@ def _iter_answer(call: ToolCall) -> Iterator[Leaf]:
     if isinstance(block, ServerToolResult):
         yield from iter_leaves(decode_any(block.content), "")
     elif isinstance(block, ToolResult) and isinstance(block.content, tuple):
-        # Texts are the words that the model saw, and pictures are in every view.
+        # Texts are what the model saw, and pictures are in every view.
         others = [
             each for each in block.content if not isinstance(each, str | Text | Image | Document)
         ]

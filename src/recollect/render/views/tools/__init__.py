@@ -1,4 +1,4 @@
-"""Calls of tools → what there is to show of them, one module per family of tools."""
+"""Views of tool calls, one module per family of tools."""
 
 from recollect.render.views.tools.tool_view import ToolView
 from recollect.render.views.tools.tool_views import describe_call

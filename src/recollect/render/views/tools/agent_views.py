@@ -1,8 +1,6 @@
-"""Subagents, teammates, workflows and skills: what they were asked, and what they answered.
+"""Subagents, teammates, workflows, skills and MCP: what they were asked, and what they returned.
 
-The figures of a subagent are those that the client gave; its own transcript is the better source.
-
-Calls of MCP tools, and the tools around MCP servers.
+The figures of a subagent are the client's; its own transcript is the better source.
 """
 
 from msgspec import Raw
@@ -63,7 +61,7 @@ from recollect.render.views.tools.tool_view import Case, ToolView, find_title, s
 
 
 def describe_agent(case: Case) -> ToolView | None:
-    """A task for a subagent, and its answer."""
+    """Describe a subagent's task and its result."""
     wanted = case.input
     if not isinstance(wanted, AgentInput) or not (wanted.prompt or wanted.description):
         return None
@@ -131,7 +129,7 @@ def _show_answer(case: Case) -> tuple[Part, ...]:
 
 
 def describe_workflow(case: Case) -> ToolView | None:
-    """A script that starts subagents."""
+    """Describe a script that starts subagents."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, WorkflowInput):
         return None
@@ -157,7 +155,7 @@ def describe_workflow(case: Case) -> ToolView | None:
 
 
 def describe_skill(case: Case) -> ToolView | None:
-    """A skill or command that the model used."""
+    """Describe a skill or command that the model used."""
     match case.input:
         case SkillInput(skill=skill, args=arguments) if skill:
             title = f"{skill} {arguments}" if arguments else skill
@@ -178,7 +176,7 @@ def describe_skill(case: Case) -> ToolView | None:
 
 
 def describe_message(case: Case) -> ToolView | None:
-    """A message to a subagent or teammate."""
+    """Describe a message to a subagent or teammate."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, SendMessageInput):
         return None
@@ -195,7 +193,7 @@ def describe_message(case: Case) -> ToolView | None:
 
 
 def describe_team(case: Case) -> ToolView | None:
-    """A team that is founded."""
+    """Describe the creation of a team."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, TeamCreateInput) or not wanted.team_name:
         return None
@@ -208,7 +206,7 @@ def describe_team(case: Case) -> ToolView | None:
 
 
 def describe_structured(case: Case) -> ToolView | None:
-    """The answer in the shape that was asked for."""
+    """Describe a structured reply."""
     wanted = case.input
     if not isinstance(wanted, StructuredOutputInput):
         return None
@@ -219,7 +217,7 @@ _JSON_STARTS = ("{", "[")
 
 
 def describe_mcp(case: Case) -> ToolView | None:
-    """A call of a tool of an MCP server."""
+    """Describe a call of an MCP tool."""
     wanted = case.input
     if not isinstance(wanted, McpInput):
         return None
@@ -233,7 +231,7 @@ def describe_mcp(case: Case) -> ToolView | None:
 
 
 def _show_result(case: Case) -> tuple[Part, ...]:
-    """What the server returned: its blocks where they were kept, else what the model saw."""
+    """Return what the server returned: its blocks if they were kept, else what the model saw."""
     result = case.result
     if not isinstance(result, McpResult):
         return show_answer(case)
@@ -246,7 +244,7 @@ def _show_result(case: Case) -> tuple[Part, ...]:
 
 
 def _show_block(block: NestedBlock | str) -> tuple[Part, ...]:
-    """A block; a text that is JSON is shown as such."""
+    """Return a block; text that is JSON is shown as such."""
     parts = show_blocks((block,))
     match parts:
         case (Plain(text=text),) if text.lstrip().startswith(_JSON_STARTS):
@@ -262,7 +260,7 @@ def _summarise(output: tuple[Part, ...]) -> str:
 
 
 def describe_resources(case: Case) -> ToolView | None:
-    """Resources that servers offer."""
+    """Describe a listing of the servers' resources."""
     match case.input:
         case ListMcpResourcesInput(server=server):
             title = server or ""
@@ -285,7 +283,7 @@ def _show_resource(resource: McpResource) -> Entry:
 
 
 def describe_resource(case: Case) -> ToolView | None:
-    """A resource that was read."""
+    """Describe a resource that was read."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, ReadMcpResourceInput) or not wanted.uri:
         return None
@@ -302,7 +300,7 @@ def _show_contents(contents: ResourceContents) -> tuple[Part, ...]:
 
 
 def describe_refresh(case: Case) -> ToolView | None:
-    """Servers that were asked again for their tools."""
+    """Describe a refresh of the servers' tools."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, RefreshMcpToolsInput):
         return None
@@ -321,7 +319,7 @@ def _show_refresh(found: McpRefresh) -> Entry:
 
 
 def describe_tool_search(case: Case) -> ToolView | None:
-    """Tools that the model looked for."""
+    """Describe a search for tools."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, ToolSearchInput) or not wanted.query:
         return None

@@ -1,12 +1,8 @@
-"""What `Read` found: text with its line numbers, pictures, PDFs, notebooks.
+"""Tools that read and change files: text with line numbers, pictures, PDFs, notebooks, diffs.
 
-Where only the model's text was kept, the numbers that the client wrote before each line are
-taken off again.
-
-Tools that change files: what they changed, or would have changed, as a diff.
-
-The diff stands with the input: a call that was refused or failed shows it too, and the answer of
-one that went well only repeats it.
+If only the model's text was kept, the line numbers that the client added are removed again. A diff
+is part of the input: a rejected or failed call shows it too, and the result of a successful one
+only repeats it.
 """
 
 import re
@@ -59,7 +55,7 @@ _IMAGE = "image/png"
 
 
 def describe_read(case: Case) -> ToolView | None:
-    """A file, or a part of it."""
+    """Describe reading a file, or a part of it."""
     match case.input:
         case ReadInput(file_path=path) | NotebookReadInput(notebook_path=path) if path:
             pass
@@ -138,7 +134,7 @@ def _size(size: int | None) -> str | None:
 
 
 def _show_seen(case: Case, path: str) -> tuple[str, tuple[Part, ...]]:
-    """What the model saw, for results that were not kept otherwise."""
+    """Return what the model saw, if the result was not kept otherwise."""
     block = case.call.block
     if isinstance(block, ToolResult) and isinstance(block.content, tuple):
         parts = show_blocks(block.content)
@@ -153,7 +149,7 @@ def _show_seen(case: Case, path: str) -> tuple[str, tuple[Part, ...]]:
 
 
 def strip_numbers(text: str, path: str | None) -> tuple[Code | None, str]:
-    """The lines that `text` begins with and that are numbered, and what stands behind them."""
+    """Return the numbered lines at the start of `text`, and the rest."""
     lines = text.split("\n")
     kept: list[str] = []
     first = 0
@@ -170,7 +166,7 @@ def strip_numbers(text: str, path: str | None) -> tuple[Code | None, str]:
 
 
 def describe_edit(case: Case) -> ToolView | None:
-    """One replacement in a file, or several."""
+    """Describe one or several replacements in a file."""
     match case.input:
         case EditInput(file_path=path) as wanted if path:
             step = EditStep(old_string=wanted.old_string, new_string=wanted.new_string)
@@ -210,7 +206,7 @@ def _show_steps(path: str, steps: Iterable[EditStep]) -> tuple[Part, ...]:
 
 
 def _show_change(path: str, before: str, after: str) -> tuple[Part, ...]:
-    """What makes `after` of `before`; both texts, where that is too much to compare."""
+    """Return the diff of two texts; both texts, if there is too much to compare."""
     hunks = compare(before, after)
     if hunks is None:
         return tuple(Code(text, path=path) for text in (before, after) if text)
@@ -218,7 +214,7 @@ def _show_change(path: str, before: str, after: str) -> tuple[Part, ...]:
 
 
 def describe_write(case: Case) -> ToolView | None:
-    """A whole file."""
+    """Describe writing a whole file."""
     wanted = case.input
     if not isinstance(wanted, WriteInput) or not wanted.file_path:
         return None
@@ -247,14 +243,14 @@ def _find_event(case: Case) -> FileEvent | None:
 
 
 def _count_lines(event: FileEvent | None) -> LineCount | None:
-    """Lines of a change that was made."""
+    """Return the line counts of a change that was made."""
     if event is None or not event.is_change:
         return None
     return LineCount(event.lines_added, event.lines_removed)
 
 
 def describe_notebook_edit(case: Case) -> ToolView | None:
-    """A change of one cell."""
+    """Describe a change of one cell."""
     wanted = case.input
     if not isinstance(wanted, NotebookEditInput) or not wanted.notebook_path:
         return None

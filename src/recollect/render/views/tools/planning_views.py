@@ -1,9 +1,4 @@
-"""Plans, lists of things to do, questions to the person, findings.
-
-Tools that make the model come back later.
-
-Tools that move the session into a git worktree and out of it.
-"""
+"""Plans, todo and task lists, questions to the user, findings, scheduled prompts and worktrees."""
 
 from recollect.documents.kinds import ToolStatus
 from recollect.documents.turns import (
@@ -72,7 +67,7 @@ _STATES = {
 
 
 def describe_todos(case: Case) -> ToolView | None:
-    """The todo list as it is after the call."""
+    """Describe the todo list after the call."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, TodoWriteInput):
         return None
@@ -86,12 +81,12 @@ def describe_todos(case: Case) -> ToolView | None:
 
 
 def show_todos(todos: tuple[Todo, ...]) -> tuple[Part, ...]:
-    """A todo list."""
+    """Return a todo list as a part."""
     return _show_list(tuple(map(_show_todo, todos)))
 
 
 def show_tasks(tasks: tuple[Task, ...]) -> tuple[Part, ...]:
-    """A task list."""
+    """Return a task list as a part."""
     return _show_list(tuple(map(_show_task, tasks)))
 
 
@@ -112,7 +107,7 @@ def _state_of(status: str | None) -> CheckState:
 
 
 def describe_task_create(case: Case) -> ToolView | None:
-    """A task that is added."""
+    """Describe a new task."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, TaskCreateInput) or not wanted.subject:
         return None
@@ -129,7 +124,7 @@ def describe_task_create(case: Case) -> ToolView | None:
 
 
 def describe_task_update(case: Case) -> ToolView | None:
-    """What is changed about a task."""
+    """Describe a change of a task."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, TaskUpdateInput) or not wanted.task_id:
         return None
@@ -161,7 +156,7 @@ def _name_change(changed: TaskUpdateResult) -> str:
 
 
 def describe_task_get(case: Case) -> ToolView | None:
-    """One task."""
+    """Describe one task."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, TaskGetInput) or not wanted.task_id:
         return None
@@ -175,7 +170,7 @@ def describe_task_get(case: Case) -> ToolView | None:
 
 
 def describe_task_list(case: Case) -> ToolView | None:
-    """All tasks."""
+    """Describe all tasks."""
     if not isinstance(case.input, TaskListInput):
         return None
     if not isinstance(case.result, TaskListResult):
@@ -197,7 +192,7 @@ def _show_task(task: Task) -> CheckItem:
 
 
 def describe_question(case: Case) -> ToolView | None:
-    """Questions to the person, with what they chose."""
+    """Describe questions to the user, with the answers."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, AskUserQuestionInput) or not wanted.questions:
         return None
@@ -220,7 +215,7 @@ def describe_question(case: Case) -> ToolView | None:
 
 
 def _show_question(asked: Asked, answers: tuple[str, ...] | None) -> Question:
-    """A question; an answer that names several choices has them in one string."""
+    """Return a question; an answer with several choices has them in one string."""
     given = answers or ()
     labels = {option.label for option in asked.options}
     picked = {*given, *(part for answer in given for part in answer.split(", "))}
@@ -237,7 +232,7 @@ def _show_question(asked: Asked, answers: tuple[str, ...] | None) -> Question:
 
 
 def describe_plan(case: Case) -> ToolView | None:
-    """A plan for the person to approve, and their verdict."""
+    """Describe a plan for the user to approve, and the verdict."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, ExitPlanModeInput):
         return None
@@ -262,12 +257,12 @@ def describe_plan(case: Case) -> ToolView | None:
 
 
 def describe_plan_mode(case: Case) -> ToolView | None:
-    """The start of plan mode; what the model is told about it is the same every time."""
+    """Describe the start of plan mode; the instructions to the model are always the same."""
     return ToolView(title="plan mode") if isinstance(case.input, EnterPlanModeInput) else None
 
 
 def describe_findings(case: Case) -> ToolView | None:
-    """What a review found."""
+    """Describe the findings of a review."""
     wanted = case.input
     if not isinstance(wanted, ReportFindingsInput):
         return None
@@ -285,7 +280,7 @@ def _show_finding(finding: Finding) -> Entry:
 
 
 def describe_cron_create(case: Case) -> ToolView | None:
-    """A prompt to be given at set times."""
+    """Describe a scheduled prompt."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, CronCreateInput) or not wanted.cron:
         return None
@@ -301,7 +296,7 @@ def describe_cron_create(case: Case) -> ToolView | None:
 
 
 def describe_cron_delete(case: Case) -> ToolView | None:
-    """A job that is ended."""
+    """Describe the end of a scheduled job."""
     wanted = case.input
     if not isinstance(wanted, CronDeleteInput) or not wanted.id:
         return None
@@ -309,7 +304,7 @@ def describe_cron_delete(case: Case) -> ToolView | None:
 
 
 def describe_cron_list(case: Case) -> ToolView | None:
-    """All jobs."""
+    """Describe all scheduled jobs."""
     if not isinstance(case.input, CronListInput):
         return None
     if not isinstance(case.result, CronListResult):
@@ -326,7 +321,7 @@ def _show_job(job: CronJob) -> Entry:
 
 
 def describe_wakeup(case: Case) -> ToolView | None:
-    """A prompt to be given once, after a while."""
+    """Describe a prompt to be sent once, after a while."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, ScheduleWakeupInput):
         return None
@@ -348,7 +343,7 @@ def describe_wakeup(case: Case) -> ToolView | None:
 
 
 def describe_enter(case: Case) -> ToolView | None:
-    """A worktree that is entered."""
+    """Describe entering a worktree."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, EnterWorktreeInput):
         return None
@@ -361,7 +356,7 @@ def describe_enter(case: Case) -> ToolView | None:
 
 
 def describe_exit(case: Case) -> ToolView | None:
-    """A worktree that is left."""
+    """Describe leaving a worktree."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, ExitWorktreeInput):
         return None

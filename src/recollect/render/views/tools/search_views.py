@@ -1,7 +1,4 @@
-"""Tools that look for files, for text in files and for symbols: what they found, one a line.
-
-Searches of the web and pages fetched from it, by the client or on the API's side.
-"""
+"""Tools that search for files, text, symbols and web pages: what they found, one per line."""
 
 import re
 from collections.abc import Iterator
@@ -45,7 +42,7 @@ _FOUND = re.compile(r"Found \d")
 
 
 def describe_glob(case: Case) -> ToolView | None:
-    """Files by name."""
+    """Describe a search for files by name."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, GlobInput) or not wanted.pattern:
         return None
@@ -65,7 +62,7 @@ def describe_glob(case: Case) -> ToolView | None:
 
 
 def _read_names(text: str) -> tuple[str, ...]:
-    """The lines of an answer in words, without those that only count."""
+    """Return the lines of a text result, without those that only count."""
     if text.startswith(_FOUND_NOTHING):
         return ()
     return tuple(line for line in text.split("\n") if line.strip() and not _FOUND.match(line))
@@ -76,7 +73,7 @@ def _list_files(names: tuple[str, ...], omitted: int) -> tuple[Part, ...]:
 
 
 def describe_grep(case: Case) -> ToolView | None:
-    """Text in files."""
+    """Describe a search for text in files."""
     wanted = case.input
     if not isinstance(wanted, GrepInput) or not wanted.pattern:
         return None
@@ -97,7 +94,7 @@ def describe_grep(case: Case) -> ToolView | None:
 
 
 def _read_answer(wanted: GrepInput, text: str) -> GrepResult:
-    """The result that an answer in words stands for."""
+    """Parse a text result."""
     mode = wanted.output_mode or "files_with_matches"
     names = _read_names(text)
     if mode == "files_with_matches":
@@ -119,7 +116,7 @@ def _show_matches(wanted: GrepInput, result: GrepResult) -> tuple[str, tuple[Par
 
 
 def _read_lines(lines: list[str], path: str | None) -> Iterator[Entry]:
-    """Lines of ripgrep: `path:12:text`, `path-12-text` around it, `12:text` in a single file."""
+    """Parse ripgrep's `path:12:text`, `path-12-text` for context, `12:text` for a single file."""
     last = None
     for line in lines:
         if found := _MATCH.match(line):
@@ -135,7 +132,7 @@ def _read_lines(lines: list[str], path: str | None) -> Iterator[Entry]:
 
 
 def describe_ls(case: Case) -> ToolView | None:
-    """A directory."""
+    """Describe the listing of a directory."""
     wanted = case.input
     if not isinstance(wanted, LsInput) or not wanted.path:
         return None
@@ -149,7 +146,7 @@ def describe_ls(case: Case) -> ToolView | None:
 
 
 def describe_lsp(case: Case) -> ToolView | None:
-    """A question to a language server."""
+    """Describe a query to a language server."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, LspInput) or not wanted.operation:
         return None
@@ -167,14 +164,14 @@ def describe_lsp(case: Case) -> ToolView | None:
 
 
 class _Query(Struct, frozen=True):
-    """The input of a tool that runs on the API's side."""
+    """The input of a server-side tool."""
 
     query: str = ""
     url: str = ""
 
 
 class _Hit(Struct, frozen=True):
-    """A page that a search on the API's side found."""
+    """A page found by a server-side search."""
 
     title: str | None = None
     url: str | None = None
@@ -182,7 +179,7 @@ class _Hit(Struct, frozen=True):
 
 
 def describe_search(case: Case) -> ToolView | None:
-    """A query and the pages that were found."""
+    """Describe a query and the pages found."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, WebSearchInput) or not wanted.query:
         return None
@@ -208,7 +205,7 @@ def _show_hit(hit: WebHit) -> Entry:
 
 
 def describe_fetch(case: Case) -> ToolView | None:
-    """A page and the answer that was found in it."""
+    """Describe a page and what was found in it."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, WebFetchInput) or not wanted.url:
         return None
@@ -226,7 +223,7 @@ def describe_fetch(case: Case) -> ToolView | None:
 
 
 def describe_server_search(case: Case) -> ToolView | None:
-    """A search on the API's side."""
+    """Describe a server-side search."""
     query, hits = _read_query(case), _read_hits(case)
     if not query.query or hits is None:
         return None
@@ -240,7 +237,7 @@ def describe_server_search(case: Case) -> ToolView | None:
 
 
 def describe_server_fetch(case: Case) -> ToolView | None:
-    """A page that the API fetched."""
+    """Describe a page fetched by the API."""
     query, block = _read_query(case), case.call.block
     if not query.url:
         return None
@@ -252,7 +249,7 @@ def describe_server_fetch(case: Case) -> ToolView | None:
 def _read_query(case: Case) -> _Query:
     raw: Raw | bytes = case.call.raw_input
     if bytes(raw).startswith(b'"'):
-        # Clients up to 2.0.77 keep the input of a tool on the API's side as JSON within a string.
+        # Clients up to 2.0.77 keep the input of a server-side tool as JSON within a string.
         raw = (decode_value(raw, str) or "").encode(errors="replace")
     return decode_value(raw, _Query) or _Query()
 

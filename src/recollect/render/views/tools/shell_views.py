@@ -1,4 +1,4 @@
-"""Commands, and the background tasks that they become."""
+"""Shell commands, and the background tasks that they become."""
 
 import re
 
@@ -35,7 +35,7 @@ _IMAGE_URL = re.compile(r"data:([\w.+/-]{1,80});base64,")
 
 
 def describe_command(case: Case) -> ToolView | None:
-    """A command and its output."""
+    """Describe a command and its output."""
     wanted = case.input
     if not isinstance(wanted, ShellInput) or not wanted.command:
         return None
@@ -124,13 +124,13 @@ def _show_output(result: ShellResult) -> tuple[Part, ...]:
 
 
 def show_streams(stdout: str, stderr: str) -> tuple[Part, ...]:
-    """What a program printed, without what is empty."""
+    """Return the output of a program, without empty streams."""
     outputs = (Output(stdout), Output(stderr, is_error=True))
     return tuple(output for output in outputs if output.text.strip())
 
 
 def describe_task_output(case: Case) -> ToolView | None:
-    """A look at a task in the background."""
+    """Describe a look at a background task."""
     wanted, result = case.input, case.result
     if isinstance(wanted, BashOutputInput):
         title = join_facts(wanted.bash_id, wanted.filter)
@@ -163,7 +163,7 @@ def _show_task(task: BackgroundTask) -> tuple[Part, ...]:
 
 
 def describe_task_stop(case: Case) -> ToolView | None:
-    """The end of a task in the background."""
+    """Describe the end of a background task."""
     wanted, result = case.input, case.result
     if isinstance(wanted, KillShellInput):
         title = wanted.shell_id
@@ -182,7 +182,7 @@ def describe_task_stop(case: Case) -> ToolView | None:
 
 
 def describe_monitor(case: Case) -> ToolView | None:
-    """A command whose output wakes the model up."""
+    """Describe a command whose output wakes the model."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, MonitorInput):
         return None
@@ -197,6 +197,6 @@ def describe_monitor(case: Case) -> ToolView | None:
 
 
 def read_exit_code(case: Case) -> int | None:
-    """The code that a failed command ended with."""
+    """Return the exit code of a failed command."""
     result = case.result if isinstance(case.result, TextResult) else TextResult(text=case.text)
     return result.exit_code

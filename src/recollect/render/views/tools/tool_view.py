@@ -1,9 +1,7 @@
-"""What a tool's view is made of, and what it is made from.
+"""What the view of a tool consists of, and the default view of any tool.
 
-A view answers None for a call whose input is not what its tool expects: the default view then
-shows all of it, instead of an empty form.
-
-Any call of any tool: its input as it is, and what the model saw of the answer.
+A view returns None for a call whose input is not what its tool expects: the default view then shows
+all of it instead of an empty form.
 """
 
 from collections.abc import Callable
@@ -28,7 +26,7 @@ class Case(Struct, frozen=True):
 
 
 class ToolView(Struct, frozen=True, kw_only=True):
-    """A call to show: one line about its input, one about its answer, and what is behind each."""
+    """A call to show: one line for its input, one for its result, and the details of each."""
 
     title: str = ""
     summary: str = ""
@@ -37,11 +35,11 @@ class ToolView(Struct, frozen=True, kw_only=True):
 
 
 Describe = Callable[[Case], ToolView | None]
-"""How the calls of one tool are described; the answer of a call that failed is not its concern."""
+"""Describes the calls of one tool; results of failed calls are handled elsewhere."""
 
 
 def describe_any(case: Case) -> ToolView:
-    """A call of a tool that nothing is known about."""
+    """Describe a call of an unknown tool."""
     return ToolView(
         title=find_title(case.call.raw_input),
         summary=take_line(case.text),
@@ -51,7 +49,7 @@ def describe_any(case: Case) -> ToolView:
 
 
 def find_title(raw: Raw) -> str:
-    """The first text in an input: tools tend to name the most telling thing first."""
+    """Return the first string in an input: tools tend to have the most important field first."""
     values = decode_value(raw, dict[str, Raw]) or {}
     strings = (value for value in values.values() if bytes(value).lstrip().startswith(b'"'))
     texts = (decode_value(value, str) for value in strings)
@@ -59,7 +57,7 @@ def find_title(raw: Raw) -> str:
 
 
 def find_media(call: ToolCall) -> tuple[Part, ...]:
-    """The pictures and documents that the model saw in the answer."""
+    """Return the images and documents that the model saw in the result."""
     content = call.block.content if isinstance(call.block, ToolResult) else None
     if not isinstance(content, tuple):
         return ()
@@ -67,7 +65,7 @@ def find_media(call: ToolCall) -> tuple[Part, ...]:
 
 
 def show_answer(case: Case) -> tuple[Part, ...]:
-    """What the model saw; where that is nothing, what the client kept."""
+    """Return what the model saw; if that is empty, what the client kept."""
     block = case.call.block
     match block:
         case ToolResult(content=str(text)) if text.strip():

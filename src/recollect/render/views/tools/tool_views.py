@@ -89,7 +89,7 @@ _REFUSALS = {
 
 
 def describe_call(call: ToolCall) -> ToolView:
-    """The view of `call`; never raises, whatever stands in its input and result."""
+    """Return the view of `call`; never raises, whatever its input and result contain."""
     case = Case(call, call.input, call.result, _clean(call.text))
     view = _find_view(call)(case) or describe_any(case)
     if call.status is not ToolStatus.SUCCESS:
@@ -124,14 +124,14 @@ def _describe_end(case: Case) -> str:
 
 
 def _find_reason(case: Case) -> str:
-    """Why a call was refused; of a person only their own words, for the rest is always the same."""
+    """Return why a call was rejected; for a user their own text, as the rest never changes."""
     if case.call.rejected_by is RejectedBy.PERSON:
         return take_line(case.text.partition(_PERSON_SAID)[2])
     return take_line(case.text)
 
 
 def _error_text(case: Case) -> str:
-    """The words of an error without the line that only names an exit code."""
+    """Return the text of an error without the line that only has an exit code."""
     first, _, rest = case.text.partition("\n")
     return rest if first.startswith(_EXIT_CODE) else case.text
 
@@ -151,7 +151,7 @@ def _show_end(case: Case, view: ToolView) -> tuple[Part, ...]:
 
 
 def _add_words(view: ToolView, case: Case) -> ToolView:
-    """Show what the model saw, where the view of a call that was answered shows nothing of it."""
+    """Add what the model saw, if the view of a completed call shows none of it."""
     is_done = case.call.status in (ToolStatus.SUCCESS, ToolStatus.INTERRUPTED)
     if view.output or not is_done or not case.text.strip():
         return view
@@ -159,7 +159,7 @@ def _add_words(view: ToolView, case: Case) -> ToolView:
 
 
 def _add_pictures(view: ToolView, case: Case) -> ToolView:
-    """Show pictures and documents of the answer that the view does not show by itself."""
+    """Add images and documents of the result that the view does not show."""
     media = find_media(case.call)
     if not media:
         return view
@@ -169,12 +169,12 @@ def _add_pictures(view: ToolView, case: Case) -> ToolView:
 
 
 def _identify(part: Part) -> object:
-    """What two parts have in common if they show the same: for pictures, their bytes."""
+    """Return a key that is equal for parts that show the same: for pictures, their bytes."""
     return (part.data if isinstance(part, Picture) else None) or part
 
 
 def _name_spilled(view: ToolView, call: ToolCall) -> ToolView:
-    """Say where the whole output lies, when the transcript holds only its beginning."""
+    """Say where the whole output is, if the transcript has only its start."""
     spilled = call.spilled
     if spilled is None:
         return view

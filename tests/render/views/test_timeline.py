@@ -40,16 +40,14 @@ def test_line_written_again_does_not_move_damage() -> None:
             again,
         ]
     )
-    kinds = [
-        [type(item.what).__name__ for item in row] for row in build_timeline(session).happenings
-    ]
+    kinds = [[type(item.what).__name__ for item in row] for row in build_timeline(session).entries]
     assert kinds == [["User", "Damaged"], ["User"]]
 
 
 def test_lines_without_a_uuid_keep_their_order() -> None:
     """Files without links are shown in the order of their lines."""
     nameless = [replace(record, uuid=None) for record in (user("a", "one"), reply("b", "two"))]
-    rows = build_timeline(Session(nameless)).happenings
+    rows = build_timeline(Session(nameless)).entries
     assert [[item.what for item in row] for row in rows] == [nameless]
 
 
@@ -60,5 +58,5 @@ def test_reports_without_a_uuid_are_placed_by_time() -> None:
     notice = replace(
         system("n", "informational", content="x", timestamp="2026-01-01T12:30:00Z"), uuid=None
     )
-    rows = build_timeline(Session([first, notice, second])).happenings
+    rows = build_timeline(Session([first, notice, second])).entries
     assert [len(row) for row in rows] == [2, 1]
