@@ -11,7 +11,12 @@ from operator import itemgetter
 from msgspec import Struct
 
 from recollect.cli.tables import INDENT, Row, iter_table, wrap
-from recollect.documents.health_report import HealthReport, IndexReport, RootReport
+from recollect.documents.health_report import (
+    ArchiveReport,
+    HealthReport,
+    IndexReport,
+    RootReport,
+)
 from recollect.health.retention import SETTING, SOON
 from recollect.quantities import format_bytes, format_count
 from recollect.store.versions import MIN_SQLITE_VERSION, is_sqlite_safe
@@ -116,6 +121,24 @@ def iter_index(index: IndexReport, sqlite: str, columns: int) -> Iterator[str]:
     yield from iter_table(rows if index.byte_count else [rows[0], rows[1], rows[-1]], "<<", columns)
 
 
+def iter_archive(archive: ArchiveReport | None, columns: int) -> Iterator[str]:
+    """Yield whether deleted sessions are kept."""
+    if archive is None:
+        return
+    if not archive.is_enabled:
+        yield from wrap("Not enabled. To keep sessions: recollect archive enable", columns)
+        return
+    gone = f", {archive.sessions_gone:,} of them deleted by Claude Code"
+    behind = f"{format_count(archive.files_behind, 'file')} to copy: recollect archive sync"
+    rows = [
+        ("Path", archive.path),
+        ("State", behind if archive.files_behind else "up to date"),
+        ("Holds", format_count(archive.sessions, "session") + gone * bool(archive.sessions_gone)),
+        ("Last sync", archive.last_sync or "never"),
+    ]
+    yield from iter_table(rows, "<<", columns)
+
+
 def _describe_state(index: IndexReport) -> str:
     if not index.byte_count:
         return "not created yet; the first command that needs it creates it"
@@ -179,6 +202,7 @@ def _describe_machine(report: HealthReport, columns: int) -> dict[str, Iterator[
         "Retention": iter_retention(report.roots, columns),
         "Leftovers": iter_orphans(report.roots, columns),
         "Index": iter_index(report.index, report.sqlite or "", columns),
+        "Archive": iter_archive(report.archive, columns),
     }
 
 

@@ -86,6 +86,17 @@ class IndexReport(Struct, frozen=True, kw_only=True):
     problems: int
 
 
+class ArchiveReport(Struct, frozen=True, kw_only=True):
+    """The archive in short."""
+
+    path: str
+    is_enabled: bool
+    sessions: int = 0
+    sessions_gone: int = 0
+    files_behind: int = 0
+    last_sync: str | None = None
+
+
 class HealthReport(Struct, frozen=True, kw_only=True):
     """The combined report of all surveyed files."""
 
@@ -114,6 +125,7 @@ class HealthReport(Struct, frozen=True, kw_only=True):
     roots: tuple[RootReport, ...] = ()
     index: IndexReport | None = None
     sqlite: str | None = None
+    archive: ArchiveReport | None = None
 
     @property
     def damaged_count(self) -> int:

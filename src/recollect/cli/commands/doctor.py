@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
+from recollect.archive.archive_directory import find_archive_directory, has_archive
 from recollect.cli.archive_access import use_archive
 from recollect.cli.clock import read_clock
 from recollect.cli.doctor_text import iter_report
@@ -17,7 +18,7 @@ from recollect.cli.program import is_given
 from recollect.cli.progress import show_progress
 from recollect.cli.tables import count_columns
 from recollect.demo import CLAUDE_DIRECTORY
-from recollect.documents.health_report import HealthReport
+from recollect.documents.health_report import ArchiveReport, HealthReport
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.health.root_checks import examine_index, examine_roots
 from recollect.health.survey import display_path, survey, take_inventory
@@ -86,6 +87,7 @@ def _survey(sources: Sequence[Path]) -> HealthReport:
 def _add_local_checks(report: HealthReport, roots: Sequence[Path]) -> HealthReport:
     """Add the checks of the Claude directories and the index of this machine."""
     examined = examine_roots(roots, read_clock())
+    archive = _examine_archive(roots)
     # The index knows archived sessions too; the checks above are about what is on disk.
     use_archive(roots)
     return replace(
@@ -93,4 +95,25 @@ def _add_local_checks(report: HealthReport, roots: Sequence[Path]) -> HealthRepo
         roots=examined,
         index=examine_index(find_data_directory(), find_transcripts(roots), find_prices()),
         sqlite=SQLITE_VERSION,
+        archive=archive,
+    )
+
+
+def _examine_archive(roots: Sequence[Path]) -> ArchiveReport:
+    """Return the state of the archive in short."""
+    directory = find_archive_directory()
+    path = display_path(directory)
+    if not has_archive(directory):
+        return ArchiveReport(path=path, is_enabled=False)
+    from recollect.archive.archive import Archive
+    from recollect.archive.archive_tasks import describe_status
+
+    status = describe_status(Archive(directory), roots)
+    return ArchiveReport(
+        path=path,
+        is_enabled=status.is_enabled,
+        sessions=status.sessions,
+        sessions_gone=status.sessions_gone,
+        files_behind=status.files_behind,
+        last_sync=status.last_sync,
     )
