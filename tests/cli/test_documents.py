@@ -46,6 +46,7 @@ PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
         ("usage", "explain", "2026-11-09"),
     ),
     "recollect.doctor/2": (("doctor",), ("doctor", "--demo")),
+    "recollect.secrets-scan/1": (("secrets", "scan", SESSION),),
     "recollect.index/2": (("index",), ("index", "--status")),
     "recollect.archive-status/1": (("archive", "status"), ("archive", "enable", "--yes")),
     "recollect.archive-sync/1": (("archive", "sync"),),

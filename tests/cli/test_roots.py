@@ -15,6 +15,7 @@ COMMANDS = [
     ("search", "pond"),
     ("tools",),
     ("files", "--project", "pond"),
+    ("secrets", "scan", "--all"),
     ("resume", "latest"),
     ("open", "-1"),
 ]

@@ -28,6 +28,7 @@ DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.usage/1": "recollect.documents.usage_report:UsageDocument",
     "recollect.usage-explain/1": "recollect.documents.usage_report:ExplainDocument",
     "recollect.doctor/2": "recollect.documents.health_report:HealthReport",
+    "recollect.secrets-scan/1": "recollect.documents.secret_report:SecretsDocument",
     "recollect.index/2": "recollect.documents.index_report:IndexDocument",
     "recollect.archive-status/1": "recollect.documents.archive_reports:ArchiveStatus",
     "recollect.archive-sync/1": "recollect.documents.archive_reports:ArchiveSync",

@@ -90,10 +90,13 @@ def session_argument(*, required: bool = True) -> Callable[[F], F]:
 
 
 def escape_negative_refs(command: click.Command | None, arguments: Sequence[str]) -> list[str]:
-    """Escape `-1`, `-2` … in `arguments` if `command` takes a SESSION.
+    """Escape `-1`, `-2` … in `arguments` if `command`, or its subcommand, takes a SESSION.
 
     click itself accepts them as values of options and after `--`.
     """
+    if isinstance(command, click.Group) and arguments and arguments[0] in command.commands:
+        subcommand = command.commands[arguments[0]]
+        return [arguments[0], *escape_negative_refs(subcommand, arguments[1:])]
     kinds = command.params if command else ()
     if not any(isinstance(each, click.Argument) and _is_session(each) for each in kinds):
         return list(arguments)

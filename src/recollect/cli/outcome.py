@@ -6,7 +6,7 @@
 | 1 | failure: the output could not be written, or a bug in Recollect |
 | 2 | usage error |
 | 3 | nothing found |
-| 4 | damaged or unreadable input; everything else was processed |
+| 4 | damaged or unreadable input, or secrets found; everything else was processed |
 | 5 | the index cannot be used |
 | 6 | the archive cannot be used or written |
 | 130 | interrupted by the user |

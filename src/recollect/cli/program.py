@@ -65,6 +65,7 @@ COMMANDS = {
     "archive": "Keep sessions that Claude Code would delete.",
     "bundle": "Pack sessions into one file for another machine or person.",
     "import": "Unpack the sessions of a bundle.",
+    "secrets": "Find API keys, passwords and other secrets in your sessions.",
     "doctor": "Check transcripts for damage, unknown data and pending deletion.",
     "index": "Update the index, or show its status.",
     "statusline": "Print one line for Claude Code's status line.",

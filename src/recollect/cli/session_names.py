@@ -9,7 +9,8 @@ from recollect.errors import NothingFound
 from recollect.locations import Transcript
 from recollect.locations.references import locate_file, looks_like_file
 from recollect.store.data_directory import find_data_directory
-from recollect.sync.session_lists import locate_indexed
+from recollect.sync.freshness import find_transcripts
+from recollect.sync.session_lists import Conditions, list_current, locate_indexed, select
 
 if TYPE_CHECKING:
     from recollect.session.session import Session
@@ -29,6 +30,22 @@ def find_named(ref: str, claude_dirs: Sequence[Path] = ()) -> Transcript:
         # If there are no sessions at all, say that instead.
         require_transcripts(roots)
         raise
+
+
+def find_in_project(project: str, claude_dirs: Sequence[Path] = ()) -> list[Transcript]:
+    """Return the sessions of all projects whose path contains `project`, oldest first.
+
+    Raise NothingFound if there are none.
+    """
+    roots = find_roots(claude_dirs)
+    found = find_transcripts(roots, include_subagents=False)
+    listings = list_current(find_data_directory(), found)
+    wanted = select(listings, Conditions(project=project))
+    by_path = {each.file: each for each in found}
+    if not wanted:
+        require_transcripts(roots)
+        raise NothingFound(f"No project path contains {project!r}.")
+    return [by_path[listing.path] for listing in reversed(wanted)]
 
 
 def open_named(ref: str, claude_dirs: Sequence[Path] = ()) -> "Session":

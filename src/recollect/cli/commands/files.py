@@ -19,14 +19,12 @@ from recollect.documents.file_changes import FileChange
 from recollect.documents.kinds import FileAction
 from recollect.documents.turns import Diff
 from recollect.errors import NothingFound, UnreadableInput, UsageError
-from recollect.locations import Transcript
 from recollect.quantities import format_count, format_time
 from recollect.render.terminal import measure, safe_text, shorten
 from recollect.render.terminal.canvas import Canvas, RenderOptions
 from recollect.render.terminal.source_code import draw_diff, show_change
 from recollect.render.terminal.terminal_parts import draw_part
 from recollect.session.times import parse_time
-from recollect.store.data_directory import find_data_directory
 
 if TYPE_CHECKING:
     from recollect.session.session import Session
@@ -176,34 +174,18 @@ def _iter_sessions(
     session: str | None, options: _Options, failures: list[str]
 ) -> Iterator[Session]:
     """Yield the selected sessions; append the reason to `failures` if one cannot be read."""
-    from recollect.cli.session_names import open_named  # opens the index
+    from recollect.cli.session_names import find_in_project, open_named  # opens the index
     from recollect.library.opening import open_transcript
 
     if session is not None:
         yield open_named(session, options["claude_dirs"])
         return
-    for transcript in show_progress(_find_transcripts(options), "sessions"):
+    transcripts = find_in_project(options["project"] or "", options["claude_dirs"])
+    for transcript in show_progress(transcripts, "sessions"):
         try:
             yield open_transcript(transcript)
         except UnreadableInput as error:
             failures.append(str(error))
-
-
-def _find_transcripts(options: _Options) -> list[Transcript]:
-    """Return the transcripts of the project, oldest first."""
-    from recollect.cli.session_labels import find_roots, require_transcripts  # the index
-    from recollect.sync.freshness import find_transcripts
-    from recollect.sync.session_lists import Conditions, list_current, select
-
-    roots = find_roots(options["claude_dirs"])
-    found = find_transcripts(roots, include_subagents=False)
-    listings = list_current(find_data_directory(), found)
-    wanted = select(listings, Conditions(project=options["project"]))
-    by_path = {each.file: each for each in found}
-    if not wanted:
-        require_transcripts(roots)
-        raise NothingFound(f"No project path contains {options['project']!r}.")
-    return [by_path[listing.path] for listing in reversed(wanted)]
 
 
 def _print(changes: Sequence[FileChange], options: _Options) -> None:

@@ -1,0 +1,152 @@
+"""`recollect secrets`: where API keys, passwords and other secrets are in your sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from recollect.cli.json_output import format_document
+from recollect.cli.options import claude_dir_option, json_option, session_argument
+from recollect.cli.paging import pager_option, show_text
+from recollect.cli.progress import progress_line
+from recollect.cli.session_labels import find_roots, label_id, require_transcripts
+from recollect.cli.session_names import find_in_project, find_named
+from recollect.cli.tables import count_columns, faint, iter_table, strong, wrap
+from recollect.documents.secret_report import SecretFinding, SecretsDocument
+from recollect.errors import UnreadableInput, UsageError
+from recollect.quantities import format_count, format_time
+from recollect.render.terminal import safe_text
+from recollect.session.times import parse_time
+
+if TYPE_CHECKING:
+    from recollect.locations import Transcript
+
+FOUND = UnreadableInput.exit_code
+"""For scripts: a session with a secret is not fit to be shared as it is."""
+_HEADINGS = ("COUNT", "CONFIDENCE", "SESSION", "TURN", "WHEN", "KIND")
+_ADVICE = "Values are never printed. A key that others may have seen should be revoked or rotated."
+
+
+@click.group("secrets")
+def command() -> int:
+    """Find API keys, passwords and other secrets in your sessions.
+
+    \b
+      recollect secrets scan latest
+      recollect secrets scan --all
+    """
+    return 0
+
+
+@command.command("scan")
+@session_argument(required=False)
+@click.option("--project", metavar="TEXT", help="Scan projects whose path contains TEXT.")
+@click.option("--all", "all_sessions", is_flag=True, help="Scan all sessions.")
+@pager_option
+@claude_dir_option
+@json_option
+def scan(
+    session: str | None,
+    *,
+    project: str | None,
+    all_sessions: bool,
+    paged: bool,
+    claude_dirs: tuple[Path, ...],
+    as_json: bool,
+) -> int:
+    """Find secrets in a session, a project or all sessions.
+
+    Prints the kind of each secret, the session and turn that hold it, when it was written and how
+    often; never the secret itself. Subagents and output in files beside a session are included.
+    SESSION is given as for `recollect show`. Best effort: a secret that looks like a word is not
+    found.
+
+    \b
+      recollect secrets scan latest
+      recollect secrets scan --project tidepool
+      recollect secrets scan --all --json | jq '.findings[] | select(.confidence == "definite")'
+
+    Exits with 4 if a secret was found or a transcript could not be read.
+    """
+    from recollect.health.secret_scan import scan_transcripts  # the rules and the reader
+
+    transcripts, session_id = _find(session, project, claude_dirs, all_sessions=all_sessions)
+    with progress_line("files") as line:
+        report = scan_transcripts(transcripts, line.show)
+    for path in report.unread:
+        click.echo(f"recollect: Could not read {safe_text(path)}", err=True)
+    document = SecretsDocument(
+        session_id=session_id,
+        project=project,
+        files=report.files,
+        findings=report.findings,
+        total=sum(finding.count for finding in report.findings),
+        unread=report.unread,
+    )
+    if as_json:
+        click.echo(format_document(document))
+    else:
+        show_text("\n".join(iter_text(document, count_columns())), is_paged=paged)
+    return FOUND if document.findings or document.unread else 0
+
+
+def _find(
+    session: str | None,
+    project: str | None,
+    claude_dirs: tuple[Path, ...],
+    *,
+    all_sessions: bool,
+) -> tuple[list[Transcript], str | None]:
+    """Return the transcripts to scan, and the id of the session if one was named."""
+    from recollect.health.secret_scan import add_subagents
+    from recollect.locations.transcript_files import name_of
+
+    if [session is not None, project is not None, all_sessions].count(True) != 1:
+        raise UsageError("Specify one of SESSION, --project and --all.")
+    if session is not None:
+        found = find_named(session, claude_dirs)
+        return add_subagents([found]), name_of(found)
+    if project is not None:
+        return add_subagents(find_in_project(project, claude_dirs)), None
+    found_all = require_transcripts(find_roots(claude_dirs))
+    return sorted(found_all, key=lambda each: (each.mtime_ns, each.file)), None
+
+
+def iter_text(document: SecretsDocument, columns: int, zone: tzinfo | None = None) -> Iterator[str]:
+    """Yield the lines, none longer than `columns`."""
+    files = format_count(document.files, "transcript")
+    if not document.findings:
+        yield f"No secrets found in {files}."
+        return
+    heading, *lines = iter_table(
+        [_HEADINGS, *(_make_row(finding, zone) for finding in document.findings)],
+        "><<><<",
+        columns,
+        "",
+    )
+    yield faint(heading)
+    yield from lines
+    yield ""
+    yield strong(f"{_describe_total(document.findings)}, {files} scanned")
+    yield from wrap(_ADVICE, columns, "")
+
+
+def _make_row(finding: SecretFinding, zone: tzinfo | None) -> tuple[str, ...]:
+    return (
+        f"{finding.count:,}",
+        finding.confidence,
+        label_id(finding.session),
+        "" if finding.turn is None else str(finding.turn),
+        format_time(parse_time(finding.timestamp), zone),
+        finding.kind,
+    )
+
+
+def _describe_total(findings: Sequence[SecretFinding]) -> str:
+    total = sum(finding.count for finding in findings)
+    sessions = len({finding.session for finding in findings})
+    return f"{format_count(total, 'secret')} in {format_count(sessions, 'session')}"

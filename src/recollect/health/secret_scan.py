@@ -1,0 +1,188 @@
+"""Where the secrets in transcripts are: kind, session and turn, never the value.
+
+Reads every line as plain JSON, so that unknown and damaged records are scanned too. The model of a
+session is built only for transcripts in which something was found, to number the turns. Output that
+was too large for a transcript is in a file beside it and is scanned as well.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from recollect.documents.secret_report import SecretFinding
+from recollect.errors import UnreadableInput
+from recollect.library.opening import find_subagent_files, open_transcript
+from recollect.library.processes import read_head
+from recollect.locations import SidecarKind, Transcript, TranscriptKind, list_session_sidecars
+from recollect.locations.transcript_files import name_of
+from recollect.reader import MAX_LINE
+from recollect.reader.line_blocks import BlockSplitter, LineBlock, TooLong, iter_pieces
+from recollect.redact import Confidence, find_secrets
+from recollect.sources.safe_files import open_file
+
+_MAX_KEYED: Final = 400
+"""Longer strings are texts; what they are called does not make them secret."""
+
+
+class ScanReport(NamedTuple):
+    """What was found, and what could not be read."""
+
+    files: int
+    findings: tuple[SecretFinding, ...]
+    unread: tuple[str, ...]
+
+
+class _Seen(NamedTuple):
+    """A secret in a record. `value` tells it apart from others and goes nowhere."""
+
+    kind: str
+    confidence: Confidence
+    value: str
+    uuid: str | None
+    timestamp: str | None
+    record: int
+
+
+def scan_transcripts(
+    transcripts: Sequence[Transcript], watch: Callable[[int, int], None]
+) -> ScanReport:
+    """Scan transcripts and the output beside them; `watch` is told how many are done."""
+    findings: list[SecretFinding] = []
+    unread: list[str] = []
+    for number, transcript in enumerate(transcripts):
+        watch(number, len(transcripts))
+        try:
+            findings += _scan_transcript(transcript)
+        except UnreadableInput:
+            unread.append(transcript.file)
+    return ScanReport(len(transcripts), tuple(findings), tuple(unread))
+
+
+def add_subagents(sessions: Iterable[Transcript]) -> list[Transcript]:
+    """Return sessions, each followed by its subagents."""
+    return [
+        transcript
+        for session in sessions
+        for transcript in (session, *_find_subagents(session))
+        if transcript.size
+    ]
+
+
+def _find_subagents(session: Transcript) -> tuple[Transcript, ...]:
+    if session.kind is not TranscriptKind.SESSION:
+        return ()
+    return find_subagent_files(session.project_dir, name_of(session))
+
+
+def _scan_transcript(transcript: Transcript) -> list[SecretFinding]:
+    session = name_of(transcript)
+    seen = [
+        found
+        for number, line in enumerate(_iter_lines(transcript))
+        for found in _scan_line(line, number)
+    ]
+    findings = _count(seen, session, _number_turns(transcript)) if seen else []
+    beside = [
+        found
+        for number, text in enumerate(_iter_outputs(transcript))
+        for found in _iter_seen(text, None, None, number)
+    ]
+    return [*findings, *_count(beside, session, {})]
+
+
+def _iter_lines(transcript: Transcript) -> Iterator[bytes]:
+    """Yield the lines of a file; one that is too long to keep is left out."""
+    splitter = BlockSplitter()
+    with open_file(transcript.file) as file:
+        for chunk in iter_pieces(file):
+            for block in splitter.feed(chunk):
+                yield from _split(block)
+    last = splitter.finish()
+    if last is not None:
+        yield from _split(last)
+
+
+def _split(block: LineBlock | TooLong) -> Iterator[bytes]:
+    if isinstance(block, LineBlock):
+        yield from (line for line in block.data.split(b"\n") if line)
+
+
+def _iter_outputs(transcript: Transcript) -> Iterator[str]:
+    if transcript.kind is not TranscriptKind.SESSION:
+        return
+    for sidecar in list_session_sidecars(transcript).found:
+        if sidecar.kind is SidecarKind.TOOL_RESULT:
+            data = read_head(sidecar.path, MAX_LINE)
+            if data:
+                yield data.decode("utf-8", "replace")
+
+
+def _scan_line(line: bytes, number: int) -> Iterator[_Seen]:
+    try:
+        record = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _iter_seen(line.decode("utf-8", "replace"), None, None, number)
+    uuid = record.get("uuid") if isinstance(record, dict) else None
+    timestamp = record.get("timestamp") if isinstance(record, dict) else None
+    return _iter_seen(
+        "\n".join(_iter_texts(record)),
+        uuid if isinstance(uuid, str) else None,
+        timestamp if isinstance(timestamp, str) else None,
+        number,
+    )
+
+
+def _iter_seen(text: str, uuid: str | None, timestamp: str | None, number: int) -> Iterator[_Seen]:
+    for found in find_secrets(text):
+        value = text[found.start : found.end]
+        yield _Seen(found.kind, found.confidence, value, uuid, timestamp, number)
+
+
+def _iter_texts(value: object, key: str = "") -> Iterator[str]:
+    """Yield all strings, short ones with the name of their field: it may say `password`."""
+    if isinstance(value, str):
+        yield f"{key}: '{value}'" if key and len(value) <= _MAX_KEYED else value
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield from _iter_texts(each, name)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _iter_texts(each)
+
+
+def _number_turns(transcript: Transcript) -> dict[str, int]:
+    """Return the turn of each record that is part of one."""
+    return {
+        uuid: turn.number
+        for turn in open_transcript(transcript).turns
+        for message in turn.messages
+        for uuid in message.uuids
+    }
+
+
+def _count(seen: Sequence[_Seen], session: str, turns: dict[str, int]) -> list[SecretFinding]:
+    """Return one finding for each kind in each turn, in the order of the file.
+
+    A record that is part of no turn, such as a hook's, counts to the turn before it.
+    """
+    groups: dict[tuple[str, int | None], list[_Seen]] = {}
+    turn: int | None = None
+    for each in seen:
+        turn = turns.get(each.uuid or "", turn)
+        groups.setdefault((each.kind, turn), []).append(each)
+    return [
+        SecretFinding(
+            kind=kind,
+            confidence="definite" if any(map(_is_definite, group)) else "likely",
+            session=session,
+            turn=turn,
+            timestamp=next((each.timestamp for each in group if each.timestamp), None),
+            count=len({(each.record, each.value) for each in group}),
+        )
+        for (kind, turn), group in groups.items()
+    ]
+
+
+def _is_definite(seen: _Seen) -> bool:
+    return seen.confidence is Confidence.DEFINITE
