@@ -1,10 +1,10 @@
-"""Open sessions: whole, their beginning only, or incrementally while their files grow.
+"""Open sessions: completely, only their start, or incrementally while their files grow.
 
-Puts together what makes up a session: its records, those of its subagents of all eras, and what the
-files beside it say. Which file is meant is for `locations.references` to find out, what ties a
-subagent to the call that started it for `recollect.session`. A subagent is opened without the
-session that it worked for, which can be far larger. The price of a message is that of its day;
-copies of it in other sessions are not looked for, which the ledger does.
+Combines what makes up a session: its records, those of its subagents in all layouts, and its
+sidecar files. `locations.references` finds the file, and `recollect.session` joins a subagent to
+the call that started it. A subagent is opened without its parent session, which can be far larger.
+The price of a message is that of its day; copies of it in other sessions are not looked for, the
+ledger does that.
 """
 
 from __future__ import annotations
@@ -58,24 +58,24 @@ if TYPE_CHECKING:
 
 
 FIRST_BYTES: Final = 3 * 512 * 1024
-"""Room for some fifteen turns of usual size: more than a screen, and read in a moment."""
+"""About fifteen turns of usual size: more than a screen, and quick to read."""
 
 
 class FirstPart(Struct, frozen=True):
-    """A session made from the beginning of its transcript."""
+    """A session made from the start of its transcript."""
 
     session: Session
     is_whole: bool
 
     @property
     def turn_count(self) -> int:
-        """The turns that can be shown: the last one of a part goes on behind it."""
+        """The number of complete turns: the last one may continue after this part."""
         count = len(self.session.turns)
         return count if self.is_whole else max(count - 1, min(count, 1))
 
 
 def read_first_part(transcript: Transcript, most: int = FIRST_BYTES) -> FirstPart:
-    """The session in the first `most` bytes of a transcript; raises UnreadableInput."""
+    """Return the session in the first `most` bytes of a transcript; raises UnreadableInput."""
     decoder = TranscriptDecoder(transcript.file)
     with open_file(transcript.file) as file:
         data = file.read(most)
@@ -88,12 +88,12 @@ def read_first_part(transcript: Transcript, most: int = FIRST_BYTES) -> FirstPar
 
 
 def price_turn(turn: Turn, prices: Prices) -> int | None:
-    """Millionths of a dollar; None when the price of a message is not known."""
+    """Return micro-dollars; None if the price of a message is not known."""
     return price_messages(turn.messages, prices)
 
 
 def price_messages(messages: Iterable[Message], prices: Prices) -> int | None:
-    """Millionths of a dollar for all of them; None when the price of one is not known."""
+    """Return micro-dollars for all messages; None if the price of one is not known."""
     total = 0
     for message in messages:
         if message.usage is None or message.is_synthetic:
@@ -106,24 +106,24 @@ def price_messages(messages: Iterable[Message], prices: Prices) -> int | None:
 
 
 def price_at_list(messages: Iterable[Message]) -> int | None:
-    """The same by the bundled price list, which is loaded when it is first needed."""
+    """Price messages with the bundled price list, which is loaded on first use."""
     return price_messages(messages, _load_list())
 
 
 def price_noted(messages: Sequence[Message]) -> int | None:
-    """The same only if an old client noted a cost to compare with: the list takes time to load."""
+    """Price messages only if an old client recorded a cost: loading the price list is slow."""
     return price_at_list(messages) if any(map(find_noted_cost, messages)) else None
 
 
 @cache
 def _load_list() -> Prices:
-    from recollect.pricing.prices import Prices  # only for those who ask for money
+    from recollect.pricing.prices import Prices  # only to compute prices
 
     return Prices.load()
 
 
 def find_subagent_files(project_dir: Path, session_id: str) -> tuple[Transcript, ...]:
-    """The transcripts of the subagents that worked for a session."""
+    """Return the transcripts of a session's subagents."""
     name = decode_id(session_id)
     if not is_plain_name(name):
         return ()
@@ -143,12 +143,12 @@ def load_children(
     surroundings: SessionContext,
     prices: PriceList | None = None,
 ) -> list[Child]:
-    """The subagents in these files; one whose file cannot be read is there, but says nothing."""
+    """Load the subagents in these files; one whose file is unreadable is included, but empty."""
     return [make_child(each, _load_session(each, surroundings, prices)) for each in transcripts]
 
 
 def make_child(transcript: Transcript, session: Session) -> Child:
-    """A subagent with what its sidecar says, if there is a readable one."""
+    """Return a subagent with the content of its sidecar, if there is a readable one."""
     path = find_subagent_meta(transcript)
     data = read_small(path) if path else None
     return Child(
@@ -179,14 +179,14 @@ class IncrementalSession:
 
     @property
     def bytes(self) -> int:
-        """The size of what has been read."""
+        """The number of bytes that have been read."""
         return self._main.position + sum(each.position for each in self._others.values())
 
     def catch_up(self, transcript: Transcript, relatives: Sequence[Transcript]) -> Session:
-        """The session in `transcript`, with what its files hold now.
+        """Return the session in `transcript` with what its files contain now.
 
-        `relatives` are the transcripts of its subagents; for a subagent, of all others of its
-        session. Raises UnreadableInput when the transcript itself cannot be read.
+        `relatives` are the transcripts of its subagents; for a subagent, all others of its session.
+        Raises UnreadableInput if the transcript itself cannot be read.
         """
         is_new = self._main.catch_up(transcript)
         if self._catch_up_others(relatives) or is_new:
@@ -201,7 +201,7 @@ class IncrementalSession:
             try:
                 is_new |= reading.catch_up(each)
             except UnreadableInput:
-                # A subagent whose file cannot be read is there, but says nothing.
+                # A subagent whose file is unreadable is included, but empty.
                 is_new |= reading.position > 0
                 reading = _Reading()
             self._others[each.file] = reading
@@ -213,7 +213,7 @@ class IncrementalSession:
         if transcript.kind is TranscriptKind.SESSION:
             attach_subagents(session, children)
             return
-        # Subagents lie beside each other: those that this one did not start go to a stand-in.
+        # All subagents are in one directory: those that this one did not start go to a placeholder.
         stand_in = Session((), Provenance(id=transcript.session_id or ""))
         attach_subagents(stand_in, [make_child(transcript, session), *children])
 
@@ -244,7 +244,7 @@ class _Reading:
         return self.position > start or not continues
 
     def _can_continue(self, file: SourceFile, seen: FileState) -> bool:
-        """Whether the file still begins with what was read of it, which ended with a line."""
+        """Return whether the file still starts with what was read, which ended with a line."""
         if not self._state.position:
             return False
         if find_growth(file, self._state, seen) in (Growth.UNCHANGED, Growth.APPENDED):
@@ -268,7 +268,7 @@ class _Reading:
 
 
 def _describe(transcript: Transcript) -> Provenance:
-    """The file alone: titles in other files are what a list has looked up already."""
+    """Describe only the file: titles in other files are looked up by lists."""
     return Provenance(
         id=name_of(transcript),
         project=transcript.project,
@@ -280,12 +280,12 @@ def _describe(transcript: Transcript) -> Provenance:
 
 
 def open_session(ref: str | Path, *, root: Root = None) -> Session:
-    """The session that `ref` names, with its subagents.
+    """Open the session `ref`, with its subagents.
 
-    `ref` is the path of a `.jsonl` file, a session's id or a unique beginning of one (four
-    characters at least), an agent's id, a title or a unique part of one, `latest`, or `-1`, `-2` …
-    for the newest, the one before it and so on. Raises NothingFound when there is no such session,
-    AmbiguousSession when there are several, and UnreadableInput for a file that is no transcript.
+    `ref` is the path of a `.jsonl` file, a session id or a unique prefix of one (at least four
+    characters), an agent id, a title or a unique part of one, `latest`, or `-1`, `-2` … for the
+    newest, the one before it and so on. Raises NothingFound if there is no such session,
+    AmbiguousSession if there are several, and UnreadableInput for a file that is not a transcript.
     """
     if isinstance(ref, Path) or looks_like_file(ref):
         return open_transcript(locate_file(Path(ref)), price_at_list)
@@ -293,7 +293,7 @@ def open_session(ref: str | Path, *, root: Root = None) -> Session:
 
 
 def open_transcript(transcript: Transcript, prices: PriceList | None = None) -> Session:
-    """The session that a transcript holds, with its subagents.
+    """Open the session in a transcript, with its subagents.
 
     Without `prices` its metrics have no list price, and the price list is not loaded.
     """
@@ -314,7 +314,7 @@ def _attach_nested(
     surroundings: SessionContext,
     prices: PriceList | None,
 ) -> None:
-    """Give a subagent those of its siblings that it started; the others go to a stand-in."""
+    """Attach those siblings to a subagent that it started; the others go to a placeholder."""
     parent_id = transcript.session_id or encode_id(find_session_id(transcript.path) or "")
     siblings = [
         found
@@ -337,7 +337,7 @@ def _read_records(transcript: Transcript) -> list[Record]:
 
 
 def _is_record(record: Record) -> bool:
-    """Whether a line was written by a client, maybe by one that is newer than this program."""
+    """Return whether a line was written by a client, possibly one newer than this program."""
     if isinstance(record, Unknown):
         return record.record_type is not None
     return not isinstance(record, Damaged | Torn | Oversized | Blank)

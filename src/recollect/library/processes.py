@@ -1,13 +1,10 @@
-"""Reading files that are small when nobody plays tricks: sidecars, process files, plans.
+"""Running clients, from the files that they keep, and reading of small sidecar files.
 
-Knows a limit of size; refuses to raise, because what lies beside a session may vanish, be
-forbidden or be something else entirely, and the session is worth showing all the same.
-
-Which sessions a client has open right now, by the files that running clients keep.
-
-Knows `sessions/<pid>.json` and whether that process is alive; never opens the secrets beside it.
-A number alone is not believed: after a crash the file stays and the number is given to others, so
-where the system tells when a process started, that has to be what the file says.
+Knows `sessions/<pid>.json` and whether that process is alive; never opens the secrets beside it. A
+process id alone is not trusted: after a crash the file stays and the id is reused, so if the system
+knows when a process started, the file must have the same time. Small files are read up to a limit,
+and reading never raises: what is beside a session may vanish, be forbidden or be something else
+entirely, and the session is shown all the same.
 """
 
 import os
@@ -26,17 +23,17 @@ from recollect.locations.project_names import encode_id
 from recollect.sources.safe_files import open_file
 
 SMALL: Final = 1024 * 1024
-"""Largest sidecar, in bytes, that is believed to be one."""
+"""Maximum size of a sidecar in bytes."""
 
 
 def read_small(path: Path | str, limit: int = SMALL) -> bytes | None:
-    """The content of the file at `path`; None if it cannot be read or is larger than `limit`."""
+    """Return the content of the file at `path`; None if it is unreadable or larger than `limit`."""
     head = read_head(path, limit + 1)
     return head if head is not None and len(head) <= limit else None
 
 
 def read_head(path: Path | str, length: int) -> bytes | None:
-    """The first `length` bytes of the file at `path`; None if it cannot be read."""
+    """Return the first `length` bytes of the file at `path`; None if it cannot be read."""
     try:
         with open_file(str(path)) as file:
             return file.read(length)
@@ -45,14 +42,14 @@ def read_head(path: Path | str, length: int) -> bytes | None:
 
 
 _START_FIELD: Final = 19
-"""Place of the start time in `/proc/<pid>/stat`, counted behind the name in parentheses."""
+"""Position of the start time in `/proc/<pid>/stat`, after the name in parentheses."""
 
 _SYNCHRONIZE: Final = 0x00100000
 _WAIT_TIMEOUT: Final = 0x00000102
 
 
 class ProcessFile(Struct, frozen=True, rename="camel"):
-    """What a client says of itself; it may have ended since."""
+    """What a client says about itself; it may have exited since."""
 
     pid: int | None = None
     session_id: str | None = None
@@ -65,7 +62,7 @@ class ProcessFile(Struct, frozen=True, rename="camel"):
 
 
 def find_live_processes(root: Path) -> dict[str, LiveProcess]:
-    """The running clients of a root by the session that they have open."""
+    """Return the running clients of a root by the session that they have open."""
     found: dict[str, LiveProcess] = {}
     for _, stated in iter_process_files(root):
         if stated and stated.pid and stated.session_id and is_running(stated):
@@ -74,7 +71,7 @@ def find_live_processes(root: Path) -> dict[str, LiveProcess]:
 
 
 def iter_process_files(root: Path) -> Iterator[tuple[Path, ProcessFile | None]]:
-    """The files of clients and what they say; None of one that cannot be read, or not yet."""
+    """Yield the files of clients and their content; None if one cannot be read, or not yet."""
     for sidecar in list_root_sidecars(root).found:
         if sidecar.kind is SidecarKind.PROCESS:
             data = read_small(sidecar.path)
@@ -85,7 +82,7 @@ def _decode(data: bytes) -> ProcessFile | None:
     try:
         return msgspec.json.decode(data, type=ProcessFile)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # A newer client may write a field in another way; this costs the time to load all records.
+        # A newer client may write a field differently; this loads all record types.
         from recollect.records.decoding import decode_value
 
         return decode_value(data, ProcessFile)
@@ -103,7 +100,7 @@ def _make_process(pid: int, stated: ProcessFile) -> LiveProcess:
 
 
 def is_running(stated: ProcessFile) -> bool:
-    """Whether the client that wrote the file still runs."""
+    """Return whether the client that wrote the file is still running."""
     pid = stated.pid or 0
     if pid <= 0 or not is_alive(pid):
         return False
@@ -114,7 +111,7 @@ def is_running(stated: ProcessFile) -> bool:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is a process with this number, whoever it belongs to."""
+    """Return whether there is a process with this id, whoever owns it."""
     if sys.platform == "win32":
         return _is_alive_on_windows(pid)
     try:
@@ -127,8 +124,8 @@ def is_alive(pid: int) -> bool:
 
 
 def _is_alive_on_windows(pid: int) -> bool:
-    # `os.kill(pid, 0)` would press Ctrl+C there.
-    import ctypes  # costs start-up time where it is not needed
+    # `os.kill(pid, 0)` would send Ctrl+C on Windows.
+    import ctypes  # slow to import
 
     kernel = getattr(ctypes, "windll").kernel32  # noqa: B009 - exists on Windows only
     handle = kernel.OpenProcess(_SYNCHRONIZE, False, pid)
@@ -140,7 +137,7 @@ def _is_alive_on_windows(pid: int) -> bool:
 
 
 def _find_start(pid: int) -> str | None:
-    """When the process started, as Linux counts it; None where the system does not tell."""
+    """Return when the process started, in Linux's units; None if the system does not say."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:

@@ -1,7 +1,7 @@
-"""What lies beside a session: plan, tasks, to-do lists, workflows, typed prompts, large outputs.
+"""The files beside a session: plan, tasks, todo lists, workflows, typed prompts, large outputs.
 
-Knows how to read what `recollect.locations` finds, each file up to a limit. What is missing,
-damaged or too large is left out: a session is complete without any of it.
+Reads what `recollect.locations` finds, each file up to a limit. What is missing, damaged or too
+large is left out: a session is complete without it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ from recollect.session.tool_calls import ToolCall
 from recollect.sources.safe_files import open_file
 
 MAX_OUTPUT: Final = 64 * 1024 * 1024
-"""Bytes of a large output that are read unless the caller wants more."""
+"""Maximum bytes of a large output, unless the caller wants more."""
 
 _MAX_SIDECAR: Final = 16 * 1024 * 1024
 _CHUNK: Final = 256 * 1024
@@ -41,32 +41,32 @@ T = TypeVar("T")
 
 
 class TodoFile(Struct, frozen=True):
-    """The last to-do list of the session, or of one of its agents."""
+    """The last todo list of the session, or of one of its agents."""
 
     agent_id: str
     todos: tuple[Todo, ...]
 
 
 class WorkflowFile(Struct, frozen=True):
-    """The state of a workflow run, as the client wrote it."""
+    """The state of a workflow run, as written by the client."""
 
     run_id: str
     snapshot: Raw
 
 
 class TypedPrompt(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A line of the prompt history: what a person typed, before anything was put beside it."""
+    """A line of the prompt history: what the user typed, without contexts."""
 
     display: str = ""
     timestamp: float | None = None
-    """Milliseconds since 1970, unlike the times in transcripts."""
+    """In milliseconds since 1970, unlike the times in transcripts."""
     project: str | None = None
     session_id: str | None = None
     pasted_contents: Raw = Raw()
 
 
 class SessionSidecars(Struct, frozen=True, kw_only=True):
-    """What other files say about a session."""
+    """The content of the files beside a session."""
 
     plan: str | None = None
     tasks: tuple[Task, ...] = ()
@@ -76,7 +76,7 @@ class SessionSidecars(Struct, frozen=True, kw_only=True):
 
 
 def load_sidecars(session: Session) -> SessionSidecars:
-    """What lies beside an opened session; empty for one that comes from no file."""
+    """Load the files beside an open session; empty if it does not come from a file."""
     transcript = _locate(session)
     if transcript is None:
         return SessionSidecars()
@@ -112,9 +112,10 @@ def load_session_lists(session: Session) -> SessionSidecars:
 
 
 def read_spilled_output(session: Session, call: ToolCall, *, limit: int = MAX_OUTPUT) -> str | None:
-    """The whole output of a call that was too large for the transcript, up to `limit` bytes.
+    """Return the whole output of a call that was too large for the transcript, up to `limit` bytes.
 
-    None when nothing was spilled or the file is gone; `call.spilled.preview` is left then.
+    None if it was not too large or the file was deleted; then there is still
+    `call.spilled.preview`.
     """
     spilled, transcript = call.spilled, _locate(session)
     if spilled is None or transcript is None:
@@ -129,7 +130,7 @@ def _locate(session: Session) -> Transcript | None:
     try:
         return discover(Path(path)).transcripts[0] if path else None
     except (NothingFound, UnreadableInput):
-        # Cleaned up since it was opened.
+        # Deleted since it was opened.
         return None
 
 
@@ -167,7 +168,7 @@ def _iter_prompts(transcript: Transcript) -> Iterator[TypedPrompt]:
     for sidecar in list_root_sidecars(root).found:
         if sidecar.kind is SidecarKind.HISTORY:
             for line in _iter_lines(sidecar.path):
-                # One line in thousands is this session's, and decoding costs more than looking.
+                # One line in thousands is this session's, and decoding is slower than searching.
                 typed = decode_value(line, TypedPrompt) if wanted in line else None
                 if typed is not None and typed.session_id == session_id:
                     yield typed

@@ -1,8 +1,8 @@
-"""Where Claude Code keeps things, and how to get at them safely.
+"""Where Claude Code keeps its files, and how to access them safely.
 
-Knows paths, names and the state of files; refuses to know what a record is, which the layers above
-do. Nothing here writes, and nothing found on disk or in a record is trusted to be what it says.
-What only some answers need is loaded when it is first used: every command begins with this package.
+Knows paths, names and the state of files, but not records, which is up to the layers above. Nothing
+here writes, and nothing found on disk or in a record is trusted. What only some callers need is
+loaded on first use: every command starts with this package.
 """
 
 from importlib import import_module
@@ -57,7 +57,7 @@ _MODULES = {
     "find_project_directories": "references",
     "select_transcripts": "references",
 }
-"""Where the names are that are not loaded at once; those of no other module are sidecars."""
+"""Modules of the names that are loaded on first use; all others are in `sidecars`."""
 
 
 def __getattr__(name: str) -> object:

@@ -1,8 +1,8 @@
-"""Finding every transcript of a root, of any other directory, or of one file, without opening any.
+"""Find every transcript of a root, of any other directory, or of one file, without opening any.
 
-Knows the layout of all versions and what to do about links; refuses to know content. A link is
-followed only to a place inside the directory being read, and what is reached twice is reported
-once, under its real place: people link a moved project's directory to the one it came from.
+Knows the layout of all versions and how to handle links, but not the content. A link is followed
+only inside the directory being read, and what is reached twice is reported once, under its real
+path: people link a moved project's directory to the old one.
 """
 
 import os
@@ -46,7 +46,7 @@ from recollect.sources.source import Entry, is_key_name, is_link
 
 
 class Discovery(NamedTuple):
-    """What was found, each list in the order of its paths."""
+    """What was found, each list sorted by path."""
 
     transcripts: tuple[Transcript, ...]
     refused: tuple[Refused, ...]
@@ -97,7 +97,7 @@ class _Directory(NamedTuple):
     level: _Level
 
     def child_level(self, name: str) -> _Level | None:
-        """Return what a directory of that name would be here, None if it is of no interest."""
+        """Return what a directory of that name would be here; None if it is not of interest."""
         named, level = _NAMED_CHILD.get(self.level, ("", None))
         return level if name == named else _ANY_CHILD.get(self.level)
 
@@ -117,9 +117,9 @@ class _LinkedFile(NamedTuple):
 
 
 def discover(path: Path) -> Discovery:
-    """Find the transcripts of whatever the user points at: a root, another directory, or a file.
+    """Find the transcripts in whatever the user specifies: a root, another directory, or a file.
 
-    Raises NothingFound if nothing is there and UnreadableInput if it can hold no transcript.
+    Raises NothingFound if nothing is there and UnreadableInput if it cannot contain a transcript.
     """
     real, status = _resolve(path)
     if stat.S_ISDIR(status.st_mode):
@@ -133,7 +133,7 @@ def discover(path: Path) -> Discovery:
 def discover_root(root: Path, *, include_nested: bool = True) -> Discovery:
     """Find the transcripts below `projects/` of a root, which may have none yet.
 
-    Those in the sessions' own directories may be left out: that saves a look into each of them.
+    Those in the sessions' own directories may be left out, which saves reading each of them.
     """
     real, _ = _resolve(root)
     return _Walk(root, real, include_nested=include_nested).run(_Level.ROOT)
@@ -152,7 +152,7 @@ def _resolve(path: Path) -> tuple[Path, os.stat_result]:
 
 
 class _Walk:
-    """One walk. Real directories come before linked ones, so that a real place always wins."""
+    """One walk. Real directories come before linked ones, so that a real path always wins."""
 
     def __init__(self, path: Path, real: Path, *, include_nested: bool = True) -> None:
         self._skipped = None if include_nested else _Level.SESSION
@@ -184,7 +184,7 @@ class _Walk:
         if place:
             self._searched.add(directory.real)
         elif directory.level in _NAMED_CHILD:
-            # One question about one name: listing each of thousands of directories costs more.
+            # A single lookup: listing each of thousands of directories is slower.
             self._read_named_child(directory, *_NAMED_CHILD[directory.level])
             return
         try:
@@ -207,7 +207,7 @@ class _Walk:
     def _take(self, directory: _Directory, place: TranscriptLocation | None, entry: Entry) -> None:
         name = entry.name
         try:
-            # First what nearly every entry is; this is no link, and needs no question to the disk.
+            # The most common case first: it is not a link, and needs no system call.
             if place and entry.is_file(follow_symlinks=False):
                 if is_transcript_name(name):
                     status = entry.stat(follow_symlinks=False)
@@ -248,7 +248,7 @@ class _Walk:
             self._follow_file(path, _LinkedFile(place, name, real, status))
 
     def _follow_file(self, path: Path, linked: _LinkedFile) -> None:
-        # Inside a root lie credentials too: what a link is called must not make them transcripts.
+        # A root contains credentials, too: the name of a link must not turn them into transcripts.
         if stat.S_ISREG(linked.status.st_mode) and is_transcript_name(linked.real.name):
             self._linked_files.append(linked)
         else:
@@ -268,12 +268,12 @@ class _Walk:
 
 
 def list_project(project_dir: Path) -> tuple[Transcript, ...]:
-    """Return the transcripts directly in a project's directory, by name."""
+    """Return the transcripts directly in a project's directory, sorted by name."""
     return _list_location(project_dir, project_place(project_dir))
 
 
 def list_shared_subagents(project_dir: Path) -> tuple[Transcript, ...]:
-    """Return the subagents in the directory that all sessions of a project share, by name."""
+    """Return the subagents in the directory that a project's sessions share, sorted by name."""
     directory = find_directory(project_dir, SUBAGENTS_DIRECTORY)
     if not isinstance(directory, Path):
         return ()

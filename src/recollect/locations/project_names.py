@@ -1,7 +1,6 @@
-"""Names: how Claude Code names a project directory, which strings may stand as one file name, and
-which ids file names stand for.
+"""Names: encoded project directories, safe file names, and the ids that file names stand for.
 
-Refuses to know the file system: everything here is a function of strings. There is no decoder on
+Does not touch the file system: everything here is a function of strings. There is no decoder on
 purpose, because every separator, dot, space and non-ASCII character becomes the same dash and long
 names are hashed; the work directory is read from the records instead.
 """
@@ -15,17 +14,17 @@ TRANSCRIPT_SUFFIX: Final = ".jsonl"
 PROJECTS_DIRECTORY: Final = "projects"
 SUBAGENTS_DIRECTORY: Final = "subagents"
 PROJECT_NAME_LIMIT: Final = 200
-# The longest stem that a file of a 255-byte file system can have beside its `.jsonl`.
+# Maximum length of a file name without `.jsonl` on a file system with 255-byte names.
 PLAIN_NAME_LIMIT: Final = 255 - len(TRANSCRIPT_SUFFIX)
 
-# Ids are of this form. The names of devices that are, have four signs at most.
+# Ids have this form. Device names that match have four characters at most.
 _ID: Final = re.compile("[0-9A-Za-z_-]{5,200}")
 _PLAIN_ID: Final = re.compile("[0-9A-Za-z_][0-9A-Za-z_.-]*")
 _BASE_36: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _KEPT_UNITS: Final = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
-# Separators of either system, drives and alternate streams, and control characters.
+# Separators of all systems, drives and alternate streams, and control characters.
 _FORBIDDEN: Final = frozenset("/\\:\x7f") | frozenset(map(chr, range(32)))
-# Windows opens these as devices whatever the directory and the extension.
+# Windows opens these as devices in any directory and with any extension.
 _DEVICES: Final = frozenset(
     ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"]
     + [f"{port}{digit}" for port in ("COM", "LPT") for digit in "0123456789¹²³"]
@@ -36,7 +35,7 @@ _NOT_TRANSCRIPTS: Final = frozenset({"history.jsonl", "journal.jsonl"})
 def encode_project_path(cwd: str) -> str:
     """Return the name below `projects/` that current versions give to a work directory.
 
-    The path is taken as it is; a symbolic link has to be resolved first, as Claude Code does.
+    The path is used as it is; symbolic links have to be resolved first, as Claude Code does.
     """
     name = encode_without_limit(cwd)
     if len(name) <= PROJECT_NAME_LIMIT:
@@ -45,16 +44,16 @@ def encode_project_path(cwd: str) -> str:
 
 
 def encode_without_limit(cwd: str) -> str:
-    """Return the name that versions up to 2.1.5 used, which knew no limit of length."""
+    """Return the name that versions up to 2.1.5 used, which had no length limit."""
     return "".join(chr(unit) if unit in _KEPT_UNITS else "-" for unit in _utf16_units(cwd))
 
 
 def is_plain_name(name: str) -> bool:
-    """Tell whether a string that came from outside may be joined to a directory as one component.
+    """Return whether an untrusted string may be joined to a directory as one component.
 
-    The answer is the same on every system, so that a name refused on Windows is refused everywhere.
+    The same on every system: a name rejected on Windows is rejected everywhere.
     """
-    # Nearly every name asked about is an id, and a list asks about thousands.
+    # Nearly every name is an id, and a list checks thousands.
     return _ID.fullmatch(name) is not None or (
         bool(name)
         and _FORBIDDEN.isdisjoint(name)
@@ -65,11 +64,11 @@ def is_plain_name(name: str) -> bool:
 
 
 def encode_id(name: str) -> str:
-    """Return the id that a file or directory name stands for: nearly always the name itself.
+    """Return the id for a file or directory name: nearly always the name itself.
 
-    An id is text that can be typed, printed and put into an address. What is not (bytes that are no
-    UTF-8, control and bidi characters) is percent-encoded, and so are `%` and a `-` or `.` at the
-    beginning, which a command line or a browser would take for something else.
+    An id can be typed, printed and put into a URL. What cannot (bytes that are not UTF-8, control
+    and bidi characters) is percent-encoded, and so are `%` and a leading `-` or `.`, which a
+    command line or a browser would misinterpret.
     """
     if _PLAIN_ID.fullmatch(name) is not None:
         return name
@@ -85,20 +84,20 @@ def encode_name(name: str) -> str:
 
 
 def decode_id(session_id: str) -> str:
-    """Return the file name that an id stands for; it may be no plain name."""
+    """Return the file name of an id; it may not be a plain name."""
     if "%" not in session_id:
         return session_id
-    from urllib.parse import unquote  # hardly ever
+    from urllib.parse import unquote  # rarely needed
 
     return unquote(session_id, errors="surrogateescape")
 
 
 def is_transcript_name(name: str) -> bool:
-    """Tell whether a file found on disk may be a transcript, going by its name alone."""
+    """Return whether a file may be a transcript, by its name alone."""
     return (
         name.endswith(TRANSCRIPT_SUFFIX)
         and name not in _NOT_TRANSCRIPTS
-        # macOS leaves such companions of every file on foreign volumes; they hold no text.
+        # macOS creates such companions of every file on foreign volumes; they contain no text.
         and not name.startswith("._")
     )
 
@@ -108,7 +107,7 @@ def _is_kept(character: str) -> bool:
 
 
 def _escape(character: str) -> str:
-    # A byte that is no UTF-8 is read as one of these; other lone surrogates exist on Windows.
+    # A byte that is not UTF-8 is read as one of these; other lone surrogates exist on Windows.
     is_byte = "\udc80" <= character <= "\udcff"
     data = character.encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
     return "".join(f"%{byte:02X}" for byte in data)
@@ -138,5 +137,5 @@ def _fits_file_system(name: str) -> bool:
     try:
         return len(os.fsencode(name)) <= PLAIN_NAME_LIMIT
     except UnicodeEncodeError:
-        # A lone surrogate out of a record: no file can have that name, and asking would raise.
+        # A lone surrogate from a record: no file can have that name, and checking would raise.
         return False

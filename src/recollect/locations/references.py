@@ -1,16 +1,14 @@
-"""Which transcripts belong to a work directory.
+"""Find transcripts by work directory, and the one transcript that a session reference means.
 
-Knows the names that a path may have below `projects/`, and that several paths share one name;
-refuses to read records: the caller's `cwd_of` tells the work directory that a transcript records.
-Names alone decide too little (collisions, hashes that differ between builds, directories renamed
-by the user), and so do records (some transcripts have no work directory in them).
+A path may have several names below `projects/`, and several paths share one name. Names alone are
+not enough (collisions, hashes that differ between builds, renamed directories), and neither are
+records (some transcripts have no work directory in them), so the caller's `cwd_of` supplies the
+work directory that a transcript records.
 
-What people call a session → the one transcript that they mean.
-
-Knows ids, beginnings of ids, titles and counting back from the newest, over transcripts that were
-found; who tells what they hold, the files or the index, is the caller's choice. A name is compared
-and never becomes part of a path, so one like `../x` finds nothing; only `locate_file` takes paths,
-and a server must not hand it what a browser sent.
+References are ids, prefixes of ids, titles and counting back from the newest, over transcripts that
+were found; whether facts come from the files or the index is the caller's choice. A name is
+compared and never becomes part of a path, so `../x` finds nothing; only `locate_file` takes paths,
+and a server must not pass it what a browser sent.
 """
 
 import os
@@ -38,19 +36,19 @@ CwdOf = Callable[[Path], str | None]
 
 
 class WorkDirectory(NamedTuple):
-    """A work directory under every spelling that Claude Code may have recorded."""
+    """A work directory in every spelling that Claude Code may have recorded."""
 
     spellings: tuple[str, ...]
 
     def is_named(self, directory_name: str) -> bool:
-        """Tell whether a project directory has a name that is certainly made from this path."""
+        """Return whether a project directory's name is certainly made from this path."""
         return any(
             directory_name in (encode_project_path(path), encode_without_limit(path))
             for path in self.spellings
         )
 
     def may_be_named(self, directory_name: str) -> bool:
-        """Tell whether the name fits but for its hash, which some builds computed otherwise."""
+        """Return whether the name matches except for its hash, which builds compute differently."""
         return any(
             len(name) > PROJECT_NAME_LIMIT
             and directory_name.startswith(f"{name[:PROJECT_NAME_LIMIT]}-")
@@ -58,20 +56,20 @@ class WorkDirectory(NamedTuple):
         )
 
     def is_at(self, recorded: str) -> bool:
-        """Tell whether a recorded path is this directory."""
+        """Return whether a recorded path is this directory."""
         return any(_is_same_path(path, recorded) for path in self.spellings)
 
     def collides_with(self, recorded: str) -> bool:
-        """Tell whether a recorded path is another directory that has to share this one's name."""
+        """Return whether a recorded path is another directory with the same encoded name."""
         return not self.is_at(recorded) and any(
             _short_name(path) == _short_name(recorded) for path in self.spellings
         )
 
 
 def work_directory(cwd: str) -> WorkDirectory:
-    """Return a work directory as given and, where this system can tell, without its links."""
+    """Return a work directory as given and, if this system can resolve it, without links."""
     trimmed = cwd.rstrip("/\\") or cwd
-    # A path of another system is relative to this one and must not be mixed with our own cwd.
+    # A path of another system is relative here and must not be joined to our own directory.
     real = os.path.realpath(trimmed) if Path(trimmed).is_absolute() else trimmed
     return WorkDirectory(tuple(dict.fromkeys((real, trimmed))))
 
@@ -79,11 +77,11 @@ def work_directory(cwd: str) -> WorkDirectory:
 def select_transcripts(
     transcripts: Iterable[Transcript], cwd: str, cwd_of: CwdOf
 ) -> tuple[Transcript, ...]:
-    """Return those transcripts that belong to a work directory, in their order by directory.
+    """Return the transcripts that belong to a work directory, ordered by directory.
 
-    In a directory of the right name a transcript is dropped only if it records a different path
-    that shares the name: one without a path, or from a subdirectory or a place since moved, stays.
-    In any other directory it has to record the very path.
+    In a directory of the right name, a transcript is dropped only if it records a different path
+    that shares the name: one without a path, or from a subdirectory or a moved directory, stays. In
+    any other directory it has to record exactly this path.
     """
     wanted = work_directory(cwd)
     by_directory = groupby(
@@ -97,7 +95,7 @@ def select_transcripts(
 
 
 def find_project_directories(root: Path, cwd: str, cwd_of: CwdOf) -> tuple[Path, ...]:
-    """Return the directories below `projects/` that hold transcripts of a work directory."""
+    """Return the directories below `projects/` with transcripts of a work directory."""
     selected = select_transcripts(discover_root(root).transcripts, cwd, cwd_of)
     return tuple(dict.fromkeys(transcript.project_dir for transcript in selected))
 
@@ -117,7 +115,7 @@ def _select_in(
 
 
 def _short_name(path: str) -> str:
-    # Without the hash: two long paths with one beginning may have met under one name as well.
+    # Without the hash: two long paths with the same start may share one name as well.
     return encode_without_limit(path)[:PROJECT_NAME_LIMIT]
 
 
@@ -125,12 +123,12 @@ def _is_same_path(one: str, other: str) -> bool:
     if one == other:
         return True
     windows = (PureWindowsPath(one), PureWindowsPath(other))
-    # Windows ignores case and takes either slash; editors hand over `c:` where a shell says `C:`.
+    # Windows ignores case and accepts either slash; editors pass `c:` where a shell has `C:`.
     return all(path.drive for path in windows) and windows[0] == windows[1]
 
 
 MIN_PREFIX_LENGTH: Final = 4
-"""Characters of an id that are enough to look for it."""
+"""Minimum length of an id prefix."""
 
 LATEST: Final = "latest"
 
@@ -138,53 +136,53 @@ _COUNT_BACK: Final = re.compile(r"-([1-9][0-9]{0,8})")
 
 
 class SessionFacts(NamedTuple):
-    """A transcript that holds a session, and what people know that session by."""
+    """A transcript with a session, and what the session is known by."""
 
     transcript: Transcript
     title: str | None
     project: str
     """Its work directory, or else the name of its directory below `projects`."""
     active: float
-    """When something last happened in it, in seconds since 1970."""
+    """When it was last active, as a Unix timestamp."""
 
 
 ReadFacts = Callable[[Sequence[Transcript]], Iterable[SessionFacts]]
-"""Those of the transcripts that hold a session, the most recently active first.
+"""Returns facts about transcripts with a session, most recently active first.
 
-It may be asked for a few of them only, and is not asked at all where an id is enough.
+May be called for only a few of them, and is not called if an id is enough.
 """
 
 
 def looks_like_file(ref: str) -> bool:
-    """Whether `ref` is the path of a transcript that exists, rather than a name of a session."""
+    """Return whether `ref` is the path of an existing transcript, not the name of a session."""
     if not ref.endswith(TRANSCRIPT_SUFFIX):
         return False
     try:
         resolve_links(Path(ref))
     except (OSError, ValueError):
-        # Not there, or nothing that a file system could hold.
+        # It does not exist, or cannot be a file name.
         return False
     return True
 
 
 def locate_file(path: Path) -> Transcript:
-    """The transcript at `path`; raises NothingFound or UnreadableInput when there is none."""
+    """Return the transcript at `path`; raises NothingFound or UnreadableInput if there is none."""
     if is_directory(path):
         raise UnreadableInput(f"{path} is a directory. Give one of the .jsonl files in it.")
     return discover(path).transcripts[0]
 
 
 def counts_back(ref: str) -> bool:
-    """Whether `ref` is `-1`, `-2` and so on, which a command line might take for an option."""
+    """Return whether `ref` is `-1`, `-2` and so on, which may look like an option."""
     return _COUNT_BACK.fullmatch(ref) is not None
 
 
 def match_session(
     ref: str, transcripts: Sequence[Transcript], places: Sequence[Path], tell: ReadFacts
 ) -> Transcript:
-    """The one of `transcripts`, found in `places`, that `ref` names; it is never taken for a path.
+    """Return the transcript that `ref` names; it is never used as a path.
 
-    Raises NothingFound when there is none and AmbiguousSession when there are several.
+    Raises NothingFound if there is none and AmbiguousSession if there are several.
     """
     back = 1 if ref == LATEST else _read_count(ref)
     if back is not None:
@@ -214,7 +212,7 @@ def _find_nth(
 
 
 def _match_id(ref: str, transcripts: Sequence[Transcript], _: ReadFacts) -> list[Transcript]:
-    # As it is listed, or as the file is called.
+    # As listed, or as the file is called.
     wanted = {ref, encode_id(ref)}
     return [each for each in _sessions(transcripts) if name_of(each) in wanted]
 
@@ -255,7 +253,7 @@ def _require_one(ref: str, found: Sequence[Transcript], tell: ReadFacts) -> Tran
         return found[0]
     told = {each.transcript.file: each for each in tell(found)}
     names = [name_of(each) for each in found]
-    # One id in two projects: there only the path tells them apart.
+    # One id in two projects: only the path distinguishes them.
     shown = names if len(set(names)) == len(names) else [each.file for each in found]
     raise AmbiguousSession(
         ref, [_describe(name, told.get(each.file)) for name, each in zip(shown, found, strict=True)]

@@ -1,8 +1,8 @@
-"""Which directories on this machine hold Claude Code's data, most explicit answer first.
+"""Find the directories with Claude Code's data: the flag, the environment, then the defaults.
 
-Knows the flag, the environment and the default places; refuses to know what lies inside a root.
-`CLAUDE_CONFIG_DIR` is one path to Claude Code but a comma-separated list to other tools, so the
-whole value counts as a path first: a directory with a comma in its name keeps working.
+Does not look inside a root. `CLAUDE_CONFIG_DIR` is one path to Claude Code but a comma-separated
+list to other tools, so the whole value is tried as a path first: a directory with a comma in its
+name keeps working.
 """
 
 import os
@@ -22,7 +22,7 @@ def resolve_roots(
 ) -> tuple[Path, ...]:
     """Return the roots to read, each real directory once, in order of precedence.
 
-    Raises NothingFound, with every place that was looked at, when there is none.
+    Raises NothingFound, with every directory that was tried, if there is none.
     """
     if given:
         return _require_all(given)
@@ -36,9 +36,9 @@ def resolve_roots(
 
 
 def find_home(environment: Mapping[str, str]) -> Path | None:
-    """Return the home directory that the environment names, or the system's own answer."""
-    # Claude Code asks Node for the home directory, and Node does not look at HOME on Windows,
-    # where a Unix-like shell may have set it to a path that Windows cannot open.
+    """Return the home directory from the environment, or else the system's."""
+    # Claude Code asks Node for the home directory, and Node ignores HOME on Windows, where a
+    # Unix-like shell may have set it to a path that Windows cannot open.
     names = ("USERPROFILE", "HOME") if os.name == "nt" else ("HOME", "USERPROFILE")
     for name in names:
         if value := environment.get(name):
@@ -58,7 +58,7 @@ def _configured_places(value: str) -> tuple[Path, ...]:
 def _default_places(environment: Mapping[str, str]) -> tuple[Path, ...]:
     places = []
     xdg = Path(environment.get("XDG_CONFIG_HOME", ""))
-    # The XDG specification says that a relative path here is invalid and to be ignored.
+    # By the XDG specification a relative path is invalid and ignored.
     if xdg.is_absolute():
         places.append(xdg / "claude")
     if home := find_home(environment):

@@ -1,9 +1,9 @@
-"""The files that belong to a session but are no transcripts, and those that belong to a root.
+"""Find the files that belong to a session but are not transcripts, and those that belong to a root.
 
-Knows where each kind lies; refuses to read any, to follow a link to one, and to name a `.key`
-file, which is the secret of a running process. An id or slug out of a record becomes part of a path
-only if it is a plain name. A file of no known kind in a session's directory is listed as `OTHER`,
-so that a copy of a session stays complete when Claude Code invents a new one.
+Knows where each kind is; never reads one, follows a link to one, or lists a `.key` file, which is
+the secret of a running process. An id or slug from a record becomes part of a path only if it is a
+plain name. An unknown file in a session's directory is listed as `OTHER`, so that a copy of a
+session stays complete when Claude Code adds a new kind.
 """
 
 import os
@@ -35,7 +35,7 @@ from recollect.sources.source import is_key_name
 
 
 class SidecarKind(StrEnum):
-    """What a sidecar holds."""
+    """Kinds of sidecars."""
 
     SUBAGENT_META = "subagent-meta"
     TOOL_RESULT = "tool-result"
@@ -65,7 +65,7 @@ class Sidecar(NamedTuple):
 
 
 class Sidecars(NamedTuple):
-    """What was found, each list in the order of its paths."""
+    """What was found, each list sorted by path."""
 
     found: tuple[Sidecar, ...]
     refused: tuple[Refused, ...]
@@ -84,13 +84,13 @@ _KIND_BY_DIRECTORY: Final[Mapping[str, SidecarKind]] = {
 def list_session_sidecars(transcript: Transcript, *, slug: str | None = None) -> Sidecars:
     """List the sidecars of a session; its `slug`, if known, names its plan.
 
-    For a subagent they are those of its parent session, once more.
+    For a subagent, those of its parent session.
     """
     return _sort_out(_iter_session_sidecars(transcript, slug))
 
 
 def list_root_sidecars(root: Path) -> Sidecars:
-    """List what a root holds for all its sessions together."""
+    """List the files that a root has for all of its sessions."""
     return _sort_out(
         chain(
             _collect_one(root, (), "history.jsonl", SidecarKind.HISTORY),
@@ -108,13 +108,13 @@ def find_subagent_meta(transcript: Transcript) -> Path | None:
 
 
 def find_root_of(transcript: Transcript) -> Path | None:
-    """Return the root that a transcript was found below, None if it lies elsewhere."""
+    """Return the root that a transcript was found below; None if it is elsewhere."""
     projects = transcript.project_dir.parent
     return projects.parent if projects.name == PROJECTS_DIRECTORY else None
 
 
 def resolve_tool_result(transcript: Transcript, recorded_path: str) -> Path | None:
-    """Return the file of an output that was too big for the transcript, None if there is none.
+    """Return the file of an output that was too large for the transcript; None if there is none.
 
     The recorded path is absolute and of the machine that wrote it, so only `tool-results/<name>`
     counts, below the session's own directory or, for a subagent, that of its parent session.
@@ -143,7 +143,7 @@ def _iter_session_sidecars(transcript: Transcript, slug: str | None) -> Iterator
 
 
 def _find_directory_name(transcript: Transcript) -> str | None:
-    """What the directories of a session are called; None if that cannot be part of a path."""
+    """Return the name of a session's directories; None if it cannot be part of a path."""
     name = None if transcript.session_id is None else decode_id(transcript.session_id)
     return name if name is not None and is_plain_name(name) else None
 
@@ -187,7 +187,7 @@ def _json_as(kind: SidecarKind) -> Classify:
 
 
 def _collect(base: Path, names: Parts, classify: Classify) -> Iterator[Sidecar | Refused]:
-    """Yield what `classify` wants of a tree; it gets each file's path relative to the tree."""
+    """Yield the files of a tree that `classify` accepts; it gets paths relative to the tree."""
     start = find_directory(base, *names)
     if isinstance(start, Refused):
         yield start

@@ -1,8 +1,8 @@
-"""What a transcript file is before anyone has read it: its place, its ids and its state on disk.
+"""A transcript file before it has been read: its location, its ids and its state on disk.
 
-Knows the four layouts of subagents; refuses to know the content. The session of a subagent that
-lies outside a session's directory is written inside the file only, so its `session_id` is None
-here, never a guess.
+Knows the four layouts of subagents, but not the content. The session of a subagent outside a
+session's directory is only recorded inside the file, so its `session_id` is None here, never a
+guess.
 """
 
 import os
@@ -20,11 +20,11 @@ from recollect.locations.project_names import (
 
 _AGENT_PREFIX: Final = "agent-"
 _NAMELESS: Final = "%00"
-"""Id of a session whose file is called `.jsonl`; no other name can hold this character."""
+"""Id of a session whose file is called `.jsonl`; no other name can contain this character."""
 
 
 class TranscriptKind(StrEnum):
-    """Whose conversation a transcript holds."""
+    """Kinds of transcripts."""
 
     SESSION = "session"
     SUBAGENT = "subagent"
@@ -34,13 +34,12 @@ class TranscriptKind(StrEnum):
 class Transcript(NamedTuple):
     """One transcript as it was found; size and times are those of that moment.
 
-    `file` is where the bytes are and is no link itself; `project_dir` is where it was found.
-    An id is None when the layout does not tell it.
-    `device` and `inode` are 0 where listing a directory does not tell them (Windows).
+    `file` is the real path; `project_dir` is where it was found. An id is None if the layout does
+    not have it. `device` and `inode` are 0 if listing a directory does not provide them (Windows).
     """
 
     file: str
-    """Its path as text: making a `Path` costs more than all else of finding a file."""
+    """Its path as a string: making a `Path` costs more than everything else in finding a file."""
     project_dir: Path
     kind: TranscriptKind
     session_id: str | None
@@ -53,27 +52,27 @@ class Transcript(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Where the bytes are."""
+        """The path of the file."""
         return Path(self.file)
 
     @property
     def project(self) -> str:
-        """The name of the project's directory as text."""
+        """The name of the project's directory."""
         return encode_name(self.project_dir.name)
 
     @property
     def stamp(self) -> tuple[int, int, int]:
-        """Inode, size and time of last modification, by which a change is noticed."""
+        """Inode, size and modification time, to detect changes."""
         return self.inode, self.size, self.mtime_ns
 
     @property
     def is_empty(self) -> bool:
-        """True for the file of 0 bytes that 2.0.x leaves behind at each resume."""
+        """Whether it is the empty file that 2.0.x leaves behind at each resume."""
         return self.size == 0
 
 
 def name_of(transcript: Transcript) -> str:
-    """The id of what a transcript holds: a session's own, or the name of a subagent's file."""
+    """Return the id of a transcript: the session's own, or the name of a subagent's file."""
     if transcript.kind is TranscriptKind.SESSION and transcript.session_id:
         return transcript.session_id
     name = os.path.basename(transcript.file)
@@ -81,17 +80,17 @@ def name_of(transcript: Transcript) -> str:
 
 
 class TranscriptLocation(NamedTuple):
-    """What a directory says about the transcripts that lie directly in it."""
+    """What a directory says about the transcripts directly in it."""
 
     prefix: str
-    """What their paths begin with: the directory and a separator."""
+    """The start of their paths: the directory and a separator."""
     project_dir: Path
     kind: TranscriptKind = TranscriptKind.SESSION
     session_id: str | None = None
     run_id: str | None = None
 
     def describe(self, name: str, status: os.stat_result) -> Transcript:
-        """Return the transcript called `name` in this place."""
+        """Return the transcript called `name` in this directory."""
         stem = name.removesuffix(TRANSCRIPT_SUFFIX)
         kind, session_id, agent_id = self.kind, self.session_id, None
         if kind is not TranscriptKind.SESSION:
@@ -115,12 +114,12 @@ class TranscriptLocation(NamedTuple):
 
 
 def project_place(directory: Path) -> TranscriptLocation:
-    """Return what `projects/<project>` says: sessions, and the flat subagents of 2.0.x."""
+    """Return the location `projects/<project>`: sessions, and the flat subagents of 2.0.x."""
     return TranscriptLocation(_prefix(directory), directory)
 
 
 def subagents_place(directory: Path) -> TranscriptLocation:
-    """Return what `<session>/subagents` says, flat at any depth of nesting."""
+    """Return the location `<session>/subagents`, flat at any depth of nesting."""
     session_dir = directory.parent
     session_id = encode_id(session_dir.name) or None
     return TranscriptLocation(
@@ -129,12 +128,12 @@ def subagents_place(directory: Path) -> TranscriptLocation:
 
 
 def shared_subagents_place(directory: Path) -> TranscriptLocation:
-    """Return what `projects/<project>/subagents` says: subagents of all sessions of a project."""
+    """Return the location `projects/<project>/subagents`: subagents of all of its sessions."""
     return TranscriptLocation(_prefix(directory), directory.parent, TranscriptKind.SUBAGENT)
 
 
 def run_place(directory: Path) -> TranscriptLocation:
-    """Return what `<session>/subagents/workflows/<run>` says."""
+    """Return the location `<session>/subagents/workflows/<run>`."""
     session_dir = directory.parent.parent.parent
     return TranscriptLocation(
         _prefix(directory),
@@ -146,7 +145,7 @@ def run_place(directory: Path) -> TranscriptLocation:
 
 
 def guess_place(directory: Path) -> TranscriptLocation:
-    """Return what a directory outside any root says, going by the names above it."""
+    """Guess the location of a directory outside any root from the names above it."""
     if directory.name == SUBAGENTS_DIRECTORY:
         is_shared = directory.parent.parent.name == PROJECTS_DIRECTORY
         return shared_subagents_place(directory) if is_shared else subagents_place(directory)

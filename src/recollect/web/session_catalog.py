@@ -1,16 +1,12 @@
-"""What the server knows of all sessions, in memory: one state at a time, replaced as a whole.
+"""Immutable in-memory snapshot of all sessions, swapped atomically, and its recent changes.
 
-Filled by the process that keeps the index level, so a request for a list touches no file and no
-database. Every thread sees a state from before or from after an update, never a half of one.
+Filled by the indexer process, so a request for a list needs no file and no database. Every thread
+sees the state before or after an update, never half of one.
 
-Recent changes of the catalog, for pages that are open: numbered, and kept for a while.
-
-A page that comes back names the last number that it saw. What it missed is told again; if that is
-too long ago, or another run of the server, it is told to reload everything.
-
-What a list can be narrowed to: the projects, branches and models that there are.
-
-Found once for each state of the catalog, since every page of a list shows them.
+Changes are numbered and kept for a while, for open pages. A page that reconnects sends the last
+number it saw and gets what it missed; if that is too long ago, or from another run of the server,
+it is told to reload. Possible filter values are computed once per snapshot, because every page of a
+list shows them.
 """
 
 import asyncio
@@ -33,33 +29,33 @@ from recollect.usage.totals import Totals
 
 
 class SessionUsage(Struct, frozen=True):
-    """What a session used, with its subagents, and which models."""
+    """The usage of a session with its subagents, and its models."""
 
     totals: Totals
     models: tuple[str, ...] = ()
 
 
 class Update(Struct, frozen=True, kw_only=True):
-    """What has changed since the update before; None where nothing has."""
+    """What has changed since the last update; None for no change."""
 
     transcripts: tuple[Transcript, ...] = ()
     listings: tuple[tuple[str, SessionListing | None], ...] = ()
-    """By path; without a listing when the file holds no session."""
+    """By path; None for a file without a session."""
     gone: tuple[str, ...] = ()
     usage: Mapping[str, SessionUsage] = {}
     live: Mapping[str, LiveProcess] | None = None
     retentions: Mapping[str, Retention] | None = None
-    """How long Claude Code keeps the transcripts of each root, by its path."""
+    """How long Claude Code keeps the transcripts of each root, by path."""
     is_listed: bool = False
-    """Whether every transcript has been described."""
+    """Whether every transcript has been listed."""
     is_searchable: bool | None = None
-    """Whether the full-text index is level with the files."""
+    """Whether the full-text index is up to date."""
     failure: str | None = None
     """Why the index cannot be used."""
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
-    """All that is known at one moment."""
+    """Everything that is known at one moment."""
 
     version: int = 0
     sessions: tuple[SessionListing, ...] = ()
@@ -74,12 +70,12 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     failure: str | None = None
 
     def find_listings(self, session_id: str) -> list[SessionListing]:
-        """The sessions of that id, the most recently active first."""
+        """Return the sessions with that id, most recently active first."""
         return [each for each in self.sessions if each.id == session_id]
 
 
 class SessionCatalog:
-    """Holds what is known, and says when it has changed."""
+    """Holds the current snapshot, and notifies about changes."""
 
     def __init__(self) -> None:
         self.snapshot = Snapshot()
@@ -92,19 +88,19 @@ class SessionCatalog:
         self._has_texts = threading.Event()
 
     def wait_for_list(self, seconds: float) -> None:
-        """Wait until there are sessions to list, or for that long."""
+        """Wait until there are sessions to list, at most `seconds`."""
         self._has_list.wait(seconds)
 
     def wait_for_all(self, seconds: float) -> None:
-        """Wait until every session is listed, or for that long."""
+        """Wait until every session is listed, at most `seconds`."""
         self._has_all.wait(seconds)
 
     def wait_for_texts(self, seconds: float) -> None:
-        """Wait until every text can be searched, or for that long."""
+        """Wait until every text can be searched, at most `seconds`."""
         self._has_texts.wait(seconds)
 
     def apply(self, update: Update) -> None:
-        """Take in what has changed."""
+        """Apply an update."""
         with self._lock:
             self._take(update)
             known = self.snapshot
@@ -129,12 +125,12 @@ class SessionCatalog:
             self._has_all.set()
 
     def fail(self, reason: str) -> None:
-        """Say that what is known is no longer kept up to date."""
+        """Record that the snapshot is no longer kept up to date."""
         with self._lock:
             self.snapshot = replace(self.snapshot, failure=reason)
 
     def lose_texts(self) -> None:
-        """Say that the full-text index is gone, until an update says that it is back."""
+        """Record that the full-text index is gone, until an update says that it is back."""
         with self._lock:
             self._has_texts.clear()
             self.snapshot = replace(self.snapshot, is_searchable=False)
@@ -157,7 +153,7 @@ class SessionCatalog:
 
 
 class FoundSession(Struct, frozen=True, kw_only=True):
-    """One session: what lists show of it, and the files that it consists of."""
+    """One session: its listing, and its files."""
 
     listing: SessionListing
     transcript: Transcript
@@ -165,7 +161,7 @@ class FoundSession(Struct, frozen=True, kw_only=True):
 
 
 def find_session(known: Snapshot, session_id: str, project: str | None = None) -> FoundSession:
-    """The session of that id; of several in different projects, the most recently active."""
+    """Return the session with that id; of several, the most recently active."""
     listings = [
         each
         for each in known.find_listings(session_id)
@@ -186,7 +182,7 @@ def _find_relatives(
     known: Snapshot, listing: SessionListing, transcript: Transcript
 ) -> list[Transcript]:
     owner = listing.parent_id if listing.is_subagent else listing.id
-    # Subagents of 2.0.x lie beside the sessions, and only their records tell whose they are.
+    # Subagents of 2.0.x are beside the sessions, and only their records say whose they are.
     flat = {each.path for each in known.sessions if each.is_subagent and each.parent_id == owner}
     return [
         each
@@ -199,7 +195,7 @@ def _find_relatives(
 
 
 def refresh_state(transcripts: Iterable[Transcript]) -> list[Transcript]:
-    """The transcripts as they are now; those that are gone are left out."""
+    """Return the transcripts as they are now, without deleted ones."""
     return [current for each in transcripts if (current := refresh(each)) is not None]
 
 
@@ -211,7 +207,7 @@ KEPT: Final = 500
 
 
 class ChangeFeed:
-    """The last changes; told from any thread, listened to in the event loop."""
+    """The last changes; published from any thread, read in the event loop."""
 
     def __init__(self) -> None:
         self._run = secrets.token_hex(4)
@@ -221,25 +217,25 @@ class ChangeFeed:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def attach(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Name the loop that listens."""
+        """Set the event loop."""
         self._loop = loop
 
     def publish(self, update: Update) -> None:
-        """Take in an update; callable from any thread."""
+        """Add an update; can be called from any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._add, update)
 
     def name(self, number: int) -> str:
-        """The id of an event."""
+        """Return the id of an event."""
         return f"{self._run}-{number}"
 
     @property
     def last_id(self) -> str:
-        """The id of the newest event; what is known already may be told behind it once more."""
+        """The id of the newest event; changes that are already known may follow it once more."""
         return self.name(self._number)
 
     async def iter_since(self, last_id: str | None) -> AsyncIterator[SessionChange | None]:
-        """Changes behind that event, for ever; None says that some are missing."""
+        """Yield changes after that event, forever; None if some are missing."""
         number = self._number if last_id is None else self._find_number(last_id)
         if number is None:
             yield None
@@ -276,7 +272,7 @@ class ChangeFeed:
             each.set()
 
     def _find_number(self, last_id: str) -> int | None:
-        """The number of an event of this run that is not followed by forgotten ones."""
+        """Return the number of an event of this run after which nothing has been dropped."""
         run, _, text = last_id.partition("-")
         number = int(text) if text.isdecimal() and len(text) < 12 else -1  # noqa: PLR2004
         oldest = self._kept[0].number - 1 if self._kept else self._number
@@ -289,21 +285,21 @@ def _is_empty(change: SessionChange) -> bool:
 
 
 class ProjectRow(Struct, frozen=True, kw_only=True):
-    """A work directory, and what was done in it."""
+    """A work directory, and its activity."""
 
     id: str
     """Name of its directory below `projects/`."""
     path: str | None
-    """The work directory that most of its sessions name."""
+    """The work directory of most of its sessions."""
     sessions: int
     bytes: int
     last_active: float
-    """In seconds since 1970."""
+    """As a Unix timestamp."""
     branches: list[str]
 
 
 class FilterChoices(Struct, frozen=True, kw_only=True):
-    """All that sessions can be chosen by, subagents left out."""
+    """All values that sessions can be filtered by, without subagents."""
 
     sessions: int
     projects: tuple[ProjectRow, ...]
@@ -312,13 +308,13 @@ class FilterChoices(Struct, frozen=True, kw_only=True):
 
 
 class ChoiceCache:
-    """The choices of the last state that was asked for."""
+    """The choices of the last snapshot."""
 
     def __init__(self) -> None:
         self._kept: tuple[int, FilterChoices] | None = None
 
     def find(self, known: Snapshot) -> FilterChoices:
-        """The choices of a state."""
+        """Return the choices of a snapshot."""
         kept = self._kept
         if kept is None or kept[0] != known.version:
             kept = self._kept = (known.version, _find(known))
@@ -336,7 +332,7 @@ def _find(known: Snapshot) -> FilterChoices:
 
 
 def _describe_projects(known: Snapshot) -> list[ProjectRow]:
-    """The projects of all sessions, the most recently active first."""
+    """Return the projects of all sessions, most recently active first."""
     members: defaultdict[str, list[SessionListing]] = defaultdict(list)
     for each in known.sessions:
         if not each.is_subagent:
