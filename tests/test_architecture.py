@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -53,7 +54,28 @@ def test_imports_keep_the_layer_contracts() -> None:
     result = run_python(
         "-c", lint, "--no-logo", "--no-cache", "--config", str(ROOT / "pyproject.toml")
     )
-    assert result.stdout.splitlines()[-1:] == ["Contracts: 3 kept, 0 broken."], result
+    assert result.stdout.splitlines()[-1:] == ["Contracts: 4 kept, 0 broken."], result
+
+
+DOORS = {
+    "store": {
+        *("data_directory", "quick_totals", "text_conditions", "text_queries"),
+        "usage_queries",
+    },
+    "sync": {"searchable_texts"},
+}
+"""Modules that other packages import directly, beside the names of the package itself."""
+
+
+@pytest.mark.parametrize("package", DOORS)
+def test_packages_with_doors_protect_every_other_module(package: str) -> None:
+    """A new module is behind the doors, and every public name is there."""
+    modules = {path.stem for path in (PACKAGE / package).glob("*.py")} - {"__init__"}
+    contract = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    protected = set(re.findall(rf'"recollect\.{package}\.(\w+)"', contract))
+    assert sorted(modules - protected) == sorted(DOORS[package])
+    door = import_module(f"recollect.{package}")
+    assert [name for name in door.__all__ if not hasattr(door, name)] == []
 
 
 # Files that are not below a Claude directory, and questions that only a disk can answer.

@@ -19,7 +19,7 @@ from recollect.documents.health_report import (
 )
 from recollect.health.retention import SETTING, SOON
 from recollect.quantities import format_bytes, format_count
-from recollect.store.versions import MIN_SQLITE_VERSION, is_sqlite_safe
+from recollect.store import MIN_SQLITE_VERSION, is_sqlite_safe
 
 MAX_ROWS = 12
 """Maximum number of rows of a list."""

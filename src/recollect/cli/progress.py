@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from recollect.sync.text_indexer import TextWatch
+    from recollect.sync import TextWatch
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from recollect.errors import NothingFound
 from recollect.locations import Transcript, resolve_roots
 from recollect.locations.project_names import PROJECTS_DIRECTORY
 from recollect.render.terminal import safe_text
-from recollect.sync.freshness import find_transcripts
+from recollect.sync import find_transcripts
 
 NO_TITLE: Final = "(no prompt)"
 _ID_LENGTH: Final = 8

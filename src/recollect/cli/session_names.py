@@ -9,8 +9,7 @@ from recollect.errors import NothingFound
 from recollect.locations import Transcript
 from recollect.locations.references import locate_file, looks_like_file
 from recollect.store.data_directory import find_data_directory
-from recollect.sync.freshness import find_transcripts
-from recollect.sync.session_lists import Conditions, list_current, locate_indexed, select
+from recollect.sync import Conditions, find_transcripts, list_current, locate_indexed, select
 
 if TYPE_CHECKING:
     from recollect.session.session import Session

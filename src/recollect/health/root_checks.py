@@ -28,10 +28,9 @@ from recollect.sources.safe_files import (
     list_directory,
     resolve_links,
 )
+from recollect.store import IndexStatus, find_index_status, find_schema_version
 from recollect.store.data_directory import INDEX_NAME, LOCK_NAME, hold_lock
-from recollect.store.index_status import IndexStatus, find_index_status
-from recollect.store.versions import find_schema_version
-from recollect.sync.freshness import is_current
+from recollect.sync import is_current
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TODO: Final = re.compile(rf"({_ID.pattern})-agent-.*\.json")

@@ -50,7 +50,7 @@ from recollect.search.regexes import check_regexes, compile_regex
 from recollect.search.snippets import find_spans
 from recollect.session.content import iter_tool_uses
 from recollect.session.times import parse_time
-from recollect.store.text_rows import TextKind
+from recollect.store import TextKind
 from recollect.sync.searchable_texts import SearchableText, list_searchable_texts
 
 _KINDS: Final[Mapping[str, tuple[TextKind, ...]]] = {

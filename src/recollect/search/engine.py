@@ -32,6 +32,7 @@ from recollect.search.snippets import TextSpan, choose_window, find_spans, make_
 from recollect.search.terms import TOKENIZER, prepare_for_index
 from recollect.search.title_lookup import TitledSession, TitleLookup
 from recollect.session.queue import name_queued
+from recollect.store import TextKind
 from recollect.store.text_conditions import ALWAYS, Condition, in_files
 from recollect.store.text_queries import (
     FoundText,
@@ -40,10 +41,8 @@ from recollect.store.text_queries import (
     open_no_texts,
     open_text_queries,
 )
-from recollect.store.text_rows import TextKind
-from recollect.sync.list_files import with_lists
+from recollect.sync import NO_FRESH_TEXTS, Analyzer, read_fresh, with_lists
 from recollect.sync.searchable_texts import list_searchable_texts
-from recollect.sync.text_indexer import NO_FRESH_TEXTS, Analyzer, read_fresh
 
 ANALYZER: Final = Analyzer("4", TOKENIZER, prepare_for_index)
 """How texts are turned into terms; the version must change whenever the terms would."""

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from recollect.search.query_plan import TextReader
 from recollect.session.queue import find_joined, split_prompts
+from recollect.store import TextKind
 from recollect.store.text_queries import FoundText, TextQueries
-from recollect.store.text_rows import TextKind
 
 
 def drop_joined(

@@ -26,9 +26,9 @@ from recollect.search.ranking import CORRECTED, FORM, INSIDE, WHOLE, weigh_rarit
 from recollect.search.terms import query_terms, split_word
 from recollect.search.widening import widen, widen_word
 from recollect.search.word_forms import find_corrections, find_forms
+from recollect.store import LAST_SECOND
 from recollect.store.text_conditions import Condition, all_of
 from recollect.store.text_queries import Matches, TextQueries, unpack_place
-from recollect.store.text_rows import LAST_SECOND
 
 ENOUGH: Final = 20
 """Sessions with every word, or texts with one word, from which on nothing else is looked for."""

@@ -41,6 +41,7 @@ from recollect.search.regexes import (
     find_required_literals,
 )
 from recollect.search.terms import CUT, TERM_LIMIT, TermSequence, query_terms
+from recollect.store import IndexedFile, TextKind
 from recollect.store.text_conditions import (
     NEVER,
     Check,
@@ -60,8 +61,7 @@ from recollect.store.text_conditions import (
     passes,
 )
 from recollect.store.text_queries import TextQueries
-from recollect.store.text_rows import IndexedFile, TextKind
-from recollect.sync.list_files import ListFile, is_list_file
+from recollect.sync import ListFile, is_list_file
 from recollect.sync.searchable_texts import list_searchable_texts
 
 MakeCondition = Callable[[Leaf], Condition]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recollect.locations import Transcript, TranscriptKind
-from recollect.sync.session_lists import list_indexed
+from recollect.sync import list_indexed
 
 
 class TitledSession(NamedTuple):

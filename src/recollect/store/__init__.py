@@ -1,1 +1,67 @@
-"""The index: a file of our own, and the only place with SQL."""
+"""The index: the only SQL. Entered through the names here and five modules.
+
+`data_directory` says where the index is; `text_conditions`, `text_queries` and `usage_queries` ask
+it, and `quick_totals` does so for a status line. Everything else is for this package and for
+`recollect.sync`, which writes the index; an import contract holds that. Names are imported on first
+use, since every command begins with a few of them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recollect.store.catalog import FileRow
+    from recollect.store.database import open_for_reading, refuse_newer, snapshot
+    from recollect.store.index_status import IndexStatus, find_index_status
+    from recollect.store.integrity import DamagedIndex, NewerIndex, translate_errors
+    from recollect.store.session_table import CallSummary
+    from recollect.store.text_database import delete_texts, find_identity
+    from recollect.store.text_rows import LAST_SECOND, IndexedFile, TextKind
+    from recollect.store.versions import (
+        MIN_SQLITE_VERSION,
+        SQLITE_VERSION,
+        find_schema_version,
+        is_sqlite_safe,
+    )
+
+_MODULES = {
+    "catalog": "FileRow",
+    "database": "open_for_reading refuse_newer snapshot",
+    "index_status": "IndexStatus find_index_status",
+    "integrity": "DamagedIndex NewerIndex translate_errors",
+    "session_table": "CallSummary",
+    "text_database": "delete_texts find_identity",
+    "text_rows": "IndexedFile LAST_SECOND TextKind",
+    "versions": "MIN_SQLITE_VERSION SQLITE_VERSION find_schema_version is_sqlite_safe",
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+__all__ = [
+    "LAST_SECOND",
+    "MIN_SQLITE_VERSION",
+    "SQLITE_VERSION",
+    "CallSummary",
+    "DamagedIndex",
+    "FileRow",
+    "IndexStatus",
+    "IndexedFile",
+    "NewerIndex",
+    "TextKind",
+    "delete_texts",
+    "find_identity",
+    "find_index_status",
+    "find_schema_version",
+    "is_sqlite_safe",
+    "open_for_reading",
+    "refuse_newer",
+    "snapshot",
+    "translate_errors",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value

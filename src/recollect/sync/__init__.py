@@ -1,1 +1,105 @@
-"""Brings the index level with the files."""
+"""Updates the index from transcripts. Entered through the names here and one module.
+
+`searchable_texts` lists the texts of a record, which a follower matches without an index.
+Everything else in this package is its own affair; an import contract holds that. Names are imported
+on first use: a current index needs neither the reader nor the prices.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recollect.sync.cached_values import OnFileRead, load_calls
+    from recollect.sync.counting import Traits, group_copies
+    from recollect.sync.figure_reading import FIGURES
+    from recollect.sync.freshness import find_transcripts, is_current
+    from recollect.sync.index_access import ask_index
+    from recollect.sync.list_files import ListFile, is_list_file, with_lists
+    from recollect.sync.message_lines import LineKey, find_key, to_micro, to_milliseconds
+    from recollect.sync.session_lists import (
+        Conditions,
+        find_gone,
+        list_current,
+        list_indexed,
+        list_retitled,
+        list_unsaved,
+        locate_indexed,
+        select,
+    )
+    from recollect.sync.sync_engine import OnProgress, SyncProgress, sync, sync_in_memory
+    from recollect.sync.text_indexer import (
+        NO_FRESH_TEXTS,
+        Analyzer,
+        TextWatch,
+        find_text_status,
+        index_texts,
+        read_fresh,
+    )
+    from recollect.sync.text_reading import TextPassConsumer
+    from recollect.sync.workers import end_with_parent, uninterrupted
+
+_MODULES = {
+    "cached_values": "OnFileRead load_calls",
+    "counting": "Traits group_copies",
+    "figure_reading": "FIGURES",
+    "freshness": "find_transcripts is_current",
+    "index_access": "ask_index",
+    "list_files": "ListFile is_list_file with_lists",
+    "message_lines": "LineKey find_key to_micro to_milliseconds",
+    "session_lists": (
+        "Conditions find_gone list_current list_indexed list_retitled list_unsaved locate_indexed "
+        "select"
+    ),
+    "sync_engine": "OnProgress SyncProgress sync sync_in_memory",
+    "text_indexer": "Analyzer NO_FRESH_TEXTS TextWatch find_text_status index_texts read_fresh",
+    "text_reading": "TextPassConsumer",
+    "workers": "end_with_parent uninterrupted",
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+__all__ = [
+    "FIGURES",
+    "NO_FRESH_TEXTS",
+    "Analyzer",
+    "Conditions",
+    "LineKey",
+    "ListFile",
+    "OnFileRead",
+    "OnProgress",
+    "SyncProgress",
+    "TextPassConsumer",
+    "TextWatch",
+    "Traits",
+    "ask_index",
+    "end_with_parent",
+    "find_gone",
+    "find_key",
+    "find_text_status",
+    "find_transcripts",
+    "group_copies",
+    "index_texts",
+    "is_current",
+    "is_list_file",
+    "list_current",
+    "list_indexed",
+    "list_retitled",
+    "list_unsaved",
+    "load_calls",
+    "locate_indexed",
+    "read_fresh",
+    "select",
+    "sync",
+    "sync_in_memory",
+    "to_micro",
+    "to_milliseconds",
+    "uninterrupted",
+    "with_lists",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value

@@ -23,12 +23,19 @@ from recollect.store.catalog import (
     load_states,
 )
 from recollect.store.data_directory import refuse_claude_directory
-from recollect.store.database import Access, check_everything, transaction, update
+from recollect.store.database import (
+    Access,
+    Connection,
+    check_everything,
+    transaction,
+    update,
+)
 from recollect.store.integrity import DamagedIndex, load_checksums
 from recollect.store.predecessors import CARRIED_KEY, delete_copies
 from recollect.store.remains import find_session_remains, iter_remains
 from recollect.store.schema import read_meta, write_meta
 from recollect.store.session_table import load_listings, save_figures, save_listings
+from recollect.store.usage_queries import open_in_memory
 from recollect.store.versions import DATA_VERSION
 from recollect.sync.file_changes import ReadTask, SyncPlan, find_changed, make_plan
 from recollect.sync.freshness import (
@@ -38,7 +45,7 @@ from recollect.sync.freshness import (
     is_current,
 )
 from recollect.sync.ledger_writer import LedgerWriter, from_stored
-from recollect.sync.usage_extract import Extract, load_costs
+from recollect.sync.usage_extract import Extract, extract, load_costs
 from recollect.sync.workers import Limits, count_bytes, iter_extracts, make_jobs
 
 __all__ = [
@@ -104,6 +111,28 @@ def sync(
     load_costs(str(prices) if prices else None, edition)
     request = SyncRequest(transcripts, prices, edition, rebuild, watch, limits)
     return update(directory, lambda access: _Sync(access, request).run(), replaces_newer=rebuild)
+
+
+def sync_in_memory(
+    transcripts: Sequence[Transcript],
+    *,
+    prices: Path | None = None,
+    watch: OnProgress | None = None,
+) -> Connection:
+    """Return an index of `transcripts` that is in memory, for when none can be written."""
+    connection, edition = open_in_memory(), find_price_fingerprint(prices)
+    writer = LedgerWriter(connection, Names(connection), prices, edition=edition, is_first=True)
+    tasks = make_plan(transcripts, {}).tasks
+    total = sum(transcript.size for transcript in transcripts)
+    done = 0
+    pairs = zip(tasks, make_jobs(tasks, prices, edition), strict=True)
+    for number, (task, job) in enumerate(pairs, start=1):
+        writer.add(task, extract(job))
+        done += task.transcript.size
+        if watch is not None:
+            watch(SyncProgress(number, len(tasks), done, total))
+    writer.settle()
+    return connection
 
 
 def _find_roots(transcripts: Sequence[Transcript]) -> set[Path]:

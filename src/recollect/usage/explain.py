@@ -22,8 +22,7 @@ from recollect.reader import read_usage
 from recollect.records.conversation import SYNTHETIC_MODEL, RelayedUsage
 from recollect.records.usage import Usage
 from recollect.store.usage_queries import LedgerEntry, Measures
-from recollect.sync.counting import Traits, group_copies
-from recollect.sync.message_lines import LineKey, find_key, to_micro, to_milliseconds
+from recollect.sync import LineKey, Traits, find_key, group_copies, to_micro, to_milliseconds
 from recollect.usage.client_costs import find_client_cost
 from recollect.usage.ledger_access import UsageLedger
 from recollect.usage.scopes import ExplainScope, ScopeKind, find_scope

@@ -24,10 +24,9 @@ from recollect.locations import Transcript
 from recollect.locations.project_names import encode_project_path, encode_without_limit
 from recollect.locations.transcript_files import TranscriptKind
 from recollect.sources.stamps import Stamp
-from recollect.store.catalog import FileRow, Names
-from recollect.store.integrity import NewerIndex
-from recollect.store.usage_queries import WEEK, Dimension, SumValues, UsageQueries, open_in_memory
-from recollect.sync.index_access import ask_index
+from recollect.store import FileRow, NewerIndex
+from recollect.store.usage_queries import WEEK, Dimension, SumValues, UsageQueries
+from recollect.sync import ask_index
 from recollect.usage.blocks import Pace, measure_pace
 from recollect.usage.groups import DIMENSIONS
 from recollect.usage.reports import ReportRow, UsageQuestion, UsageReport
@@ -35,7 +34,7 @@ from recollect.usage.totals import LedgerRow, SourceFile, make_totals
 from recollect.usage.zones import Zone
 
 if TYPE_CHECKING:
-    from recollect.sync.sync_engine import OnProgress
+    from recollect.sync import OnProgress
 
 
 class DirectoryUse(Struct, frozen=True):
@@ -272,7 +271,7 @@ def _list_titles(
     transcripts: Iterable[Transcript], directory: Path | None
 ) -> dict[str, str | None]:
     # Imported here because it loads the session model, which most reports do not need.
-    from recollect.sync.session_lists import list_current, list_unsaved
+    from recollect.sync import list_current, list_unsaved
 
     # All of them: a title may be in another file, and lists look for it in the changed ones.
     sessions = [each for each in transcripts if each.kind is TranscriptKind.SESSION]
@@ -320,27 +319,10 @@ def count_in_memory(
     on_progress: OnProgress | None = None,
 ) -> UsageQueries:
     """Count `transcripts` in memory, without an index."""
-    # Imported here because they load the reader, which queries of a current index do not need.
-    from recollect.sync.file_changes import make_plan
-    from recollect.sync.freshness import find_price_fingerprint
-    from recollect.sync.ledger_writer import LedgerWriter
-    from recollect.sync.sync_engine import SyncProgress
-    from recollect.sync.usage_extract import extract
-    from recollect.sync.workers import make_jobs
+    # Loads the reader, which queries of a current index do not need.
+    from recollect.sync import sync_in_memory
 
-    connection, fingerprint = open_in_memory(), find_price_fingerprint(prices)
-    writer = LedgerWriter(connection, Names(connection), prices, edition=fingerprint, is_first=True)
-    tasks = make_plan(transcripts, {}).tasks
-    jobs = make_jobs(tasks, prices, fingerprint)
-    total = sum(transcript.size for transcript in transcripts)
-    done = 0
-    for number, (task, job) in enumerate(zip(tasks, jobs, strict=True), start=1):
-        writer.add(task, extract(job))
-        done += task.transcript.size
-        if on_progress is not None:
-            on_progress(SyncProgress(number, len(tasks), done, total))
-    writer.settle()
-    return UsageQueries(connection)
+    return UsageQueries(sync_in_memory(transcripts, prices=prices, watch=on_progress))
 
 
 def find_current(report: UsageReport, now: float) -> ReportRow | None:

@@ -18,9 +18,8 @@ from recollect.documents.session_listing import SessionListing
 from recollect.documents.tool_report import ToolUsageRow
 from recollect.locations import Transcript
 from recollect.records.tools.tool_parsing import split_mcp_name
-from recollect.store.session_table import CallSummary
-from recollect.sync.cached_values import OnFileRead, load_calls
-from recollect.sync.session_lists import Conditions, list_current, select
+from recollect.store import CallSummary
+from recollect.sync import Conditions, OnFileRead, list_current, load_calls, select
 
 _MEDIAN: Final = 0.5
 _P95: Final = 0.95

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from recollect.sources.source import Source, list_mounts, mount_all
-from recollect.sync.workers import end_with_parent, uninterrupted
+from recollect.sync import end_with_parent, uninterrupted
 from recollect.web.refresher import Refresher, RefreshTask
 from recollect.web.session_catalog import SessionCatalog, Update
 

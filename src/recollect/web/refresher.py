@@ -22,12 +22,9 @@ from recollect.library.processes import find_live_processes
 from recollect.locations import Transcript
 from recollect.search.engine import ANALYZER
 from recollect.sources.stamps import Stamp, make_stamp
-from recollect.store.text_database import find_identity
+from recollect.store import find_identity
 from recollect.store.usage_queries import UsageQueries
-from recollect.sync.figure_reading import FIGURES
-from recollect.sync.freshness import find_transcripts
-from recollect.sync.session_lists import list_current, list_retitled
-from recollect.sync.text_indexer import index_texts
+from recollect.sync import FIGURES, find_transcripts, index_texts, list_current, list_retitled
 from recollect.usage.ledger_access import UsageLedger, ask_ledger, load_rows
 from recollect.usage.reports import UsageQuestion, make_report
 from recollect.usage.zones import load_zone

@@ -11,9 +11,8 @@ from functools import cached_property
 from typing import Final, TypeVar
 
 from recollect.pricing.prices import Prices
+from recollect.store import open_for_reading, snapshot, translate_errors
 from recollect.store.data_directory import INDEX_NAME
-from recollect.store.database import open_for_reading, snapshot
-from recollect.store.integrity import translate_errors
 from recollect.store.usage_queries import UsageQueries
 from recollect.usage.ledger_access import UsageLedger, count_in_memory
 from recollect.web.indexer_process import IndexerProcess

@@ -23,7 +23,7 @@ from recollect.health.root_checks import examine_index, examine_roots
 from recollect.health.survey import survey, take_inventory
 from recollect.library.opening import IncrementalSession
 from recollect.session.session import Session
-from recollect.store.versions import SQLITE_VERSION
+from recollect.store import SQLITE_VERSION
 from recollect.web.session_catalog import FoundSession, Snapshot, refresh_state
 from recollect.web.settings import Settings
 

@@ -29,7 +29,7 @@ from recollect.locations.references import LATEST
 from recollect.render.terminal import shorten
 from recollect.sources.stamps import is_present
 from recollect.store.data_directory import find_data_directory
-from recollect.sync.session_lists import list_indexed
+from recollect.sync import list_indexed
 
 MAX_OFFERED: Final = 50
 _TITLE_WIDTH: Final = 60

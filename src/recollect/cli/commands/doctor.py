@@ -23,9 +23,9 @@ from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.health.root_checks import examine_index, examine_roots
 from recollect.health.survey import display_path, survey, take_inventory
 from recollect.locations import resolve_roots
+from recollect.store import SQLITE_VERSION
 from recollect.store.data_directory import find_data_directory
-from recollect.store.versions import SQLITE_VERSION
-from recollect.sync.freshness import find_transcripts
+from recollect.sync import find_transcripts
 
 TIP = "To see a sample report: recollect doctor --demo"
 

@@ -16,10 +16,9 @@ from recollect.health.survey import display_path
 from recollect.locations import Transcript
 from recollect.quantities import format_bytes, format_count
 from recollect.render.terminal import safe_text
+from recollect.store import IndexStatus, find_index_status
 from recollect.store.data_directory import find_data_directory
-from recollect.store.index_status import IndexStatus, find_index_status
-from recollect.sync.freshness import find_transcripts, is_current
-from recollect.sync.text_indexer import find_text_status
+from recollect.sync import find_text_status, find_transcripts, is_current
 
 
 def iter_text(document: IndexDocument, columns: int, *, status_only: bool) -> Iterator[str]:
@@ -117,7 +116,7 @@ def _sync(
     directory: Path, transcripts: Sequence[Transcript], prices: Path | None, *, rebuild: bool
 ) -> tuple[int, int]:
     """Update the index; return the number of files and bytes read."""
-    from recollect.sync.sync_engine import SyncProgress, sync  # not needed for --status
+    from recollect.sync import SyncProgress, sync  # not needed for --status
 
     with progress_line("files") as line:
 
@@ -130,8 +129,8 @@ def _sync(
 
 def _index_texts(directory: Path, transcripts: Sequence[Transcript], *, rebuild: bool) -> None:
     from recollect.search.engine import ANALYZER  # not needed for --status
-    from recollect.store.text_database import delete_texts
-    from recollect.sync.text_indexer import index_texts
+    from recollect.store import delete_texts
+    from recollect.sync import index_texts
 
     if rebuild:
         delete_texts(directory)

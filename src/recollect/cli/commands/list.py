@@ -26,8 +26,7 @@ from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound, UsageError
 from recollect.lineage.trees import SessionTree, build_trees
 from recollect.store.data_directory import find_data_directory
-from recollect.sync.freshness import find_transcripts
-from recollect.sync.session_lists import Conditions, list_current, select
+from recollect.sync import Conditions, find_transcripts, list_current, select
 
 DEFAULT_LIMIT = 20
 

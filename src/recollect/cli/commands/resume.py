@@ -15,7 +15,7 @@ from recollect.library.processes import find_live_processes
 from recollect.locations import Transcript, find_root_of
 from recollect.render.terminal import safe_text
 from recollect.store.data_directory import find_data_directory
-from recollect.sync.session_lists import find_gone, list_current
+from recollect.sync import find_gone, list_current
 
 
 @click.command("resume", cls=PassthroughCommand)

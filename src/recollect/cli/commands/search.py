@@ -37,11 +37,9 @@ from recollect.search.engine import ANALYZER, SearchOptions, SearchResult, searc
 from recollect.search.query_tree import quote
 from recollect.search.regexes import check_regexes
 from recollect.session.times import parse_time
+from recollect.store import DamagedIndex, refuse_newer
 from recollect.store.data_directory import find_data_directory
-from recollect.store.database import refuse_newer
-from recollect.store.integrity import DamagedIndex
-from recollect.sync.freshness import find_transcripts
-from recollect.sync.text_indexer import index_texts
+from recollect.sync import find_transcripts, index_texts
 
 _ID_LENGTH = 8
 _MAX_PROJECT_WIDTH = 20
@@ -286,7 +284,7 @@ def _load_listings(
     result: SearchResult, transcripts: Sequence[Transcript]
 ) -> dict[str, SessionListing]:
     """Load the titles of the sessions that were found."""
-    from recollect.sync.session_lists import list_current  # only for text output
+    from recollect.sync import list_current  # only for text output
 
     ids = {hit.session_id for hit in result.hits}
     found = [

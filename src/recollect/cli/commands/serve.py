@@ -103,7 +103,7 @@ def _find_roots(claude_dirs: tuple[Path, ...]) -> tuple[Path, ...]:
 
 
 def _has_sessions(roots: tuple[Path, ...]) -> bool:
-    from recollect.sync.freshness import find_transcripts  # rarely needed
+    from recollect.sync import find_transcripts  # rarely needed
 
     return bool(find_transcripts(roots))
 

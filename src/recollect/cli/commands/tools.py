@@ -20,7 +20,7 @@ from recollect.quantities import format_count, format_duration
 from recollect.render.terminal import clip, measure, safe_text
 from recollect.session.calendar import parse_range
 from recollect.store.data_directory import find_data_directory
-from recollect.sync.freshness import find_transcripts
+from recollect.sync import find_transcripts
 from recollect.usage.tool_usage import ToolQuestion, ToolReport, report_tools
 
 _MIN_NAME_WIDTH: Final = 24

@@ -28,7 +28,7 @@ from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.locations import Transcript, resolve_roots
 from recollect.render.terminal import safe_text
 from recollect.store.data_directory import INDEX_NAME, find_data_directory
-from recollect.sync.freshness import find_transcripts
+from recollect.sync import find_transcripts
 from recollect.usage.ledger_access import (
     UsageLedger,
     ask_ledger,
@@ -42,7 +42,7 @@ from recollect.usage.zones import Zone, load_zone
 
 if TYPE_CHECKING:
     from recollect.store.usage_queries import UsageQueries
-    from recollect.sync.sync_engine import SyncProgress
+    from recollect.sync import SyncProgress
 
 EXPLAIN = "explain"
 TIP = "To see a sample report: recollect usage --demo"

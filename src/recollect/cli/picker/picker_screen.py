@@ -61,7 +61,7 @@ from recollect.launch.resuming import check_shown, plan_resume
 from recollect.locations import Transcript, TranscriptKind
 from recollect.render.terminal import clip
 from recollect.store.data_directory import find_data_directory
-from recollect.sync.session_lists import list_current
+from recollect.sync import list_current
 
 _PROGRAMS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     (None, ("pbcopy",)),

@@ -21,7 +21,7 @@ from recollect.errors import RecollectError
 from recollect.locations import Transcript
 from recollect.quantities import format_age
 from recollect.render.terminal import clip, measure, safe_text
-from recollect.store.integrity import DamagedIndex
+from recollect.store import DamagedIndex
 
 if TYPE_CHECKING:
     from recollect.documents.search_results import Hit
@@ -90,7 +90,7 @@ class Sources:
     def index_some(self, seconds: float) -> bool:
         """Index texts for at most `seconds`; return True when everything is indexed."""
         from recollect.search.engine import ANALYZER
-        from recollect.sync.text_indexer import index_texts
+        from recollect.sync import index_texts
 
         try:
             return index_texts(self._data_directory, ANALYZER, self._transcripts, seconds=seconds)

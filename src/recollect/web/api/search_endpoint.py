@@ -10,7 +10,7 @@ from recollect.errors import IndexFailure
 from recollect.search.engine import SearchOptions, SearchResult, search
 from recollect.search.query_parser import parse_query
 from recollect.search.search_documents import describe_result
-from recollect.store.integrity import DamagedIndex
+from recollect.store import DamagedIndex
 from recollect.web.parameters import Id
 from recollect.web.services import Services
 from recollect.web.session_catalog import Snapshot

@@ -20,7 +20,7 @@ from recollect.library.session_filters import find_beginning
 from recollect.locations.references import work_directory
 from recollect.session.calendar import parse_range
 from recollect.session.times import milliseconds_between
-from recollect.sync.session_lists import Conditions, select
+from recollect.sync import Conditions, select
 from recollect.usage.totals import to_dollars
 from recollect.web.parameters import blame
 from recollect.web.session_catalog import Snapshot

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from recollect.documents.health_report import HealthReport
-from recollect.store.versions import is_sqlite_safe
+from recollect.store import is_sqlite_safe
 from recollect.web.api.session_endpoints import NoParameters
 from recollect.web.services import Services
 from recollect.web.session_catalog import Snapshot
