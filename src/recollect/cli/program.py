@@ -66,7 +66,7 @@ COMMANDS = {
     "bundle": "Pack sessions into one file for another machine or person.",
     "import": "Unpack the sessions of a bundle.",
     "secrets": "Find API keys, passwords and other secrets in your sessions.",
-    "doctor": "Check transcripts for damage, unknown data and pending deletion.",
+    "doctor": "Check sessions for damage, unknown data and pending deletion.",
     "index": "Update the index, or show its status.",
     "statusline": "Print one line for Claude Code's status line.",
     "config": "Show the effective settings and where they come from.",

@@ -44,7 +44,7 @@ def command(
     claude_dirs: tuple[Path, ...],
     as_json: bool,
 ) -> int:
-    """Check transcripts for damage, unknown data and pending deletion.
+    """Check sessions for damage, unknown data and pending deletion.
 
     PATH is a transcript, a directory of transcripts, or a Claude directory; the default is your
     Claude directories. Nothing is changed. The report contains names and counts but no conversation
