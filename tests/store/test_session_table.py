@@ -30,7 +30,7 @@ from recollect.store.session_table import (
 pytestmark = pytest.mark.skipif(not load_checksums(), reason="this apsw has no checksum VFS")
 
 ODD_PATH = os.fsdecode(b"/caf\xe9")
-COUNTED = FileFigures(("x", "y"), 1, 2, 3, 4, "It began", 5, 0.25)
+COUNTED = FileFigures(("x", "y"), 1, 2, 3, 4, "It began", 5, 0.25, "y9t0")
 CALLS = [
     CallSummary("t1", "Bash", "success", 5.0, 6.5),
     CallSummary("t2", "Read", "pending"),
@@ -121,6 +121,7 @@ def test_figures_complete_the_listing_of_the_same_file(tmp_path: Path) -> None:
             compaction_summary="It began",
             copied_tokens=5,
             client_cost_usd=0.25,
+            trace="y9t0",
         )
         assert found["/b"] == make("/b", size=3, mtime_ns=5)
 

@@ -71,6 +71,8 @@ class SessionListing(Struct, frozen=True):
     """Tokens of replies copied from another session, which are counted there."""
     client_cost_usd: float | None = None
     """The cost that a client up to 1.0.2x noted on its own replies (`costUSD`)."""
+    trace: str | None = None
+    """Its steps, two characters each: what it was, and how long it took from 0 to 9."""
     agent_id: str | None = None
     """For a subagent, its id."""
     duration_ms: float | None = None

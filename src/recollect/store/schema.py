@@ -192,7 +192,8 @@ CREATE TABLE sessions (
     compaction_count INTEGER,
     compaction_summary TEXT,
     copied_tokens INTEGER,
-    client_cost_usd REAL
+    client_cost_usd REAL,
+    trace TEXT
 );
 
 -- The tool calls of each transcript that was read whole, in their order. A copy of a call in

@@ -36,6 +36,8 @@ class FileFigures(Struct, frozen=True, array_like=True):
     """How the summary of the last compaction begins."""
     copied_tokens: int = 0
     client_cost_usd: float | None = None
+    trace: str = ""
+    """Its steps, as `recollect.session.trace` writes them."""
 
 
 class CallSummary(Struct, frozen=True, array_like=True, gc=False):
@@ -110,7 +112,7 @@ _SELECT_LISTINGS: Final = (
 _SELECT_FIGURES: Final = (
     "SELECT path, counted_inode, counted_size, counted_mtime_ns, all_models, turn_count, "
     "all_messages, error_count, compaction_count, compaction_summary, copied_tokens, "
-    "client_cost_usd FROM sessions WHERE all_models IS NOT NULL"
+    "client_cost_usd, trace FROM sessions WHERE all_models IS NOT NULL"
 )
 _SELECT_COUNTED: Final = (
     "SELECT id, path, counted_inode, counted_size, counted_mtime_ns FROM sessions "
@@ -141,7 +143,7 @@ _SAVE_FIGURES: Final = _make_upsert(
     [
         *("counted_inode", "counted_size", "counted_mtime_ns", "all_models", "turn_count"),
         *("all_messages", "error_count", "compaction_count", "compaction_summary"),
-        *("copied_tokens", "client_cost_usd"),
+        *("copied_tokens", "client_cost_usd", "trace"),
     ]
 )
 

@@ -155,6 +155,7 @@ def _complete(listing: SessionListing, figures: FileFigures | None) -> SessionLi
         compaction_summary=figures.summary or None,
         copied_tokens=figures.copied_tokens,
         client_cost_usd=figures.client_cost_usd,
+        trace=figures.trace,
     )
 
 

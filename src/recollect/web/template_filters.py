@@ -22,6 +22,7 @@ from recollect.quantities import (
     format_time,
 )
 from recollect.session.times import parse_time
+from recollect.web.trace_drawing import draw_trace
 
 Value = TypeVar("Value")
 DASH: Final = "—"
@@ -100,4 +101,5 @@ FILTERS: Final[dict[str, Callable[..., object]]] = {
     "days_left": count_days_left,
     "base_name": get_base_name,
     "model_name": shorten_model,
+    "trace": draw_trace,
 }

@@ -26,6 +26,7 @@ def test_prompts_with_their_figures() -> None:
         start="2026-01-01T12:00:00Z",
         tool_calls=2,
         errors=1,
+        trace="y9x1c1",
     )
     first, second = build_outline(Session(records))
     assert first == entry

@@ -21,6 +21,7 @@ from recollect.render.views.tools import describe_call
 from recollect.render.views.turn_views import choose_words, find_opener, find_segment
 from recollect.session.session import Session
 from recollect.session.times import parse_time
+from recollect.session.trace import trace_turn
 from recollect.session.turns import Turn
 
 
@@ -44,6 +45,8 @@ class OutlineEntry(Struct, frozen=True, kw_only=True):
     tool_calls: int
     errors: int
     """Failed tool calls and API failures."""
+    trace: str
+    """Its steps, two characters each, as `recollect.session.trace` writes them."""
 
 
 def build_outline(session: Session) -> tuple[OutlineEntry, ...]:
@@ -73,6 +76,7 @@ def _make_entry(session: Session, turn: Turn, places: Timeline, *, is_branch: bo
         start=turn.start,
         tool_calls=len(statuses),
         errors=statuses.count(ToolStatus.FAILED) + failures,
+        trace=trace_turn(session, turn),
     )
 
 

@@ -2,6 +2,7 @@
 
 import { getElement, listElements } from "./elements.js";
 import { fetchJson } from "./fragments.js";
+import { Scrubber } from "./scrubber.js";
 import { showText, translate } from "./words.js";
 
 /**
@@ -14,6 +15,7 @@ import { showText, translate } from "./words.js";
  * @property {boolean} is_by_person
  * @property {boolean} is_branch
  * @property {boolean} is_on_main_path
+ * @property {string} trace its steps, two characters each
  * @property {number} segment between compactions, counted from 0
  */
 
@@ -24,6 +26,7 @@ import { showText, translate } from "./words.js";
 export function startOutline(article, turns) {
   const list = getElement(article, "[data-outline]", HTMLElement);
   const box = /** @type {HTMLElement} */ (list.parentElement);
+  const scrubber = new Scrubber(article, turns);
   const counter = getElement(article, "[data-counter]", HTMLElement);
 
   async function load() {
@@ -35,6 +38,7 @@ export function startOutline(article, turns) {
     const answer = await fetchJson(address + query);
     /** @type {Entry[]} */
     const all = answer.turns;
+    scrubber.draw(all);
     const entries = all.filter((entry) => entry.line && (entry.is_by_person || entry.is_branch));
     const items = entries.flatMap((entry, at) =>
       at > 0 && entry.segment > entries[at - 1].segment ? [drawGap(), draw(entry)] : [draw(entry)],
@@ -120,6 +124,7 @@ export function startOutline(article, turns) {
       requestAnimationFrame(() => {
         isWaiting = false;
         mark();
+        scrubber.mark();
       });
     },
     { passive: true },

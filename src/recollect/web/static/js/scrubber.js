@@ -1,0 +1,100 @@
+// The trace of the whole session over the width of the page: a tick for each step. A click goes to
+// its turn, and a box shows which turns are on the screen.
+
+import { getElement, listElements } from "./elements.js";
+
+const HEIGHT = 40;
+const BASE = 30;
+const MAX_PITCH = 8;
+const SVG = "http://www.w3.org/2000/svg";
+/** @type {Record<string, string>} */
+const CLASSES = { y: "you", t: "text", c: "call", f: "change", a: "agent", x: "failed" };
+
+/**
+ * @typedef {{ number: number, trace: string }} TracedTurn
+ */
+
+export class Scrubber {
+  /**
+   * @param {HTMLElement} article
+   * @param {import("./turns.js").Turns} turns
+   */
+  constructor(article, turns) {
+    this.article = article;
+    this.place = getElement(article, "[data-scrubber]", HTMLElement);
+    /** @type {number[]} the first step of each turn, and the number of all steps */
+    this.starts = [0];
+    this.view = document.createElementNS(SVG, "rect");
+    this.place.addEventListener("click", (event) => {
+      const picture = getElement(this.place, "svg", SVGSVGElement);
+      const { left, width } = picture.getBoundingClientRect();
+      const step = ((event.clientX - left) / width) * (this.starts.at(-1) ?? 0);
+      const turn = this.starts.filter((start) => start <= step).length - 1;
+      turns.showTurn(Math.min(Math.max(turn, 0), this.starts.length - 2));
+    });
+  }
+
+  /** @param {TracedTurn[]} turns all of the session, in order */
+  draw(turns) {
+    this.starts = [0];
+    /** @type {Map<string, string>} */
+    const ticks = new Map();
+    let place = 0;
+    for (const { trace } of turns) {
+      for (let at = 0; at < trace.length; at += 2, place += 1) {
+        const name = CLASSES[trace[at]];
+        if (name) ticks.set(name, (ticks.get(name) ?? "") + drawTick(place, trace[at], trace[at + 1]));
+      }
+      this.starts.push(place);
+    }
+    const picture = document.createElementNS(SVG, "svg");
+    picture.setAttribute("class", "trace");
+    picture.setAttribute("viewBox", `0 0 ${Math.max(place, 1)} ${HEIGHT}`);
+    picture.setAttribute("preserveAspectRatio", "none");
+    picture.setAttribute("width", String(place * MAX_PITCH));
+    picture.setAttribute("aria-hidden", "true");
+    picture.append(drawPath("base", `M0 ${BASE}H${place}`));
+    for (const [name, path] of ticks) picture.append(drawPath(name, path));
+    this.view.setAttribute("class", "view");
+    this.view.setAttribute("height", String(HEIGHT - 1));
+    picture.append(this.view);
+    this.place.replaceChildren(picture);
+    this.place.hidden = place === 0;
+    this.mark();
+  }
+
+  // The turns that are on the screen.
+  mark() {
+    const shown = listElements(this.article, "#turns > .turn").filter((turn) => {
+      const { top, bottom } = turn.getBoundingClientRect();
+      return bottom > 0 && top < innerHeight;
+    });
+    const first = this.starts[Number(shown[0]?.dataset.turn ?? 0)] ?? 0;
+    const end = this.starts[Number(shown.at(-1)?.dataset.turn ?? 0) + 1] ?? first;
+    this.view.setAttribute("x", String(first));
+    this.view.setAttribute("width", String(Math.max(end - first, 0.5)));
+  }
+}
+
+/**
+ * @param {number} place
+ * @param {string} kind
+ * @param {string} digit how long it took, 0 to 9
+ */
+function drawTick(place, kind, digit) {
+  const across = place + 0.5;
+  if (kind === "x") return `M${across} ${BASE}v${3 + Math.min(Number(digit), 6)}`;
+  const height = kind === "y" ? BASE - 2 : kind === "t" ? 4 : 5 + 2 * Number(digit);
+  return `M${across} ${BASE}v-${height}`;
+}
+
+/**
+ * @param {string} name
+ * @param {string} path
+ */
+function drawPath(name, path) {
+  const element = document.createElementNS(SVG, "path");
+  element.setAttribute("class", name);
+  element.setAttribute("d", path);
+  return element;
+}

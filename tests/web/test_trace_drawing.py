@@ -1,0 +1,19 @@
+"""Tests of recollect.web.trace_drawing."""
+
+from recollect.web.trace_drawing import draw_trace
+
+
+def test_a_trace_is_drawn() -> None:
+    """Ticks of one kind share a path; failures hang below the line, a compaction is a gap."""
+    assert draw_trace("y9c3|0x2c1") == (
+        '<svg class="trace" width="132" height="22" aria-hidden="true">'
+        '<path class="base" d="M0 15.5H15"/>'
+        '<path class="you" d="M1 15v-14"/>'
+        '<path class="call" d="M4 15v-6M13 15v-4"/>'
+        '<path class="failed" d="M10 15v4"/></svg>'
+    )
+
+
+def test_nothing_is_drawn_of_nothing() -> None:
+    """A session that was not read whole yet has no trace."""
+    assert draw_trace(None) == draw_trace("") == ""
