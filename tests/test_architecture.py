@@ -21,7 +21,7 @@ EXPORTED: list[str] = getattr(recollect, "__all__", [])
 
 MAX_LINES = 450
 MAX_TEMPLATE_COLUMNS = 160
-MAX_PUBLIC_NAMES = 30
+MAX_PUBLIC_NAMES = 36
 HEAVY_IMPORTS = {"apsw", "asyncio", "jinja2", "rich", "sqlite3", "starlette"}
 DATABASES = {"apsw", "sqlite3"}
 
@@ -87,7 +87,6 @@ MAY_ASK_THE_DISK = {
     "archive/restoring.py": "where files are restored to",
     "cli/commands/config.py": "the settings file",
     "cli/commands/replay.py": "a stream that the user saved",
-    "cli/commands/usage.py": "whether there is an index",
     "cli/config_file.py": "the settings file",
     "cli/outcome.py": "the null device",
     "cli/start.py": "whether there is an index",
@@ -105,6 +104,7 @@ MAY_ASK_THE_DISK = {
     "versions/target_files.py": "the file that was asked about, and its repository",
     "web/assets.py": "what the package brings",
     "web/templating.py": "what the package brings",
+    "workspace/workspace.py": "whether there is an index",
 }
 ASKING_PACKAGES = {"sources": "the seam itself", "store": "the index", "demo": "the sample data"}
 ASKING_METHODS = {
@@ -134,7 +134,9 @@ def _asks_the_disk(node: ast.AST) -> bool:
     # What a listing says about its entries comes from the source, and never follows links.
     is_entry = any(each.arg == "follow_symlinks" for each in node.keywords)
     if node.func.attr == "open":
-        return not ast.unparse(node).startswith(("os.open(os.devnull", "webbrowser."))
+        return not ast.unparse(node).startswith(
+            ("os.open(os.devnull", "webbrowser.", "workspace.open(")
+        )
     return node.func.attr in ASKING_METHODS and not is_entry
 
 

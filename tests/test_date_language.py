@@ -11,7 +11,7 @@ from recollect.search import parse_query
 from recollect.search.query_parser import QueryError
 from recollect.search.query_tree import Bound
 from recollect.session.calendar import parse_day_range, parse_range
-from recollect.web.api.session_rows import read_range
+from recollect.web.parameters import read_range
 
 NOW = datetime(2026, 11, 15, 10, 30, tzinfo=UTC)
 DATES = st.one_of(

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
         UsageError,
     )
     from recollect.library.opening import open_session
-    from recollect.library.sessions import SessionPage, SessionQuery, iter_sessions, list_sessions
+    from recollect.library.session_filters import SessionPage, SessionQuery
+    from recollect.library.sessions import iter_sessions, list_sessions
     from recollect.library.sidecar_files import load_sidecars, read_spilled_output
     from recollect.locations import encode_project_path
     from recollect.reader import read_transcript
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from recollect.session.session import Session, Subagent
     from recollect.session.tool_calls import ToolCall
     from recollect.session.turns import RoundKind, Segment, Turn, classify_round
+    from recollect.workspace.workspace import Workspace, open_workspace
 
 __version__ = "0.1.0"
 
@@ -53,6 +55,7 @@ __all__ = [
     "Turn",
     "UnreadableInput",
     "UsageError",
+    "Workspace",
     "__version__",
     "classify_round",
     "encode_project_path",
@@ -60,6 +63,7 @@ __all__ = [
     "list_sessions",
     "load_sidecars",
     "open_session",
+    "open_workspace",
     "read_spilled_output",
     "read_transcript",
 ]
@@ -76,7 +80,8 @@ _MODULES = {
         "UsageError",
     ),
     "recollect.library.opening": ("open_session",),
-    "recollect.library.sessions": ("SessionPage", "SessionQuery", "iter_sessions", "list_sessions"),
+    "recollect.library.session_filters": ("SessionPage", "SessionQuery"),
+    "recollect.library.sessions": ("iter_sessions", "list_sessions"),
     "recollect.library.sidecar_files": ("load_sidecars", "read_spilled_output"),
     "recollect.locations": ("encode_project_path",),
     "recollect.reader": ("read_transcript",),
@@ -86,6 +91,7 @@ _MODULES = {
     "recollect.session.session": ("Session", "Subagent"),
     "recollect.session.tool_calls": ("ToolCall",),
     "recollect.session.turns": ("RoundKind", "Segment", "Turn", "classify_round"),
+    "recollect.workspace.workspace": ("Workspace", "open_workspace"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -1,20 +1,23 @@
-"""Tests of recollect.cli.progress."""
+"""The progress line of commands."""
 
 import sys
 
 import pytest
 
-from recollect.cli.progress import show_progress
+from recollect.cli.command_workspace import ProgressLine
 from tests.process import Finished, run_python
 
 IN_A_TERMINAL = """
 import os, pty, sys
 pid, terminal = pty.fork()
 if pid == 0:
-    from recollect.cli import progress
+    from recollect.cli import command_workspace as progress
     progress.DELAY_SECONDS = progress.STEP_SECONDS = {seconds}
-    for item in progress.show_progress(["a", "b"], "files"):
+    line = progress.ProgressLine()
+    for number, item in enumerate(["a", "b"]):
+        line.show("files", number, 2)
         print(item, flush=True)
+    line.clear()
     os._exit(0)
 data = b""
 while True:
@@ -30,8 +33,10 @@ print(ascii(data.decode()))
 
 
 def test_nothing_is_shown_when_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a terminal on stderr the items just pass through."""
-    assert list(show_progress(["a", "b"], "files")) == ["a", "b"]
+    """Without a terminal on stderr nothing is printed."""
+    line = ProgressLine()
+    line.show("files", 1, 2)
+    line.clear()
     assert capsys.readouterr() == ("", "")
 
 

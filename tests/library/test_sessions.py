@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from recollect.errors import NothingFound, UsageError
 from recollect.library.listings import SessionContext
+from recollect.library.session_filters import SessionPage, SessionQuery
 from recollect.library.sessions import (
-    SessionPage,
-    SessionQuery,
     iter_by_activity,
     iter_sessions,
     list_sessions,
@@ -222,7 +221,7 @@ def test_a_list_may_be_ordered_otherwise(root: ClaudeRoot) -> None:
 def test_an_order_that_does_not_exist_is_refused(root: ClaudeRoot) -> None:
     """A wrong word for the order is an error and no order."""
     with pytest.raises(UsageError):
-        list_sessions(None, SessionQuery(order="size"), root=[root.path])  # type: ignore[arg-type]
+        list_sessions(None, SessionQuery(order="cost"), root=[root.path])
 
 
 @needs_pipes

@@ -10,6 +10,7 @@ from recollect.search.engine import ANALYZER
 from recollect.store.integrity import DamagedIndex
 from recollect.store.text_database import delete_texts, find_text_path
 from recollect.sync.text_indexer import find_text_status, index_texts
+from recollect.workspace.workspace import Workspace
 from tests.library.claude_root import FIRST, prompt
 from tests.search.made_index import MadeIndex, make_index
 
@@ -69,7 +70,7 @@ def test_without_an_index_no_answer_is_complete(made: MadeIndex) -> None:
 
 def test_the_picker_finds_the_same_after_damage(made: MadeIndex) -> None:
     """The index is rebuilt before it says that nothing was found."""
-    sources = Sources(made.data, made.transcripts())
+    sources = Sources(Workspace(data_directory=made.data), made.transcripts())
     zero_pages(made)
     assert list(sources.find("number77")) == [FIRST]
 

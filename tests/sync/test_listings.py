@@ -6,11 +6,12 @@ from pathlib import Path
 
 import apsw
 
+from recollect.library.session_filters import SessionQuery, select
 from recollect.session.prompts import COMPACTION_MARK
 from recollect.store.data_directory import INDEX_NAME
 from recollect.sync.cached_values import load_calls
 from recollect.sync.freshness import find_transcripts
-from recollect.sync.session_lists import Conditions, list_current, list_indexed, select
+from recollect.sync.session_lists import list_current, list_indexed
 from tests.library.claude_root import (
     FIRST,
     SECOND,
@@ -55,7 +56,7 @@ def test_figures_are_found_out_on_request_and_kept(tmp_path: Path) -> None:
         SECOND: (1, 1),
     }
     assert list_current(data, transcripts) == complete
-    assert [each.id for each in select(complete, Conditions(has_errors=True))] == [SECOND]
+    assert [each.id for each in select(complete, SessionQuery(has_errors=True))] == [SECOND]
 
 
 def test_a_changed_file_loses_its_figures(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -15,7 +16,7 @@ from recollect.store.text_rows import TextKind
 from recollect.usage.explain import Status
 from recollect.usage.reports import ReportOrder
 from recollect.usage.scopes import ScopeKind
-from recollect.web.api.session_rows import SessionOrder
+from recollect.web.api.history import ListOrder
 from recollect.web.pages.explain_page import NOTES
 from recollect.web.templating import LANGUAGES, ONE, load_catalogue
 
@@ -42,7 +43,7 @@ FAMILIES: dict[str, set[str]] = {
     "statuses of lines": _name("status.", Status) | _name("explain.why_", Status),
     "what is explained": _name("explain.kind_", ScopeKind),
     "orders of reports": _name("usage.order_", ReportOrder),
-    "orders of sessions": _name("order.", SessionOrder),
+    "orders of sessions": _name("order.", get_args(ListOrder)),
     "parts of a session": _name("part.", (part.name.lower() for part in TextKind)),
     "verdicts": _name("health.verdict_", ("well", "news", "trouble")),
     "leftovers": _name("health.orphan_", ("session", "tasks", "file-history", "todo")),

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from recollect.cli.session_labels import find_roots, join_lines, label_id, require_transcripts
+from recollect.cli.command_workspace import command_workspace
+from recollect.cli.session_labels import join_lines, label_id
 from recollect.cli.tables import GAP, faint, pad, strong
 from recollect.documents.file_versions import FileDocument, VersionEntry
 from recollect.errors import NothingFound
@@ -66,8 +67,8 @@ def load_history(request: FileRequest, *, with_git: bool = True) -> FoundFile:
     from recollect.versions.file_history import find_history, select_transcripts_of
     from recollect.versions.target_files import describe_target, find_project_root
 
-    roots = find_roots(request.claude_dirs)
-    every = require_transcripts(roots)
+    with command_workspace(request.claude_dirs) as workspace:
+        every = workspace.require_sessions()
     aliases = describe_target(request.path, request.moved_from)
     root = find_project_root(Path(aliases.path))
     git = _find_git(root, Path(aliases.path)) if with_git else None

@@ -1,61 +1,19 @@
 """The output of `recollect list`: its JSON document, and a table that fits the terminal.
 
-Adds to the index what is only known at run time: open clients and pending deletion. Columns are
-added in order of importance as long as the title keeps enough room. Times are relative in a
-terminal and sortable elsewhere.
+Columns are added in order of importance as long as the title keeps enough room. Times are relative
+in a terminal and sortable elsewhere.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Final, NamedTuple
-
-from msgspec import Struct, structs
 
 from recollect.cli.session_labels import join_lines, label_id, label_project, label_title
 from recollect.cli.tables import GAP, faint, pad, strong
-from recollect.documents.session_listing import LiveProcess, SessionListing
-from recollect.health.retention import SOON, Retention, find_expiry, read_retentions
-from recollect.library.processes import find_live_processes
-from recollect.lineage.trees import SessionTree
+from recollect.documents.session_listing import SessionListing
+from recollect.health.retention import SOON
 from recollect.quantities import format_age, format_bytes, format_time
 from recollect.render.terminal import clip, measure
-from recollect.session.times import milliseconds_between
-
-
-class PresentState(Struct, frozen=True):
-    """Running clients and retention settings, which are not in the index."""
-
-    live: dict[str, LiveProcess]
-    retentions: dict[str, Retention]
-    """By the path of the Claude directory."""
-
-
-def find_present_state(roots: Sequence[Path]) -> PresentState:
-    """Read the running clients and the retention settings of all Claude directories."""
-    live: dict[str, LiveProcess] = {}
-    for root in roots:
-        live.update(find_live_processes(root))
-    return PresentState(live, read_retentions(roots))
-
-
-def make_entry(tree: SessionTree, present: PresentState) -> SessionListing:
-    """Convert a session and its descendants to list entries."""
-    listing = tree.listing
-    expires = (
-        None
-        if listing.is_subagent
-        else find_expiry(listing.path, listing.modified, present.retentions)
-    )
-    return structs.replace(
-        listing,
-        duration_ms=milliseconds_between(listing.created, listing.last_active),
-        live=None if listing.is_subagent else present.live.get(listing.id),
-        expires=None if expires is None else expires.isoformat(timespec="seconds"),
-        relation=tree.relation.value if tree.relation else None,
-        children=tuple(make_entry(each, present) for each in tree.children),
-    )
-
 
 RUNNING: Final = "●"
 EXPIRING: Final = "!"

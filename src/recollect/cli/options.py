@@ -50,7 +50,7 @@ prices_option = click.option(
 
 
 class SessionName(click.ParamType[str]):
-    """A reference to a session, resolved by `recollect.cli.session_names`."""
+    """A reference to a session, resolved by `Workspace.find`."""
 
     name = "session"
 

@@ -1,19 +1,12 @@
-"""Short labels of sessions for lists, search results, the picker and messages; Claude directories.
+"""Short labels of sessions for lists, search results, the picker and messages.
 
-All labels are safe for a terminal and on a single line. Missing directories and sessions raise
-NothingFound with the searched paths and a tip for newcomers.
+All labels are safe for a terminal and on a single line.
 """
 
-from collections.abc import Sequence
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Final
 
-from recollect.cli.archive_access import use_archive
-from recollect.errors import NothingFound
-from recollect.locations import Transcript, resolve_roots
-from recollect.locations.project_names import PROJECTS_DIRECTORY
 from recollect.render.terminal import safe_text
-from recollect.sync import find_transcripts
 
 NO_TITLE: Final = "(no prompt)"
 _ID_LENGTH: Final = 8
@@ -38,28 +31,3 @@ def label_title(title: str | None, first_prompt: str | None) -> str:
 def join_lines(text: str) -> str:
     """Collapse whitespace, including line breaks, to single spaces."""
     return safe_text(" ".join(text.split()), single_line=True)
-
-
-TIP: Final = "To try it with sample sessions: recollect demo"
-
-
-def find_roots(given: Sequence[Path]) -> tuple[Path, ...]:
-    """Return the Claude directories; raise NothingFound if there are none.
-
-    From then on, sessions that Claude Code has deleted are read from the archive.
-    """
-    try:
-        roots = resolve_roots(given)
-    except NothingFound as error:
-        raise NothingFound(f"{error}\n{TIP}") from error
-    use_archive(roots)
-    return roots
-
-
-def require_transcripts(roots: Sequence[Path]) -> list[Transcript]:
-    """Return all transcripts; raise NothingFound if there are none."""
-    transcripts = find_transcripts(roots)
-    if not transcripts:
-        searched = "".join(f"\n  {root / PROJECTS_DIRECTORY}" for root in roots)
-        raise NothingFound(f"No sessions yet. Looked in:{searched}\n{TIP}")
-    return transcripts

@@ -13,8 +13,9 @@ from typing import Final
 import click
 
 from recollect.cli.clock import read_clock
+from recollect.cli.command_workspace import command_workspace
 from recollect.cli.commands.list import command as list_command
-from recollect.cli.session_labels import find_roots, label_id, label_title, require_transcripts
+from recollect.cli.session_labels import label_id, label_title
 from recollect.cli.tables import count_columns, wrap
 from recollect.health.first_look import ExpiringSession, FirstLook
 from recollect.health.retention import SOON
@@ -90,16 +91,15 @@ def _pick(ctx: click.Context, claude_dirs: tuple[Path, ...], *, is_first: bool) 
     if is_first:
         # The picker takes the whole screen and would hide the overview before it was read.
         click.pause("Press any key to continue.", err=True)
-    pick = pick_session(require_transcripts(find_roots(claude_dirs)))
+    with command_workspace(claude_dirs) as workspace:
+        pick = pick_session(workspace)
     return do_pick(ctx, pick) if pick else 0
 
 
 def welcome(claude_dirs: tuple[Path, ...]) -> None:
     """Print the overview to stderr; raise NothingFound if there are no sessions."""
-    from recollect.health.first_look import take_first_look
-
-    roots = find_roots(claude_dirs)
     now = read_clock()
-    look = take_first_look(roots, require_transcripts(roots), now)
+    with command_workspace(claude_dirs) as workspace:
+        look = workspace.first_look()
     lines = iter_first_look(look, count_columns(), now)
     click.echo("\n".join([*lines, ""]), err=True)

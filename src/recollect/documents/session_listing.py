@@ -20,6 +20,16 @@ class LiveProcess(Struct, frozen=True, kw_only=True):
     """When it last said so, in seconds since 1970."""
 
 
+class SessionUsage(Struct, frozen=True, kw_only=True):
+    """The usage of a session, including its subagents."""
+
+    replies: int = 0
+    tokens: int = 0
+    cost_usd: float | None = None
+    client_priced: int = 0
+    models: tuple[str, ...] = ()
+
+
 class SessionListing(Struct, frozen=True):
     """A session in a list; None where no record says it.
 

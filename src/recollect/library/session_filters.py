@@ -1,50 +1,154 @@
-"""Conditions on sessions that every list has: a text, and a stretch of time.
+"""Which sessions a list shows, and in which order.
 
-Knows values only, so that lists from files and lists from an index cannot differ in what fits.
+Works on listings only, so lists from files, from the index and from memory agree on what matches.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Protocol
+from functools import cache
+from typing import Literal
 
+from msgspec import Struct
+
+from recollect.documents.session_listing import SessionListing
+from recollect.errors import UsageError
 from recollect.session.times import parse_time
 
-
-def holds(wanted: str | None, *texts: str | None) -> bool:
-    """Whether one of `texts` holds what is wanted, in any case of letters."""
-    return not wanted or any(wanted.casefold() in (text or "").casefold() for text in texts)
+SessionOrder = Literal["activity", "modified", "created", "size", "cost", "tokens"]
 
 
-class Lasting(Protocol):
-    """What took a while: a session in a list."""
+class SessionQuery(Struct, frozen=True, kw_only=True):
+    """Filters for sessions and their order, newest, largest or most expensive first.
 
-    @property
-    def created(self) -> str | None:
-        """The time of its first record."""
-
-    @property
-    def modified(self) -> float:
-        """When its file was last written."""
-
-    @property
-    def activity(self) -> float:
-        """When something last happened in it."""
-
-
-def is_under_way(what: Lasting, since: datetime | None, until: datetime | None) -> bool:
-    """Whether a session was under way between the two moments.
-
-    A moment without a time zone is in UTC; `until` is the first one that is too late.
+    Texts match anywhere and ignore case. A time without a zone is UTC.
     """
-    return (since is None or what.activity >= _seconds(since)) and (
-        until is None or find_beginning(what.created, what.modified) < _seconds(until)
+
+    text: str | None = None
+    """In the title, the first prompt or the id."""
+    project: str | None = None
+    """In the path of the project."""
+    directory: str | None = None
+    """The project itself: its work directory, or the name of its directory below `projects/`."""
+    branch: str | None = None
+    """The git branch that the session was last on."""
+    model: str | None = None
+    """In the name of a model that replied."""
+    since: datetime | None = None
+    """Active at this time or later."""
+    until: datetime | None = None
+    """Started before this time."""
+    has_errors: bool = False
+    """With failed tool calls or API errors."""
+    is_live: bool = False
+    """Open in a client right now."""
+    include_subagents: bool = False
+    order: SessionOrder = "activity"
+
+    @property
+    def needs_figures(self) -> bool:
+        """Whether whole transcripts have to be read to know what matches."""
+        return self.model is not None or self.has_errors
+
+    @property
+    def needs_usage(self) -> bool:
+        """Whether the order depends on usage, which only the index knows."""
+        return self.order in ("cost", "tokens")
+
+
+class SessionPage(Struct, frozen=True, kw_only=True):
+    """One page of a list; `total` counts the sessions of all pages."""
+
+    sessions: tuple[SessionListing, ...]
+    total: int
+    page: int
+    page_size: int
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there are more pages."""
+        return self.page * self.page_size < self.total
+
+
+def select(listings: Iterable[SessionListing], query: SessionQuery) -> list[SessionListing]:
+    """Return the listings that match all filters but `is_live` and `include_subagents`."""
+    belongs = _make_directory_filter(query.directory)
+    return [each for each in listings if belongs(each) and _matches(each, query)]
+
+
+def _matches(listing: SessionListing, query: SessionQuery) -> bool:
+    return (
+        contains(query.text, listing.title, listing.first_prompt, listing.id)
+        and contains(query.project, listing.cwd, listing.project)
+        and query.branch in (None, listing.git_branch)
+        and contains(query.model, *listing.models)
+        and _is_in_range(listing, query.since, query.until)
+        and bool(listing.error_count or not query.has_errors)
     )
 
 
-def find_beginning(created: str | None, modified: float) -> float:
-    """When a session began, in seconds since 1970; without a record of it, when it was written."""
-    moment = parse_time(created)
-    return modified if moment is None else moment.timestamp()
+def contains(wanted: str | None, *texts: str | None) -> bool:
+    """Return whether one of `texts` contains `wanted`, ignoring case; True without `wanted`."""
+    return not wanted or any(wanted.casefold() in (text or "").casefold() for text in texts)
 
 
-def _seconds(moment: datetime) -> float:
+def _is_in_range(listing: SessionListing, since: datetime | None, until: datetime | None) -> bool:
+    return (since is None or listing.activity >= _to_seconds(since)) and (
+        until is None or find_start(listing) < _to_seconds(until)
+    )
+
+
+def _to_seconds(moment: datetime) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _make_directory_filter(directory: str | None) -> Callable[[SessionListing], bool]:
+    if not directory:
+        return lambda _: True
+    from recollect.locations.references import work_directory  # rarely needed
+
+    place = work_directory(directory)
+
+    # Comparing paths is slow, and thousands of sessions share a few dozen of them.
+    @cache
+    def is_there(name: str, cwd: str | None) -> bool:
+        if name == directory or (cwd and place.is_at(cwd)):
+            return True
+        return place.is_named(name) and (cwd is None or not place.collides_with(cwd))
+
+    return lambda listing: is_there(listing.project, listing.cwd)
+
+
+def find_start(listing: SessionListing) -> float:
+    """Return when a session started, or else when its file was written, in seconds since 1970."""
+    moment = parse_time(listing.created)
+    return listing.modified if moment is None else moment.timestamp()
+
+
+def sort_sessions(listings: Iterable[SessionListing], order: SessionOrder) -> list[SessionListing]:
+    """Return the listings in an order that they know themselves; usage has to be filled in."""
+    keys: dict[SessionOrder, Callable[[SessionListing], float]] = {
+        "activity": lambda each: each.activity,
+        "modified": lambda each: each.modified,
+        "created": find_start,
+        "size": lambda each: each.size,
+        "cost": lambda each: -1 if each.tokens is None else each.cost_usd or 0,
+        "tokens": lambda each: -1 if each.tokens is None else each.tokens,
+    }
+    key = keys[order]
+    return sorted(listings, key=lambda each: (-key(each), -each.activity, each.path))
+
+
+def make_page(
+    sessions: Sequence[SessionListing], page: int = 1, page_size: int | None = None
+) -> SessionPage:
+    """Return one page of `sessions`; all of them without `page_size`."""
+    size = max(len(sessions), 1) if page_size is None else page_size
+    if page < 1 or size < 1:
+        raise UsageError("Pages are counted from 1, and a page has at least one session.")
+    start = (page - 1) * size
+    return SessionPage(
+        sessions=tuple(sessions[start : start + size]),
+        total=len(sessions),
+        page=page,
+        page_size=size,
+    )

@@ -1,27 +1,26 @@
-"""Lists of sessions: which there are, in which order, page by page.
+"""Lists of sessions and sessions by name, read from the files each time, without an index.
 
-Knows roots, projects and orders; refuses a database, so every answer is read from the files again.
 The order by activity is lazy: no record is newer than its file, so the newest sessions are known
-long before the last file has been read.
-
-A session by the names that people have for it, with what is known of each read from its file.
-
-Slow over thousands of sessions when a title is asked for; where there is an index,
-`recollect.sync.session_lists` gives the same answer from it.
+long before the last file has been read. Finding a title among thousands of sessions is slow;
+`recollect.workspace` gives the same answers from an index.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from heapq import heappop, heappush
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Final, Literal
-
-from msgspec import Struct
+from typing import get_args
 
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import UsageError
 from recollect.library.listings import SessionContext, modified_of, read_listing
-from recollect.library.session_filters import find_beginning, holds, is_under_way
+from recollect.library.session_filters import (
+    SessionOrder,
+    SessionPage,
+    SessionQuery,
+    make_page,
+    select,
+    sort_sessions,
+)
 from recollect.library.transcript_ends import find_cwd
 from recollect.locations import (
     Transcript,
@@ -32,39 +31,8 @@ from recollect.locations import (
 )
 from recollect.locations.references import SessionFacts, match_session
 
-Order = Literal["activity", "modified", "created"]
-
 Root = str | Path | Sequence[str | Path] | None
 """A Claude directory, several of them, or None for those that the environment names."""
-
-_ORDERS: Final = ("activity", "modified", "created")
-
-
-class SessionQuery(Struct, frozen=True, kw_only=True):
-    """Which sessions are wanted beyond their project, and in which order, newest first.
-
-    `text` stands in the title or the first prompt, in any case of letters; `since` and `until` are
-    the ends of a stretch of time in which the session was under way. A time without a zone is UTC.
-    """
-
-    text: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    order: Order = "activity"
-
-
-class SessionPage(Struct, frozen=True, kw_only=True):
-    """One page of a list; `total` counts the sessions of all pages."""
-
-    sessions: tuple[SessionListing, ...]
-    total: int
-    page: int
-    page_size: int
-
-    @property
-    def has_more(self) -> bool:
-        """Whether there is a page behind this one."""
-        return self.page * self.page_size < self.total
 
 
 def iter_sessions(
@@ -91,19 +59,21 @@ def list_sessions(
     page_size: int = 20,
     root: Root = None,
 ) -> SessionPage:
-    """One page of the sessions that `query` wants; pages are counted from 1."""
-    if page < 1 or page_size < 1:
-        raise UsageError("Pages are counted from 1, and a page has room for one session at least.")
+    """Return one page of the sessions that match `query`; pages are counted from 1.
+
+    `project` is given as for `iter_sessions`.
+    """
     query = query or SessionQuery()
-    listings = iter_sessions(project, include_subagents=include_subagents, root=root)
-    wanted = _sort([listing for listing in listings if _fits(listing, query)], query.order)
-    start = (page - 1) * page_size
-    return SessionPage(
-        sessions=tuple(wanted[start : start + page_size]),
-        total=len(wanted),
-        page=page,
-        page_size=page_size,
+    if query.needs_usage or query.order not in get_args(SessionOrder):
+        raise UsageError(
+            f"Files alone cannot be sorted by {query.order!r}. Use activity, modified, created or "
+            "size, or `Workspace.sessions`, which knows the usage of sessions."
+        )
+    found = iter_sessions(
+        project, include_subagents=include_subagents or query.include_subagents, root=root
     )
+    matching = [each for each in select(found, query) if each.live or not query.is_live]
+    return make_page(sort_sessions(matching, query.order), page, page_size)
 
 
 def list_transcripts(
@@ -155,24 +125,6 @@ def iter_by_activity(
             heappush(read, (-listing.activity, listing.path, listing))
     while read:
         yield heappop(read)[-1]
-
-
-def _fits(listing: SessionListing, query: SessionQuery) -> bool:
-    return holds(query.text, listing.title, listing.first_prompt) and is_under_way(
-        listing, query.since, query.until
-    )
-
-
-def _sort(listings: list[SessionListing], order: Order) -> list[SessionListing]:
-    if order not in _ORDERS:
-        raise UsageError(f"Sessions are ordered by {', '.join(_ORDERS)}, not by {order!r}.")
-    if order == "modified":
-        return sorted(listings, key=lambda listing: listing.modified, reverse=True)
-    return sorted(listings, key=_created, reverse=True) if order == "created" else listings
-
-
-def _created(listing: SessionListing) -> float:
-    return find_beginning(listing.created, listing.modified)
 
 
 def locate_session(ref: str, *, root: Root = None) -> Transcript:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from recollect.documents.session_listing import SessionListing
-from recollect.library.session_filters import find_beginning
+from recollect.library.session_filters import find_start
 from recollect.records.usage import is_unique
 
 
@@ -60,7 +60,7 @@ def build_trees(listings: Sequence[SessionListing]) -> tuple[SessionTree, ...]:
 
 
 def _start_key(listing: SessionListing) -> tuple[float, str]:
-    return find_beginning(listing.created, listing.modified), listing.path
+    return find_start(listing), listing.path
 
 
 def _find_links(listings: Sequence[SessionListing]) -> dict[str, _Link]:

@@ -17,14 +17,12 @@ if TYPE_CHECKING:
     from recollect.sync.list_files import ListFile, is_list_file, with_lists
     from recollect.sync.message_lines import LineKey, find_key, to_micro, to_milliseconds
     from recollect.sync.session_lists import (
-        Conditions,
         find_gone,
         list_current,
         list_indexed,
         list_retitled,
         list_unsaved,
         locate_indexed,
-        select,
     )
     from recollect.sync.sync_engine import OnProgress, SyncProgress, sync, sync_in_memory
     from recollect.sync.text_indexer import (
@@ -47,8 +45,7 @@ _MODULES = {
     "list_files": "ListFile is_list_file with_lists",
     "message_lines": "LineKey find_key to_micro to_milliseconds",
     "session_lists": (
-        "Conditions find_gone list_current list_indexed list_retitled list_unsaved locate_indexed "
-        "select"
+        "find_gone list_current list_indexed list_retitled list_unsaved locate_indexed"
     ),
     "sync_engine": "OnProgress SyncProgress sync sync_in_memory",
     "text_indexer": "Analyzer NO_FRESH_TEXTS TextWatch find_text_status index_texts read_fresh",
@@ -61,7 +58,6 @@ __all__ = [
     "FIGURES",
     "NO_FRESH_TEXTS",
     "Analyzer",
-    "Conditions",
     "LineKey",
     "ListFile",
     "OnFileRead",
@@ -87,7 +83,6 @@ __all__ = [
     "load_calls",
     "locate_indexed",
     "read_fresh",
-    "select",
     "sync",
     "sync_in_memory",
     "to_micro",

@@ -7,15 +7,12 @@ without opening the index.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.documents.session_listing import SessionListing
-from recollect.library.session_filters import holds, is_under_way
 from recollect.locations import Transcript, discover_root
 from recollect.locations.references import MIN_PREFIX_LENGTH, SessionFacts, match_session
 from recollect.sources.stamps import Stamp, is_present
@@ -34,43 +31,6 @@ from recollect.sync.cached_values import (
 if TYPE_CHECKING:
     from recollect.library.listings import SessionContext
     from recollect.library.transcript_ends import NamingLines
-
-
-class Conditions(Struct, frozen=True, kw_only=True):
-    """Which sessions are wanted; None matches all.
-
-    Texts match anywhere and in any case: `text` in the title, the first prompt and the id,
-    `project` in the working directory, `model` in the names of its models.
-    """
-
-    text: str | None = None
-    project: str | None = None
-    branch: str | None = None
-    model: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    has_errors: bool = False
-
-    @property
-    def needs_figures(self) -> bool:
-        """Whether a condition takes reading whole transcripts."""
-        return self.model is not None or self.has_errors
-
-
-def select(listings: Iterable[SessionListing], conditions: Conditions) -> list[SessionListing]:
-    """Return the listings that meet all conditions, in the same order."""
-    return [each for each in listings if _fits(each, conditions)]
-
-
-def _fits(listing: SessionListing, wanted: Conditions) -> bool:
-    return (
-        holds(wanted.text, listing.title, listing.first_prompt, listing.id)
-        and holds(wanted.project, listing.cwd, listing.project)
-        and wanted.branch in (None, listing.git_branch)
-        and holds(wanted.model, *listing.models)
-        and is_under_way(listing, wanted.since, wanted.until)
-        and bool(listing.error_count or not wanted.has_errors)
-    )
 
 
 def list_current(

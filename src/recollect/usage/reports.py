@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from recollect.documents.kinds import Group
 from recollect.usage.blocks import UsageBlock, find_block, make_blocks
 from recollect.usage.groups import KeyOf, make_key
-from recollect.usage.totals import ClientCost, LedgerRow, Totals, add_up
+from recollect.usage.totals import ClientCost, LedgerRow, Totals, add_up, to_dollars
 from recollect.usage.zones import Zone
 
 
@@ -76,6 +76,16 @@ class ReportRow(Struct, frozen=True, kw_only=True):
     client: ClientCost | None = None
     """Sessions only: the cost that Claude Code reported, if requested and known."""
     block: UsageBlock | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Return the tokens of all classes."""
+        return self.totals.tokens
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Return the cost at list prices; None if no message has a known price."""
+        return to_dollars(self.totals.known_cost)
 
     @property
     def client_cost(self) -> int | None:

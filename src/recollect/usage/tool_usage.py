@@ -16,10 +16,11 @@ from msgspec import Struct
 
 from recollect.documents.session_listing import SessionListing
 from recollect.documents.tool_report import ToolUsageRow
+from recollect.library.session_filters import SessionQuery, select
 from recollect.locations import Transcript
 from recollect.records.tools.tool_parsing import split_mcp_name
 from recollect.store import CallSummary
-from recollect.sync import Conditions, OnFileRead, list_current, load_calls, select
+from recollect.sync import OnFileRead, list_current, load_calls
 
 _MEDIAN: Final = 0.5
 _P95: Final = 0.95
@@ -81,7 +82,7 @@ def _select(
     if question.session_id is None and question.project is None:
         return list(transcripts)
     listings = list_current(directory, transcripts)
-    matching = select(listings, Conditions(project=question.project))
+    matching = select(listings, SessionQuery(project=question.project))
     paths = {each.path for each in matching if _belongs_to(each, question.session_id)}
     return [each for each in transcripts if each.file in paths]
 

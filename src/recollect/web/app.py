@@ -129,16 +129,15 @@ def _make_middleware(parts: AppParts) -> list[Middleware]:
 def _make_lifespan(parts: AppParts) -> Lifespan[Starlette]:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        parts.services.changes.attach(asyncio.get_running_loop())
-        parts.services.indexer.start()
+        parts.services.workspace.changes.attach(asyncio.get_running_loop())
+        parts.services.workspace.indexer.start()
         warming = asyncio.create_task(asyncio.to_thread(preload, parts.drawing))
         try:
             yield
         finally:
-            parts.services.close()
             # Before anything that can fail: Python waits forever for a process that is still
             # running.
-            await asyncio.to_thread(parts.services.indexer.stop)
+            await asyncio.to_thread(parts.services.workspace.close)
             await warming
 
     return lifespan

@@ -6,6 +6,7 @@ An unknown parameter is an error, too: ignoring a misspelled filter would give a
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Annotated, Final, TypeVar
 
 import msgspec
@@ -14,6 +15,7 @@ from starlette.requests import Request
 
 from recollect.errors import UsageError
 from recollect.render.terminal import restore_text
+from recollect.session.calendar import parse_range
 
 S = TypeVar("S", bound=Struct)
 
@@ -52,6 +54,14 @@ def blame(parameter: str) -> Iterator[None]:
         raise
     except UsageError as error:
         raise BadParameter(parameter, str(error)) from error
+
+
+def read_range(since: str, until: str, now: datetime) -> tuple[datetime | None, datetime | None]:
+    """Return the times between which sessions are wanted; days are those of the server."""
+    with blame("since"):
+        parse_range(since, None, now)
+    with blame("until"):
+        return parse_range(since, until, now)
 
 
 def read_form(request: Request, wanted: type[S]) -> S:

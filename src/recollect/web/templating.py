@@ -170,7 +170,7 @@ class Templates:
             self._environment.get_template(name)
 
     def _make_layout(self, wanted: Preferences, title: str, section: str) -> Layout:
-        known = self._services.catalog.snapshot
+        known = self._services.workspace.catalog.snapshot
         return Layout(
             title=title,
             section=section,
@@ -183,7 +183,7 @@ class Templates:
             is_listed=known.is_listed,
             is_searchable=known.is_searchable,
             sessions=sum(not each.is_subagent for each in known.sessions),
-            live=len(known.live),
+            live=len(known.present.live),
             failure=known.failure,
         )
 

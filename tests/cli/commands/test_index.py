@@ -11,6 +11,7 @@ from recollect.cli.commands.index import choose_code, describe, iter_text
 from recollect.documents.index_report import IndexDocument, IndexProblem, TextStatus
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.index_status import IndexStatus
+from recollect.workspace.index_upkeep import IndexUpdate
 from tests.process import Finished, RunRecollect
 from tests.sync.lines import Line
 from tests.sync.world import World
@@ -126,11 +127,8 @@ def test_problems_are_listed(run_recollect: RunRecollect, world: World) -> None:
     """They have an exit code of their own."""
     (world.root / "projects" / "p" / "link.jsonl").symlink_to(world.path("p/a"))
     assert run_recollect("index").code == 0
-    document = describe(
-        IndexStatus(path="/i", bytes=1, is_sound=True, problems={"/a\x1b[2J": "no"}),
-        TextStatus(),
-        True,
-    )
+    status = IndexStatus(path="/i", bytes=1, is_sound=True, problems={"/a\x1b[2J": "no"})
+    document = describe(IndexUpdate(status=status, texts=TextStatus(), is_current=True))
     assert document.problems == (IndexProblem("/a\x1b[2J", "no"),)
     assert choose_code(document) == 4
     assert list(iter_text(document, 80, status_only=True))[-1] == "Could not read /a␛[2J: no"

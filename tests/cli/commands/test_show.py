@@ -139,7 +139,7 @@ def test_raw_is_the_file(run_recollect: RunRecollect, home: Path) -> None:
     [
         (("--turn", "9"), 3, "No such turn: this session has turns 1 to 4."),
         (("--branch", "1"), 3, "No branch 1: this session has no abandoned branches."),
-        (("--branch", "x"), 2, "--branch takes a number or `all`."),
+        (("--branch", "x"), 2, "A branch is a number or `all`."),
         (("--segment", "2"), 3, "No segment 2: this session has segments 0 to 1."),
         (
             ("--json", "--raw"),

@@ -465,7 +465,7 @@ def test_no_transcript_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path:
     data = tmp_path / "data"
     root = tmp_path / "claude"
     root.mkdir()
-    message = f"recollect: No transcripts found. Looked in:\n  {root}\n{TIP}"
+    message = f"recollect: No sessions yet. Looked in:\n  {root / 'projects'}\n{TIP}"
     result = usage(run_recollect, root, RECOLLECT_DATA_DIR=str(data))
     assert (result, data.exists()) == (Finished(3, "", message), False)
 

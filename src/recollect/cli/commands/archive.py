@@ -10,9 +10,9 @@ import click
 from recollect.archive.archive import Archive
 from recollect.archive.archive_directory import find_archive_directory
 from recollect.cli.clock import read_clock
+from recollect.cli.command_workspace import progress_line
 from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option
-from recollect.cli.progress import progress_line
 from recollect.cli.tables import count_columns
 from recollect.cli.write_targets import TargetOptions, choose_target, keeps_times, target_options
 from recollect.errors import NothingFound, UnreadableInput, UsageError
@@ -123,8 +123,8 @@ def sync(*, quiet: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
     from recollect.cli.archive_text import iter_sync, iter_sync_problems
 
     roots = resolve_roots(claude_dirs)
-    with progress_line("files") as line:
-        document = run_sync(open_archive(roots), roots, line.show)
+    with progress_line("files") as show_progress:
+        document = run_sync(open_archive(roots), roots, show_progress)
     is_complete = not (document.vanished or document.unreadable)
     if quiet:
         for text in () if is_complete else iter_sync_problems(document, count_columns()):
@@ -192,8 +192,8 @@ def verify(*, deep: bool, as_json: bool) -> int:
     from recollect.archive.archive_tasks import run_verification
     from recollect.cli.archive_text import iter_verification
 
-    with progress_line("objects") as line:
-        document = run_verification(open_existing(), line.show, deep=deep)
+    with progress_line("objects") as show_progress:
+        document = run_verification(open_existing(), show_progress, deep=deep)
     _print(document, iter_verification(document, count_columns()), as_json=as_json)
     return UnreadableInput.exit_code if document.damaged else 0
 

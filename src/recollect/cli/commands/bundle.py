@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
+from recollect.cli.command_workspace import command_workspace
 from recollect.cli.json_output import format_document
 from recollect.cli.options import SessionName, claude_dir_option, json_option
-from recollect.cli.session_names import find_named
 from recollect.quantities import format_bytes, format_count
 from recollect.render.terminal import safe_text
 
@@ -38,7 +38,8 @@ def command(
     """
     from recollect.archive.bundle_tasks import make_bundle  # loads the archive
 
-    named = [find_named(name, claude_dirs) for name in sessions]
+    with command_workspace(claude_dirs) as workspace:
+        named = [workspace.find(name) for name in sessions]
     document = make_bundle(named, output.absolute())
     if as_json:
         click.echo(format_document(document))

@@ -64,13 +64,14 @@ def load_checkpoints(
     name: str, claude_dirs: tuple[Path, ...]
 ) -> tuple[SessionCheckpoints, BackupDirectory]:
     """Return the checkpoints of the session that `name` means, and where its backups are."""
-    from recollect.cli.session_names import find_named  # opens the index
+    from recollect.cli.command_workspace import command_workspace  # opens the index
     from recollect.library.opening import open_transcript
     from recollect.locations.sidecars import find_root_of
     from recollect.versions.backups import BackupDirectory
     from recollect.versions.session_checkpoints import build_checkpoints
 
-    transcript = find_named(name, claude_dirs)
+    with command_workspace(claude_dirs) as workspace:
+        transcript = workspace.find(name)
     backups = BackupDirectory(find_root_of(transcript))
     return build_checkpoints(open_transcript(transcript), backups), backups
 

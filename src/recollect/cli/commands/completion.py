@@ -6,7 +6,6 @@ index as it is, because the shell waits for the result.
 
 import os
 import re
-from pathlib import Path
 from typing import Final
 
 import click
@@ -23,13 +22,9 @@ from recollect.cli import COMPLETION_VARIABLE
 from recollect.cli.session_labels import label_title
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError, UsageError
-from recollect.locations import resolve_roots
-from recollect.locations.project_names import PROJECTS_DIRECTORY
 from recollect.locations.references import LATEST
 from recollect.render.terminal import shorten
-from recollect.sources.stamps import is_present
-from recollect.store.data_directory import find_data_directory
-from recollect.sync import list_indexed
+from recollect.workspace.workspace import Workspace
 
 MAX_OFFERED: Final = 50
 _TITLE_WIDTH: Final = 60
@@ -102,20 +97,14 @@ def command(ctx: click.Context, shell: str) -> None:
 def complete_session(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
     """Return sessions whose id starts with, or whose title contains, `incomplete`."""
     try:
-        roots = resolve_roots(ctx.params.get("claude_dirs") or ())
-        known = list_indexed(find_data_directory())
+        known = Workspace(ctx.params.get("claude_dirs") or ()).list_known(
+            lambda each: _is_plain(each) and _matches(each, incomplete), MAX_OFFERED
+        )
     except (RecollectError, OSError):
         return []
-    projects = [root / PROJECTS_DIRECTORY for root in roots]
-    matching = (each for each in known if _is_plain(each) and _matches(each, incomplete))
     offered = [CompletionItem(LATEST)] if LATEST.startswith(incomplete) else []
-    for each in matching:
-        path = Path(each.path)
-        if any(path.is_relative_to(project) for project in projects) and is_present(each.path):
-            offered.append(CompletionItem(each.id, help=_describe(each)))
-        if len(offered) >= MAX_OFFERED:
-            break
-    return offered
+    offered += [CompletionItem(each.id, help=_describe(each)) for each in known]
+    return offered[:MAX_OFFERED]
 
 
 def _is_plain(listing: SessionListing) -> bool:

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import click
 from rich.text import Text
 
+from recollect.cli.command_workspace import command_workspace
 from recollect.cli.json_output import format_document, format_line
 from recollect.cli.options import claude_dir_option, json_option, session_argument
 from recollect.cli.paging import pager_option, show_lines
-from recollect.cli.progress import show_progress
 from recollect.cli.session_labels import label_id
 from recollect.cli.tables import GAP, colour_option, count_columns, faint, pad, strong, wants_colour
 from recollect.documents.file_changes import FileChange
 from recollect.documents.kinds import FileAction
 from recollect.documents.turns import Diff
 from recollect.errors import NothingFound, UnreadableInput, UsageError
+from recollect.library.session_filters import SessionQuery
 from recollect.quantities import format_count, format_time
 from recollect.render.terminal import measure, safe_text, shorten
 from recollect.render.terminal.canvas import Canvas, RenderOptions
@@ -174,18 +175,15 @@ def _iter_sessions(
     session: str | None, options: _Options, failures: list[str]
 ) -> Iterator[Session]:
     """Yield the selected sessions; append the reason to `failures` if one cannot be read."""
-    from recollect.cli.session_names import find_in_project, open_named  # opens the index
-    from recollect.library.opening import open_transcript
-
-    if session is not None:
-        yield open_named(session, options["claude_dirs"])
-        return
-    transcripts = find_in_project(options["project"] or "", options["claude_dirs"])
-    for transcript in show_progress(transcripts, "sessions"):
-        try:
-            yield open_transcript(transcript)
-        except UnreadableInput as error:
-            failures.append(str(error))
+    with command_workspace(options["claude_dirs"]) as workspace:
+        if session is not None:
+            yield workspace.open(session, with_prices=False)
+            return
+        for found in workspace.open_each(SessionQuery(project=options["project"])):
+            if isinstance(found, UnreadableInput):
+                failures.append(str(found))
+            else:
+                yield found
 
 
 def _print(changes: Sequence[FileChange], options: _Options) -> None:

@@ -17,7 +17,6 @@ from recollect.errors import UsageError
 
 if TYPE_CHECKING:
     from recollect.cli.trigger_actions import Actions
-    from recollect.live.followed_files import FollowScope
     from recollect.live.live_events import AnyEvent
     from recollect.live.triggers import Triggers
 
@@ -106,8 +105,7 @@ def command(session: str | None, **options: Unpack[_Options]) -> int:
     RECOLLECT_AGENT and RECOLLECT_TRANSCRIPT in its environment.
     """
     _check(session, options)
-    scope = _find_scope(session, options)
-    asyncio.run(_follow(scope, options))
+    asyncio.run(_follow(_open_events(session, options), options))
     return 0
 
 
@@ -119,26 +117,26 @@ def _check(session: str | None, options: _Options) -> None:
         raise UsageError("Use --on together with --notify or --run.")
 
 
-def _find_scope(session: str | None, options: _Options) -> FollowScope:
+def _open_events(session: str | None, options: _Options) -> AsyncGenerator[AnyEvent, None]:
     # Resolving a session opens the index, and following imports the session model.
-    from recollect.cli.session_names import find_named
-    from recollect.live.followed_files import RootScope, SessionScope
-    from recollect.locations import resolve_roots
+    from recollect.cli.command_workspace import command_workspace
+    from recollect.live.follow import FollowOptions
 
-    if options["follow_all"] or options["project"] is not None:
-        return RootScope(resolve_roots(options["claude_dirs"]), options["project"])
-    return SessionScope(find_named(session or NEWEST, options["claude_dirs"]))
+    is_wide = options["follow_all"] or options["project"] is not None
+    with command_workspace(options["claude_dirs"]) as workspace:
+        return workspace.follow(
+            None if is_wide else session or NEWEST,
+            project=options["project"],
+            start=options["after"],
+            options=FollowOptions(poll=options["poll"], until=options["until"]),
+        )
 
 
-async def _follow(scope: FollowScope, options: _Options) -> None:
-    from recollect.live.follow import FollowOptions, follow
-
-    start = options["after"] or ("start" if scope.is_narrow else "end")
-    settings = FollowOptions(poll=options["poll"], until=options["until"])
+async def _follow(events: AsyncGenerator[AnyEvent, None], options: _Options) -> None:
     triggers, actions = _make_triggers(options)
     feed, flush = _make_printer(options)
     last_flush = time.monotonic()
-    async for event in _gather(follow(scope, start, settings)):
+    async for event in _gather(events):
         if event is not None:
             feed(event)
             if triggers and actions:

@@ -1,24 +1,20 @@
 """`recollect index`: update or rebuild the index, or show its status."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+from recollect.cli.command_workspace import command_workspace
 from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option, prices_option
-from recollect.cli.progress import progress_line, watch_texts
-from recollect.cli.session_labels import find_roots
 from recollect.cli.tables import count_columns, iter_table, wrap
 from recollect.documents.index_report import IndexDocument, IndexProblem, TextStatus
 from recollect.errors import IndexFailure, UnreadableInput, UsageError
 from recollect.health.survey import display_path
-from recollect.locations import Transcript
 from recollect.quantities import format_bytes, format_count
 from recollect.render.terminal import safe_text
-from recollect.store import IndexStatus, find_index_status
-from recollect.store.data_directory import find_data_directory
-from recollect.sync import find_text_status, find_transcripts, is_current
+from recollect.workspace.index_upkeep import IndexUpdate, SyncOptions
 
 
 def iter_text(document: IndexDocument, columns: int, *, status_only: bool) -> Iterator[str]:
@@ -96,15 +92,9 @@ def command(
     """
     if status and (rebuild or text):
         raise UsageError("--status cannot be used with --rebuild or --text.")
-    directory = find_data_directory()
-    transcripts = find_transcripts(find_roots(claude_dirs))
-    read = (0, 0) if status else _sync(directory, transcripts, prices, rebuild=rebuild)
-    if text:
-        _index_texts(directory, transcripts, rebuild=rebuild)
-    current = is_current(directory, transcripts, prices=prices)
-    document = describe(
-        find_index_status(directory), _show_text_status(directory, transcripts), current, read
-    )
+    options = None if status else SyncOptions(rebuild=rebuild, texts=text)
+    with command_workspace(claude_dirs, prices=prices) as workspace:
+        document = describe(workspace.index(options))
     if as_json:
         click.echo(format_document(document))
     else:
@@ -112,55 +102,21 @@ def command(
     return choose_code(document)
 
 
-def _sync(
-    directory: Path, transcripts: Sequence[Transcript], prices: Path | None, *, rebuild: bool
-) -> tuple[int, int]:
-    """Update the index; return the number of files and bytes read."""
-    from recollect.sync import SyncProgress, sync  # not needed for --status
-
-    with progress_line("files") as line:
-
-        def watch(progress: SyncProgress) -> None:
-            line.show(progress.files_done, progress.files)
-
-        report = sync(directory, transcripts, prices=prices, rebuild=rebuild, watch=watch)
-    return report.files_read, report.bytes_read
-
-
-def _index_texts(directory: Path, transcripts: Sequence[Transcript], *, rebuild: bool) -> None:
-    from recollect.search.engine import ANALYZER  # not needed for --status
-    from recollect.store import delete_texts
-    from recollect.sync import index_texts
-
-    if rebuild:
-        delete_texts(directory)
-    with watch_texts() as watch:
-        index_texts(directory, ANALYZER, transcripts, watch=watch)
-
-
-def _show_text_status(directory: Path, transcripts: Sequence[Transcript]) -> TextStatus:
-    from recollect.search.engine import ANALYZER
-
-    return find_text_status(directory, ANALYZER.version, transcripts)
-
-
-def describe(
-    status: IndexStatus, text: TextStatus, current: bool, read: tuple[int, int] = (0, 0)
-) -> IndexDocument:
+def describe(update: IndexUpdate) -> IndexDocument:
     """Return the document for the status of an index."""
-    files_read, bytes_read = read
+    status = update.status
     return IndexDocument(
         path=status.path,
         bytes=status.bytes,
         is_sound=status.is_sound,
-        is_current=current,
-        files_read=files_read,
-        bytes_read=bytes_read,
+        is_current=update.is_current,
+        files_read=update.files_read,
+        bytes_read=update.bytes_read,
         files=status.files,
         files_gone=status.files_gone,
         messages=status.messages,
         copies=status.copies,
-        text=text,
+        text=update.texts,
         problems=tuple(IndexProblem(*each) for each in sorted(status.problems.items())),
     )
 

@@ -9,24 +9,21 @@ from typing import TypedDict, Unpack
 import click
 
 from recollect.cli.clock import read_clock
-from recollect.cli.list_text import (
-    find_present_state,
-    iter_lines,
-    list_marks,
-    list_rows,
-    make_entry,
+from recollect.cli.command_workspace import command_workspace
+from recollect.cli.list_text import iter_lines, list_marks, list_rows
+from recollect.cli.options import (
+    claude_dir_option,
+    json_option,
+    prices_option,
+    since_option,
+    until_option,
 )
-from recollect.cli.options import claude_dir_option, json_option, since_option, until_option
 from recollect.cli.paging import pager_option, show_lines
-from recollect.cli.progress import progress_line
-from recollect.cli.session_labels import find_roots, require_transcripts
 from recollect.cli.tables import count_columns
 from recollect.documents.session_documents import ListDocument
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound, UsageError
-from recollect.lineage.trees import SessionTree, build_trees
-from recollect.store.data_directory import find_data_directory
-from recollect.sync import Conditions, find_transcripts, list_current, select
+from recollect.library.session_filters import SessionQuery
 
 DEFAULT_LIMIT = 20
 
@@ -42,6 +39,7 @@ class _Options(TypedDict):
     tree: bool
     limit: int
     paged: bool
+    prices: Path | None
     claude_dirs: tuple[Path, ...]
     as_json: bool
     json_lines: bool
@@ -71,6 +69,7 @@ class _Options(TypedDict):
     help="Maximum number of rows; 0 for all.",
 )
 @pager_option
+@prices_option
 @claude_dir_option
 @json_option
 @click.option("--json-lines", is_flag=True, help="Output JSON Lines, one session per line.")
@@ -95,7 +94,7 @@ def command(text: str | None, **options: Unpack[_Options]) -> int:
     if options["as_json"] and options["json_lines"]:
         raise UsageError("Use only one of --json and --json-lines.")
     since, until = _find_range(options["since"], options["until"])
-    conditions = Conditions(
+    query = SessionQuery(
         text=text,
         project=options["project"],
         branch=options["branch"],
@@ -103,19 +102,23 @@ def command(text: str | None, **options: Unpack[_Options]) -> int:
         since=since,
         until=until,
         has_errors=options["errors"],
+        include_subagents=options["subagents"],
     )
-    roots = find_roots(options["claude_dirs"])
-    trees = find_trees(roots, conditions, options)
-    if not trees:
-        require_transcripts(roots)
-        raise NothingFound("No matching sessions. Try fewer filters, or `recollect list -n 0`.")
-    page = trees[: options["limit"] or None]
-    present = find_present_state(roots)
-    entries = tuple(make_entry(tree, present) for tree in page)
-    if options["json_lines"] or options["as_json"]:
-        _print_json(entries, None if options["json_lines"] else len(trees))
+    is_json = options["as_json"] or options["json_lines"]
+    with command_workspace(options["claude_dirs"], prices=options["prices"]) as workspace:
+        found = workspace.sessions(
+            query,
+            page_size=options["limit"] or None,
+            with_usage=is_json,
+            as_tree=options["tree"],
+        )
+        if not found.sessions:
+            workspace.require_sessions()
+            raise NothingFound("No matching sessions. Try fewer filters, or `recollect list -n 0`.")
+    if is_json:
+        _print_json(found.sessions, None if options["json_lines"] else found.total)
     else:
-        print_table(entries, len(trees), is_paged=options["paged"])
+        print_table(found.sessions, found.total, is_paged=options["paged"])
     return 0
 
 
@@ -136,27 +139,6 @@ def _print_json(entries: tuple[SessionListing, ...], total: int | None) -> None:
         return
     for entry in entries:
         click.echo(format_line(entry))
-
-
-def find_trees(
-    roots: Sequence[Path], conditions: Conditions, options: "_Options"
-) -> list[SessionTree]:
-    """Return the matching sessions, with their descendants if --tree is given."""
-    has_agents = options["subagents"] or options["tree"]
-    transcripts = find_transcripts(roots, include_subagents=has_agents)
-    with progress_line("files") as line:
-        listings = list_current(
-            find_data_directory(),
-            transcripts,
-            line.show,
-            is_complete=conditions.needs_figures,
-        )
-    shown = [each for each in listings if has_agents or not each.is_subagent]
-    wanted = select(shown, conditions)
-    if not options["tree"]:
-        return [SessionTree(each) for each in wanted]
-    paths = {each.path for each in wanted}
-    return [tree for tree in build_trees(shown) if any(each.path in paths for each in tree)]
 
 
 def print_table(entries: Sequence[SessionListing], total: int, *, is_paged: bool) -> None:

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import click
 
+from recollect.cli.command_workspace import command_workspace
 from recollect.cli.options import SessionName, claude_dir_option, json_option
-from recollect.cli.session_names import find_named
 from recollect.documents.command_reports import OpenDocument
 from recollect.errors import NothingFound
 from recollect.launch.web_link import find_server, make_link, make_path, split_target
 from recollect.locations.transcript_files import name_of
-from recollect.store.data_directory import find_data_directory
 
 
 @click.command("open")
@@ -31,9 +30,10 @@ def command(target: str, *, browser: bool, claude_dirs: tuple[Path, ...], as_jso
     Exits with 3 if there is no such session or the web app is not running.
     """
     name, record = split_target(target)
-    session_id = name_of(find_named(name, claude_dirs))
+    with command_workspace(claude_dirs) as workspace:
+        session_id = name_of(workspace.find(name))
+        server = find_server(workspace.data_directory)
     path = make_path(session_id, record)
-    server = find_server(find_data_directory())
     link = make_link(server, path) if server else None
     if as_json:
         from recollect.cli.json_output import format_document  # only for JSON

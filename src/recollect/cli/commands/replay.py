@@ -101,11 +101,14 @@ class _Pause:
 
 
 def _find(name: str, claude_dirs: tuple[Path, ...]) -> Transcript:
-    from recollect.cli.session_names import find_named  # the index
+    from recollect.cli.command_workspace import command_workspace  # the index
     from recollect.locations.references import locate_file
 
     path = Path(name)
-    return locate_file(path) if path.is_file() else find_named(name, claude_dirs)
+    if path.is_file():
+        return locate_file(path)
+    with command_workspace(claude_dirs) as workspace:
+        return workspace.find(name)
 
 
 def _play_stream(path: Path, render_options: RenderOptions, pause: _Pause) -> None:

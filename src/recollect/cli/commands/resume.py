@@ -5,17 +5,14 @@ from pathlib import Path
 
 import click
 
+from recollect.cli.command_workspace import command_workspace
 from recollect.cli.commands.run import PassthroughCommand, get_client_arguments
 from recollect.cli.options import claude_dir_option, json_option, session_argument
-from recollect.cli.session_names import find_named
 from recollect.documents.command_reports import ResumeDocument
-from recollect.errors import AmbiguousSession, NothingFound
-from recollect.launch.resuming import Resumption, check_resume, check_shown, plan_resume, resume
-from recollect.library.processes import find_live_processes
-from recollect.locations import Transcript, find_root_of
+from recollect.documents.session_listing import LiveProcess
+from recollect.errors import NothingFound
+from recollect.launch.resuming import Resumption, check_resume, check_shown, resume
 from recollect.render.terminal import safe_text
-from recollect.store.data_directory import find_data_directory
-from recollect.sync import find_gone, list_current
 
 
 @click.command("resume", cls=PassthroughCommand)
@@ -43,10 +40,9 @@ def command(
 
     Exits with 3 if the transcript or the directory no longer exists, or `claude` is not found.
     """
-    transcript = _find(session, claude_dirs)
-    plan = plan_resume(
-        transcript, _find_cwd(transcript), fork=fork, extra_arguments=get_client_arguments()
-    )
+    with command_workspace(claude_dirs) as workspace:
+        plan = workspace.plan_resume(session, fork=fork, extra_arguments=get_client_arguments())
+        process = workspace.find_process(session)
     if as_json:
         from recollect.cli.json_output import format_document  # only for JSON
 
@@ -56,35 +52,15 @@ def command(
         click.echo(plan.shell_command)
     else:
         check_resume(plan)
-        _warn_if_open(transcript, plan.session_id)
+        _warn_if_open(process, plan.session_id)
         resume(plan)
     return 0
 
 
 def plan_named(session: str, claude_dirs: Sequence[Path]) -> Resumption:
     """Plan how to resume the session that `session` names."""
-    transcript = _find(session, claude_dirs)
-    return plan_resume(transcript, _find_cwd(transcript))
-
-
-def _find(session: str, claude_dirs: Sequence[Path]) -> Transcript:
-    try:
-        return find_named(session, claude_dirs)
-    except AmbiguousSession:
-        raise
-    except NothingFound as error:
-        gone = find_gone(session, find_data_directory())
-        if gone is None:
-            raise
-        raise NothingFound(
-            f"Cannot resume {gone.id}: its transcript no longer exists: {gone.path}\n"
-            "Claude Code deletes old transcripts; `recollect doctor` shows which are next."
-        ) from error
-
-
-def _find_cwd(transcript: Transcript) -> str | None:
-    listings = list_current(find_data_directory(), [transcript])
-    return listings[0].cwd if listings else None
+    with command_workspace(claude_dirs) as workspace:
+        return workspace.plan_resume(session)
 
 
 def _describe(plan: Resumption) -> ResumeDocument:
@@ -103,9 +79,7 @@ def _describe(plan: Resumption) -> ResumeDocument:
     )
 
 
-def _warn_if_open(transcript: Transcript, session_id: str) -> None:
-    root = find_root_of(transcript)
-    process = find_live_processes(root).get(session_id) if root else None
+def _warn_if_open(process: LiveProcess | None, session_id: str) -> None:
     if process is not None:
         name = safe_text(process.name or session_id, single_line=True)
         click.echo(

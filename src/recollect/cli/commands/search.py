@@ -5,41 +5,26 @@ piece by piece, because the marks are offsets in the original text.
 """
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 
 import click
-import msgspec
 
+from recollect.cli.command_workspace import command_workspace
 from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.paging import pager_option, show_text
-from recollect.cli.progress import watch_texts
-from recollect.cli.session_labels import (
-    find_roots,
-    label_id,
-    label_project,
-    label_title,
-    require_transcripts,
-)
+from recollect.cli.session_labels import label_id, label_project, label_title
 from recollect.cli.tables import INDENT, count_columns, faint, strong, wants_colour, wrap
 from recollect.documents.search_results import SNIPPET_WIDTH, Hit, Snippet
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound
-from recollect.locations import Transcript, TranscriptKind
-from recollect.locations.transcript_files import name_of
 from recollect.quantities import format_count, format_time
 from recollect.render.terminal import clip, measure, safe_text, shorten
-from recollect.search import parse_query
-from recollect.search.engine import ANALYZER, SearchOptions, SearchResult, search
+from recollect.search.engine import SearchOptions, SearchResult
 from recollect.search.query_tree import quote
-from recollect.search.regexes import check_regexes
 from recollect.session.times import parse_time
-from recollect.store import DamagedIndex, refuse_newer
-from recollect.store.data_directory import find_data_directory
-from recollect.sync import find_transcripts, index_texts
 
 _ID_LENGTH = 8
 _MAX_PROJECT_WIDTH = 20
@@ -225,38 +210,26 @@ def command(  # noqa: PLR0913 - one parameter per option
     Exits with 3 if there are no matches.
     """
     text = " ".join(words if project is None else (*words, f"project:{quote(project)}"))
-    timezone = datetime.now().astimezone().tzinfo
     width = SNIPPET_WIDTH if as_json else count_columns() - 4
     offset = (page - 1) * limit
     options = SearchOptions(recent=recent, limit=limit, offset=offset, width=width)
-    if timezone is not None:
-        options = msgspec.structs.replace(options, timezone=timezone)
-    query = parse_query(text, timezone=options.timezone)
-    check_regexes(query)
-    # Otherwise the texts would be reindexed now, and again by the newer program.
-    refuse_newer(find_data_directory())
-    roots = find_roots(claude_dirs)
-    transcripts = find_transcripts(roots)
     has_deadline = sys.stderr.isatty() and not wait
-    try:
-        result = _index_and_search(text, transcripts, options, has_deadline=has_deadline)
-    except DamagedIndex:
-        # It has been deleted, so the second attempt rebuilds it.
-        result = _index_and_search(text, transcripts, options, has_deadline=has_deadline)
+    seconds = INDEXING_SECONDS if has_deadline else None
+    with command_workspace(claude_dirs) as workspace:
+        answer = workspace.search(text, options, seconds=seconds)
+        if not answer.hits and not as_json:
+            workspace.require_sessions()
+    result = answer.result
     if not result.index_complete:
         click.echo(_NOT_COMPLETE, err=True)
     if as_json:
         from recollect.search.search_documents import describe_result  # only for JSON
 
-        listings = _load_listings(result, transcripts)
-        click.echo(format_document(describe_result(result, query, listings)))
+        click.echo(format_document(describe_result(result, answer.query, answer.sessions)))
         return 0
     if not result.hits:
-        require_transcripts(roots)
         raise NothingFound(_describe_nothing(result))
-    lines = iter_result(
-        result, _load_listings(result, transcripts), count_columns(), is_coloured=wants_colour()
-    )
+    lines = iter_result(result, answer.sessions, count_columns(), is_coloured=wants_colour())
     show_text("\n".join(lines), is_paged=paged)
     return 0
 
@@ -268,26 +241,3 @@ def _describe_nothing(result: SearchResult) -> str:
     if result.did_you_mean:
         return f"No matches. Did you mean: {_safe(result.did_you_mean)}"
     return _NOTHING if result.is_total_exact else _NOTHING_IN_TIME
-
-
-def _index_and_search(
-    text: str, transcripts: Sequence[Transcript], options: SearchOptions, *, has_deadline: bool
-) -> SearchResult:
-    directory = find_data_directory()
-    seconds = INDEXING_SECONDS if has_deadline else None
-    with watch_texts() as watch:
-        is_complete = index_texts(directory, ANALYZER, transcripts, seconds=seconds, watch=watch)
-    return search(directory, text, transcripts, options, index_complete=is_complete)
-
-
-def _load_listings(
-    result: SearchResult, transcripts: Sequence[Transcript]
-) -> dict[str, SessionListing]:
-    """Load the titles of the sessions that were found."""
-    from recollect.sync import list_current  # only for text output
-
-    ids = {hit.session_id for hit in result.hits}
-    found = [
-        each for each in transcripts if each.kind is TranscriptKind.SESSION and name_of(each) in ids
-    ]
-    return {each.id: each for each in list_current(find_data_directory(), found)}

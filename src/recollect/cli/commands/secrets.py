@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from recollect.cli.command_workspace import command_workspace, progress_line
 from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option, session_argument
 from recollect.cli.paging import pager_option, show_text
-from recollect.cli.progress import progress_line
-from recollect.cli.session_labels import find_roots, label_id, require_transcripts
-from recollect.cli.session_names import find_in_project, find_named
+from recollect.cli.session_labels import label_id
 from recollect.cli.tables import count_columns, faint, iter_table, strong, wrap
 from recollect.documents.secret_report import SecretFinding, SecretsDocument
 from recollect.errors import UnreadableInput, UsageError
+from recollect.library.session_filters import SessionQuery
 from recollect.quantities import format_count, format_time
 from recollect.render.terminal import safe_text
 from recollect.session.times import parse_time
@@ -75,8 +75,8 @@ def scan(
     from recollect.health.secret_scan import scan_transcripts  # the rules and the reader
 
     transcripts, session_id = _find(session, project, claude_dirs, all_sessions=all_sessions)
-    with progress_line("files") as line:
-        report = scan_transcripts(transcripts, line.show)
+    with progress_line("files") as show_progress:
+        report = scan_transcripts(transcripts, show_progress)
     for path in report.unread:
         click.echo(f"recollect: Could not read {safe_text(path)}", err=True)
     document = SecretsDocument(
@@ -107,12 +107,14 @@ def _find(
 
     if [session is not None, project is not None, all_sessions].count(True) != 1:
         raise UsageError("Specify one of SESSION, --project and --all.")
-    if session is not None:
-        found = find_named(session, claude_dirs)
-        return add_subagents([found]), name_of(found)
-    if project is not None:
-        return add_subagents(find_in_project(project, claude_dirs)), None
-    found_all = require_transcripts(find_roots(claude_dirs))
+    with command_workspace(claude_dirs) as workspace:
+        if session is not None:
+            found = workspace.find(session)
+            return add_subagents([found]), name_of(found)
+        if project is not None:
+            matching = workspace.find_matching(SessionQuery(project=project))
+            return add_subagents(matching), None
+        found_all = workspace.require_sessions()
     return sorted(found_all, key=lambda each: (each.mtime_ns, each.file)), None
 
 

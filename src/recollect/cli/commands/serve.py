@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.archive_access import use_archive
 from recollect.cli.clock import read_clock
 from recollect.cli.options import claude_dir_option
 from recollect.cli.outcome import DEBUG_VARIABLE
@@ -19,6 +18,7 @@ from recollect.demo import CLAUDE_DIRECTORY
 from recollect.errors import NothingFound, UsageError
 from recollect.locations import resolve_roots
 from recollect.store.data_directory import find_data_directory
+from recollect.workspace.archive_access import use_archive
 
 if TYPE_CHECKING:
     from recollect.web.server import Running

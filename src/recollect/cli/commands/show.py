@@ -10,17 +10,11 @@ from typing import TypedDict, Unpack
 import click
 from msgspec.structs import replace
 
+from recollect.cli.command_workspace import command_workspace
 from recollect.cli.options import claude_dir_option, json_option, session_argument
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.tables import colour_option, count_columns, wants_colour
-from recollect.cli.turn_selection import (
-    Number,
-    Range,
-    SegmentNumber,
-    TurnRange,
-    TurnSelection,
-    list_alternatives,
-)
+from recollect.cli.turn_options import Number, SegmentNumber, TurnBoundsOption
 from recollect.documents.turns import TurnView
 from recollect.errors import UsageError
 from recollect.library.sidecar_files import load_session_lists
@@ -38,6 +32,12 @@ from recollect.render.views.turn_views import build_turn_views
 from recollect.render.views.whole_calls import show_whole_calls
 from recollect.session.session import Session
 from recollect.sources.safe_files import open_file
+from recollect.workspace.turn_selection import (
+    TurnBounds,
+    TurnSelection,
+    list_alternatives,
+    select_turns,
+)
 
 
 def iter_session(
@@ -108,7 +108,7 @@ def _render_strays(session: Session, canvas: Canvas) -> Iterator[str]:
 
 class _Options(TypedDict):
     turn: int | None
-    turns: Range | None
+    turns: TurnBounds | None
     branch: str | None
     segment: int | None
     prompts: bool
@@ -126,7 +126,10 @@ class _Options(TypedDict):
 @session_argument()
 @click.option("--turn", type=Number(), metavar="N", help="Show only turn N; -1 is the last.")
 @click.option(
-    "--turns", type=TurnRange(), metavar="A-B", help="Show only these turns: 2-5, 4-, -3..-1."
+    "--turns",
+    type=TurnBoundsOption(),
+    metavar="A-B",
+    help="Show only these turns: 2-5, 4-, -3..-1.",
 )
 @click.option("--branch", metavar="N|all", help="Show abandoned branch N, or all branches.")
 @click.option(
@@ -173,12 +176,10 @@ def command(session: str, **options: Unpack[_Options]) -> int:
 
     Exits with 3 if there is no such session or turn.
     """
-    from recollect.cli.session_names import open_named  # opens the index
-    from recollect.cli.turn_selection import select_turns  # the model of a session
-
     selection = _check(options)
     _reject_stream(session)
-    opened = open_named(session, options["claude_dirs"])
+    with command_workspace(options["claude_dirs"]) as workspace:
+        opened = workspace.open(session, with_prices=False)
     if options["raw"] and selection == TurnSelection():
         _print_raw(opened, None)
         return 0
@@ -214,7 +215,7 @@ def _check(options: _Options) -> TurnSelection:
         raise UsageError("Use only one of --turn and --turns.")
     only = options["turn"]
     return TurnSelection(
-        turns=options["turns"] if only is None else Range(only, only),
+        turns=options["turns"] if only is None else TurnBounds(only, only),
         branch=options["branch"],
         segment=options["segment"],
     )

@@ -7,11 +7,9 @@ from typing import Final, NamedTuple, TypedDict, Unpack
 import click
 
 from recollect.cli.clock import read_clock
+from recollect.cli.command_workspace import command_workspace
 from recollect.cli.options import SessionName, claude_dir_option, json_option
 from recollect.cli.paging import pager_option, show_text
-from recollect.cli.progress import progress_line
-from recollect.cli.session_labels import find_roots, require_transcripts
-from recollect.cli.session_names import find_named
 from recollect.cli.tables import GAP, count_columns, faint, pad, strong
 from recollect.documents.tool_report import ToolsDocument, ToolUsageRow
 from recollect.errors import NothingFound, UnreadableInput
@@ -19,9 +17,7 @@ from recollect.locations.transcript_files import name_of
 from recollect.quantities import format_count, format_duration
 from recollect.render.terminal import clip, measure, safe_text
 from recollect.session.calendar import parse_range
-from recollect.store.data_directory import find_data_directory
-from recollect.sync import find_transcripts
-from recollect.usage.tool_usage import ToolQuestion, ToolReport, report_tools
+from recollect.usage.tool_usage import ToolQuestion, ToolReport
 
 _MIN_NAME_WIDTH: Final = 24
 """Columns reserved for names before another column is added."""
@@ -127,11 +123,18 @@ def command(**options: Unpack[_Options]) -> int:
 
     Exits with 3 if there are no calls and with 4 if a transcript could not be read.
     """
-    question = _make_question(options)
-    roots = find_roots(options["claude_dirs"])
-    transcripts = find_transcripts(roots)
-    with progress_line("files") as line:
-        report = report_tools(find_data_directory(), transcripts, question, line.show)
+    since, until = parse_range(options["since"], options["until"], read_clock())
+    with command_workspace(options["claude_dirs"]) as workspace:
+        session = options["session"]
+        question = ToolQuestion(
+            session_id=name_of(workspace.find(session)) if session else None,
+            project=options["project"],
+            since=since,
+            until=until,
+        )
+        report = workspace.tools(question)
+        if not report.total.calls and not options["as_json"]:
+            workspace.require_sessions()
     for path in report.unread:
         click.echo(f"recollect: Could not read {safe_text(path)}", err=True)
     if options["as_json"]:
@@ -140,21 +143,8 @@ def command(**options: Unpack[_Options]) -> int:
         lines = iter_report(report, count_columns())
         show_text("\n".join(lines), is_paged=options["paged"])
     if not report.total.calls:
-        require_transcripts(roots)
         raise NothingFound("No tool calls. Try fewer filters.")
     return UnreadableInput.exit_code if report.unread else 0
-
-
-def _make_question(options: _Options) -> ToolQuestion:
-    since, until = parse_range(options["since"], options["until"], read_clock())
-    session = options["session"]
-    found = find_named(session, options["claude_dirs"]) if session else None
-    return ToolQuestion(
-        session_id=name_of(found) if found else None,
-        project=options["project"],
-        since=since,
-        until=until,
-    )
 
 
 def _print_json(report: ToolReport, question: ToolQuestion) -> None:

@@ -6,43 +6,24 @@ new transcripts is immediate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import click
 
-from recollect.cli.archive_access import use_archive
-from recollect.cli.clock import read_clock
-from recollect.cli.json_output import format_document
+from recollect.cli.command_workspace import command_workspace
 from recollect.cli.options import claude_dir_option, json_option, prices_option
 from recollect.cli.paging import show_text
 from recollect.cli.program import is_given
-from recollect.cli.progress import progress_line, show_progress
 from recollect.cli.tables import count_columns
 from recollect.cli.usage_text import iter_usage
-from recollect.demo import CLAUDE_DIRECTORY
 from recollect.documents.kinds import Group
 from recollect.errors import NothingFound, UnreadableInput, UsageError
-from recollect.locations import Transcript, resolve_roots
 from recollect.render.terminal import safe_text
-from recollect.store.data_directory import INDEX_NAME, find_data_directory
-from recollect.sync import find_transcripts
-from recollect.usage.ledger_access import (
-    UsageLedger,
-    ask_ledger,
-    count_in_memory,
-    find_pace,
-    load_rows,
-)
-from recollect.usage.reports import ReportOrder, UsageQuestion, make_report
-from recollect.usage.usage_documents import describe_report
-from recollect.usage.zones import Zone, load_zone
-
-if TYPE_CHECKING:
-    from recollect.store.usage_queries import UsageQueries
-    from recollect.sync import SyncProgress
+from recollect.usage.reports import ReportOrder
+from recollect.workspace.workspace import Workspace
 
 EXPLAIN = "explain"
 TIP = "To see a sample report: recollect usage --demo"
@@ -63,14 +44,6 @@ class _Options(TypedDict):
     prices: Path | None
     claude_dirs: tuple[Path, ...]
     as_json: bool
-
-
-class _Output(NamedTuple):
-    """The complete output; printed only after the index has been read."""
-
-    text: str
-    is_empty: bool
-    problems: Mapping[str, str]
 
 
 @click.command("usage")
@@ -134,23 +107,39 @@ def command(group: str, target: str | None, **options: Unpack[_Options]) -> int:
       recollect usage explain 2026-11-12
     """
     _check(group, target, options)
-    zone = load_zone(options["timezone"])
-    roots = (CLAUDE_DIRECTORY,) if options["demo"] else _find_roots(options["claude_dirs"])
-
-    def question(queries: UsageQueries, transcripts: Sequence[Transcript]) -> _Output:
-        ledger = UsageLedger(queries, roots, options["prices"])
-        if target is not None:
-            return _explain(ledger, target, zone, options)
-        return _report(ledger, transcripts, _make_question(Group(group), zone, options), options)
-
-    output = _query(roots, question, options)
+    if target is not None:
+        return _explain(target, options)
+    with _open(options) as workspace:
+        answer = workspace.usage(
+            group,
+            since=options["since"],
+            until=options["until"],
+            project=options["project"],
+            model=options["model"],
+            timezone=options["timezone"],
+            order=options["order"],
+            breakdown=options["breakdown"],
+            client_costs=options["client_cost"],
+        )
+    _warn(answer.failure, answer.problems)
     if options["as_json"]:
-        click.echo(output.text)
+        from recollect.cli.json_output import format_document  # only for JSON
+        from recollect.usage.usage_documents import describe_report
+
+        click.echo(format_document(describe_report(answer.report, answer.pace)))
     else:
-        show_text(output.text, is_paged=options["paged"])
-    if output.problems:
+        is_compact = options["compact"]
+        lines = iter_usage(answer.report, count_columns(), answer.pace, is_compact=is_compact)
+        show_text("\n".join(lines), is_paged=options["paged"])
+    if answer.problems:
         return UnreadableInput.exit_code
-    return NothingFound.exit_code if output.is_empty else 0
+    return 0 if answer.rows else NothingFound.exit_code
+
+
+def _open(options: _Options) -> AbstractContextManager[Workspace]:
+    return command_workspace(
+        options["claude_dirs"], prices=options["prices"], is_demo=options["demo"], tip=TIP
+    )
 
 
 def _check(group: str, target: str | None, options: _Options) -> None:
@@ -178,46 +167,6 @@ def _check(group: str, target: str | None, options: _Options) -> None:
         raise UsageError("--client-cost works only with `recollect usage session`.")
 
 
-def _find_roots(given: Sequence[Path]) -> tuple[Path, ...]:
-    try:
-        roots = resolve_roots(given)
-    except NothingFound as error:
-        raise NothingFound(f"{error}\n{TIP}") from error
-    use_archive(roots)
-    return roots
-
-
-def _query(
-    roots: Sequence[Path],
-    question: Callable[[UsageQueries, Sequence[Transcript]], _Output],
-    options: _Options,
-) -> _Output:
-    """Run `question` on an updated index, and print warnings about what is missing."""
-    transcripts = find_transcripts(roots)
-    directory, prices, failure = find_data_directory(), options["prices"], None
-    if not transcripts and not (directory / INDEX_NAME).exists():
-        looked_at = "".join(f"\n  {root}" for root in roots)
-        raise NothingFound(f"No transcripts found. Looked in:{looked_at}\n{TIP}")
-    with progress_line("files") as line:
-
-        def watch(progress: SyncProgress) -> None:
-            line.show(progress.files_done, progress.files)
-
-        if options["demo"]:
-            queries = count_in_memory(transcripts, prices=prices, on_progress=watch)
-            output = question(queries, transcripts)
-        else:
-            output, failure = ask_ledger(
-                directory,
-                transcripts,
-                lambda queries: question(queries, transcripts),
-                prices=prices,
-                on_progress=watch,
-            )
-    _warn(failure, output.problems)
-    return output
-
-
 def _warn(failure: str | None, problems: Mapping[str, str]) -> None:
     if failure is not None:
         _say(
@@ -232,69 +181,17 @@ def _say(message: str) -> None:
     click.echo(f"recollect: {safe_text(message)}", err=True)
 
 
-def _make_question(group: Group, zone: Zone, options: _Options) -> UsageQuestion:
-    first, last = _find_days(options["since"], options["until"], zone)
-    order = options["order"]
-    return UsageQuestion(
-        group=group,
-        zone=zone,
-        since=first,
-        until=last,
-        project=options["project"],
-        model=options["model"],
-        order=ReportOrder(order) if order else None,
-        breakdown=options["breakdown"],
-    )
-
-
-def _find_days(since: str | None, until: str | None, zone: Zone) -> tuple[date | None, date | None]:
-    if not since and not until:
-        return None, None
-    from recollect.session.calendar import parse_day_range  # not for every report
-
-    now = read_clock()
-    return parse_day_range(since, until, zone.find_local(int(now.timestamp())) or now)
-
-
-def _find_today(zone: Zone) -> date:
-    now = read_clock()
-    return zone.find_day(int(now.timestamp())) or now.date()
-
-
-def _report(
-    ledger: UsageLedger,
-    transcripts: Sequence[Transcript],
-    question: UsageQuestion,
-    options: _Options,
-) -> _Output:
-    report = make_report(load_rows(ledger, question), question)
-    if question.group is Group.SESSION:
-        from recollect.usage.ledger_access import add_titles  # not for every report
-
-        directory = None if options["demo"] else find_data_directory()
-        report = add_titles(report, ledger, transcripts, directory)
-    if options["client_cost"]:
-        from recollect.usage.client_costs import add_client_costs  # reads transcripts
-
-        report = add_client_costs(report, ledger, lambda rows: show_progress(rows, "files"))
-    pace = find_pace(report, ledger, read_clock().timestamp())
-    if options["as_json"]:
-        text = format_document(describe_report(report, pace))
-    else:
-        text = "\n".join(iter_usage(report, count_columns(), pace, is_compact=options["compact"]))
-    return _Output(text, not report.rows, ledger.problems)
-
-
-def _explain(ledger: UsageLedger, target: str, zone: Zone, options: _Options) -> _Output:
+def _explain(target: str, options: _Options) -> int:
     from recollect.cli.explain_text import iter_explanation  # reads transcripts
-    from recollect.usage.explain import explain
+    from recollect.cli.json_output import format_document
     from recollect.usage.explain_document import describe_explanation
 
-    explanation = explain(
-        ledger, target, zone, _find_today(zone), track=lambda files: show_progress(files, "files")
-    )
+    with _open(options) as workspace:
+        answer = workspace.explain(target, timezone=options["timezone"])
+    _warn(answer.failure, answer.problems)
     if options["as_json"]:
-        text = format_document(describe_explanation(explanation))
+        click.echo(format_document(describe_explanation(answer.explanation)))
     else:
-        text = "\n".join(iter_explanation(explanation, zone, count_columns()))
-    return _Output(text, is_empty=False, problems=ledger.problems)
+        lines = iter_explanation(answer.explanation, answer.zone, count_columns())
+        show_text("\n".join(lines), is_paged=options["paged"])
+    return UnreadableInput.exit_code if answer.problems else 0

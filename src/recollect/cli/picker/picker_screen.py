@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -57,11 +57,9 @@ from recollect.cli.picker.picker_state import (
 from recollect.cli.tables import wants_colour
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError
-from recollect.launch.resuming import check_shown, plan_resume
-from recollect.locations import Transcript, TranscriptKind
+from recollect.launch.resuming import check_shown
 from recollect.render.terminal import clip
-from recollect.store.data_directory import find_data_directory
-from recollect.sync import list_current
+from recollect.workspace.workspace import Workspace
 
 _PROGRAMS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     (None, ("pbcopy",)),
@@ -320,16 +318,13 @@ def _ignore_event(action: Callable[[], None]) -> Callable[[KeyPressEvent], None]
     return lambda _: action()
 
 
-def pick_session(transcripts: Sequence[Transcript]) -> Pick | None:
+def pick_session(workspace: Workspace) -> Pick | None:
     """Let the user pick a session; None if they quit."""
-    directory = find_data_directory()
-    sessions = [each for each in transcripts if each.kind is TranscriptKind.SESSION]
-    listings = [each for each in list_current(directory, sessions) if not each.is_subagent]
-    by_path = {each.file: each for each in transcripts}
+    transcripts = workspace.require_sessions()
     picker = Picker(
-        open_state(listings, str(Path.cwd())),
-        Sources(directory, transcripts),
-        lambda listing: _copy_command(by_path[listing.path], listing),
+        open_state(workspace.sessions().sessions, str(Path.cwd())),
+        Sources(workspace, transcripts),
+        lambda listing: _copy_command(workspace, listing),
         read_clock,
         has_colour=wants_colour(),
     )
@@ -344,9 +339,9 @@ def do_pick(ctx: click.Context, pick: Pick) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _copy_command(transcript: Transcript, listing: SessionListing) -> str:
+def _copy_command(workspace: Workspace, listing: SessionListing) -> str:
     try:
-        plan = plan_resume(transcript, listing.cwd)
+        plan = workspace.plan_resume(listing.path)
         check_shown(plan)
     except RecollectError as error:
         return str(error)

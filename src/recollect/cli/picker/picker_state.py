@@ -8,7 +8,6 @@ half-typed query. Text from transcripts is made safe and single-line here.
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -21,10 +20,9 @@ from recollect.errors import RecollectError
 from recollect.locations import Transcript
 from recollect.quantities import format_age
 from recollect.render.terminal import clip, measure, safe_text
-from recollect.store import DamagedIndex
 
 if TYPE_CHECKING:
-    from recollect.documents.search_results import Hit
+    from recollect.workspace.workspace import Workspace
 
 
 SESSIONS_FOUND = 50
@@ -43,34 +41,26 @@ class Preview(Struct, frozen=True):
 
 
 class Sources:
-    """The transcripts and the index that the picker reads."""
+    """The workspace that the picker reads."""
 
-    def __init__(self, data_directory: Path, transcripts: Sequence[Transcript]) -> None:
-        self._data_directory = data_directory
+    def __init__(self, workspace: "Workspace", transcripts: Sequence[Transcript]) -> None:
+        self._workspace = workspace
         self._transcripts = transcripts
         self._by_path = {each.file: each for each in transcripts}
 
     def find(self, query: str) -> dict[str, str]:
         """Return the sessions that match the query, best first, each with a snippet."""
-        try:
-            try:
-                hits = self._search(query)
-            except DamagedIndex:
-                # It has been deleted; rebuild as much as fits into the time.
-                self.index_some(REBUILD_SECONDS)
-                hits = self._search(query)
-        except RecollectError:
-            return {}
-        return {hit.session_id: hit.snippet.text for hit in hits}
-
-    def _search(self, query: str) -> "tuple[Hit, ...]":
-        from recollect.search.engine import SearchOptions, search  # not needed at start
+        from recollect.search.engine import SearchOptions  # not needed at start
+        from recollect.workspace.searching import search_as_is
 
         options = SearchOptions(limit=SESSIONS_FOUND, per_session=1, width=SNIPPET_WIDTH)
-        result = search(
-            self._data_directory, query, self._transcripts, options, index_complete=False
-        )
-        return result.hits
+        try:
+            result = search_as_is(
+                self._workspace, query, self._transcripts, options, REBUILD_SECONDS
+            )
+        except RecollectError:
+            return {}
+        return {hit.session_id: hit.snippet.text for hit in result.hits}
 
     def preview(self, listing: SessionListing) -> Preview:
         """Read the preview of a session from its transcript."""
@@ -89,11 +79,10 @@ class Sources:
 
     def index_some(self, seconds: float) -> bool:
         """Index texts for at most `seconds`; return True when everything is indexed."""
-        from recollect.search.engine import ANALYZER
-        from recollect.sync import index_texts
+        from recollect.workspace.searching import index_some
 
         try:
-            return index_texts(self._data_directory, ANALYZER, self._transcripts, seconds=seconds)
+            return index_some(self._workspace, self._transcripts, seconds)
         except RecollectError:
             # Titles and prompts can still be searched; `recollect doctor` reports the reason.
             return True

@@ -18,12 +18,11 @@ from recollect.documents.events import EventDocument, EventName, ReloadEvent, Se
 from recollect.errors import IndexFailure, UsageError
 from recollect.live.cursors import decode_cursor
 from recollect.live.event_documents import describe_event
-from recollect.live.follow import follow
-from recollect.live.followed_files import SessionScope
+from recollect.live.live_events import AnyEvent
 from recollect.web.parameters import Id, read_parameters
 from recollect.web.responses import encode_json
 from recollect.web.services import Services
-from recollect.web.session_catalog import ChangeFeed, find_session
+from recollect.workspace.session_catalog import ChangeFeed
 
 PATH: Final = "/api/events"
 HEARTBEAT_SECONDS: Final = 15.0
@@ -103,19 +102,17 @@ class EventSource:
         wanted = read_parameters(request, EventsParameters)
         last_id = request.headers.get("last-event-id") or wanted.last_id or None
         if wanted.session is None:
-            events = _iter_changes(self._services.changes, last_id)
+            events = _iter_changes(self._services.workspace.changes, last_id)
         else:
-            events = self._follow(wanted.session, last_id, with_record=wanted.records)
+            # Finding a session may have to wait for the first list.
+            live = await asyncio.to_thread(self._follow, wanted.session, last_id)
+            events = _iter_session(live, with_record=wanted.records)
         if self._clients >= MAX_CLIENTS:
             raise IndexFailure("Too many pages listen already. Close some of them.")
         return StreamingResponse(self._stream(events), media_type=EVENT_STREAM)
 
-    def _follow(
-        self, session_id: str, last_id: str | None, *, with_record: bool
-    ) -> AsyncGenerator[SentEvent, None]:
-        found = find_session(self._services.catalog.snapshot, session_id)
-        scope = SessionScope(found.transcript)
-        return _iter_session(scope, _check(last_id), with_record=with_record)
+    def _follow(self, session_id: str, last_id: str | None) -> AsyncGenerator[AnyEvent, None]:
+        return self._services.workspace.follow(session_id, start=_check(last_id))
 
     async def _stream(self, events: AsyncGenerator[SentEvent, None]) -> AsyncIterator[bytes]:
         self._clients += 1
@@ -177,9 +174,9 @@ def _check(last_id: str | None) -> str:
 
 
 async def _iter_session(
-    scope: SessionScope, start: str, *, with_record: bool
+    events: AsyncGenerator[AnyEvent, None], *, with_record: bool
 ) -> AsyncGenerator[SentEvent, None]:
-    async with aclosing(follow(scope, start)) as events:
+    async with aclosing(events):
         async for event in events:
             data = describe_event(event, with_record=with_record)
             yield SentEvent(name=data.event, id=event.id, data=data)

@@ -1,26 +1,17 @@
 """`/api/history`: lists of sessions in the spelling that other programs for these files use."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
 from recollect.documents.session_listing import SessionListing
-from recollect.library.session_filters import find_beginning
+from recollect.library.session_filters import SessionQuery, find_start
 from recollect.session.calendar import EXAMPLES
-from recollect.web.api.session_rows import (
-    SessionOrder,
-    SessionSelection,
-    make_row,
-    read_range,
-    select_sessions,
-)
+from recollect.web.parameters import read_range
 from recollect.web.services import Services
-from recollect.web.session_catalog import Snapshot
 
-FIRST_WAIT = 3.0
-"""Seconds that a first request waits for the first list."""
-
+ListOrder = Literal["activity", "created", "size", "cost", "tokens"]
 PageNumber = Annotated[int, Meta(ge=1, le=1_000_000, description="Counted from 1.")]
 PageSize = Annotated[int, Meta(ge=1, le=200)]
 Text = Annotated[str, Meta(max_length=500)]
@@ -45,7 +36,7 @@ class HistoryParameters(
     until: Annotated[Date, Meta(description="Begun then or before.")] = ""
     live: Annotated[bool, Meta(description="Only those that a client has open.")] = False
     errors: Annotated[bool, Meta(description="Only those with errors.")] = False
-    order: SessionOrder = SessionOrder.ACTIVITY
+    order: ListOrder = "activity"
 
 
 class HistorySession(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -99,64 +90,61 @@ class HistoryPage(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def list_history(services: Services, wanted: HistoryParameters) -> HistoryPage:
-    """One page of the sessions that are wanted."""
-    services.catalog.wait_for_list(FIRST_WAIT)
-    known = services.catalog.snapshot
-    found = select_sessions(known, _make_selection(wanted, services.settings.now()))
-    start = (wanted.page - 1) * wanted.page_size
-    end = start + wanted.page_size
+    """Return one page of the sessions that match."""
+    workspace = services.workspace
+    query = _make_query(wanted, workspace.now)
+    found = workspace.sessions(query, page=wanted.page, page_size=wanted.page_size)
     return HistoryPage(
-        sessions=[_describe(known, each) for each in found[start:end]],
-        total=len(found),
-        has_more=end < len(found),
-        page=wanted.page,
-        page_size=wanted.page_size,
-        is_complete=known.is_listed,
+        sessions=list(map(_describe, found.sessions)),
+        total=found.total,
+        has_more=found.has_more,
+        page=found.page,
+        page_size=found.page_size,
+        is_complete=workspace.catalog.snapshot.is_listed,
     )
 
 
-def _make_selection(wanted: HistoryParameters, now: datetime) -> SessionSelection:
+def _make_query(wanted: HistoryParameters, now: datetime) -> SessionQuery:
     since, until = read_range(wanted.since, wanted.until, now)
-    return SessionSelection(
-        project=wanted.project_path,
-        text=wanted.text,
-        branch=wanted.branch,
-        model=wanted.model,
+    return SessionQuery(
+        directory=wanted.project_path or None,
+        text=wanted.text or None,
+        branch=wanted.branch or None,
+        model=wanted.model or None,
         since=since,
         until=until,
-        subagents=wanted.include_subagents,
+        include_subagents=wanted.include_subagents,
         is_live=wanted.live,
         has_errors=wanted.errors,
         order=wanted.order,
     )
 
 
-def _describe(known: Snapshot, listing: SessionListing) -> HistorySession:
-    row: SessionListing = make_row(known, listing)
+def _describe(listing: SessionListing) -> HistorySession:
     return HistorySession(
-        id=row.id,
-        project_id=row.project,
-        project_path=row.cwd,
-        title=row.title,
-        first_message=row.first_prompt,
+        id=listing.id,
+        project_id=listing.project,
+        project_path=listing.cwd,
+        title=listing.title,
+        first_message=listing.first_prompt,
         first_message_timestamp=listing.first_prompt_time,
-        created_at=_milliseconds(find_beginning(row.created, row.modified)),
-        modified_at=_milliseconds(row.modified),
-        last_active_at=_milliseconds(row.activity),
-        message_count=row.message_count,
-        turn_count=row.turn_count,
-        error_count=row.error_count,
-        is_subagent=row.is_subagent,
-        parent_id=row.parent_id,
-        file_path=row.path,
-        file_size=row.size,
-        version=row.version,
-        git_branch=row.git_branch,
-        is_live=row.live is not None,
-        total_tokens=row.tokens,
-        copied_tokens=row.copied_tokens,
-        cost_usd=row.cost_usd,
-        models=row.models,
+        created_at=_milliseconds(find_start(listing)),
+        modified_at=_milliseconds(listing.modified),
+        last_active_at=_milliseconds(listing.activity),
+        message_count=listing.message_count,
+        turn_count=listing.turn_count,
+        error_count=listing.error_count,
+        is_subagent=listing.is_subagent,
+        parent_id=listing.parent_id,
+        file_path=listing.path,
+        file_size=listing.size,
+        version=listing.version,
+        git_branch=listing.git_branch,
+        is_live=listing.live is not None,
+        total_tokens=listing.tokens,
+        copied_tokens=listing.copied_tokens,
+        cost_usd=listing.cost_usd,
+        models=listing.models,
     )
 
 

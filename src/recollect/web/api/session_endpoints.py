@@ -1,18 +1,8 @@
-"""Things inside a session by their ids: subagents at any depth, records, tool calls, turns.
+"""One session: its metadata, figures, subagents and outline, and single records and tool calls.
 
-An id is compared with what the session holds. One that is not there is NothingFound, whatever it
-looks like.
-
-One session: its head data, figures, subagents and outline.
-
-One record, as its bytes stand in the file.
-
-The place comes from the session that was read; the file is opened by the path that discovery
-found, as a regular file and never through a link. Nothing of a request becomes part of a path.
-
-The projects that sessions belong to.
-
-What `recollect doctor` knows: what is on disk, what is new in it, and what is broken.
+Ids are compared with what the session contains; any other is NothingFound. A record is read from
+the file and the offset that the session knows, and no part of a request becomes part of a path.
+Also the list of projects, and the health report.
 """
 
 from collections.abc import Iterator
@@ -36,10 +26,10 @@ from recollect.render.views.whole_calls import complete_call
 from recollect.session.finding import find_text
 from recollect.session.metadata import Metrics
 from recollect.session.session import Session, Subagent
-from recollect.web.api.session_rows import make_row
 from recollect.web.parameters import MAX_ID, Id
 from recollect.web.services import Services
-from recollect.web.session_catalog import FoundSession, ProjectRow, find_session
+from recollect.workspace.served_workspace import LIST_SECONDS
+from recollect.workspace.session_catalog import FoundSession, ProjectRow
 
 _MAX_DIGITS: Final = 15
 """Of an offset: more than any file has bytes."""
@@ -216,24 +206,13 @@ class OutlineDocument(Struct, frozen=True, kw_only=True):
     turns: tuple[OutlineEntry, ...]
 
 
-def locate(services: Services, wanted: SessionParameters) -> FoundSession:
-    """The session that is wanted, by its id."""
-    services.catalog.wait_for_list(3.0)
-    try:
-        return find_session(services.catalog.snapshot, wanted.id, wanted.project)
-    except NothingFound:
-        # The newest are listed first: of an older one, only the whole list can say that it is none.
-        services.catalog.wait_for_all(5.0)
-        return find_session(services.catalog.snapshot, wanted.id, wanted.project)
-
-
 def describe_session(services: Services, wanted: SessionParameters) -> SessionDocument:
     """All that is known of a session but what was said."""
-    found = locate(services, wanted)
-    row = make_row(services.catalog.snapshot, found.listing)
-    with services.opened.use(found) as session:
+    workspace = services.workspace
+    found = workspace.locate(wanted.id, wanted.project)
+    with workspace.use(found) as session:
         return SessionDocument(
-            session=row,
+            session=workspace.complete(found.listing),
             metrics=describe_metrics(session.metrics),
             segments=len(session.segments),
             branches=len(session.branches),
@@ -244,15 +223,15 @@ def describe_session(services: Services, wanted: SessionParameters) -> SessionDo
 
 def describe_outline(services: Services, wanted: SessionParameters) -> OutlineDocument:
     """The prompts of a session, to jump to."""
-    found = locate(services, wanted)
-    with services.opened.use(found) as session:
+    found = services.workspace.locate(wanted.id, wanted.project)
+    with services.workspace.use(found) as session:
         return OutlineDocument(id=found.listing.id, turns=build_outline(session))
 
 
 def find_in_session(services: Services, wanted: FindParameters) -> FindDocument:
     """The records of a session that hold some words, those that no page shows yet included."""
-    found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
-    with services.opened.use(found) as session:
+    found = services.workspace.locate(wanted.id, wanted.project)
+    with services.workspace.use(found) as session:
         hits = tuple(FindHit(uuid=uuid) for uuid in find_text(session, wanted.q))
         return FindDocument(id=found.listing.id, hits=hits)
 
@@ -293,8 +272,8 @@ class RecordParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 def load_record(services: Services, wanted: RecordParameters) -> bytes:
     """The bytes of the record, without its line end."""
-    found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
-    with services.opened.use(found) as session:
+    found = services.workspace.locate(wanted.id, wanted.project)
+    with services.workspace.use(found) as session:
         span = find_span(session, wanted.uuid)
     return read_span(span).rstrip(b"\r\n")
 
@@ -311,8 +290,8 @@ class ProjectsDocument(Struct, frozen=True, kw_only=True):
 
 def list_projects(services: Services, _: NoParameters) -> ProjectsDocument:
     """All projects."""
-    services.catalog.wait_for_list(3.0)
-    return ProjectsDocument(projects=services.choices.find(services.catalog.snapshot).projects)
+    services.workspace.catalog.wait_for_list(LIST_SECONDS)
+    return ProjectsDocument(projects=services.workspace.choices.projects)
 
 
 class HealthDocument(Struct, frozen=True, kw_only=True):
@@ -327,9 +306,8 @@ class HealthDocument(Struct, frozen=True, kw_only=True):
 
 def describe_health(services: Services, _: NoParameters) -> HealthDocument:
     """How the files and the index are."""
-    services.catalog.wait_for_list(3.0)
-    report = services.surveys.find_report(services.catalog.snapshot)
-    known = services.catalog.snapshot
+    report = services.workspace.health()
+    known = services.workspace.catalog.snapshot
     return HealthDocument(
         report=report,
         sessions=len(known.sessions),

@@ -16,14 +16,12 @@ from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
 from recollect.web.api.session_endpoints import (
     Project,
-    SessionParameters,
     find_agent,
     find_location,
-    locate,
 )
 from recollect.web.parameters import MAX_ID, Id
 from recollect.web.services import Services
-from recollect.web.session_catalog import FoundSession
+from recollect.workspace.session_catalog import FoundSession
 
 MAX_TURNS: Final = 200
 MAX_STEPS: Final = 400
@@ -79,15 +77,15 @@ def load_turns(
     services: Services, wanted: TurnsParameters, *, is_complete: bool = False
 ) -> TurnRange:
     """Return the requested turns; their tool calls are whole if `is_complete`."""
-    found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
+    found = services.workspace.locate(wanted.id, wanted.project)
     if wanted.quick and _can_be_quick(services, found, wanted):
         part = read_first_part(found.transcript)
         if wanted.start < part.turn_count or part.is_whole:
-            services.read_ahead(found)
+            services.workspace.read_ahead(found)
             return _take_first(
                 services, part.session, part.turn_count, wanted, is_complete=is_complete
             )
-    with services.opened.use(found) as session:
+    with services.workspace.use(found) as session:
         owner = find_agent(session, wanted.agent) if wanted.agent else session
         return _take(services, owner, wanted, is_complete=is_complete)
 
@@ -95,7 +93,7 @@ def load_turns(
 def _can_be_quick(services: Services, found: FoundSession, wanted: TurnsParameters) -> bool:
     is_plain = not wanted.at and not wanted.agent
     is_long = found.listing.size > FIRST_BYTES
-    return is_plain and is_long and not services.opened.is_open(found)
+    return is_plain and is_long and not services.workspace.is_open(found)
 
 
 def _take_first(
@@ -138,9 +136,9 @@ def _take(
 def _price(
     services: Services, session: Session, views: tuple[TurnView, ...]
 ) -> tuple[int | None, ...]:
-    turns = session.turns
+    turns, prices = session.turns, services.workspace.price_list
     return tuple(
-        price_turn(turns[view.number - 1], services.prices) if view.number <= len(turns) else None
+        price_turn(turns[view.number - 1], prices) if view.number <= len(turns) else None
         for view in views
     )
 

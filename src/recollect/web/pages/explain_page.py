@@ -22,8 +22,8 @@ from recollect.web.api.usage_endpoints import ExplainParameters, explain_usage
 from recollect.web.pages.session_page import make_address
 from recollect.web.pages.usage_table import read_moment
 from recollect.web.services import Services
-from recollect.web.session_catalog import Snapshot
 from recollect.web.templating import PageContent, Translator
+from recollect.workspace.session_catalog import Snapshot
 
 PAGE_SIZE: Final = 300
 
@@ -97,7 +97,7 @@ def render_explain_page(
     explanation = explain_usage(
         services, ExplainParameters(target=wanted.target, timezone=wanted.timezone)
     )
-    known = services.catalog.snapshot
+    known = services.workspace.catalog.snapshot
     listings = {each.path: each for each in known.sessions}
     start = (wanted.page - 1) * PAGE_SIZE
     lines = explanation.lines[start : start + PAGE_SIZE]

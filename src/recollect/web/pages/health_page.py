@@ -14,8 +14,8 @@ from recollect.documents.health_report import HealthReport
 from recollect.store import is_sqlite_safe
 from recollect.web.api.session_endpoints import NoParameters
 from recollect.web.services import Services
-from recollect.web.session_catalog import Snapshot
 from recollect.web.templating import PageContent
+from recollect.workspace.session_catalog import Snapshot
 
 QUICK_BYTES: Final = 30_000_000
 """Surveyed immediately, in about a second."""
@@ -58,11 +58,10 @@ class HealthPage(Struct, frozen=True, kw_only=True):
 
 def render_health_page(services: Services, _: NoParameters) -> PageContent:
     """Render the state of the files."""
-    services.catalog.wait_for_list(3.0)
-    known = services.catalog.snapshot
+    workspace = services.workspace
+    known = workspace.snapshot
     size = sum(each.size for each in known.transcripts.values())
-    find = services.surveys.find_report if size < QUICK_BYTES else services.surveys.find_made
-    report = find(known)
+    report = workspace.health() if size < QUICK_BYTES else workspace.find_health()
     page = HealthPage(
         report=report,
         verdict=judge(report or HealthReport()),
@@ -74,7 +73,7 @@ def render_health_page(services: Services, _: NoParameters) -> PageContent:
         is_demo=services.settings.is_demo,
         roots=tuple(map(str, services.settings.roots)),
         data_directory=str(services.settings.data_directory),
-        sessions=services.choices.find(known).sessions,
+        sessions=workspace.choices.sessions,
         is_searchable=known.is_searchable,
         failure=known.failure,
     )

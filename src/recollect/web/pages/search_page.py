@@ -8,12 +8,11 @@ from recollect.documents.search_results import Hit
 from recollect.documents.session_listing import SessionListing
 from recollect.search.query_parser import QueryError, point_at
 from recollect.web.api.search_endpoint import SearchParameters, run_search
-from recollect.web.api.session_rows import make_row
 from recollect.web.parameters import Id
 from recollect.web.responses import ErrorDetail, describe_failure
 from recollect.web.services import Services
-from recollect.web.session_catalog import Snapshot
 from recollect.web.templating import PageContent
+from recollect.workspace.searching import SearchAnswer
 
 
 class SearchPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -65,7 +64,6 @@ def render_search_page(services: Services, wanted: SearchPageParameters) -> Page
 
 
 def _find(services: Services, wanted: SearchPageParameters) -> SearchPage:
-    known = services.catalog.snapshot
     parameters = SearchParameters(
         q=wanted.q,
         recent=wanted.recent,
@@ -73,14 +71,15 @@ def _find(services: Services, wanted: SearchPageParameters) -> SearchPage:
         per_session=500 if wanted.session else 3,
     )
     try:
-        result = run_search(services, known, parameters)
+        answer = run_search(services, parameters)
     except QueryError as error:
         return _make_empty(services, wanted, describe_failure(error)[1])
+    result = answer.result
     return SearchPage(
         query=wanted.q,
         recent=wanted.recent,
         session=wanted.session,
-        groups=_group(known, result.hits),
+        groups=_group(answer),
         total=result.total,
         is_total_exact=result.is_total_exact,
         index_complete=result.index_complete,
@@ -99,7 +98,7 @@ def _make_empty(
         groups=(),
         total=0,
         is_total_exact=True,
-        index_complete=services.catalog.snapshot.is_searchable,
+        index_complete=services.workspace.catalog.snapshot.is_searchable,
         error=error,
         pointer=_point(wanted.q, error) if error else "",
     )
@@ -110,15 +109,14 @@ def _point(query: str, error: ErrorDetail) -> str:
     return "\n".join(line.removeprefix("  ") for line in lines)
 
 
-def _group(known: Snapshot, hits: tuple[Hit, ...]) -> tuple[HitGroup, ...]:
+def _group(answer: SearchAnswer) -> tuple[HitGroup, ...]:
     members: dict[str, list[Hit]] = {}
-    for hit in hits:
+    for hit in answer.hits:
         members.setdefault(hit.session_id, []).append(hit)
-    listings = {each.id: each for each in reversed(known.sessions) if each.id in members}
     return tuple(
         HitGroup(
             session_id=session_id,
-            session=make_row(known, listings[session_id]) if session_id in listings else None,
+            session=answer.sessions.get(session_id),
             hits=tuple(found),
             more=max(hit.more_in_session for hit in found),
         )

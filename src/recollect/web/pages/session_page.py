@@ -32,15 +32,13 @@ from recollect.web.api.session_endpoints import (
     find_line,
     find_span,
     iter_subagents,
-    locate,
 )
-from recollect.web.api.session_rows import make_row
 from recollect.web.api.turn_endpoints import MAX_TURNS, TurnRange, TurnsParameters, load_turns
 from recollect.web.parameters import MAX_ID, Id
 from recollect.web.services import Services
-from recollect.web.session_catalog import FoundSession
 from recollect.web.template_filters import or_dash
 from recollect.web.templating import PageContent, Translator
+from recollect.workspace.session_catalog import FoundSession
 
 FIRST_TURNS = 20
 FIRST_STEPS = 80
@@ -161,7 +159,7 @@ def render_session_page(
     services: Services, wanted: SessionPageParameters, translator: Translator
 ) -> PageContent:
     """Render a session."""
-    found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
+    found = services.workspace.locate(wanted.id, wanted.project)
     turns = load_turns(
         services,
         TurnsParameters(
@@ -175,7 +173,7 @@ def render_session_page(
             quick=True,
         ),
     )
-    row = make_row(services.catalog.snapshot, found.listing)
+    row = services.workspace.complete(found.listing)
     # With the same options as the page's script: turns that are loaded again have to be equal.
     frame = _make_frame(found, wanted.id, row.project, translator)
     page = SessionPageContent(
@@ -217,8 +215,8 @@ def render_call_fragment(
     services: Services, wanted: CallParameters, translator: Translator
 ) -> PageContent:
     """Render the details of a tool call, of the session or of any of its subagents."""
-    found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
-    with services.opened.use(found) as session:
+    found = services.workspace.locate(wanted.id, wanted.project)
+    with services.workspace.use(found) as session:
         owner = session
         if session.find_tool_call(wanted.call) is None:
             agents = (child.agent_id for child in iter_subagents(session))
@@ -231,14 +229,14 @@ def render_call_fragment(
 
 def render_raw_page(services: Services, wanted: RawParameters) -> PageContent:
     """Render a record as in its file."""
-    found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
+    found = services.workspace.locate(wanted.id, wanted.project)
     if wanted.line:
         span, uuid = find_line(found, wanted.line)
     else:
-        with services.opened.use(found) as session:
+        with services.workspace.use(found) as session:
             span, uuid = find_span(session, wanted.uuid), wanted.uuid
     page = RawPage(
-        session=make_row(services.catalog.snapshot, found.listing),
+        session=services.workspace.complete(found.listing),
         address=make_address(wanted.id, at=uuid, offset=span.offset if wanted.line else None),
         uuid=wanted.uuid,
         path=span.file,
@@ -253,7 +251,7 @@ def _render_fragment(
     services: Services, wanted: TurnsParameters, translator: Translator
 ) -> PageContent:
     turns = load_turns(services, wanted)
-    found = locate(services, SessionParameters(id=wanted.id, project=wanted.project))
+    found = services.workspace.locate(wanted.id, wanted.project)
     fragment = TurnsFragment(
         turns=_render(turns, _make_frame(found, wanted.id, wanted.project, translator)),
         start=turns.start,
@@ -330,8 +328,8 @@ class ChangesPage(Struct, frozen=True, kw_only=True):
 
 def render_changes_page(services: Services, wanted: SessionParameters) -> PageContent:
     """Render what a session and its subagents changed, in chronological order."""
-    found = locate(services, wanted)
-    with services.opened.use(found) as session:
+    found = services.workspace.locate(wanted.id, wanted.project)
+    with services.workspace.use(found) as session:
         changes = list_changes([session], with_diff=True)
     drawn = tuple(
         RenderedChange(
@@ -340,7 +338,7 @@ def render_changes_page(services: Services, wanted: SessionParameters) -> PageCo
         for number, change in enumerate(changes)
     )
     page = ChangesPage(
-        session=make_row(services.catalog.snapshot, found.listing),
+        session=services.workspace.complete(found.listing),
         address=make_address(wanted.id),
         changes=drawn,
         files=len({change.path for change in changes}),

@@ -1,22 +1,18 @@
 """`/`: all sessions, or what to do if there are none."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, get_args
 
 from msgspec import Meta, Struct
 
 from recollect.documents.session_listing import SessionListing
-from recollect.web.api.history import FIRST_WAIT
-from recollect.web.api.session_rows import (
-    SessionOrder,
-    SessionSelection,
-    make_row,
-    read_range,
-    select_sessions,
-)
+from recollect.library.session_filters import SessionQuery
+from recollect.web.api.history import ListOrder
+from recollect.web.parameters import read_range
 from recollect.web.services import Services
-from recollect.web.session_catalog import ProjectRow, Snapshot
 from recollect.web.templating import PageContent
+from recollect.workspace.served_workspace import ServedWorkspace
+from recollect.workspace.session_catalog import ProjectRow
 
 PAGE_SIZE = 50
 Text = Annotated[str, Meta(max_length=500)]
@@ -34,7 +30,7 @@ class SessionsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_field
     subagents: bool = False
     live: bool = False
     errors: bool = False
-    order: SessionOrder = SessionOrder.ACTIVITY
+    order: ListOrder = "activity"
     page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
 
 
@@ -69,51 +65,50 @@ class EmptyPage(Struct, frozen=True, kw_only=True):
 
 def render_sessions_page(services: Services, wanted: SessionsParameters) -> PageContent:
     """Render the list, or the page for users without sessions."""
-    services.catalog.wait_for_list(FIRST_WAIT)
+    workspace = services.workspace
     # Read first: a change in between is then reported twice, instead of lost.
-    last_event = services.changes.last_id
-    known = services.catalog.snapshot
+    last_event = workspace.changes.last_id
+    known = workspace.snapshot
     if not known.sessions:
         roots = tuple(str(root) for root in services.settings.roots)
         nothing = EmptyPage(roots=roots, is_listed=known.is_listed)
         return PageContent("nothing.html", nothing, title="sessions.title", section="sessions")
-    page = _make_page(services, known, wanted, last_event)
+    page = _make_page(workspace, wanted, last_event, is_listed=known.is_listed)
     return PageContent("sessions.html", page, title="sessions.title", section="sessions")
 
 
 def _make_page(
-    services: Services, known: Snapshot, wanted: SessionsParameters, last_event: str
+    workspace: ServedWorkspace, wanted: SessionsParameters, last_event: str, *, is_listed: bool
 ) -> SessionsPage:
-    found = select_sessions(known, _make_selection(wanted, services.settings.now()))
-    start = (wanted.page - 1) * PAGE_SIZE
-    choices = services.choices.find(known)
+    now, choices = workspace.now, workspace.choices
+    found = workspace.sessions(_make_query(wanted, now), page=wanted.page, page_size=PAGE_SIZE)
     return SessionsPage(
         wanted=wanted,
-        sessions=tuple(make_row(known, each) for each in found[start : start + PAGE_SIZE]),
-        total=len(found),
+        sessions=found.sessions,
+        total=found.total,
         all_total=choices.sessions,
         page=wanted.page,
-        pages=max(-(-len(found) // PAGE_SIZE), 1),
+        pages=max(-(-found.total // PAGE_SIZE), 1),
         projects=choices.projects,
         branches=choices.branches,
         models=choices.models,
-        orders=tuple(order.value for order in SessionOrder),
-        is_listed=known.is_listed,
-        now=services.settings.now().timestamp(),
+        orders=get_args(ListOrder),
+        is_listed=is_listed,
+        now=now.timestamp(),
         last_event=last_event,
     )
 
 
-def _make_selection(wanted: SessionsParameters, now: datetime) -> SessionSelection:
+def _make_query(wanted: SessionsParameters, now: datetime) -> SessionQuery:
     since, until = read_range(wanted.since, wanted.until, now)
-    return SessionSelection(
-        project=wanted.project,
-        text=wanted.text,
-        branch=wanted.branch,
-        model=wanted.model,
+    return SessionQuery(
+        directory=wanted.project or None,
+        text=wanted.text or None,
+        branch=wanted.branch or None,
+        model=wanted.model or None,
         since=since,
         until=until,
-        subagents=wanted.subagents,
+        include_subagents=wanted.subagents,
         is_live=wanted.live,
         has_errors=wanted.errors,
         order=wanted.order,

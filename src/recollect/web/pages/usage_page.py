@@ -65,7 +65,6 @@ def render_usage_page(
     services: Services, wanted: UsagePageParameters, translator: Translator
 ) -> PageContent:
     """Render a report."""
-    known = services.catalog.snapshot
     report, error, chart = None, None, None
     rows: tuple[TableRow, ...] = ()
     try:
@@ -74,7 +73,7 @@ def render_usage_page(
         chart = make_chart(report, rows, wanted.measure, translator) if rows else None
     except UsageError as failure:
         error = describe_failure(failure)[1]
-    choices = services.choices.find(known)
+    choices = services.workspace.choices
     # A single row can only be split by groups that are explained line by line.
     tabs = TABS if wanted.only is None else EXPLAINED
     page = UsagePage(

@@ -8,27 +8,23 @@ program; the list of sessions, which comes first, does not.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
-from recollect.documents.kinds import Group
-from recollect.documents.session_listing import LiveProcess
+from recollect.documents.session_listing import LiveProcess, SessionUsage
 from recollect.errors import IndexFailure, NothingFound, UnreadableInput
 from recollect.health.retention import read_retentions
-from recollect.library.processes import find_live_processes
 from recollect.locations import Transcript
 from recollect.search.engine import ANALYZER
 from recollect.sources.stamps import Stamp, make_stamp
 from recollect.store import find_identity
-from recollect.store.usage_queries import UsageQueries
 from recollect.sync import FIGURES, find_transcripts, index_texts, list_current, list_retitled
-from recollect.usage.ledger_access import UsageLedger, ask_ledger, load_rows
-from recollect.usage.reports import UsageQuestion, make_report
-from recollect.usage.zones import load_zone
-from recollect.web.session_catalog import SessionUsage, Update
+from recollect.usage.ledger_access import UsageLedger, ask_ledger
+from recollect.workspace.session_catalog import Update
+from recollect.workspace.session_questions import find_running
+from recollect.workspace.usage_questions import sum_by_session
 
 TEXT_SECONDS: Final = 2.0
 """How long texts are indexed before files are checked again."""
@@ -38,7 +34,9 @@ def count_usage(
     data_directory: Path, transcripts: Sequence[Transcript], roots: Sequence[Path]
 ) -> tuple[dict[str, SessionUsage], str | None]:
     """Return the usage of each session, and what is wrong with the index, if anything."""
-    return ask_ledger(data_directory, transcripts, partial(_add_up, roots))
+    return ask_ledger(
+        data_directory, transcripts, lambda queries: sum_by_session(UsageLedger(queries, roots))
+    )
 
 
 def index_some(data_directory: Path, transcripts: Sequence[Transcript]) -> bool:
@@ -51,16 +49,6 @@ def index_some(data_directory: Path, transcripts: Sequence[Transcript]) -> bool:
 def find_text_identity(data_directory: Path) -> str | None:
     """Return the identity of the full-text index; None if there is no valid one."""
     return find_identity(data_directory, ANALYZER.version)
-
-
-def _add_up(roots: Sequence[Path], queries: UsageQueries) -> dict[str, SessionUsage]:
-    question = UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"), breakdown=True)
-    report = make_report(load_rows(UsageLedger(queries, roots), question), question)
-    return {
-        row.key: SessionUsage(row.totals, tuple(each.key for each in row.models if each.key))
-        for row in report.rows
-        if row.key is not None
-    }
 
 
 FIRST_BATCH: Final = 400
@@ -133,9 +121,7 @@ class Refresher:
         return 0.0 if has_more else max(MIN_PAUSE, SHARE * seconds)
 
     def _tell_processes(self) -> None:
-        live: dict[str, LiveProcess] = {}
-        for root in self._task.roots:
-            live |= find_live_processes(root)
+        live = find_running(self._task.roots)
         if live != self._live:
             self._live = live
             self._publish(Update(live=live))

@@ -5,10 +5,8 @@ other options are given; negative numbers count from the end of what would be sh
 branches are not shown unless requested.
 """
 
-import re
 from collections.abc import Sequence
 
-import click
 from msgspec import Struct
 
 from recollect.errors import NothingFound, UsageError
@@ -16,11 +14,8 @@ from recollect.session.session import Session
 from recollect.session.tree import Tree, find_path
 from recollect.session.turns import Turn
 
-_RANGE = re.compile(r"(-?\d{1,9})?(?:-|\.\.)(-?\d{1,9})?")
-_NUMBER = re.compile(r"-?\d{1,9}")
 
-
-class Range(Struct, frozen=True):
+class TurnBounds(Struct, frozen=True):
     """A range of turns, inclusive; negative numbers count from the end."""
 
     first: int = 1
@@ -30,60 +25,11 @@ class Range(Struct, frozen=True):
 class TurnSelection(Struct, frozen=True, kw_only=True):
     """The turns that are requested."""
 
-    turns: Range | None = None
+    turns: TurnBounds | None = None
     branch: str | None = None
     """The number of an abandoned branch, or `all`; None for the main path."""
     segment: int | None = None
     """0 is before the first compaction; negative numbers count from the end."""
-
-
-class Number(click.ParamType[int]):
-    """`3`, or `-1` for the last."""
-
-    name = "number"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """Parse the number."""
-        text = str(value)
-        if not _NUMBER.fullmatch(text) or not int(text):
-            self.fail(f"{text!r} is not a valid turn (try 3, or -1 for the last).", param, ctx)
-        return int(text)
-
-
-class SegmentNumber(click.ParamType[int]):
-    """`0` for the segment before the first compaction, or `-1` for the last one."""
-
-    name = "number"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """Parse the number."""
-        text = str(value)
-        if not _NUMBER.fullmatch(text):
-            message = f"{text!r} is not a valid segment (try 0 for the first, or -1 for the last)."
-            self.fail(message, param, ctx)
-        return int(text)
-
-
-class TurnRange(click.ParamType[Range]):
-    """`2-5`, `4-`, `-3..-1`, or a single number."""
-
-    name = "range"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Range:
-        """Parse the range."""
-        text = str(value)
-        if _NUMBER.fullmatch(text) and int(text):
-            return Range(int(text), int(text))
-        found = _RANGE.fullmatch(text)
-        if found is None or not all(int(each or 1) for each in found.groups()):
-            self.fail(f"{text!r} is not a valid range (try 2-5, 4- or -3..-1).", param, ctx)
-        return Range(int(found[1] or 1), int(found[2] or -1))
 
 
 ALL_BRANCHES = "all"
@@ -120,7 +66,7 @@ def _select_without_turns(session: Session) -> list[int]:
     return [0]
 
 
-def _resolve(wanted: Range, turns: Sequence[Turn]) -> range:
+def _resolve(wanted: TurnBounds, turns: Sequence[Turn]) -> range:
     return range(_find_index(wanted.first, turns), _find_index(wanted.last, turns) + 1)
 
 
@@ -155,7 +101,7 @@ def _find_path(session: Session, branch: str) -> set[str]:
     """Return the records from the start of the session to the end of an abandoned branch."""
     others = list_alternatives(session)
     if not branch.isdecimal():
-        raise UsageError("--branch takes a number or `all`.")
+        raise UsageError("A branch is a number or `all`.")
     if not 0 < int(branch) <= len(others):
         known = f"branches 1 to {len(others)}" if others else "no abandoned branches"
         raise NothingFound(f"No branch {branch}: this session has {known}.")

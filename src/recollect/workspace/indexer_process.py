@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Final
 
 from recollect.sources.source import Source, list_mounts, mount_all
 from recollect.sync import end_with_parent, uninterrupted
-from recollect.web.refresher import Refresher, RefreshTask
-from recollect.web.session_catalog import SessionCatalog, Update
+from recollect.workspace.refresher import Refresher, RefreshTask
+from recollect.workspace.session_catalog import SessionCatalog, Update
 
 if TYPE_CHECKING:
-    from recollect.web.change_signal import ChangeSignal
+    from recollect.workspace.change_signal import ChangeSignal
 
 
 STANDARD_ERROR: Final = 2
@@ -48,7 +48,7 @@ def run_indexer(
             _receive(connection, refresher, 0)
         # Not earlier: it is slow to import, and a process with threads cannot be forked, which is
         # how the first index is made.
-        from recollect.web.change_signal import ChangeSignal
+        from recollect.workspace.change_signal import ChangeSignal
 
         change_signal = ChangeSignal(task.roots)
         while True:

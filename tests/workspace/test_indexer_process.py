@@ -6,22 +6,22 @@ from pathlib import Path
 import pytest
 
 from recollect.store.text_database import delete_texts
-from recollect.web.indexer_process import IndexerProcess
-from recollect.web.refresher import Refresher, RefreshTask, find_text_identity
-from recollect.web.session_catalog import SessionCatalog, Update
+from recollect.workspace.indexer_process import IndexerProcess
+from recollect.workspace.refresher import Refresher, RefreshTask, find_text_identity
+from recollect.workspace.session_catalog import SessionCatalog, Update
 from tests.library.claude_root import FIRST, PROJECT, SECOND, ClaudeRoot, prompt, reply, summary
 from tests.web.running import copy_demo
 
 
-def _run_until_level(rounds: Refresher) -> None:
+def _run_until_level(refresher: Refresher) -> None:
     for _ in range(20):
-        if rounds.run() > 0:
+        if refresher.run() > 0:
             return
     raise AssertionError("it is never level")
 
 
-def test_rounds_tell_everything_once(tmp_path: Path) -> None:
-    """The first rounds bring a catalog level; a round in which nothing happened tells nothing."""
+def test_everything_is_published_once(tmp_path: Path) -> None:
+    """The first passes bring a catalog up to date; a pass without a change publishes nothing."""
     catalog, told = SessionCatalog(), list[Update]()
     root = copy_demo(tmp_path)
 
@@ -29,15 +29,15 @@ def test_rounds_tell_everything_once(tmp_path: Path) -> None:
         told.append(update)
         catalog.apply(update)
 
-    rounds = Refresher(RefreshTask((root,), tmp_path / "data"), tell)
-    _run_until_level(rounds)
+    refresher = Refresher(RefreshTask((root,), tmp_path / "data"), tell)
+    _run_until_level(refresher)
     known = catalog.snapshot
     assert (known.is_listed, known.is_searchable, known.failure) == (True, True, None)
     assert len([each for each in known.sessions if not each.is_subagent]) == 8
     assert [each.id for each in known.sessions if each.turn_count is None] == []
-    assert len(known.usage) == 8
+    assert len(known.present.usage) == 8
     told.clear()
-    rounds.run()
+    refresher.run()
     assert told == []
 
 
@@ -45,29 +45,29 @@ def test_titles_in_other_files_are_followed(tmp_path: Path) -> None:
     """A summary file that comes, changes or goes renames the session that it names."""
     root, catalog = ClaudeRoot(tmp_path / "claude"), SessionCatalog()
     root.session(FIRST, prompt("drain"), reply("Done."))
-    rounds = Refresher(RefreshTask((root.path,), tmp_path / "data"), catalog.apply)
+    refresher = Refresher(RefreshTask((root.path,), tmp_path / "data"), catalog.apply)
     leftover = root.path / "projects" / PROJECT / f"{SECOND}.jsonl"
     titles: list[tuple[str | None, ...]] = []
     for title in (None, "The pond", "The deep lake", None):
         leftover.unlink(missing_ok=True)
         if title:
             root.session(SECOND, summary(title, "a1"))
-        _run_until_level(rounds)
+        _run_until_level(refresher)
         titles.append(tuple(each.title for each in catalog.snapshot.sessions))
     assert titles == [("drain",), ("The pond",), ("The deep lake",), ("drain",)]
 
 
-def test_rounds_tell_what_has_changed(tmp_path: Path) -> None:
+def test_updates_say_what_has_changed(tmp_path: Path) -> None:
     """A file that grows, one that comes and one that goes are told in the next round."""
     catalog = SessionCatalog()
     root = copy_demo(tmp_path)
-    rounds = Refresher(RefreshTask((root,), tmp_path / "data"), catalog.apply)
-    _run_until_level(rounds)
+    refresher = Refresher(RefreshTask((root,), tmp_path / "data"), catalog.apply)
+    _run_until_level(refresher)
     before = {each.id for each in catalog.snapshot.sessions}
     first, second, *_ = sorted(root.glob("projects/*tidepool/*.jsonl"))
     shutil.copy(first, first.with_name("11111111-2222-4333-8444-555555555555.jsonl"))
     second.unlink()
-    _run_until_level(rounds)
+    _run_until_level(refresher)
     after = {each.id for each in catalog.snapshot.sessions}
     assert (after - before, before - after) == (
         {"11111111-2222-4333-8444-555555555555"},
@@ -75,7 +75,7 @@ def test_rounds_tell_what_has_changed(tmp_path: Path) -> None:
     )
 
 
-def test_rounds_need_no_root(tmp_path: Path) -> None:
+def test_refresher_need_no_root(tmp_path: Path) -> None:
     """Where there is no Claude directory there is an empty list, and a directory may go."""
     catalog = SessionCatalog()
     Refresher(RefreshTask((), tmp_path / "data"), catalog.apply).run()
@@ -84,12 +84,12 @@ def test_rounds_need_no_root(tmp_path: Path) -> None:
     assert missing.run() >= 0
 
 
-def test_rounds_outlive_an_index_that_cannot_be_written(tmp_path: Path) -> None:
+def test_refresher_outlive_an_index_that_cannot_be_written(tmp_path: Path) -> None:
     """Sessions are listed all the same, and the reason is told."""
     catalog, told = SessionCatalog(), list[Update]()
     (tmp_path / "data").write_text("a file", encoding="ascii")
-    rounds = Refresher(RefreshTask((copy_demo(tmp_path),), tmp_path / "data"), told.append)
-    rounds.run()
+    refresher = Refresher(RefreshTask((copy_demo(tmp_path),), tmp_path / "data"), told.append)
+    refresher.run()
     for update in told:
         catalog.apply(update)
     assert len(catalog.snapshot.sessions) > 8
@@ -109,7 +109,7 @@ def test_indexer_ends_at_any_moment(tmp_path: Path) -> None:
         assert not indexer.is_running
 
 
-def test_rounds_index_texts_again_that_somebody_deleted(tmp_path: Path) -> None:
+def test_refresher_index_texts_again_that_somebody_deleted(tmp_path: Path) -> None:
     """Another process that finds the full-text index damaged deletes it."""
     catalog, told = SessionCatalog(), list[Update]()
 
@@ -118,12 +118,12 @@ def test_rounds_index_texts_again_that_somebody_deleted(tmp_path: Path) -> None:
         catalog.apply(update)
 
     task = RefreshTask((copy_demo(tmp_path),), tmp_path / "data")
-    rounds = Refresher(task, tell)
-    _run_until_level(rounds)
+    refresher = Refresher(task, tell)
+    _run_until_level(refresher)
     before = find_text_identity(task.data_directory)
     delete_texts(task.data_directory)
     told.clear()
-    _run_until_level(rounds)
+    _run_until_level(refresher)
     after = find_text_identity(task.data_directory)
     assert None not in {before, after}
     assert before != after

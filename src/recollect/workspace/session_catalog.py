@@ -1,12 +1,8 @@
-"""Immutable in-memory snapshot of all sessions, swapped atomically, and its recent changes.
+"""What a server knows of all sessions: an immutable in-memory snapshot, swapped atomically.
 
-Filled by the indexer process, so a request for a list needs no file and no database. Every thread
-sees the state before or after an update, never half of one.
-
-Changes are numbered and kept for a while, for open pages. A page that reconnects sends the last
-number it saw and gets what it missed; if that is too long ago, or from another run of the server,
-it is told to reload. Possible filter values are computed once per snapshot, because every page of a
-list shows them.
+The indexer process fills it, so that listing sessions reads neither files nor the database. Also
+the changes between snapshots, for pages that are open, and the values that lists can be filtered
+by.
 """
 
 import asyncio
@@ -20,32 +16,25 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.documents.events import SessionChange
-from recollect.documents.session_listing import LiveProcess, SessionListing
+from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
 from recollect.errors import NothingFound
 from recollect.health.retention import Retention
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.discovery import refresh
-from recollect.usage.totals import Totals
-
-
-class SessionUsage(Struct, frozen=True):
-    """The usage of a session with its subagents, and its models."""
-
-    totals: Totals
-    models: tuple[str, ...] = ()
+from recollect.workspace.session_questions import PresentState
 
 
 class Update(Struct, frozen=True, kw_only=True):
-    """What has changed since the last update; None for no change."""
+    """What has changed since the last update; None if nothing has."""
 
     transcripts: tuple[Transcript, ...] = ()
     listings: tuple[tuple[str, SessionListing | None], ...] = ()
-    """By path; None for a file without a session."""
+    """By path; None if the file has no session."""
     gone: tuple[str, ...] = ()
     usage: Mapping[str, SessionUsage] = {}
     live: Mapping[str, LiveProcess] | None = None
     retentions: Mapping[str, Retention] | None = None
-    """How long Claude Code keeps the transcripts of each root, by path."""
+    """How long Claude Code keeps the transcripts of each Claude directory, by its path."""
     is_listed: bool = False
     """Whether every transcript has been listed."""
     is_searchable: bool | None = None
@@ -59,12 +48,10 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
     version: int = 0
     sessions: tuple[SessionListing, ...] = ()
-    """The most recently active first."""
+    """Most recently active first."""
     transcripts: Mapping[str, Transcript] = {}
     """By path."""
-    usage: Mapping[str, SessionUsage] = {}
-    live: Mapping[str, LiveProcess] = {}
-    retentions: Mapping[str, Retention] = {}
+    present: PresentState = PresentState()
     is_listed: bool = False
     is_searchable: bool = False
     failure: str | None = None
@@ -75,7 +62,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
 
 class SessionCatalog:
-    """Holds the current snapshot, and notifies about changes."""
+    """Holds the current snapshot; threads can wait for parts of it."""
 
     def __init__(self) -> None:
         self.snapshot = Snapshot()
@@ -88,19 +75,19 @@ class SessionCatalog:
         self._has_texts = threading.Event()
 
     def wait_for_list(self, seconds: float) -> None:
-        """Wait until there are sessions to list, at most `seconds`."""
+        """Wait until there are sessions to list, at most that long."""
         self._has_list.wait(seconds)
 
     def wait_for_all(self, seconds: float) -> None:
-        """Wait until every session is listed, at most `seconds`."""
+        """Wait until every session is listed, at most that long."""
         self._has_all.wait(seconds)
 
     def wait_for_texts(self, seconds: float) -> None:
-        """Wait until every text can be searched, at most `seconds`."""
+        """Wait until every text can be searched, at most that long."""
         self._has_texts.wait(seconds)
 
     def apply(self, update: Update) -> None:
-        """Apply an update."""
+        """Replace the snapshot by one with these changes."""
         with self._lock:
             self._take(update)
             known = self.snapshot
@@ -108,9 +95,7 @@ class SessionCatalog:
                 version=known.version + 1,
                 sessions=self._sort() if update.listings or update.gone else known.sessions,
                 transcripts=dict(self._transcripts) if _moves(update) else known.transcripts,
-                usage=dict(self._usage) if update.usage else known.usage,
-                live=known.live if update.live is None else update.live,
-                retentions=known.retentions if update.retentions is None else update.retentions,
+                present=self._find_present(update),
                 is_listed=known.is_listed or update.is_listed,
                 is_searchable=(
                     known.is_searchable if update.is_searchable is None else update.is_searchable
@@ -124,13 +109,21 @@ class SessionCatalog:
         if update.is_listed:
             self._has_all.set()
 
+    def _find_present(self, update: Update) -> PresentState:
+        known = self.snapshot.present
+        return PresentState(
+            live=known.live if update.live is None else update.live,
+            retentions=known.retentions if update.retentions is None else update.retentions,
+            usage=dict(self._usage) if update.usage else known.usage,
+        )
+
     def fail(self, reason: str) -> None:
-        """Record that the snapshot is no longer kept up to date."""
+        """Note that the snapshot is no longer kept up to date, and why."""
         with self._lock:
             self.snapshot = replace(self.snapshot, failure=reason)
 
     def lose_texts(self) -> None:
-        """Record that the full-text index is gone, until an update says that it is back."""
+        """Note that the full-text index is gone, until an update says that it is back."""
         with self._lock:
             self._has_texts.clear()
             self.snapshot = replace(self.snapshot, is_searchable=False)
@@ -153,7 +146,7 @@ class SessionCatalog:
 
 
 class FoundSession(Struct, frozen=True, kw_only=True):
-    """One session: its listing, and its files."""
+    """A session: its listing and its files."""
 
     listing: SessionListing
     transcript: Transcript
@@ -161,7 +154,10 @@ class FoundSession(Struct, frozen=True, kw_only=True):
 
 
 def find_session(known: Snapshot, session_id: str, project: str | None = None) -> FoundSession:
-    """Return the session with that id; of several, the most recently active."""
+    """Return the session with that id; of several, the most recently active.
+
+    Raises NothingFound if there is none, or none in that project.
+    """
     listings = [
         each
         for each in known.find_listings(session_id)
@@ -207,7 +203,11 @@ KEPT: Final = 500
 
 
 class ChangeFeed:
-    """The last changes; published from any thread, read in the event loop."""
+    """The last changes, numbered; published from any thread, read in the event loop.
+
+    A page that reconnects names the last change that it saw and gets those after it. If they are no
+    longer kept, or belong to another run of the server, it is told to reload.
+    """
 
     def __init__(self) -> None:
         self._run = secrets.token_hex(4)
@@ -217,25 +217,25 @@ class ChangeFeed:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def attach(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Set the event loop."""
+        """Set the event loop of the readers."""
         self._loop = loop
 
     def publish(self, update: Update) -> None:
-        """Add an update; can be called from any thread."""
+        """Publish an update; may be called from any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._add, update)
 
     def name(self, number: int) -> str:
-        """Return the id of an event."""
+        """Return the id of the event with that number."""
         return f"{self._run}-{number}"
 
     @property
     def last_id(self) -> str:
-        """The id of the newest event; changes that are already known may follow it once more."""
+        """The id of the newest event."""
         return self.name(self._number)
 
     async def iter_since(self, last_id: str | None) -> AsyncIterator[SessionChange | None]:
-        """Yield changes after that event, forever; None if some are missing."""
+        """Yield the changes after that event, endlessly; None if some of them are missing."""
         number = self._number if last_id is None else self._find_number(last_id)
         if number is None:
             yield None
@@ -272,7 +272,7 @@ class ChangeFeed:
             each.set()
 
     def _find_number(self, last_id: str) -> int | None:
-        """Return the number of an event of this run after which nothing has been dropped."""
+        """Return the number of an event of this run, if all later ones are still kept."""
         run, _, text = last_id.partition("-")
         number = int(text) if text.isdecimal() and len(text) < 12 else -1  # noqa: PLR2004
         oldest = self._kept[0].number - 1 if self._kept else self._number
@@ -285,7 +285,7 @@ def _is_empty(change: SessionChange) -> bool:
 
 
 class ProjectRow(Struct, frozen=True, kw_only=True):
-    """A work directory, and its activity."""
+    """A project and the figures of its sessions."""
 
     id: str
     """Name of its directory below `projects/`."""
@@ -299,7 +299,7 @@ class ProjectRow(Struct, frozen=True, kw_only=True):
 
 
 class FilterChoices(Struct, frozen=True, kw_only=True):
-    """All values that sessions can be filtered by, without subagents."""
+    """The values that lists can be filtered by; subagents are not counted."""
 
     sessions: int
     projects: tuple[ProjectRow, ...]
@@ -308,7 +308,7 @@ class FilterChoices(Struct, frozen=True, kw_only=True):
 
 
 class ChoiceCache:
-    """The choices of the last snapshot."""
+    """Computes the choices once per snapshot, since every page with a list shows them."""
 
     def __init__(self) -> None:
         self._kept: tuple[int, FilterChoices] | None = None

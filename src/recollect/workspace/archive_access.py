@@ -1,4 +1,4 @@
-"""Every command that lists sessions reads those that are deleted from the archive."""
+"""Every question about sessions reads those that Claude Code has deleted from the archive."""
 
 from collections.abc import Sequence
 from pathlib import Path

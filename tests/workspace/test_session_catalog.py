@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.documents.session_listing import SessionListing
+from recollect.documents.session_listing import SessionListing, SessionUsage
 from recollect.errors import NothingFound
 from recollect.health.retention import Retention
 from recollect.locations import Transcript, TranscriptKind
-from recollect.usage.totals import Totals
-from recollect.web.api.session_rows import make_row
-from recollect.web.session_catalog import SessionCatalog, SessionUsage, Update, find_session
+from recollect.workspace.session_catalog import SessionCatalog, Update, find_session
+from recollect.workspace.session_questions import complete_listing
 
 
 def _make_transcript(
@@ -76,8 +75,8 @@ def test_states_are_not_changed_afterwards() -> None:
     transcript = _make_transcript("a")
     _put(catalog, (transcript, _make_listing(transcript, 1)))
     before = catalog.snapshot
-    catalog.apply(Update(gone=(transcript.file,), usage={"a": SessionUsage(Totals(messages=1))}))
-    assert ([each.id for each in before.sessions], dict(before.usage)) == (["a"], {})
+    catalog.apply(Update(gone=(transcript.file,), usage={"a": SessionUsage(replies=1)}))
+    assert ([each.id for each in before.sessions], dict(before.present.usage)) == (["a"], {})
     assert catalog.snapshot.version == before.version + 1
 
 
@@ -124,5 +123,6 @@ def test_a_session_is_deleted_by_the_rule_of_its_own_root() -> None:
     transcript = _make_transcript("a")
     _put(catalog, (transcript, _make_listing(transcript, 0)))
     catalog.apply(Update(retentions={"/x": Retention(days=90), "/y": Retention(days=1)}))
-    row = make_row(catalog.snapshot, catalog.snapshot.sessions[0])
+    known = catalog.snapshot
+    row = complete_listing(known.sessions[0], known.present)
     assert row.expires == "1970-04-01T00:00:00+00:00"

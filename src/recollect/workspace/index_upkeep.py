@@ -1,0 +1,145 @@
+"""Update or rebuild the index, report its status, and check files, directories and index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from recollect.errors import NothingFound
+from recollect.locations import Transcript
+from recollect.workspace.workspace import NoSessions
+
+if TYPE_CHECKING:
+    from recollect.documents.health_report import ArchiveReport, HealthReport
+    from recollect.documents.index_report import TextStatus
+    from recollect.store import IndexStatus
+    from recollect.workspace.workspace import Workspace
+
+
+class SyncOptions(Struct, frozen=True, kw_only=True):
+    """How to update the index."""
+
+    rebuild: bool = False
+    """Read all transcripts again."""
+    texts: bool = False
+    """Also update the full-text index."""
+
+
+class IndexUpdate(Struct, frozen=True, kw_only=True):
+    """The status of the index, and what was read to update it."""
+
+    status: IndexStatus
+    texts: TextStatus
+    is_current: bool
+    files_read: int = 0
+    bytes_read: int = 0
+
+
+def update_index(workspace: Workspace, options: SyncOptions | None) -> IndexUpdate:
+    """Update the index if `options` are given, and return its status."""
+    from recollect.search.engine import ANALYZER
+    from recollect.store import find_index_status
+    from recollect.sync import find_text_status, is_current
+
+    directory, prices = workspace.data_directory, workspace.prices
+    transcripts = workspace.find_transcripts()
+    files_read, bytes_read = _sync(workspace, transcripts, options) if options else (0, 0)
+    return IndexUpdate(
+        status=find_index_status(directory),
+        texts=find_text_status(directory, ANALYZER.version, transcripts),
+        is_current=is_current(directory, transcripts, prices=prices),
+        files_read=files_read,
+        bytes_read=bytes_read,
+    )
+
+
+def _sync(
+    workspace: Workspace, transcripts: Sequence[Transcript], options: SyncOptions
+) -> tuple[int, int]:
+    """Update the index; return the number of files and bytes read."""
+    from recollect.sync import SyncProgress, sync
+
+    def watch(at: SyncProgress) -> None:
+        workspace.count_files(at.files_done, at.files)
+
+    report = sync(
+        workspace.data_directory,
+        transcripts,
+        prices=workspace.prices,
+        rebuild=options.rebuild,
+        watch=watch,
+    )
+    if options.texts:
+        from recollect.store import delete_texts
+        from recollect.workspace.searching import index_some
+
+        if options.rebuild:
+            delete_texts(workspace.data_directory)
+        index_some(workspace, transcripts)
+    return report.files_read, report.bytes_read
+
+
+def check_health(workspace: Workspace, paths: Sequence[Path]) -> HealthReport:
+    """Read every file and report what is damaged or unknown.
+
+    Without `paths` the Claude directories and the index are checked too.
+    """
+    from recollect.health.survey import survey, take_inventory
+
+    checked = paths or workspace.roots
+    try:
+        inventory = take_inventory(checked)
+    except NothingFound as error:
+        raise NoSessions(str(error)) from error
+    if not inventory.sources and not inventory.refused:
+        looked_at = "".join(f"\n  {path}" for path in checked)
+        raise NoSessions(f"No transcripts found. Looked in:{looked_at}")
+    report = survey(workspace.track_files(inventory.sources), inventory.refused)
+    return report if paths else add_local_checks(workspace, report)
+
+
+def add_local_checks(workspace: Workspace, report: HealthReport) -> HealthReport:
+    """Return a report with the checks of the Claude directories, the archive and the index."""
+    from msgspec.structs import replace
+
+    from recollect.health.root_checks import examine_index, examine_roots
+    from recollect.store import SQLITE_VERSION
+
+    # The index knows archived sessions too; the checks before it are about what is on disk.
+    examined = examine_roots(workspace.roots, workspace.now)
+    archive = _examine_archive(workspace.roots)
+    transcripts = workspace.find_transcripts()
+    return replace(
+        report,
+        roots=examined,
+        index=examine_index(workspace.data_directory, transcripts, workspace.prices),
+        sqlite=SQLITE_VERSION,
+        archive=archive,
+    )
+
+
+def _examine_archive(roots: Sequence[Path]) -> ArchiveReport:
+    """Return the state of the archive in short."""
+    from recollect.archive.archive_directory import find_archive_directory, has_archive
+    from recollect.documents.health_report import ArchiveReport
+    from recollect.health.survey import display_path
+
+    directory = find_archive_directory()
+    path = display_path(directory)
+    if not has_archive(directory):
+        return ArchiveReport(path=path, is_enabled=False)
+    from recollect.archive.archive import Archive
+    from recollect.archive.archive_tasks import describe_status
+
+    status = describe_status(Archive(directory), roots)
+    return ArchiveReport(
+        path=path,
+        is_enabled=status.is_enabled,
+        sessions=status.sessions,
+        sessions_gone=status.sessions_gone,
+        files_behind=status.files_behind,
+        last_sync=status.last_sync,
+    )

@@ -1,0 +1,118 @@
+"""Search all sessions: update the full-text index, run the query, and say whose hits they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from recollect.documents.search_results import Hit
+from recollect.documents.session_listing import SessionListing
+from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.transcript_files import name_of
+from recollect.search import parse_query
+from recollect.search.engine import ANALYZER, SearchOptions, SearchResult, search
+from recollect.search.query_tree import Query
+from recollect.search.regexes import check_regexes
+from recollect.store import DamagedIndex, refuse_newer
+from recollect.sync import TextWatch, index_texts, list_current
+
+if TYPE_CHECKING:
+    from recollect.workspace.workspace import Workspace
+
+_MEGABYTE = 1_000_000
+
+
+class SearchAnswer(Struct, frozen=True, kw_only=True):
+    """The result of a search, and the sessions of its hits."""
+
+    query: Query
+    """The query as it was understood."""
+    result: SearchResult
+    sessions: dict[str, SessionListing]
+    """By id; a session that is not listed is missing."""
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """The hits, grouped by session, the best session first."""
+        return self.result.hits
+
+
+def use_local_time(options: SearchOptions | None) -> SearchOptions:
+    """Return the options with the local time zone, in which people write dates."""
+    options = options or SearchOptions()
+    local = datetime.now().astimezone().tzinfo
+    return replace(options, timezone=local) if options.timezone is UTC and local else options
+
+
+def search_workspace(
+    workspace: Workspace, text: str, options: SearchOptions | None, seconds: float | None
+) -> SearchAnswer:
+    """Index new texts for at most `seconds`, and search."""
+    options = use_local_time(options)
+    # Before anything is indexed, so that a mistake is reported at once.
+    query = parse_query(text, timezone=options.timezone)
+    check_regexes(query)
+    # Otherwise the texts would be indexed again now, and once more by the newer program.
+    refuse_newer(workspace.data_directory)
+    transcripts = workspace.find_transcripts()
+    try:
+        result = _index_and_search(workspace, text, transcripts, options, seconds)
+    except DamagedIndex:
+        # It has been deleted, so the second attempt rebuilds it.
+        result = _index_and_search(workspace, text, transcripts, options, seconds)
+    sessions = _list_found(workspace, result.hits, transcripts)
+    return SearchAnswer(query=query, result=result, sessions=sessions)
+
+
+def _index_and_search(
+    workspace: Workspace,
+    text: str,
+    transcripts: Sequence[Transcript],
+    options: SearchOptions,
+    seconds: float | None,
+) -> SearchResult:
+    is_complete = index_some(workspace, transcripts, seconds)
+    directory = workspace.data_directory
+    return search(directory, text, transcripts, options, index_complete=is_complete)
+
+
+def search_as_is(
+    workspace: Workspace,
+    text: str,
+    transcripts: Sequence[Transcript],
+    options: SearchOptions,
+    rebuild_seconds: float,
+) -> SearchResult:
+    """Search what is indexed already; a damaged index is rebuilt for at most `rebuild_seconds`."""
+    directory = workspace.data_directory
+    try:
+        return search(directory, text, transcripts, options, index_complete=False)
+    except DamagedIndex:
+        # It has been deleted; rebuild as much as fits into the time.
+        index_some(workspace, transcripts, rebuild_seconds)
+        return search(directory, text, transcripts, options, index_complete=False)
+
+
+def index_some(
+    workspace: Workspace, transcripts: Sequence[Transcript], seconds: float | None = None
+) -> bool:
+    """Index texts for at most `seconds`; return whether all are indexed."""
+    watch: TextWatch = lambda at: workspace.report_progress(  # noqa: E731 - typed by its name
+        "megabytes of text", at.bytes_done // _MEGABYTE, at.bytes // _MEGABYTE
+    )
+    directory = workspace.data_directory
+    return index_texts(directory, ANALYZER, transcripts, seconds=seconds, watch=watch)
+
+
+def _list_found(
+    workspace: Workspace, hits: Iterable[Hit], transcripts: Iterable[Transcript]
+) -> dict[str, SessionListing]:
+    ids = {hit.session_id for hit in hits}
+    found = [
+        each for each in transcripts if each.kind is TranscriptKind.SESSION and name_of(each) in ids
+    ]
+    return {each.id: each for each in reversed(list_current(workspace.data_directory, found))}

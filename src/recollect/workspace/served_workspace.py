@@ -1,0 +1,255 @@
+"""`ServedWorkspace`: a workspace that another process keeps up to date.
+
+A server must not wait for files: it answers from an in-memory snapshot, from the index as it is,
+and from sessions that it has opened before. The questions and their answers are those of any
+workspace; only where they come from differs. A browser may name sessions by id and nothing else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from msgspec.structs import replace
+
+from recollect.documents.session_listing import SessionListing
+from recollect.errors import IndexFailure, NothingFound
+from recollect.library.session_filters import SessionPage, SessionQuery, make_page
+from recollect.locations import Transcript, TranscriptKind
+from recollect.store import DamagedIndex, open_for_reading, snapshot, translate_errors
+from recollect.store.data_directory import INDEX_NAME
+from recollect.workspace.indexer_process import IndexerProcess
+from recollect.workspace.refresher import RefreshTask
+from recollect.workspace.session_cache import HealthCache, SessionCache
+from recollect.workspace.session_catalog import (
+    ChangeFeed,
+    ChoiceCache,
+    FilterChoices,
+    FoundSession,
+    SessionCatalog,
+    Snapshot,
+    find_session,
+)
+from recollect.workspace.session_questions import choose_sessions, complete_listing
+from recollect.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from recollect.documents.health_report import HealthReport
+    from recollect.search.engine import SearchOptions, SearchResult
+    from recollect.session.session import Session
+    from recollect.usage.ledger_access import UsageLedger
+    from recollect.usage.reports import UsageReport
+    from recollect.workspace.searching import SearchAnswer
+
+T = TypeVar("T")
+
+LIST_SECONDS: Final = 3.0
+"""How long the first request waits for the first sessions, …"""
+ALL_SECONDS: Final = 5.0
+"""… and one that needs all of them for the rest."""
+AHEAD_SECONDS: Final = 0.3
+REBUILD_SECONDS: Final = 2.0
+"""How long a search waits for a damaged full-text index to be rebuilt."""
+
+
+class ServedWorkspace(Workspace):
+    """The sessions of a running server."""
+
+    def __init__(
+        self,
+        roots: Sequence[Path],
+        data_directory: Path,
+        now: Callable[[], datetime],
+        *,
+        shows_errors: bool = False,
+        is_demo: bool = False,
+    ) -> None:
+        super().__init__(roots, data_directory, now=now)
+        # A server without Claude directories explains what is missing instead of failing.
+        self.roots = tuple(roots)
+        self.catalog = SessionCatalog()
+        self.changes = ChangeFeed()
+        task = RefreshTask(self.roots, data_directory, shows_errors)
+        self.indexer = IndexerProcess(self.catalog, task, self.changes.publish)
+        self._cache = SessionCache()
+        self._choices = ChoiceCache()
+        self._reports = HealthCache(self, checks_this_machine=not is_demo)
+        self._ahead = ThreadPoolExecutor(1, thread_name_prefix="ahead")
+
+    def close(self) -> None:
+        """Stop reading ahead, and end the indexer."""
+        self._ahead.shutdown(wait=False, cancel_futures=True)
+        self.indexer.stop()
+        super().close()
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What is known now; on a server that has just started, after a moment."""
+        self.catalog.wait_for_list(LIST_SECONDS)
+        return self.catalog.snapshot
+
+    @property
+    def choices(self) -> FilterChoices:
+        """The projects, branches and models that lists can be filtered by."""
+        return self._choices.find(self.catalog.snapshot)
+
+    def find_transcripts(self, *, include_subagents: bool = True) -> list[Transcript]:
+        """Return the transcripts that are known."""
+        known = self.catalog.snapshot.transcripts.values()
+        return [each for each in known if include_subagents or each.kind is TranscriptKind.SESSION]
+
+    def sessions(
+        self,
+        query: SessionQuery | None = None,
+        *,
+        page: int = 1,
+        page_size: int | None = None,
+        with_usage: bool = True,
+        as_tree: bool = False,
+    ) -> SessionPage:
+        """Return one page of the sessions that match `query`, with their usage."""
+        if as_tree or not with_usage:
+            return super().sessions(
+                query, page=page, page_size=page_size, with_usage=with_usage, as_tree=as_tree
+            )
+        known = self.snapshot
+        found = choose_sessions(known.sessions, query or SessionQuery(), known.present)
+        chosen = make_page(found, page, page_size)
+        shown = tuple(complete_listing(each, known.present) for each in chosen.sessions)
+        return replace(chosen, sessions=shown)
+
+    def find(self, name: str) -> Transcript:
+        """Return the transcript of the session with that id; never taken for a path or a title."""
+        return self.locate(name).transcript
+
+    def locate(self, session_id: str, project: str | None = None) -> FoundSession:
+        """Return a session and its files by id, and by project if several have the same id."""
+        try:
+            return find_session(self.snapshot, session_id, project)
+        except NothingFound:
+            # The newest are listed first, so an older session may not be listed yet.
+            self.catalog.wait_for_all(ALL_SECONDS)
+            return find_session(self.catalog.snapshot, session_id, project)
+
+    def complete(self, listing: SessionListing) -> SessionListing:
+        """Return a listing with its usage, its running client and its expiry."""
+        return complete_listing(listing, self.catalog.snapshot.present)
+
+    @contextmanager
+    def use(self, found: FoundSession) -> Iterator[Session]:
+        """Open a session, up to date with its files; nobody else changes it meanwhile."""
+        with self._cache.use(found) as session:
+            yield session
+
+    def is_open(self, found: FoundSession) -> bool:
+        """Return whether a session was read before, so that using it takes no time."""
+        return self._cache.is_open(found)
+
+    def read_ahead(self, found: FoundSession) -> None:
+        """Read a session in the background, because its first part has just been shown."""
+        self._ahead.submit(self._read, found)
+
+    def _read(self, found: FoundSession) -> None:
+        # The first screen is rendered meanwhile, on the same processor.
+        time.sleep(AHEAD_SECONDS)
+        with self._cache.use(found) as session:
+            _ = session.turns, session.tool_calls
+
+    def search(
+        self, text: str, options: SearchOptions | None = None, *, seconds: float | None = None
+    ) -> SearchAnswer:
+        """Search the full-text index as it is; wait at most `seconds` for it to be rebuilt."""
+        from recollect.search import parse_query
+        from recollect.workspace.searching import SearchAnswer, use_local_time
+
+        options = use_local_time(options)
+        query = parse_query(text, timezone=options.timezone)
+        result = self._search(text, options)
+        if result is None:
+            self.catalog.lose_texts()
+            self.indexer.index_texts()
+            self.catalog.wait_for_texts(REBUILD_SECONDS if seconds is None else seconds)
+            result = self._search(text, options)
+        if result is None:
+            raise IndexFailure("The full-text index is being rebuilt. Try again in a moment.")
+        ids = {hit.session_id for hit in result.hits}
+        known = self.catalog.snapshot
+        sessions = {
+            each.id: complete_listing(each, known.present)
+            for each in reversed(known.sessions)
+            if each.id in ids
+        }
+        return SearchAnswer(query=query, result=result, sessions=sessions)
+
+    def _search(self, text: str, options: SearchOptions) -> SearchResult | None:
+        """Return the result; None if the full-text index is not the one that is known."""
+        from recollect.search.engine import search
+
+        is_complete = self.catalog.snapshot.is_searchable
+        try:
+            result = search(
+                self.data_directory,
+                text,
+                self.find_transcripts(),
+                options,
+                index_complete=is_complete,
+            )
+        except DamagedIndex:
+            return None
+        return result if result.index_complete == is_complete else None
+
+    def health(self, paths: Sequence[Path] = ()) -> HealthReport:
+        """Return the report on all files, made again only when one has changed."""
+        return super().health(paths) if paths else self._reports.find_report(self.snapshot)
+
+    def find_health(self) -> HealthReport | None:
+        """Return the report on all files if it was made before and nothing has changed since."""
+        return self._reports.find_made(self.snapshot)
+
+    def _ask_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
+        """Ask the ledger as it is; without an index, count the files in memory."""
+        from recollect.store.usage_queries import UsageQueries
+        from recollect.usage.ledger_access import UsageLedger, count_in_memory
+
+        connection = open_for_reading(self.data_directory)
+        if connection is None:
+            queries = count_in_memory(self.find_transcripts())
+            return question(UsageLedger(queries, self.roots)), None
+        path = self.data_directory / INDEX_NAME
+        with translate_errors(path), closing(connection), snapshot(connection):
+            return question(UsageLedger(UsageQueries(connection), self.roots)), None
+
+    def _add_titles(self, report: UsageReport, ledger: UsageLedger) -> UsageReport:
+        """Return a report with the titles of the lists; only the index knows deleted sessions."""
+        from recollect.usage.ledger_access import add_titles
+
+        report = add_titles(report, ledger)
+        self.catalog.wait_for_all(ALL_SECONDS)
+        titles = {each.id: each.title for each in reversed(self.catalog.snapshot.sessions)}
+        rows = (replace(row, title=titles.get(row.key or "", row.title)) for row in report.rows)
+        return replace(report, rows=tuple(rows))
+
+    def _check_target(self, ledger: UsageLedger, target: str, today: date) -> None:
+        """Raise NothingFound unless the ledger itself knows `target`.
+
+        Otherwise files and titles would be searched for it, and a browser must not name a file.
+        """
+        from recollect.session.calendar import find_day
+
+        names = {name for row in ledger.files.values() for name in (row.session_id, row.agent_id)}
+        entries = ledger.queries.select_of_message
+        if (
+            target not in names
+            and target.removeprefix("agent-") not in names
+            and find_day(target, today) is None
+            and not any(entry.file_id in ledger.files for entry in entries(target))
+        ):
+            raise NothingFound(
+                f"{target!r} is not a session, subagent or message that was counted, nor a day "
+                "such as 2026-11-15."
+            )

@@ -1,0 +1,227 @@
+"""List sessions and open them: what `Workspace.sessions` and `Workspace.open` do.
+
+The index has what transcripts say. `PresentState` is what is only known at the moment of the
+question: running clients, expiry and usage. Listings are selected, sorted and completed by it in
+the same way for commands, pages and the library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
+from recollect.errors import AmbiguousSession, NothingFound, UnreadableInput
+from recollect.health.retention import Retention, find_expiry, read_retentions
+from recollect.library.processes import find_live_processes
+from recollect.library.session_filters import (
+    SessionPage,
+    SessionQuery,
+    make_page,
+    select,
+    sort_sessions,
+)
+from recollect.locations import Transcript, find_root_of
+from recollect.locations.transcript_files import name_of
+from recollect.session.times import milliseconds_between
+from recollect.sync import find_gone, list_current
+
+if TYPE_CHECKING:
+    from recollect.launch.resuming import Resumption
+    from recollect.lineage.trees import SessionTree
+    from recollect.session.session import Session
+    from recollect.workspace.workspace import Workspace
+
+
+class PresentState(Struct, frozen=True, kw_only=True):
+    """Running clients and usage by session id, retention by the path of the Claude directory."""
+
+    live: Mapping[str, LiveProcess] = {}
+    retentions: Mapping[str, Retention] = {}
+    usage: Mapping[str, SessionUsage] = {}
+
+
+def find_running(roots: Iterable[Path]) -> dict[str, LiveProcess]:
+    """Return the clients that run now, by the session that each has open."""
+    running: dict[str, LiveProcess] = {}
+    for root in roots:
+        running |= find_live_processes(root)
+    return running
+
+
+def find_present_state(
+    roots: Sequence[Path], usage: Mapping[str, SessionUsage] | None = None
+) -> PresentState:
+    """Return the running clients and the retention of all Claude directories."""
+    return PresentState(
+        live=find_running(roots), retentions=read_retentions(roots), usage=usage or {}
+    )
+
+
+def choose_sessions(
+    listings: Iterable[SessionListing], query: SessionQuery, present: PresentState
+) -> list[SessionListing]:
+    """Return the sessions that match `query`, in its order; `listings` are sorted by activity."""
+    candidates = (
+        each
+        for each in listings
+        if (query.include_subagents or not each.is_subagent)
+        and (not query.is_live or each.id in present.live)
+    )
+    found = select(candidates, query)
+    if query.needs_usage:
+        found = [add_usage(each, present) for each in found]
+    return found if query.order == "activity" else sort_sessions(found, query.order)
+
+
+def complete_listing(listing: SessionListing, present: PresentState) -> SessionListing:
+    """Return a listing with its usage, its running client and its expiry."""
+    is_session = not listing.is_subagent
+    moment = find_expiry(listing.path, listing.modified, present.retentions) if is_session else None
+    return replace(
+        add_usage(listing, present),
+        duration_ms=milliseconds_between(listing.created, listing.last_active),
+        live=present.live.get(listing.id) if is_session else None,
+        expires=moment.isoformat(timespec="seconds") if moment else None,
+        children=tuple(complete_listing(each, present) for each in listing.children),
+    )
+
+
+def add_usage(listing: SessionListing, present: PresentState) -> SessionListing:
+    """Return a listing with its usage if known; usage of a subagent counts for its session."""
+    usage = None if listing.is_subagent else present.usage.get(listing.id)
+    if usage is None:
+        return listing
+    return replace(
+        listing,
+        models=listing.models or usage.models,
+        replies=usage.replies,
+        tokens=usage.tokens,
+        cost_usd=usage.cost_usd,
+        client_priced=usage.client_priced,
+    )
+
+
+def list_sessions(
+    workspace: Workspace,
+    query: SessionQuery | None,
+    page: tuple[int, int | None],
+    *,
+    with_usage: bool,
+    as_tree: bool,
+) -> SessionPage:
+    """Return one page of sessions; `page` is its number and its size."""
+    query = query or SessionQuery()
+    if as_tree:
+        query = replace(query, include_subagents=True)
+    transcripts = workspace.find_transcripts(include_subagents=query.include_subagents)
+    listings = list_current(
+        workspace.data_directory,
+        transcripts,
+        workspace.count_files,
+        is_complete=query.needs_figures,
+    )
+    has_usage = bool(listings) and (with_usage or query.needs_usage)
+    usage = workspace.read_usage()[0] if has_usage else {}
+    present = find_present_state(workspace.roots, usage)
+    found = choose_sessions(listings, query, present)
+    if as_tree:
+        found = _arrange(listings, found)
+    chosen = make_page(found, *page)
+    shown = tuple(complete_listing(each, present) for each in chosen.sessions)
+    return replace(chosen, sessions=shown)
+
+
+def _arrange(
+    listings: Sequence[SessionListing], wanted: Sequence[SessionListing]
+) -> list[SessionListing]:
+    """Return the trees that contain a wanted session."""
+    from recollect.lineage.trees import build_trees  # not for every list
+
+    paths = {each.path for each in wanted}
+    trees = build_trees(listings)
+    return [_to_listing(tree) for tree in trees if any(each.path in paths for each in tree)]
+
+
+def _to_listing(tree: SessionTree) -> SessionListing:
+    return replace(
+        tree.listing,
+        relation=tree.relation.value if tree.relation else None,
+        children=tuple(map(_to_listing, tree.children)),
+    )
+
+
+def open_priced(transcript: Transcript, workspace: Workspace | None) -> Session:
+    """Open a session with the prices of a workspace.
+
+    Without one only sessions in which an old client noted a cost are priced, for comparison.
+    """
+    from recollect.library.opening import open_transcript, price_messages, price_noted
+
+    if workspace is None:
+        return open_transcript(transcript, price_noted)
+    return open_transcript(
+        transcript, lambda messages: price_messages(messages, workspace.price_list)
+    )
+
+
+def find_matching(workspace: Workspace, query: SessionQuery) -> list[Transcript]:
+    """Return the sessions that match, oldest first; raises NothingFound if there are none."""
+    found = workspace.find_transcripts(include_subagents=False)
+    listings = list_current(workspace.data_directory, found)
+    wanted = choose_sessions(listings, query, find_present_state(workspace.roots))
+    if not wanted:
+        workspace.require_sessions()
+        raise NothingFound(
+            f"No project path contains {query.project!r}."
+            if query.project
+            else "No matching sessions."
+        )
+    by_path = {each.file: each for each in found}
+    return [by_path[listing.path] for listing in reversed(wanted)]
+
+
+def open_matching(workspace: Workspace, query: SessionQuery) -> Iterator[Session | UnreadableInput]:
+    """Yield the sessions that match, oldest first; raises NothingFound if there are none."""
+    from recollect.library.opening import open_transcript  # the whole model
+
+    found = find_matching(workspace, query)
+    for number, transcript in enumerate(found):
+        workspace.report_progress("sessions", number, len(found))
+        try:
+            yield open_transcript(transcript)
+        except UnreadableInput as error:
+            yield error
+
+
+def plan_session(
+    workspace: Workspace, name: str, *, fork: bool, extra_arguments: Sequence[str]
+) -> Resumption:
+    """Return how to resume a session; one that was deleted is named in the error."""
+    from recollect.launch.resuming import plan_resume
+
+    try:
+        transcript = workspace.find(name)
+    except AmbiguousSession:
+        raise
+    except NothingFound as error:
+        gone = find_gone(name, workspace.data_directory)
+        if gone is None:
+            raise
+        raise NothingFound(
+            f"Cannot resume {gone.id}: its transcript no longer exists: {gone.path}\n"
+            "Claude Code deletes old transcripts; `recollect doctor` shows which are next."
+        ) from error
+    listings = list_current(workspace.data_directory, [transcript])
+    cwd = listings[0].cwd if listings else None
+    return plan_resume(transcript, cwd, fork=fork, extra_arguments=extra_arguments)
+
+
+def find_session_process(transcript: Transcript) -> LiveProcess | None:
+    """Return the client that has the session of `transcript` open."""
+    root = find_root_of(transcript)
+    return find_live_processes(root).get(name_of(transcript)) if root else None

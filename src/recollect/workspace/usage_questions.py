@@ -1,0 +1,151 @@
+"""Questions about usage, put in the words of a request and answered from the ledger.
+
+Knows how filters become a question, and what belongs to a complete answer: titles, the costs that
+clients reported, the pace of the current block. Which ledger is asked is up to the workspace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import TYPE_CHECKING, TypedDict
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from recollect.documents.kinds import Group
+from recollect.usage.ledger_access import UsageLedger, find_pace, load_rows
+from recollect.usage.reports import (
+    ReportOrder,
+    ReportRow,
+    RowFilter,
+    UsageQuestion,
+    UsageReport,
+    make_report,
+)
+from recollect.usage.zones import Zone, load_zone
+
+if TYPE_CHECKING:
+    from recollect.documents.session_listing import SessionUsage
+    from recollect.usage.blocks import Pace
+    from recollect.usage.explain import Explanation
+
+
+class UsageFilters(TypedDict, total=False):
+    """What is counted, and how rows are split and sorted."""
+
+    since: str | None
+    """The first day, such as `2026-11-15`, `2026-11`, `7d` or `yesterday`."""
+    until: str | None
+    """The last day."""
+    project: str
+    """Only projects whose path contains this text."""
+    model: str
+    """Only models whose name contains this text."""
+    timezone: str | None
+    """The time zone of days, such as `Europe/Berlin`; the default is the local one."""
+    order: ReportOrder | str | None
+    breakdown: bool
+    """Split each row by model."""
+    only: RowFilter | None
+    """Count only what one row of another report contains."""
+    client_costs: bool
+    """By session: add the cost that Claude Code reported. Reads the transcripts in the report."""
+    limit: int | None
+    """Maximum number of rows; the totals cover all of them."""
+
+
+class UsageAnswer(Struct, frozen=True, kw_only=True):
+    """A usage report, and what could not be counted."""
+
+    report: UsageReport
+    pace: Pace | None = None
+    """How fast the current 5-hour block is used up, in a report by block."""
+    problems: Mapping[str, str]
+    """Why transcripts could not be read, by path."""
+    failure: str | None = None
+    """Why the index could not be used; deleted transcripts are missing then."""
+    omitted_rows: int = 0
+    """Rows beyond the limit."""
+
+    @property
+    def rows(self) -> tuple[ReportRow, ...]:
+        """The rows of the report."""
+        return self.report.rows
+
+
+class ExplainAnswer(Struct, frozen=True, kw_only=True):
+    """A figure broken down into lines, and what could not be read."""
+
+    explanation: Explanation
+    zone: Zone
+    problems: Mapping[str, str]
+    failure: str | None = None
+
+
+def make_question(group: Group | str, filters: UsageFilters, now: datetime) -> UsageQuestion:
+    """Return the question for a request; raises UsageError for a value that is not valid."""
+    zone = load_zone(filters.get("timezone"))
+    since, until = _find_days(filters.get("since"), filters.get("until"), zone, now)
+    order = filters.get("order")
+    return UsageQuestion(
+        group=Group(group),
+        zone=zone,
+        since=since,
+        until=until,
+        project=filters.get("project", ""),
+        model=filters.get("model", ""),
+        order=ReportOrder(order) if order else None,
+        breakdown=filters.get("breakdown", False),
+        only=filters.get("only"),
+    )
+
+
+def _find_days(
+    since: str | None, until: str | None, zone: Zone, now: datetime
+) -> tuple[date | None, date | None]:
+    if not since and not until:
+        return None, None
+    from recollect.session.calendar import parse_day_range  # not for every report
+
+    return parse_day_range(since, until, zone.find_local(int(now.timestamp())) or now)
+
+
+def find_today(zone: Zone, now: datetime) -> date:
+    """Return the current day in a time zone."""
+    return zone.find_day(int(now.timestamp())) or now.date()
+
+
+def answer_usage(
+    ledger: UsageLedger,
+    question: UsageQuestion,
+    now: datetime,
+    limit: int | None = None,
+) -> UsageAnswer:
+    """Return the report, without titles."""
+    report = make_report(load_rows(ledger, question), question)
+    return UsageAnswer(
+        report=replace(report, rows=report.rows[:limit]),
+        pace=find_pace(report, ledger, now.timestamp()),
+        problems=ledger.problems,
+        omitted_rows=0 if limit is None else max(len(report.rows) - limit, 0),
+    )
+
+
+def sum_by_session(ledger: UsageLedger) -> dict[str, SessionUsage]:
+    """Return the usage of each session by id."""
+    question = UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"), breakdown=True)
+    report = make_report(load_rows(ledger, question), question)
+    return {row.key: _summarize(row) for row in report.rows if row.key is not None}
+
+
+def _summarize(row: ReportRow) -> SessionUsage:
+    from recollect.documents.session_listing import SessionUsage  # only for lists of sessions
+
+    return SessionUsage(
+        replies=row.totals.messages,
+        tokens=row.totals.tokens,
+        cost_usd=row.cost_usd,
+        client_priced=row.totals.client_priced,
+        models=tuple(each.key for each in row.models if each.key),
+    )

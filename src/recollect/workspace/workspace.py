@@ -1,0 +1,430 @@
+"""`Workspace`: questions about the sessions of some Claude directories, answered from the index.
+
+Each question brings the index up to date first, so an answer never depends on what was asked
+before. A damaged index is rebuilt and the question asked again; an index that cannot be written
+costs time and the memory of deleted transcripts, not the answer. Modules that only some questions
+need are imported by those questions: a warm command should cost little more than its imports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from datetime import UTC, date, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+
+from recollect.errors import AmbiguousSession, NothingFound, UnreadableInput
+from recollect.locations.project_names import PROJECTS_DIRECTORY
+from recollect.locations.roots import resolve_roots
+from recollect.store.data_directory import INDEX_NAME, find_data_directory
+from recollect.sync import find_transcripts
+from recollect.workspace.archive_access import use_archive
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from recollect.documents.health_report import HealthReport
+    from recollect.documents.kinds import Group
+    from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
+    from recollect.health.first_look import FirstLook
+    from recollect.health.retention import Retention
+    from recollect.launch.resuming import Resumption
+    from recollect.library.session_filters import SessionPage, SessionQuery
+    from recollect.live.follow import FollowOptions
+    from recollect.live.live_events import AnyEvent
+    from recollect.locations import Transcript
+    from recollect.pricing.prices import Prices
+    from recollect.search.engine import SearchOptions
+    from recollect.session.session import Session
+    from recollect.usage.ledger_access import UsageLedger
+    from recollect.usage.reports import UsageReport
+    from recollect.usage.tool_usage import ToolQuestion, ToolReport
+    from recollect.workspace.index_upkeep import IndexUpdate, SyncOptions
+    from recollect.workspace.searching import SearchAnswer
+    from recollect.workspace.usage_questions import ExplainAnswer, UsageAnswer, UsageFilters
+
+T = TypeVar("T")
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with what is being read (`files`, `megabytes of text`), how much is done, and the total.
+"""
+
+Roots = str | Path | Sequence[str | Path] | None
+"""A Claude directory, several of them, or None for those of the environment."""
+
+
+class NoSessions(NothingFound):
+    """There is no Claude directory, or none has any sessions."""
+
+
+class Workspace:
+    """Claude directories, the index, and the questions that they answer."""
+
+    def __init__(
+        self,
+        roots: Sequence[Path] = (),
+        data_directory: Path | None = None,
+        prices: Path | None = None,
+        now: Callable[[], datetime] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        self.prices = prices
+        """A price file that takes precedence over the bundled prices."""
+        self._given_roots = roots
+        self._given_directory = data_directory
+        self._now = now or (lambda: datetime.now(UTC))
+        self._on_progress = on_progress
+        self._is_temporary = False
+        self._resources = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release what the workspace holds; a temporary index is deleted."""
+        self._resources.close()
+
+    def use_temporary_index(self) -> None:
+        """Keep the index in a temporary directory until the workspace is closed."""
+        from tempfile import TemporaryDirectory  # rarely needed
+
+        folder = TemporaryDirectory(prefix="recollect-", ignore_cleanup_errors=True)
+        self._given_directory = Path(self._resources.enter_context(folder))
+        self._is_temporary = True
+
+    @cached_property
+    def roots(self) -> tuple[Path, ...]:
+        """The Claude directories; raises NothingFound if there are none."""
+        try:
+            return resolve_roots(self._given_roots)
+        except NothingFound as error:
+            raise NoSessions(str(error)) from error
+
+    @cached_property
+    def searched_roots(self) -> tuple[Path, ...]:
+        """The same, with the sessions in the archive that Claude Code has deleted."""
+        if not self._is_temporary:
+            use_archive(self.roots)
+        return self.roots
+
+    @cached_property
+    def data_directory(self) -> Path:
+        """The directory of the index."""
+        return self._given_directory or find_data_directory()
+
+    def find_transcripts(self, *, include_subagents: bool = True) -> list[Transcript]:
+        """Return the transcripts that have any content, as they are now."""
+        return find_transcripts(self.searched_roots, include_subagents=include_subagents)
+
+    def require_sessions(self) -> list[Transcript]:
+        """Return all transcripts; raises NothingFound if there are none."""
+        transcripts = self.find_transcripts()
+        if not transcripts:
+            searched = "".join(f"\n  {root / PROJECTS_DIRECTORY}" for root in self.roots)
+            raise NoSessions(f"No sessions yet. Looked in:{searched}")
+        return transcripts
+
+    def sessions(
+        self,
+        query: SessionQuery | None = None,
+        *,
+        page: int = 1,
+        page_size: int | None = None,
+        with_usage: bool = False,
+        as_tree: bool = False,
+    ) -> SessionPage:
+        """Return one page of the sessions that match `query`; all of them without `page_size`.
+
+        With `with_usage` each session has its tokens and its cost. With `as_tree` forks,
+        continuations and subagents are `children` of their session.
+        """
+        from recollect.workspace.session_questions import list_sessions
+
+        return list_sessions(self, query, (page, page_size), with_usage=with_usage, as_tree=as_tree)
+
+    def list_known(
+        self, matches: Callable[[SessionListing], bool], limit: int
+    ) -> list[SessionListing]:
+        """Return sessions from the index as it is, newest first; files are not read."""
+        from itertools import islice
+
+        from recollect.sources.stamps import is_present
+        from recollect.sync import list_indexed
+
+        projects = [root / PROJECTS_DIRECTORY for root in self.roots]
+        known = (
+            each
+            for each in list_indexed(self.data_directory)
+            if matches(each)
+            and any(Path(each.path).is_relative_to(project) for project in projects)
+            and is_present(each.path)
+        )
+        return list(islice(known, limit))
+
+    def find(self, name: str) -> Transcript:
+        """Return the transcript for a path, an id or the start of one, a title, `latest` or `-1`.
+
+        Raises NothingFound if there is none and AmbiguousSession if there are several.
+        """
+        from recollect.locations.references import locate_file, looks_like_file
+        from recollect.sync import locate_indexed
+
+        if looks_like_file(name):
+            return locate_file(Path(name))
+        try:
+            return locate_indexed(name, self.data_directory, self.searched_roots)
+        except AmbiguousSession:
+            raise
+        except NothingFound:
+            # If there are no sessions at all, say that instead.
+            self.require_sessions()
+            raise
+
+    def plan_resume(
+        self, name: str, *, fork: bool = False, extra_arguments: Sequence[str] = ()
+    ) -> Resumption:
+        """Return how to resume the session that `name` names in Claude Code; see `find`."""
+        from recollect.workspace.session_questions import plan_session
+
+        return plan_session(self, name, fork=fork, extra_arguments=extra_arguments)
+
+    def find_process(self, name: str) -> LiveProcess | None:
+        """Return the client that has the session open right now; see `find`."""
+        from recollect.workspace.session_questions import find_session_process
+
+        return find_session_process(self.find(name))
+
+    def open(self, name: str, *, with_prices: bool = True) -> Session:
+        """Open the session that `name` names, with its subagents; see `find`.
+
+        Without prices, which take time to load, its metrics have no list price.
+        """
+        from recollect.workspace.session_questions import open_priced
+
+        return open_priced(self.find(name), self if with_prices else None)
+
+    def find_matching(self, query: SessionQuery) -> list[Transcript]:
+        """Return the sessions that match `query`, oldest first; raises NothingFound without any."""
+        from recollect.workspace.session_questions import find_matching
+
+        return find_matching(self, query)
+
+    def open_each(self, query: SessionQuery) -> Iterator[Session | UnreadableInput]:
+        """Open the sessions that match `query`, oldest first, or say why one cannot be read."""
+        from recollect.workspace.session_questions import open_matching
+
+        return open_matching(self, query)
+
+    def search(
+        self, text: str, options: SearchOptions | None = None, *, seconds: float | None = None
+    ) -> SearchAnswer:
+        """Search all sessions, after indexing new texts for at most `seconds`.
+
+        Raises UsageError for a query that is not valid.
+        """
+        from recollect.workspace.searching import search_workspace
+
+        return search_workspace(self, text, options, seconds)
+
+    def usage(self, group: Group | str = "day", **filters: Unpack[UsageFilters]) -> UsageAnswer:
+        """Return tokens and cost by day, session, project, model, branch or another group."""
+        from msgspec.structs import replace
+
+        from recollect.workspace.usage_questions import answer_usage, make_question
+
+        now = self._now()
+        question = make_question(group, filters, now)
+
+        def ask(ledger: UsageLedger) -> UsageAnswer:
+            answer = answer_usage(ledger, question, now, filters.get("limit"))
+            report = self._complete(answer.report, ledger, filters.get("client_costs", False))
+            return replace(answer, report=report)
+
+        answer, failure = self._ask_ledger(ask)
+        return replace(answer, failure=failure)
+
+    def explain(self, target: str, *, timezone: str | None = None) -> ExplainAnswer:
+        """Break a figure down to lines: of a session, a subagent, a day or a message id."""
+        from msgspec.structs import replace
+
+        from recollect.usage.explain import explain
+        from recollect.usage.zones import load_zone
+        from recollect.workspace.usage_questions import ExplainAnswer, find_today
+
+        zone = load_zone(timezone)
+        today = find_today(zone, self._now())
+
+        def ask(ledger: UsageLedger) -> ExplainAnswer:
+            self._check_target(ledger, target, today)
+            found = explain(ledger, target, zone, today, track=self.track_files)
+            return ExplainAnswer(explanation=found, zone=zone, problems=ledger.problems)
+
+        answer, failure = self._ask_ledger(ask)
+        return replace(answer, failure=failure)
+
+    def tools(self, question: ToolQuestion) -> ToolReport:
+        """Return how often each tool was called, how calls ended, and how long they took."""
+        from recollect.usage.tool_usage import report_tools
+
+        return report_tools(
+            self.data_directory, self.find_transcripts(), question, self.count_files
+        )
+
+    def follow(
+        self,
+        name: str | None = None,
+        *,
+        project: str | None = None,
+        start: str | None = None,
+        options: FollowOptions | None = None,
+    ) -> AsyncGenerator[AnyEvent, None]:
+        """Yield events as sessions grow: of one session, of a project, or of all sessions.
+
+        `start` is "start", "end" or the id of an event to resume after. By default one session is
+        followed from its start, all sessions from their end. Close the generator when done.
+        """
+        from recollect.live.follow import FollowOptions, follow
+        from recollect.live.followed_files import FollowScope, RootScope, SessionScope
+
+        scope: FollowScope = (
+            RootScope(self.roots, project) if name is None else SessionScope(self.find(name))
+        )
+        beginning = start or ("start" if scope.is_narrow else "end")
+        return follow(scope, beginning, options or FollowOptions())
+
+    def running(self) -> dict[str, LiveProcess]:
+        """Return the clients that run now, by the session that each has open."""
+        from recollect.workspace.session_questions import find_running
+
+        return find_running(self.roots)
+
+    def retentions(self) -> dict[str, Retention]:
+        """Return how long each Claude directory keeps transcripts, by its path."""
+        from recollect.health.retention import read_retentions
+
+        return read_retentions(self.roots)
+
+    def health(self, paths: Sequence[Path] = ()) -> HealthReport:
+        """Check the transcripts in `paths`, or everything: Claude directories and index too."""
+        from recollect.workspace.index_upkeep import check_health
+
+        return check_health(self, paths)
+
+    def first_look(self) -> FirstLook:
+        """Return an overview of all sessions from their files; raises NothingFound without any."""
+        from recollect.health.first_look import take_first_look
+
+        return take_first_look(self.roots, self.require_sessions(), self._now())
+
+    def index(self, options: SyncOptions | None = None) -> IndexUpdate:
+        """Update the index as `options` say, and return its status; None only looks at it."""
+        from recollect.workspace.index_upkeep import update_index
+
+        return update_index(self, options)
+
+    def read_usage(self) -> tuple[dict[str, SessionUsage], str | None]:
+        """Return the usage of each session by id, and why the index could not be used if so."""
+        from recollect.workspace.usage_questions import sum_by_session
+
+        return self._ask_ledger(sum_by_session)
+
+    @cached_property
+    def price_list(self) -> Prices:
+        """The prices of the price file, if there is one, and the bundled ones."""
+        from recollect.pricing.prices import Prices  # takes time to load
+
+        return Prices.load(self.prices)
+
+    @property
+    def now(self) -> datetime:
+        """The current time."""
+        return self._now()
+
+    def count_files(self, done: int, total: int) -> None:
+        """Report how many files have been read."""
+        self.report_progress("files", done, total)
+
+    def report_progress(self, noun: str, done: int, total: int) -> None:
+        """Report how much of something has been read."""
+        if self._on_progress is not None:
+            self._on_progress(noun, done, total)
+
+    def track_files(self, items: Sequence[T]) -> Iterator[T]:
+        """Iterate over `items`, reporting how many are done."""
+        for number, item in enumerate(items):
+            self.count_files(number, len(items))
+            yield item
+
+    def _ask_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
+        """Ask the updated ledger; return the answer, and why the index could not be used if so."""
+        from recollect.usage.ledger_access import UsageLedger, ask_ledger
+
+        transcripts = self.find_transcripts()
+        if not transcripts and not (self.data_directory / INDEX_NAME).exists():
+            self.require_sessions()
+        return ask_ledger(
+            self.data_directory,
+            transcripts,
+            lambda queries: question(UsageLedger(queries, self.roots, self.prices)),
+            prices=self.prices,
+            on_progress=lambda at: self.count_files(at.files_done, at.files),
+        )
+
+    def _complete(
+        self, report: UsageReport, ledger: UsageLedger, with_client_costs: bool
+    ) -> UsageReport:
+        """Return a report by session with titles, and with the costs that clients reported."""
+        from recollect.documents.kinds import Group
+
+        if report.question.group is not Group.SESSION:
+            return report
+        report = self._add_titles(report, ledger)
+        if with_client_costs:
+            from recollect.usage.client_costs import add_client_costs  # reads transcripts
+
+            report = add_client_costs(report, ledger, self.track_files)
+        return report
+
+    def _add_titles(self, report: UsageReport, ledger: UsageLedger) -> UsageReport:
+        from recollect.usage.ledger_access import add_titles
+
+        return add_titles(report, ledger, self.find_transcripts(), self.data_directory)
+
+    def _check_target(self, ledger: UsageLedger, target: str, today: date) -> None:
+        """Raise NothingFound if `target` must not be looked up; here anything may be."""
+
+
+def open_workspace(
+    roots: Roots = None,
+    data_directory: str | Path | None = None,
+    prices: str | Path | None = None,
+    *,
+    temporary: bool = False,
+) -> Workspace:
+    """Open a workspace on the Claude directories in `roots`, or on those of the environment.
+
+    The index is in `data_directory`, by default the one that the command line uses; with
+    `temporary` it is deleted when the workspace is closed. `prices` is a price file that takes
+    precedence over the bundled prices. Use it in a `with` statement, or call `close`.
+    """
+    given: Iterable[str | Path] = (
+        () if roots is None else [roots] if isinstance(roots, str | Path) else roots
+    )
+    workspace = Workspace(
+        tuple(map(Path, given)),
+        Path(data_directory) if data_directory else None,
+        Path(prices) if prices else None,
+    )
+    if temporary:
+        workspace.use_temporary_index()
+    return workspace
