@@ -38,7 +38,9 @@ class Growth(Enum):
     TOUCHED = auto()
     """The time is different and the edges are the same; it is not longer."""
     REWRITTEN = auto()
-    """An edge is different, or it is shorter than what was read of it."""
+    """A part at its start or before the known end is different, or it is shorter than what was
+    read.
+    """
     REPLACED = auto()
     """Another file has its name."""
 
@@ -70,7 +72,7 @@ class FileState(Struct, frozen=True, gc=False, array_like=True):
 
 
 def look_at(file: SourceFile) -> FileState:
-    """Return the state of an open file of which nothing was read; to be taken before reading."""
+    """Return the state of an open file, to be taken before reading it."""
     status = file.find_status()
     return FileState(
         device=status.st_dev,

@@ -40,7 +40,7 @@ class Refused(NamedTuple):
 
 
 def describe_error(error: OSError | ValueError) -> str:
-    """Return what the system said, without the path that the caller names anyway."""
+    """Return the system's message, without the path, which the caller adds."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
@@ -50,7 +50,7 @@ def list_directory(directory: str | Path) -> list[Entry]:
     try:
         return sorted(find_source(name).list_directory(name), key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
-        # Claude Code cleans up while we read; what is gone is simply not there.
+        # Claude Code cleans up while we read; a deleted directory is simply empty.
         return []
 
 
@@ -121,7 +121,7 @@ def find_directory(base: Path, *names: str) -> Path | Refused | None:
 
 
 def iter_tree(start: Path) -> Iterator[Parts | Refused]:
-    """Yield the path, relative to `start`, of everything below it that is no real directory."""
+    """Yield the path, relative to `start`, of everything below it that is not a real directory."""
     pending: list[Parts] = [()]
     while pending:
         above = pending.pop()
@@ -143,7 +143,7 @@ def _is_real_directory(entry: Entry) -> bool:
     try:
         return entry.is_dir(follow_symlinks=False) and not is_link_entry(entry)
     except OSError:
-        # Some file systems do not tell the type when listing; whoever looks closer will report it.
+        # Some file systems do not report the type when listing; whoever opens the entry reports it.
         return False
 
 

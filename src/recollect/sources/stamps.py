@@ -1,7 +1,7 @@
-"""What a directory listing says about a file, and what that tells about changes.
+"""What a directory listing says about a file, and what follows about changes.
 
-Imports nothing but the standard library: a status line, which has to answer within milliseconds,
-compares a stamp too. The rest of the rule is in `recollect.sources.growth`.
+Imports only the standard library: the status line, which has to answer within milliseconds,
+compares a stamp, too. The rest of the rule is in `recollect.sources.growth`.
 """
 
 import os
@@ -11,11 +11,11 @@ from typing import Final
 from recollect.sources.source import find_source
 
 UNTRUSTED: Final = -1
-"""Stands for the time of a racy state in a stamp, so that it equals that of no file."""
+"""The time of a racy state in a stamp, so that it does not equal any file's."""
 
 _SECOND_NS: Final = 1_000_000_000
 _TICK_NS: Final = 50_000_000
-"""No clock that counts fractions of a second stays at one value for longer."""
+"""No clock with fractions of a second stays at one value for longer."""
 
 LISTS_INODES: Final = os.name != "nt"
 """Whether a listing has the inode of a file; where it has not, it is 0 in a stamp."""
@@ -44,7 +44,7 @@ def is_same(known: Stamp | None, listed: Stamp) -> bool:
 
 
 def find_stamp(name: str) -> Stamp | None:
-    """Return what a listing would say of a file now; None if there is none."""
+    """Return what a listing would say about a file now; None if there is none."""
     try:
         status = find_source(name).find_status(name)
     except (OSError, ValueError):
@@ -53,7 +53,7 @@ def find_stamp(name: str) -> Stamp | None:
 
 
 def is_present(path: str) -> bool:
-    """Whether anything that holds a byte is at `path`, as far as one can find out."""
+    """Return whether there is anything with content at `path`, as far as can be determined."""
     try:
         return find_source(path).find_status(path).st_size > 0
     except (FileNotFoundError, NotADirectoryError):

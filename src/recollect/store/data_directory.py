@@ -1,11 +1,9 @@
-"""Where Recollect keeps its own files, and with which permissions.
+"""Where Recollect keeps its own files, their permissions, and the lock for writing the index.
 
-Never below a Claude directory. The index holds what transcripts hold, so nobody else may read it.
-
-Who may write the index: one process at a time, by a lock on a file beside it.
-
-SQLite's own lock would make a second writer wait for each transaction instead of once. The holder
-shows now and then that it is alive, so that a long first sync is not taken for a dead one.
+Never below a Claude directory. The index contains what transcripts contain, so nobody else may read
+it. One process writes it at a time, by a lock on a file beside it: SQLite's own lock would make a
+second writer wait for each transaction instead of once. The holder touches the lock now and then,
+so that a long first sync is not taken for a dead process.
 """
 
 import os
@@ -44,7 +42,7 @@ def find_data_directory(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def make_private_directory(path: Path) -> None:
-    """Make `path` a directory that only its owner can enter; those made above it are too."""
+    """Make `path` a directory that only its owner can enter, and those created above it, too."""
     try:
         for directory in reversed([path, *path.parents]):
             if not directory.exists():
@@ -59,7 +57,7 @@ def make_private_directory(path: Path) -> None:
 
 
 def refuse_claude_directory(path: Path, claude_directories: Iterable[Path]) -> None:
-    """Raise `UsageError` when `path` lies in one of these directories, which are never written."""
+    """Raise `UsageError` if `path` is in one of these directories, which are never written."""
     real = Path(os.path.realpath(path))
     for directory in claude_directories:
         if real.is_relative_to(os.path.realpath(directory)):
@@ -109,7 +107,7 @@ class Lock:
         self._path = path
         self._shown = time.monotonic()
         self.descriptor = descriptor
-        """A process that is forked while the lock is held has to close it, or it holds it too."""
+        """A process forked while the lock is held has to close it, or it holds the lock, too."""
 
     def show_life(self) -> None:
         """Let those who wait know that the holder is at work; costs nothing when often called."""
@@ -152,7 +150,7 @@ def _wait(path: Path, descriptor: int, patience: float) -> None:
 
 def _try_lock(path: Path, descriptor: int) -> bool:
     try:
-        import fcntl  # there is no such module on Windows
+        import fcntl  # does not exist on Windows
     except ImportError:
         return _try_lock_windows(descriptor)
     try:

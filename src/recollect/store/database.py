@@ -1,9 +1,9 @@
-"""Opening the index: for reading whenever there is one, for writing by one process at a time.
+"""Open the index: for reading whenever there is one, for writing by one process at a time.
 
-SQLite is apsw's own, the only one in the process. WAL lets readers go on while somebody writes. An
-index that does not hold what was written to it is set aside and rebuilt: what it knows of
-vanished transcripts can be taken from there as far as it is sound, all the rest is in the files.
-Each page has a checksum; whoever asks something gets an error instead of another answer.
+SQLite is apsw's own, the only one in the process. WAL lets readers continue while another process
+writes. A damaged index is set aside and rebuilt: what it knows about deleted transcripts is carried
+over as far as it is intact, everything else is in the files. Each page has a checksum, so a query
+gets an error instead of a wrong answer.
 """
 
 import os
@@ -65,10 +65,10 @@ class Access(NamedTuple):
 
 
 def open_for_reading(directory: Path, *, accept_old_data: bool = False) -> apsw.Connection | None:
-    """The index in `directory`, or None when there is none that this program can read.
+    """Return the index in `directory`, or None if there is none that this program can read.
 
     `accept_old_data` is for tables with a version of their own. Raises `NewerIndex` for an index
-    that a newer program made.
+    made by a newer program.
     """
     path = directory / INDEX_NAME
     if not path.is_file():
@@ -77,7 +77,7 @@ def open_for_reading(directory: Path, *, accept_old_data: bool = False) -> apsw.
         try:
             return _check_for_reading(connect(path), path, accept_old_data=accept_old_data)
         except (apsw.CantOpenError, apsw.ReadOnlyError):
-            # Beside a WAL SQLite needs files that it cannot make on a read-only medium.
+            # With a WAL, SQLite needs files that it cannot create on a read-only medium.
             continue
         except (apsw.Error, UnicodeDecodeError, DamagedIndex):
             return None
@@ -92,11 +92,11 @@ def refuse_newer(directory: Path) -> None:
 
 
 def update(directory: Path, work: Callable[[Access], T], *, replaces_newer: bool = False) -> T:
-    """The result of `work` on the index in `directory`, while no other process writes it.
+    """Return the result of `work` on the index in `directory`, while no other process writes it.
 
-    The index is made if need be. Where it proves to be damaged it is set aside, and `work` starts
-    again with an empty one; so is that of a newer program if it is to be replaced. Raises
-    `IndexFailure` when it cannot be written.
+    The index is created if necessary. If it turns out to be damaged, it is set aside and `work`
+    starts again with an empty one; so is that of a newer program if it may be replaced. Raises
+    `IndexFailure` if it cannot be written.
     """
     make_private_directory(directory)
     path = directory / INDEX_NAME
@@ -114,9 +114,9 @@ def update(directory: Path, work: Callable[[Access], T], *, replaces_newer: bool
 
 @contextmanager
 def open_for_writing(directory: Path) -> Iterator[apsw.Connection]:
-    """The index in `directory`, made if need be, while no other process writes it.
+    """Open the index in `directory`, created if necessary, while no other process writes it.
 
-    For small additions beside the catalogue, which no damage elsewhere can make wrong.
+    For small additions outside the catalog, which damage elsewhere cannot make wrong.
     """
     make_private_directory(directory)
     path = directory / INDEX_NAME
@@ -165,7 +165,7 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
 
 @contextmanager
 def snapshot(connection: apsw.Connection) -> Iterator[None]:
-    """Within, the index is what it was at the first question, whoever writes it meanwhile."""
+    """Read in one transaction: concurrent writes are not seen."""
     connection.execute("BEGIN")
     try:
         yield
@@ -217,7 +217,7 @@ def _check_for_reading(
 ) -> apsw.Connection | None:
     is_usable = False
     try:
-        # The log is merged into the index by those who write it, and by nobody else.
+        # The log is merged into the index only by those who write it.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.execute("PRAGMA query_only = ON")
         is_usable = has_tables(connection) and is_current(connection, path)
@@ -232,7 +232,7 @@ def _check_for_reading(
 
 def _open_for_writing(path: Path) -> apsw.Connection:
     if not path.exists():
-        # Made by us, because SQLite would let others read it. Its log gets the same permissions.
+        # Created by us, because SQLite would let others read it. Its log gets the same permissions.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     with ExitStack() as stack:
         connection = stack.enter_context(closing(_connect(path)))

@@ -17,12 +17,12 @@ class IndexStatus(Struct, frozen=True, kw_only=True):
 
     path: str
     bytes: int = 0
-    """0 when there is none."""
+    """0 if there is none."""
     is_sound: bool = False
     files: int = 0
     """Transcripts that it knows and that are there."""
     files_gone: int = 0
-    """Transcripts that are no longer there, and still count."""
+    """Deleted transcripts, which still count."""
     messages: int = 0
     """Messages that count."""
     copies: int = 0

@@ -1,12 +1,10 @@
-"""What SQLite's errors mean: a damaged index, or a place that cannot be used now.
+"""SQLite's errors, and a checksum on every page of the index.
 
-A damaged index is set aside and rebuilt, which callers need not know about. Anything else is
-told to the user, because another try would meet the same disk.
-
-A checksum on every page of the index, so that a bit that flipped is an error and no answer.
-
-It is SQLite's own checksum VFS, which comes with apsw as a file of its own. Where that file was
-left out the index works without, and only the sums and checksums within its rows are looked at.
+A damaged index is set aside and rebuilt, which callers need not know about. Any other error is
+reported to the user, because another attempt would fail, too. Checksums turn a flipped bit into an
+error instead of a wrong answer. They are SQLite's own checksum VFS, which comes with apsw as a
+separate file; without that file the index works, and only the sums and checksums within its rows
+are checked.
 """
 
 from collections.abc import Iterator
@@ -29,11 +27,11 @@ _OF_CONTENT = (apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_DATA)
 
 
 class DamagedIndex(IndexFailure):
-    """The index contradicts itself, or holds what no index can hold."""
+    """The index contradicts itself, or contains what no index can contain."""
 
 
 class NewerIndex(IndexFailure):
-    """A newer program made the index: it is sound, and not ours to read or to replace."""
+    """A newer program made the index: it is intact, and not ours to read or to replace."""
 
 
 class ReplacedIndex(IndexFailure):
@@ -42,9 +40,9 @@ class ReplacedIndex(IndexFailure):
 
 @contextmanager
 def translate_errors(path: Path, rebuild: str = "recollect index --rebuild") -> Iterator[None]:
-    """Raise `IndexFailure` with what to do for whatever SQLite says about the index at `path`.
+    """Raise `IndexFailure` with advice for SQLite's errors about the index at `path`.
 
-    `rebuild` is the command that builds it again.
+    `rebuild` is the command that rebuilds it.
     """
     try:
         yield
@@ -68,7 +66,7 @@ def _describe_damage(path: Path, error: Exception, rebuild: str) -> DamagedIndex
 
 
 def is_damage(error: apsw.Error) -> bool:
-    """Whether an error tells of the content of the file and not of its surroundings."""
+    """Return whether an error is about the content of the file, not about its environment."""
     if isinstance(error, apsw.IOError):
         return getattr(error, "extendedresult", None) in _OF_CONTENT
     return isinstance(error, _DAMAGED)
@@ -111,6 +109,6 @@ def reserve_checksums(connection: apsw.Connection) -> None:
 
 
 def check_reserve(connection: apsw.Connection) -> None:
-    """Raise `DamagedIndex` when the pages have no checksums although they could have."""
+    """Raise `DamagedIndex` if the pages have no checksums although they could have."""
     if load_checksums() and connection.reserve_bytes() != RESERVED_BYTES:
         raise DamagedIndex("The index has no checksums on its pages.")

@@ -1,11 +1,9 @@
-"""Rows of messages: what each file says of each, which of them count, and with which figures.
+"""Rows of messages: what each file says about each, which of them count, and their figures by hour.
 
-The hours table: what counts, added up by hour, file and circumstances.
-
-Reports read only this, or the sums over all files that are kept beside it, so that they take as
-long for ten years as for ten days. It is rebuilt from the messages, in SQL, for the files whose
-messages changed and for no others. One number made of all of it is kept too: where pages have no
-checksums, a bit that flipped on the disk would otherwise be a figure like any other.
+Reports read only the hours table, or the sums over all files beside it, so that they take as long
+for ten years as for ten days. It is rebuilt from the messages, in SQL, only for files whose
+messages changed. A checksum over all of it is kept, too: where pages have no checksums, a flipped
+bit would otherwise be a figure like any other.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -92,7 +90,7 @@ def replace_messages(connection: apsw.Connection, rows: Iterable[StoredMessage])
 
 
 def next_message_number(connection: apsw.Connection) -> int:
-    """A number that no message has, nor any above it."""
+    """Return a number above those of all messages."""
     return int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM messages").get)
 
 
@@ -131,7 +129,7 @@ def select_of_file(connection: apsw.Connection, file_id: int) -> list[StoredMess
 def iter_copies(
     connection: apsw.Connection, message_ids: Sequence[str]
 ) -> Iterator[list[StoredMessage]]:
-    """The rows of each of these messages, in whatever files."""
+    """Yield the rows of each of these messages, in all files."""
     for start in range(0, len(message_ids), _CHUNK):
         wanted = message_ids[start : start + _CHUNK]
         marks = ", ".join("?" * len(wanted))
@@ -213,7 +211,7 @@ CORRECTED = ", ".join(
 """What counts of message `m`: the figures of correction `c` where there is one."""
 _CLASS_SUMS = ", ".join(f"sum({name})" for name in CLASSES)
 CLIENT_PRICED = f"iif(client_cost IS NULL, 0, cost IS client_cost AND {' + '.join(CLASSES)} = 0)"
-"""Whether what counts has no tokens, so that its cost is the one that the client noted."""
+"""Whether what counts has no tokens, so that its cost is the one recorded by the client."""
 # Integer division rounds towards zero, which would put two hours around 1970 into one.
 _HOUR = f"(time - iif(time < 0, {HOUR_MS - 1}, 0)) / {HOUR_MS}"
 _OF_MESSAGES = f"""
@@ -227,8 +225,8 @@ FROM (SELECT m.file_id, m.model, m.branch, m.version, m.entrypoint, m.cwd, m.cli
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
 """
 _OF_HOURS = f"SELECT {_HOUR_SUM_COLUMNS} FROM hours WHERE true {{condition}}"
-# One flipped bit always shows in it: a number becomes another one, or none at all, and a sum with
-# something in it that is no whole number is no whole number.
+# A flipped bit always shows: a number becomes another one, or not a number, and a sum with
+# something that is not an integer is not an integer.
 _SUM = " + ".join(
     f"sum(ifnull({name}, -1))" if name in KEYS else f"sum({name})" for name in HOUR_COLUMNS
 )
@@ -274,7 +272,7 @@ def _rebuild(connection: apsw.Connection, file_ids: Sequence[int]) -> None:
 def check_hours(connection: apsw.Connection) -> None:
     """Raise `DamagedIndex` when the table is not as it was written."""
     query = _SUM_OF.format(rows=_OF_HOURS.format(condition=""))
-    # One statement, so that nobody writes between the sum and what it is compared with.
+    # One statement, so that there is no write between the sum and what it is compared with.
     kept, rows, total = next(
         connection.execute(
             f"SELECT (SELECT value FROM meta WHERE key = ?), * FROM ({query})",

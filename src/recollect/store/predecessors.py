@@ -16,7 +16,7 @@ DAMAGED_NAME = "index.damaged.db"
 _OLDER_NAMES = "index.older*.db"
 
 CARRIED_KEY = "carried"
-"""Set in `meta` once an index holds what its predecessors know of deleted transcripts."""
+"""Set in `meta` once an index has what its predecessors know about deleted transcripts."""
 
 
 def set_aside(path: Path, name: str = DAMAGED_NAME) -> None:
@@ -38,8 +38,8 @@ def set_aside(path: Path, name: str = DAMAGED_NAME) -> None:
 def copy_aside(connection: apsw.Connection, path: Path) -> None:
     """Copy the index of an older version before its tables are dropped.
 
-    Reads every page, so that damage raises before anything is lost. Copies made earlier are kept
-    as long as their rows have not been carried over into this index.
+    Reads every page, so that damage raises before anything is lost. Earlier copies are kept until
+    their rows have been carried over into this index.
     """
     if read_meta(connection, CARRIED_KEY):
         delete_copies(path.parent)
@@ -47,7 +47,7 @@ def copy_aside(connection: apsw.Connection, path: Path) -> None:
     target = path.with_name(f"index.older-{number}.db")
     part = target.with_suffix(".part")
     part.unlink(missing_ok=True)
-    # Made by us, because SQLite would let others read it.
+    # Created by us, because SQLite would let others read it.
     os.close(os.open(part, os.O_RDWR | os.O_CREAT, 0o600))
     connection.execute("VACUUM INTO ?", (str(part),))
     part.replace(target)

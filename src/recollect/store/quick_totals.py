@@ -17,10 +17,10 @@ from recollect.store.data_directory import INDEX_NAME
 from recollect.store.versions import DATA_VERSION, SCHEMA_VERSION
 
 PATIENCE_MS: Final = 50
-"""How long somebody else's lock is waited for; only an index on a network has any."""
+"""How long to wait for another process's lock; only an index on a network drive has any."""
 
 _VERSIONS = "SELECT value FROM meta WHERE key IN ('schema', 'data') ORDER BY key"
-# `substr` and not LIKE, because a path may hold the signs that LIKE takes for others.
+# `substr` and not LIKE, because a path may contain LIKE's wildcards.
 _IN_PLACE = """
 substr(path, 1, length(:place)) = :place OR substr(path, 1, length(:real_place)) = :real_place
 """
@@ -41,7 +41,7 @@ WHERE path = :path AND is_gone = 0
 
 
 class TotalsSum(NamedTuple):
-    """Micro-dollars, and how many messages have no known price."""
+    """Micro-dollars, and the number of messages without a known price."""
 
     cost: int
     unpriced: int
@@ -87,7 +87,7 @@ def _open(path: str) -> apsw.Connection:
     try:
         return _prepare(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE))
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        # Beside a log SQLite needs files that it cannot make on a read-only medium.
+        # With a log, SQLite needs files that it cannot create on a read-only medium.
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         return _prepare(apsw.Connection(f"file:{quote(path)}?immutable=1", flags=flags))
 

@@ -1,9 +1,9 @@
-"""What replaced indexes know of transcripts that no longer exist.
+"""What replaced indexes know about transcripts that no longer exist.
 
 Everything about existing transcripts is read from the files again, so this is all that would be
 lost. Tables are read by the names of their columns: a column that an older version did not have
 gets its default, so no version needs a migration of its own. Best effort: what contradicts itself
-is left behind.
+is left out.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,9 +1,8 @@
-"""What usage asks of the index: sums of what counts, and the rows behind a figure.
+"""Queries of usage: sums of what counts, and the rows behind a figure.
 
-Sums come from the smallest table that tells them, grouped in SQL by what a report needs and no
-further: that is what keeps an answer quick. Where an hour is too coarse (time zones with half
-hours) or does not tell enough (records of subagents inside a session's file), the messages
-themselves are added up.
+Sums come from the smallest table that has them, grouped in SQL only as far as a report needs: that
+keeps answers fast. If an hour is too coarse (time zones with half hours) or lacks a column (records
+of subagents inside a session's file), the messages themselves are added up.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -86,7 +85,7 @@ class ClientSum(NamedTuple):
 
 
 class LedgerEntry(Struct, frozen=True, gc=False):
-    """A message as one file tells it, and whether that counts; times are milliseconds."""
+    """A message as recorded in one file, and whether it counts; times are in milliseconds."""
 
     number: int
     file_id: int
@@ -137,7 +136,7 @@ _IN_TIME = _ENTRIES.format(
 
 
 class UsageQueries:
-    """The index as usage sees it; whoever opened it keeps it as it is while questions last."""
+    """Queries on the index, which must be opened in one transaction."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -148,7 +147,7 @@ class UsageQueries:
         return load_files(self._connection, is_trusted=load_checksums())
 
     def has_files_elsewhere(self, places: Iterable[str]) -> bool:
-        """Whether any transcript may lie elsewhere than in paths that begin like this."""
+        """Return whether any transcript may be outside the paths with these prefixes."""
         return has_files_elsewhere(self._connection, places)
 
     @cached_property
@@ -207,7 +206,7 @@ class UsageQueries:
         return self._select(_OF_MESSAGE, (message_id,))
 
     def select_of_files(self, file_ids: Iterable[int]) -> list[LedgerEntry]:
-        """Every row, in whatever file, of the messages that these files hold."""
+        """Return every row, in any file, of the messages in these files."""
         return self._select(_OF_FILES, (_to_json(file_ids),))
 
     def select_in_time(self, first: int, last: int) -> list[LedgerEntry]:
@@ -263,7 +262,7 @@ def _make_measures(values: Iterable[Any]) -> Measures:
 
 
 def open_in_memory() -> apsw.Connection:
-    """An empty index that leaves nothing behind."""
+    """Return an empty index in memory."""
     connection = apsw.Connection(":memory:")
     connection.execute(TABLES)
     return connection

@@ -1,7 +1,7 @@
-"""Listings, figures and tool calls from the index, read again only for files that have changed.
+"""Listings, figures and tool calls from the index; only changed files are read again.
 
-Whatever a file must be read for is saved in batches, so that an interrupt loses little. Where the
-index cannot be written the answer is the same, and the next one takes as long.
+What is read from files is saved in batches, so that an interrupt loses little. If the index cannot
+be written, the answer is the same, and the next one takes as long.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ def find_all(
     load: Callable[[Connection, Sequence[str] | None], dict[str, S]],
     paths: Sequence[str] | None = None,
 ) -> dict[str, S]:
-    """Load rows of all files, or of these, by path: also of files that changed or are gone."""
+    """Load rows of all files, or of these, by path, including changed and deleted ones."""
     connection = open_for_reading(directory, accept_old_data=True)
     if connection is None:
         return {}
@@ -60,7 +60,7 @@ def find_current(
     load: Callable[[Connection, Sequence[str] | None], dict[str, S]],
     transcripts: Sequence[Transcript],
 ) -> dict[str, S]:
-    """Load the rows that hold for the files as they are, by path; no file is read."""
+    """Load the rows that are valid for the files as they are, by path; no file is read."""
     paths = [each.file for each in transcripts] if len(transcripts) <= FEW else None
     found = find_all(directory, load, paths)
     return {

@@ -1,17 +1,13 @@
-"""Which rows with one message id are copies of one message.
-
-Where ids never repeat, rows are different messages only if they agree in neither request, model
-nor input. Ids that a proxy counts up repeat in every session: there rows of two files are copies
-only if they have the request or the time in common. Rows of one file are held to the first rule,
-whatever the id. Nothing here depends on the order of the rows.
-
-The rule by which usage is counted once: which lines are one message, and what it used.
+"""The counting rule: which lines and rows are one message, and what it used.
 
 A message is written on several lines of a file, and again in every file that a resume or a fork
 copied it to. Per message the largest usage counts, at the earliest time, for the file that is not
 the copy. What a progress record repeats of a subagent counts only if no file has the message.
-Nothing here depends on the order in which files or lines are seen, nor on how many readings it took
-to see them.
+
+If ids never repeat, rows are different messages only if they agree in neither request, model nor
+input. Ids counted up by a proxy repeat in every session: there, rows of two files are copies only
+if they share the request or the time. Rows of one file always follow the first rule. Nothing here
+depends on the order of files, lines or rows, nor on how many reads it took.
 """
 
 from collections import defaultdict
@@ -26,7 +22,7 @@ from recollect.sync.message_lines import Costs, MessageRow, max_known
 
 
 class Traits(NamedTuple):
-    """What tells copies of a message from others by the same id."""
+    """What distinguishes copies of a message from others with the same id."""
 
     place: Hashable
     """The file."""
@@ -110,7 +106,7 @@ NEVER = 1 << 62
 
 
 class Copy(NamedTuple):
-    """A message as one file tells it, and where that file is."""
+    """A message as recorded in one file, and where that file is."""
 
     row: MessageRow
     place: str

@@ -1,8 +1,8 @@
-"""Which files a sync has to read, and which were moved or are gone.
+"""Which files a sync has to read, and which were moved or deleted.
 
-Compares listings with what the index knows; what happened to a changed file is found out when it is
-read. A file counts as gone only if nothing is at its path: one below another root, which was not
-listed, is left alone.
+Compares listings with the index; what happened to a changed file is determined when it is read. A
+file counts as deleted only if nothing is at its path: one below another root, which was not listed,
+is left alone.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ class SyncPlan(Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether the index is level with the files."""
+        """Whether the index is up to date."""
         return not (self.tasks or self.moved or self.gone or self.returned)
 
 

@@ -1,10 +1,7 @@
-"""Which prices a cost in the index was made with, told without loading any.
+"""Whether the index is up to date, and the prices its costs were computed with.
 
-Light enough for every answer: it reads a few small files and imports nothing of what they hold.
-
-Whether the index is level with the files: all that an answer costs when nothing has changed.
-
-Imports neither the reader nor the prices; those are needed only when something has to be read.
+This is all that an answer costs if nothing has changed: it reads a few small files and imports
+neither the reader nor the prices.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,7 +25,7 @@ _SUFFIXES = (".json", ".toml", ".py")
 
 
 def find_price_fingerprint(user_file: Path | None = None) -> str:
-    """A short text that is another one as soon as a price, or what is made of it, changes."""
+    """Return a short text that changes whenever a price, or the way costs are computed, changes."""
     own = "" if user_file is None else f"-{_sum_user_file(user_file):08x}"
     return f"{_sum_bundled():08x}{own}"
 
@@ -58,7 +55,7 @@ PRICES_KEY = "prices"
 
 
 def find_transcripts(roots: Iterable[Path], *, include_subagents: bool = True) -> list[Transcript]:
-    """The transcripts below all roots that hold anything."""
+    """Return the non-empty transcripts below all roots."""
     found: dict[str, Transcript] = {}
     for root in roots:
         for transcript in discover_root(root, include_nested=include_subagents).transcripts:
@@ -71,7 +68,7 @@ def find_transcripts(roots: Iterable[Path], *, include_subagents: bool = True) -
 def is_current(
     directory: Path, transcripts: Sequence[Transcript], *, prices: Path | None = None
 ) -> bool:
-    """Whether the index already knows the files as they are; needs no lock."""
+    """Return whether the index knows the files as they are; needs no lock."""
     connection = open_if_current(directory, transcripts, prices=prices)
     if connection is None:
         return False
@@ -86,10 +83,10 @@ def open_if_current(
     connection = open_for_reading(directory)
     if connection is None:
         return None
-    edition = find_price_fingerprint(prices)
+    fingerprint = find_price_fingerprint(prices)
     try:
         with translate_errors(directory / INDEX_NAME):
-            if _matches_files(connection, transcripts, edition):
+            if _matches_files(connection, transcripts, fingerprint):
                 return connection
     except DamagedIndex:
         connection.close()
@@ -98,8 +95,10 @@ def open_if_current(
     return None
 
 
-def _matches_files(connection: Connection, transcripts: Iterable[Transcript], edition: str) -> bool:
-    if read_meta(connection, PRICES_KEY) != edition:
+def _matches_files(
+    connection: Connection, transcripts: Iterable[Transcript], fingerprint: str
+) -> bool:
+    if read_meta(connection, PRICES_KEY) != fingerprint:
         return False
     known = load_states(connection)
     unread = load_problems(connection)
@@ -107,7 +106,7 @@ def _matches_files(connection: Connection, transcripts: Iterable[Transcript], ed
         path = found.file
         is_known = known.pop(path, None) == found.stamp
         was_unread = unread.pop(path, None) is not None
-        # A file that still cannot be read is as level as it can be.
+        # A file that still cannot be read is as up to date as it can be.
         is_settled = not was_unread if is_known else was_unread and not can_open(found)
         if not is_settled:
             return False

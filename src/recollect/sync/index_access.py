@@ -30,10 +30,10 @@ def ask_index(
     prices: Path | None = None,
     watch: "OnProgress | None" = None,
 ) -> T:
-    """The answer to `question` from the index in `directory`, level with `transcripts`.
+    """Answer `question` from the index in `directory`, up to date with `transcripts`.
 
-    While it is asked, the index stays as it is, whoever writes it meanwhile. Raises
-    `IndexFailure` when the index can be neither read nor written.
+    Read in one transaction: concurrent writes are not seen. Raises `IndexFailure` if the index can
+    be neither read nor written.
     """
 
     def try_once() -> T:

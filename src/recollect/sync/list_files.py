@@ -1,7 +1,7 @@
 """Todo lists and tasks beside sessions, as files of the full-text index.
 
-A list is rewritten whole, so each file is one text of its session, read from its start whenever
-its size, time or inode changed. A list whose session is not among the transcripts is left out.
+A list is always rewritten, so each file is one text of its session, read from its start whenever
+its size, time or inode changed. A list without a session among the transcripts is left out.
 """
 
 from collections.abc import Iterator, Sequence

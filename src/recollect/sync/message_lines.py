@@ -1,18 +1,14 @@
-"""What a message cost, from what the index keeps of it.
+"""One row per message from the lines of a file, its cost, and when a transcript began.
 
-Every cost in the index comes from here, whether a line was just read, two readings were united or
-the prices changed: so it never matters which of these happened. The day is that of the message's
-earliest time, in UTC.
+This runs for every assistant line, so it is written for speed: most lines repeat the one before,
+and of those little more than two numbers is compared. A row has the largest usage, the earliest
+time and all tools of its message.
 
-Lines of a file → one row a message: its largest usage, its earliest time and all its tools.
-
-This runs for every assistant line there is, so it is written for speed: most lines repeat the one
-before, and of those little more than two numbers is looked at.
-
-When a transcript began, which tells an original from its copies.
-
-A fork begins with a time of its own, before the older records that it copied. Usage and search both
-go by it, so that they name the same session.
+Every cost in the index is computed here, whether a line was just read, two reads were merged or the
+prices changed: so the result is the same. The day is that of the message's earliest time, in UTC.
+When a transcript began distinguishes an original from its copies: a fork starts with a time of its
+own, before the older records that it copied. Usage and search both use it, so that they name the
+same session.
 """
 
 import re
@@ -36,7 +32,7 @@ from recollect.sources.source import SourceFile
 
 DAY_MS = 86_400_000
 MAX_COST = 2**50
-"""Micro-dollars, a billion dollars: what is beyond is no price but damage."""
+"""Micro-dollars, a billion dollars: anything larger is damage."""
 
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 _decode_usage = msgspec.json.Decoder(Usage).decode
@@ -84,7 +80,7 @@ def _name_day(number: int) -> date | None:
 
 @lru_cache(maxsize=256)
 def join_terms(speed: str | None, tier: str | None, geo: str | None) -> str:
-    """What changes the price of a message beside its model, as one text."""
+    """Return what affects the price of a message besides its model, as one text."""
     return "|".join((text or "").replace("|", "/") for text in (speed, tier, geo))
 
 
@@ -119,13 +115,14 @@ _COUNTS = (
 
 
 class MessageRow(Tokens, frozen=True, gc=False, array_like=True, kw_only=True):
-    """A message as one file tells it: the union of its lines there."""
+    """A message as recorded in one file: the union of its lines there."""
 
     late_5m: int
-    """Cache writes that only the split by lifetime tells of; they count in the largest copy."""
+    """Cache writes that are only in the split by lifetime; they count in the largest copy."""
     late_1h: int
     usage: bytes | None
-    """The usage as JSON where more requests were billed, because tokens do not tell that cost."""
+    """The usage as JSON if more requests were billed, because tokens alone do not give that cost.
+    """
     cost: int | None
     """Micro-dollars, None when the price is not known."""
     client_cost: int | None
@@ -183,7 +180,7 @@ class Lines:
         self.tools: set[str] | None = None
 
     def add(self, record: AssistantUsage, usage: Usage) -> None:
-        """Take in one more line."""
+        """Add a line."""
         if usage.output_tokens >= self.usage.output_tokens and self._is_larger(record, usage):
             self.best, self.usage = record, usage
         if record.cost_usd is not None:
@@ -194,7 +191,7 @@ class Lines:
                 self.time, self.text = time, record.timestamp
 
     def add_tool(self, name: str) -> None:
-        """Take in a tool that a line calls."""
+        """Add a tool that a line calls."""
         if self.tools is None:
             self.tools = {name}
         else:
@@ -216,7 +213,7 @@ class Lines:
         return self.best.is_sidechain and not record.is_sidechain
 
     def _is_earlier_than(self, text: str | None) -> bool:
-        """Whether that can be told from the texts: times of the usual form are ordered as they."""
+        """Return whether it is earlier, as text: times of the usual form sort like texts."""
         known = self.text
         return (
             text is not None
@@ -259,9 +256,9 @@ def gather_rows(records: Iterable[AssistantUsage], costs: Costs) -> list[Message
 
 
 def name_line(record: AssistantUsage) -> str:
-    """What a message without an id goes by: its record, or else the place of its line.
+    """Return the name of a message without an id: its record, or else the offset of its line.
 
-    The folder is left out, because it may be moved.
+    The directory is left out, because it may be moved.
     """
     if record.uuid:
         return record.uuid
@@ -287,7 +284,7 @@ def to_milliseconds(text: str | None) -> int | None:
 def _add_apart(
     others: dict[LineKey, Lines], key: LineKey, record: AssistantUsage, usage: Usage
 ) -> Lines:
-    """Take in a line whose id may belong to another request or model as well, or a relayed one."""
+    """Add a line whose id may belong to another request or model as well, or a relayed one."""
     lines = others.get(key)
     if lines is None:
         others[key] = lines = Lines(record, key[2], usage)
@@ -336,14 +333,14 @@ def _make_row(message_id: str, lines: Lines, costs: Costs) -> MessageRow:
 
 
 def max_known(one: int | None, other: int | None) -> int | None:
-    """The larger of two numbers, of which either may not be known."""
+    """Return the larger of two numbers, either of which may be unknown."""
     if one is None or other is None:
         return other if one is None else one
     return max(one, other)
 
 
 def to_micro(dollars: float | None) -> int | None:
-    """Millionths of a dollar; None for what can be no price."""
+    """Return micro-dollars; None if it cannot be a price."""
     if dollars is None:
         return None
     micro = dollars * _MICRO

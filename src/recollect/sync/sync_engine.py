@@ -1,8 +1,8 @@
 """One sync: find what changed, read it on all cores, write it in one process.
 
-The offset of a file moves in the transaction that holds its rows, so that a sync that is killed
-loses nothing and repeats nothing. It commits in bounded steps, the first one too: what was booked
-stays booked, and memory does not grow with the history. Reading never changes a transcript.
+The offset of a file moves in the transaction with its rows, so that a killed sync loses nothing and
+repeats nothing. It commits in bounded steps: what was written stays written, and memory does not
+grow with the history. Reading never changes a transcript.
 """
 
 import time
@@ -107,7 +107,7 @@ def sync(
     """
     refuse_claude_directory(directory, _find_roots(transcripts))
     edition = find_price_fingerprint(prices)
-    # A price file with a mistake is told before anything is done.
+    # An invalid price file is reported before anything is done.
     load_costs(str(prices) if prices else None, edition)
     request = SyncRequest(transcripts, prices, edition, rebuild, watch, limits)
     return update(directory, lambda access: _Sync(access, request).run(), replaces_newer=rebuild)
@@ -136,7 +136,7 @@ def sync_in_memory(
 
 
 def _find_roots(transcripts: Sequence[Transcript]) -> set[Path]:
-    """The Claude directories that hold these transcripts, or else what holds their projects."""
+    """Return the Claude directories of these transcripts, or else the parents of their projects."""
     # As texts, because paths are slow to compare and there are many transcripts in few places.
     places = {Path(place).parent for place in {str(found.project_dir) for found in transcripts}}
     return {place.parent if place.name == PROJECTS_DIRECTORY else place for place in places}
@@ -150,7 +150,7 @@ class _Sync:
         self._request = request
         self._connection = access.connection
         self._has_files = has_files(access.connection)
-        self._booking = LedgerWriter(
+        self._writer = LedgerWriter(
             access.connection,
             Names(access.connection),
             request.prices,
@@ -195,7 +195,7 @@ class _Sync:
             write_meta(self._connection, "checked", today)
 
     def _arrange(self, plan: SyncPlan) -> None:
-        """Book all that needs no reading."""
+        """Write everything that needs no reading."""
         solved = self._find_solved(plan)
         is_repriced = self._meta(PRICES_KEY) != self._request.edition
         is_fresh = not self._meta(CARRIED_KEY)
@@ -205,20 +205,20 @@ class _Sync:
             if is_fresh:
                 self._carry_over()
             for path in solved:
-                self._booking.note_problem(path, None)
+                self._writer.note_problem(path, None)
             for task in plan.moved:
-                self._booking.move(task)
-            self._booking.mark(plan.gone, is_gone=True)
-            self._booking.mark(plan.returned, is_gone=False)
+                self._writer.move(task)
+            self._writer.mark(plan.gone, is_gone=True)
+            self._writer.mark(plan.returned, is_gone=False)
             if is_repriced:
-                self._booking.reprice()
+                self._writer.reprice()
                 write_meta(self._connection, PRICES_KEY, self._request.edition)
-            self._booking.settle()
+            self._writer.settle()
         if is_fresh:
             delete_copies(self._access.directory)
 
     def _find_solved(self, plan: SyncPlan) -> list[str]:
-        """Files that could not be read, and need not be any more: gone, or as they were known."""
+        """Return files that could not be read and need not be any more: deleted, or unchanged."""
         problems = load_problems(self._connection)
         if not problems:
             return []
@@ -233,8 +233,8 @@ class _Sync:
                 rows = [from_stored(each, remains.names) for each in remains.messages]
             except DamagedIndex:
                 continue
-            self._booking.add_vanished(remains.file, rows)
-        self._booking.settle()
+            self._writer.add_vanished(remains.file, rows)
+        self._writer.settle()
         sessions = find_session_remains(self._access.directory, is_present)
         known = load_listings(self._connection)
         save_listings(
@@ -257,11 +257,11 @@ class _Sync:
         room = self._request.limits.commit_bytes
         with transaction(self._connection):
             for task, read in stream:
-                self._booking.add(task, read)
+                self._writer.add(task, read)
                 room -= read.state.size - read.start
                 if room <= 0:
                     break
-            self._booking.settle()
+            self._writer.settle()
         return room <= 0
 
     def _iter_read(

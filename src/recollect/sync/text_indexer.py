@@ -56,7 +56,7 @@ WRITE_BYTES: Final = 24 << 20
 """Text that is written in one transaction: what a kill can cost at most."""
 
 _GROUP_BYTES: Final = {Stage.CONVERSATION: 16 << 20, Stage.TOOLS: 4 << 20}
-"""What a worker is given at once: about as much text in both, of which the tools have the most."""
+"""Bytes per task of a worker: about as much text in both stages, most of which is in tools."""
 
 _AHEAD: Final = 24
 """Groups that are read while a batch is written: with fewer the readers would run out of work."""
@@ -85,14 +85,14 @@ Batches = Iterator[list[TextBatch]]
 
 
 class TextPlan(Struct, frozen=True):
-    """What to read, in this order, and which files are gone."""
+    """What to read, in this order, and which files were deleted."""
 
     ranges: tuple[FileRange, ...]
     gone: tuple[str, ...]
     is_gathering_due: bool
     """Whether the list of terms has to be copied again, since everything was read once."""
     identity: str | None
-    """Of the index that this was planned for; None if there is none yet."""
+    """Identity of the index that this was planned for; None if there is none yet."""
 
     @property
     def is_empty(self) -> bool:
@@ -246,7 +246,7 @@ class _Indexing:
         self._sizes = {transcript.file: transcript.size for transcript in transcripts}
 
     def forget(self, paths: Sequence[str]) -> None:
-        """Drop files that are gone."""
+        """Remove deleted files."""
         if paths:
             self._update(lambda connection: TextWriter(connection).forget(paths))
 
@@ -388,7 +388,7 @@ _MAX_FILES: Final = 8
 
 
 class FreshTexts(Struct, frozen=True):
-    """What was found, and in which files."""
+    """Texts that were found, and in which files."""
 
     batches: list[TextBatch]
     files: list[IndexedFile]

@@ -47,13 +47,13 @@ from recollect.sync.searchable_texts import (
 )
 
 RANGE_BYTES: Final = 4 << 20
-"""Bytes of a file that are read in one go, which bounds what a worker holds."""
+"""Bytes of a file that are read at once, which bounds the memory of a worker."""
 
 WHOLE_BYTES: Final = 32 << 20
 """The largest file that is read in one go because a consumer needs all of it at once."""
 
 TAIL: Final = 128 << 10
-"""Bytes at the end of a file that are looked at when there is no time for more."""
+"""Bytes at the end of a file that are read if there is no time for more."""
 
 _CALL: Final = b'"type":"tool_use"'
 _RESULT: Final = b'"tool_result"'
@@ -129,7 +129,7 @@ def read_ranges(
     ranges: Sequence[FileRange], prepare: Prepare, consumers: Sequence[TextPassConsumer] = ()
 ) -> bytes:
     """Return what is in the ranges, encoded: cheaper to hand over than objects are."""
-    # Paths are left out: they may be no UTF-8, and whoever made the ranges knows them.
+    # Paths are left out: they may not be UTF-8, and the caller knows them.
     return msgspec.msgpack.encode([read_range(each, prepare, consumers) for each in ranges])
 
 
@@ -154,9 +154,9 @@ def read_range(
 
 
 def read_tail(wanted: FileRange, prepare: Prepare) -> list[TextBatch]:
-    """Return the texts of the last lines of a range; nothing if the file cannot be read.
+    """Return the texts of the last lines of a range; empty if the file cannot be read.
 
-    It says nothing about how far the file has been read, and is of no use to the index.
+    It does not say how far the file has been read, so it is of no use to the index.
     """
     try:
         with open_file(wanted.path) as file:
@@ -223,7 +223,7 @@ def _open_sinks(
 
 
 def _find_known(file: SourceFile, wanted: FileRange, seen: FileState) -> tuple[TextState, ...]:
-    """Return what is known of a file and still holds: all of it, or nothing."""
+    """Return what is known of a file and still valid: all of it, or nothing."""
     if find_growth(file, wanted.known[0].file, seen) in _CONTINUABLE:
         return wanted.known
     return tuple(TextState() for _ in wanted.known)

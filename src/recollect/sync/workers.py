@@ -1,10 +1,9 @@
-"""Reads files on all cores: processes that are told numbers of batches and send back extracts.
+"""Read files one after the other, or on all cores if there is enough to read.
 
-Forked where that is safe, because a forked process has everything loaded already; spawned
-elsewhere. A worker ends when the process that started it does, however that came about, and holds
-nothing of it meanwhile: neither its lock nor the pipes of its neighbours.
-
-Which files are read how: one after the other, or on all cores when there is enough to read.
+Workers get numbers of batches and send back extracts. They are forked where that is safe, because a
+forked process has everything loaded already, and spawned elsewhere. A worker ends when the process
+that started it does, for whatever reason, and inherits neither its lock nor the pipes of other
+workers.
 """
 
 import gc
@@ -28,7 +27,7 @@ from recollect.sync.file_changes import ReadTask, to_state
 from recollect.sync.usage_extract import Extract, Job, decode_extracts, extract, extract_many
 
 IN_FLIGHT = 8
-"""Batches that a worker is told of ahead, so that it need not wait while others are booked."""
+"""Batches sent to a worker in advance, so that it need not wait while others are written."""
 
 _NICENESS = 5
 
@@ -37,8 +36,8 @@ Batches = Sequence[Sequence[Job]]
 
 def is_forking() -> bool:
     """Whether workers are forked, which costs next to nothing."""
-    # With other threads at work, a fork may inherit a lock that nobody will ever release; and on
-    # macOS system libraries do not survive it.
+    # With other threads running, a fork may inherit a lock that is never released; and on macOS
+    # system libraries do not survive it.
     return sys.platform == "linux" and threading.active_count() == 1
 
 
@@ -50,16 +49,16 @@ def count_cores() -> int:
 
 
 def end_with_parent() -> None:
-    """End this process, one that `multiprocessing` started, when its parent dies of anything.
+    """End this process, started by `multiprocessing`, when its parent dies for whatever reason.
 
-    Reading a pipe to its end would not do: a process that is busy does not read, and processes that
-    were forked later hold the pipe open until they end themselves.
+    Reading a pipe to its end is not enough: a busy process does not read, and processes forked
+    later hold the pipe open until they end themselves.
     """
     parent = multiprocessing.parent_process()
     if parent is None:
         return
     if sys.platform == "linux":
-        import fcntl  # there is no such module on Windows
+        import fcntl  # does not exist on Windows
 
         # The end of the parent makes its pipe readable, and the kernel says so by a signal that
         # ends a process by default. A thread that waits for it would forbid forking.
@@ -81,7 +80,7 @@ def begin_reading(mounts: Mapping[str, Source]) -> None:
     """Set up a process that reads for another, from the same sources."""
     end_with_parent()
     mount_all(mounts)
-    # Interrupted is whoever started it, who then ends it; and nobody's handlers are its own.
+    # The process that started it handles interrupts, and then ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.disable()
@@ -101,7 +100,7 @@ def read_batches(batches: Batches, inherited: Sequence[int]) -> Iterator[list[Ex
 
 
 class _Crew:
-    """The workers, and what each of them has been told to read."""
+    """The workers, and the batches that each has been sent."""
 
     def __init__(self, batches: Batches, inherited: Sequence[int]) -> None:
         self._batches = batches
@@ -185,9 +184,9 @@ class _Crew:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold an interrupt back until the end, and keep it from processes that are started meanwhile.
+    """Defer an interrupt until the end, and keep it from processes that are started meanwhile.
 
-    A process needs a moment to load, in which an interrupt would make it print a traceback.
+    A process takes a moment to load, during which an interrupt would print a traceback.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -210,7 +209,7 @@ def _serve(
     mounts: Mapping[str, Source],
     to_close: Sequence[int],
 ) -> None:
-    """What a worker does: read the batches it is told of until nobody tells it more."""
+    """Run a worker: read the batches it receives until the pipe is closed."""
     for descriptor in to_close:
         os.close(descriptor)
     begin_reading(mounts)
@@ -252,7 +251,7 @@ def make_jobs(tasks: Sequence[ReadTask], prices: Path | None, edition: str) -> l
 def iter_extracts(
     jobs: Sequence[Job], sizes: Sequence[int], limits: Limits, inherited: Sequence[int]
 ) -> Generator[Extract, None, None]:
-    """What the files hold, as it comes; forked workers close the files `inherited`."""
+    """Yield the extracts of files as they arrive; forked workers close the files `inherited`."""
     if sum(sizes) >= limits.pool_bytes:
         factor = 1 if is_forking() else SLOW_START
         if sum(sizes) >= factor * limits.pool_bytes and count_cores() > 1:
