@@ -37,7 +37,7 @@ def test_filters_of_the_list(desk: Visit) -> None:
     assert len(titles(desk)) == 2
     page.locator("input[name=text]").fill("no such session")
     expect(page.locator(".empty-state")).to_have_text(
-        "No session matches these filters. Clear filters"
+        "No sessions match these filters. Clear filters"
     )
     page = desk.open("/?order=cost")
     every = page.locator("tr[data-session] td.cost-cell").all_inner_texts()
