@@ -56,7 +56,7 @@ class ContextKind(StrEnum):
 
 
 class Context(Struct, frozen=True):
-    """Something added to the person's words: its kind, its text, and the file it is about."""
+    """Something added to the user's text: its kind, its text, and the file it is about."""
 
     kind: ContextKind
     text: str
@@ -99,7 +99,7 @@ class FileAction(StrEnum):
     CREATE = "create"
     UPDATE = "update"
     WRITE = "write"
-    """A write that was never made, so that nobody knows whether the file existed."""
+    """A write that was never made, so whether the file existed is unknown."""
     EDIT_NOTEBOOK = "edit_notebook"
 
 

@@ -119,7 +119,7 @@ class Choice(Struct, frozen=True):
 
 
 class Question(Struct, frozen=True, tag="question"):
-    """A question to the person, and what they chose or wrote."""
+    """A question to the user, and what they chose or wrote."""
 
     text: str
     header: str = ""
@@ -148,7 +148,7 @@ Part = (
 
 
 class TextStep(Struct, frozen=True, kw_only=True, tag="text"):
-    """Text from the model, or from somebody in the middle of a turn."""
+    """Text from the model, or from the user in the middle of a turn."""
 
     uuid: str | None
     message_id: str
@@ -157,7 +157,7 @@ class TextStep(Struct, frozen=True, kw_only=True, tag="text"):
     model: str | None = None
     timestamp: str | None = None
     contexts: tuple[Context, ...] = ()
-    """What was added to the words of somebody who spoke in the middle of a turn."""
+    """What was added to text from the middle of a turn."""
 
 
 class ThinkingStep(Struct, frozen=True, kw_only=True, tag="thinking"):

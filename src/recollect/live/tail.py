@@ -47,7 +47,7 @@ Identity = tuple[int, int]
 
 
 class Piece(Struct, frozen=True, gc=False):
-    """A record, its bytes, and the place behind it; a line too long to hold has no bytes."""
+    """A record, its bytes, and the position after it; a line that is too long has no bytes."""
 
     record: Record
     raw: bytes
@@ -197,7 +197,7 @@ class Tail:
         return None
 
     def _go_to(self, file: SourceFile, position: int) -> bytes:
-        """Stand at the line that holds byte `position`, and hash what lies before that byte."""
+        """Move to the line that contains byte `position`, and hash what is before that byte."""
         self._offset = seek_line_start(file, position)
         self._head = _read_at(file, 0, min(EDGE, self._offset))
         self._edge = _read_at(file, max(self._offset - EDGE, 0), min(EDGE, self._offset))
@@ -243,7 +243,7 @@ class Tail:
         self._edge = (held.edge + taken)[-EDGE:]
         self._digest, self._offset = held.digest, end
         if self._skip:
-            # Only the line where reading was taken up can hold records that came before.
+            # Only the line where reading resumed can contain records from before.
             skip, self._skip = self._skip, 0
             pieces = tuple(piece for piece in pieces if _starts_behind(piece, skip))
         return pieces
