@@ -39,7 +39,7 @@ def test_who_gets_colours(
     in_terminal: bool,
     in_pipe: bool,
 ) -> None:
-    """A terminal does, unless somebody said no; anything else does when somebody said yes."""
+    """A terminal does unless disabled; anything else only if enabled."""
     answers = []
     for output in (Terminal(), io.StringIO()):
         monkeypatch.setattr(sys, "stdout", output)

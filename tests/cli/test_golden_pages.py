@@ -61,7 +61,7 @@ def home(safe_environment: None) -> Path:
 
 @pytest.fixture
 def ask(run_recollect: RunRecollect, home: Path) -> Ask:
-    """Runs a command at a width, once the index is level and titles are known."""
+    """Runs a command at a width, once the index is up to date and titles are known."""
     list_current(find_data_directory(), find_transcripts([home / ".claude"]))
     run_at(run_recollect, 80, "index")
     run_at(run_recollect, 80, "search", "--wait", "tide")

@@ -119,7 +119,7 @@ WITH_ARGUMENT: tuple[tuple[str, ...], ...] = (
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where a hostile Claude directory lies, in which even the name of a file is hostile."""
+    """A hostile Claude directory, in which even the name of a file is hostile."""
     path = tmp_path_factory.mktemp("place")
     first, *_ = list_sessions(write_hostile_root(path))
     shutil.copyfile(first, first.with_name("\x1b[2J\u202eevil.jsonl"))
@@ -152,7 +152,7 @@ def check(done: Finished) -> None:
 def test_sessions_cannot_drive_the_terminal(
     run_recollect: RunRecollect, environment: dict[str, str], words: tuple[str, ...]
 ) -> None:
-    """Whatever is told about hostile sessions is text: nothing moves, is set, linked or hidden."""
+    """All output about hostile sessions is plain text: nothing moves, is set, linked or hidden."""
     done = run_recollect(*words, input="", env=environment)
     check(done)
     assert (done.stdout + done.stderr).strip()
@@ -181,7 +181,7 @@ def test_every_command_is_tried() -> None:
 def test_the_first_look_is_as_safe(
     run_recollect: RunRecollect, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """The welcome names sessions that go next, by titles that nobody vouches for."""
+    """The welcome shows sessions that will be deleted, by untrusted titles."""
     years_later = {NOW_VARIABLE: "2030-01-01T00:00:00Z", "RECOLLECT_DATA_DIR": str(tmp_path)}
     done = run_recollect(env={**environment, **years_later})
     check(done)

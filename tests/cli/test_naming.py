@@ -49,7 +49,7 @@ def test_a_count_is_no_option(
 
 
 def test_a_path_is_a_name(run_recollect: RunRecollect, home: Path) -> None:
-    """A transcript is named by where it lies, also outside of any Claude directory."""
+    """A transcript can be named by its path, also outside of any Claude directory."""
     (path,) = home.rglob(f"{HARBOUR}.jsonl")
     copy = home / f"{HARBOUR}.jsonl"
     copy.write_bytes(path.read_bytes())
@@ -59,7 +59,7 @@ def test_a_path_is_a_name(run_recollect: RunRecollect, home: Path) -> None:
 
 
 def test_an_unclear_name_lists_what_it_may_mean(run_recollect: RunRecollect, home: Path) -> None:
-    """Nothing is guessed: what tells the candidates apart is told, and the exit code is 3."""
+    """Nothing is guessed: the candidates are listed, and the exit code is 3."""
     done = run_at(run_recollect, 80, "resume", "the")
     assert (done.code, done.stdout) == (3, "")
     assert (
@@ -84,7 +84,7 @@ recollect: 'the' matches 5 sessions. Use one of these names:
 def test_what_looks_like_an_option_is_one(
     run_recollect: RunRecollect, home: Path, option: str
 ) -> None:
-    """Only a minus and a number name a session; anything else is a mistake that is told."""
+    """Only a minus and a number name a session; anything else is an error."""
     done = run_at(run_recollect, 80, "resume", option)
     assert (done.code, done.stdout) == (2, "")
 

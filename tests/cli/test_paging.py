@@ -49,7 +49,7 @@ def test_without_a_terminal_there_is_no_pager(
     ],
 )
 def test_only_long_text_is_paged(lines: int, is_paged: bool, term: str, shown: str) -> None:
-    """What does not fit the terminal goes through the pager, unless nobody wants one."""
+    """What does not fit the terminal goes through the pager, unless it is disabled."""
     environment = {"PAGER": SHOUT, "TERM": term, "LINES": str(lines), "COLUMNS": "80"}
     result = run_python("-c", IN_A_TERMINAL.format(is_paged=is_paged), env=environment)
     assert result == Finished(0, f"{shown!a}\n", "")

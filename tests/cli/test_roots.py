@@ -1,4 +1,4 @@
-"""What somebody is told who has no sessions yet."""
+"""What users without sessions see."""
 
 import os
 from pathlib import Path

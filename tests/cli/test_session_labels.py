@@ -1,4 +1,4 @@
-"""What a session goes by where it has one line."""
+"""The label of a session in one line."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from recollect.cli.session_labels import NO_TITLE, label_id, label_project, labe
     ],
 )
 def test_the_beginning_of_an_id_is_enough(session_id: str, expected: str) -> None:
-    """Every command takes it; a subagent's has another one behind the word they all share."""
+    """Every command accepts it; a subagent's has another one after the common prefix."""
     assert label_id(session_id) == expected
 
 
@@ -28,7 +28,7 @@ def test_the_beginning_of_an_id_is_enough(session_id: str, expected: str) -> Non
     ],
 )
 def test_a_project_is_the_last_part_of_its_directory(place: str, expected: str) -> None:
-    """Of whichever system it was; what is no path stays as it is."""
+    """For paths of any system; what is not a path is unchanged."""
     assert label_project(place) == expected
 
 

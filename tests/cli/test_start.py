@@ -1,4 +1,4 @@
-"""`recollect` alone, as somebody meets it for the first time."""
+"""`recollect` without arguments, for a new user."""
 
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def test_without_a_claude_directory_the_places_are_told(
 def test_without_a_session_the_place_is_told(
     run_recollect: RunRecollect, tmp_path: Path, has_projects: bool
 ) -> None:
-    """A Claude directory that nobody has worked in yet is no error of anybody."""
+    """A Claude directory that has not been used yet is not an error."""
     (tmp_path / "claude" / "projects" if has_projects else tmp_path / "claude").mkdir(parents=True)
     done = run_recollect(env={"CLAUDE_CONFIG_DIR": str(tmp_path / "claude")})
     assert (done.code, done.stdout) == (3, "")

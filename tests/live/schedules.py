@@ -1,4 +1,4 @@
-"""What programs do to a file while somebody reads it, at random, and a reader that keeps up."""
+"""What programs do to a file while it is read, at random, and a reader that keeps up."""
 
 import json
 import os
@@ -93,7 +93,7 @@ class Schedule:
 
 
 class Reader:
-    """Keeps the records that a tail tells of, as any listener would."""
+    """Keeps the records that a tail reports, as any consumer would."""
 
     def __init__(self, path: Path) -> None:
         path.touch()

@@ -24,7 +24,7 @@ MODEL = "claude-opus-4-5"
 
 
 def make(kind: type[R], line: Json) -> R:
-    """The record that stands on `line`, which must be of `kind`."""
+    """The record on `line`, which must be of `kind`."""
     record = decode_record(json.dumps(line).encode())
     assert isinstance(record, kind), record
     return record

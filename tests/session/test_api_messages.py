@@ -59,7 +59,7 @@ def test_parallel_results_are_one_message_in_the_order_of_the_calls() -> None:
 
 
 def test_what_the_api_refuses_is_left_out() -> None:
-    """Calls that nobody answered, answers to no call, empty texts, thinking without signature."""
+    """Calls without results, results without calls, empty texts, thinking without signature."""
     thought = {"type": "thinking", "thinking": "hm", "signature": "s1"}
     assert convert(
         user("a", [answer("t0"), text("go"), text(" ")]),

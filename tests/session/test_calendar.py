@@ -1,4 +1,4 @@
-"""Tests of recollect.session.calendar: one language for dates, whoever asks."""
+"""Tests of recollect.session.calendar: one language for dates on all surfaces."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 
@@ -59,7 +59,7 @@ def test_hours_name_the_day_of_their_moment() -> None:
 
 @pytest.mark.parametrize("text", NO_DATES)
 def test_other_text_names_none(text: str) -> None:
-    """What is no date, does not exist or lies beyond the calendar."""
+    """What is not a date, does not exist or is beyond the calendar."""
     assert (find_days(text, NOW), find_period(text, NOW, UTC)) == (None, None)
 
 
@@ -116,7 +116,7 @@ def test_any_text_is_a_date_or_none(text: str, minutes: int) -> None:
 
 @given(st.dates(date(1, 1, 1), date(9998, 12, 31)))
 def test_months_and_years_are_made_of_their_days(day: date) -> None:
-    """A day lies within its month, and the month within its year."""
+    """A day is within its month, and the month within its year."""
     inner, middle, outer = (find_period(str(day)[:length], NOW, UTC) for length in (10, 7, 4))
     assert inner is not None
     assert middle is not None

@@ -42,7 +42,7 @@ def test_words_alone_stay_as_they_are(text: str) -> None:
 def test_wrappers_at_the_edges_are_taken_out(
     text: str, words: str, contexts: tuple[Context, ...]
 ) -> None:
-    """Only whole wrappers before and behind the words are contexts, in their order."""
+    """Only whole wrappers before and after the text are contexts, in order."""
     assert separate_words(text) == (words, contexts)
 
 
@@ -79,7 +79,7 @@ def test_each_wrapper_has_its_kind(tag: str, body: str, expected: Context) -> No
 
 
 def test_a_wrapper_may_have_attributes() -> None:
-    """What stands in the tag itself is no text of the context."""
+    """Attributes of the tag are not part of the context's text."""
     text = '<pasted_content id="1">long text</pasted_content> fix it'
     assert separate_words(text) == ("fix it", (Context(ContextKind.PASTED, "long text"),))
 
@@ -133,7 +133,7 @@ def test_a_listed_context_without_a_known_icon_is_kept(line: str, expected: Cont
 
 
 def test_a_quote_of_the_heading_alone_is_the_persons() -> None:
-    """Without a single context the heading is something that somebody wrote."""
+    """Without a single context the heading was written by the user."""
     assert separate_words("> **上下文资料**\n\ngo") == ("> **上下文资料**\n\ngo", ())
 
 

@@ -1,4 +1,4 @@
-"""Replies that were copied from another session are told from a session's own."""
+"""Replies copied from another session are distinguished from a session's own."""
 
 from msgspec.structs import replace
 

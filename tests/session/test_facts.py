@@ -100,7 +100,7 @@ def test_pull_requests_are_listed_once() -> None:
 
 
 def test_a_page_is_listed_as_last_described() -> None:
-    """Of a published page that is named twice, the later description stands."""
+    """Of a published page that is named twice, the later description counts."""
     page = {"type": "frame-link", "path": "/p/a.html", "frameUrl": "https://e/a"}
     assert facts_of({**page, "artifactCount": 1}, {**page, "artifactCount": 2}) == Facts(
         frame_links=(FrameLink(path="/p/a.html", frame_url="https://e/a", artifact_count=2),)
@@ -198,7 +198,7 @@ def test_the_queue_is_told_in_words() -> None:
 
 
 def test_a_backup_is_told_when_it_is_new() -> None:
-    """A snapshot repeats all backups; only those that differ from the last one are told."""
+    """A snapshot repeats all backups; only those that differ from the last one are listed."""
 
     def snapshot(message: str, **names: str | None) -> dict[str, object]:
         backups = {
@@ -224,7 +224,7 @@ def test_a_backup_is_told_when_it_is_new() -> None:
 
 
 def test_replaced_results_are_found_by_their_call() -> None:
-    """The text that stands in for a tool result is known by the id of the call."""
+    """The text that replaces a tool result is found by the id of the call."""
 
     def record(text: str) -> dict[str, object]:
         made = {"kind": "tool-result", "toolUseId": "t1", "replacement": text}

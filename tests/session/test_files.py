@@ -116,7 +116,7 @@ CASES: list[tuple[str, ToolCall, FileEvent]] = [
 
 @pytest.mark.parametrize(("call", "event"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
 def test_a_call_becomes_an_event(call: ToolCall, event: FileEvent) -> None:
-    """Each tool that touches a file tells what it did to it; lines count for changes made."""
+    """Each tool that touches a file says what it did to it; lines count for changes made."""
     assert build_file_events([call]) == (event,)
 
 
@@ -251,7 +251,7 @@ EXPECTED_FILES: dict[str, list[tuple[str, int, int]]] = {
 
 @pytest.mark.parametrize("version", EXPECTED_FILES)
 def test_files_scenario(shared: Path, version: str) -> None:
-    """Every client's write, read and edits of one file are told with their lines."""
+    """Every client's write, read and edits of one file are listed with their lines."""
     events = events_of(read_scenario(shared, version, "files"))
     assert {Path(event.path).name for event in events} == {"hello.py"}
     assert [

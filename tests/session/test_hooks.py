@@ -37,7 +37,7 @@ def summary(*commands: str, **fields: object) -> dict[str, object]:
 
 
 def run(outcome: HookOutcome, **facts: object) -> HookRun:
-    """What the record `0` tells of a hook of the tool call `t1`."""
+    """A run from the record `0` of a hook of the tool call `t1`."""
     known: dict[str, object] = {
         "event": "PreToolUse",
         "name": "PreToolUse:Bash",
@@ -50,7 +50,7 @@ def run(outcome: HookOutcome, **facts: object) -> HookRun:
 
 
 def stop(outcome: HookOutcome, command: str | None = "a", **facts: object) -> HookRun:
-    """What the record `0`, a summary, tells of a hook."""
+    """A run from the record `0`, a summary."""
     known: dict[str, object] = {"event": "Stop", "name": "Stop", "tool_use_id": "s1"}
     return run(outcome, **{**known, "command": command, **facts})
 
@@ -122,7 +122,7 @@ def test_an_attachment_tells_of_one_hook(line: dict[str, object], expected: Hook
 
 
 def test_remarks_are_not_runs() -> None:
-    """What a hook said is told apart from the runs, so that runs can be counted."""
+    """What a hook said is separate from the runs, so that runs can be counted."""
     kinds = ("hook_success", "hook_additional_context", "hook_system_message", "hook_cancelled")
     found = hooks_of(*(attachment(kind) for kind in kinds))
     assert [hook.is_remark for hook in found] == [False, True, True, False]
@@ -231,12 +231,12 @@ def test_a_summary_repeats_what_was_seen() -> None:
 def test_trouble_is_laid_to_whom_it_belongs(
     line: dict[str, object], expected: list[tuple[HookOutcome, str]]
 ) -> None:
-    """Errors of a summary go to the only hook or to the one they quote; else nobody is blamed."""
+    """Errors of a summary go to the only hook or to the one they quote, or else to none."""
     assert [(hook.outcome, hook.text) for hook in hooks_of(line)] == expected
 
 
 def test_context_of_a_summary_is_told_once() -> None:
-    """What the summary says that hooks added is told, unless an attachment told it before."""
+    """What a summary says that hooks added is listed, unless an attachment has it already."""
     said = attachment(
         "hook_additional_context", hookEvent="Stop", hookName="Stop", toolUseID="s1", content="one"
     )
@@ -259,12 +259,12 @@ SCENARIO = [
     ("version", "expected"), [("2.1.112", SCENARIO[:4]), ("2.1.325", SCENARIO)]
 )
 def test_hooks_scenario(shared: Path, version: str, expected: list[tuple[str, str, str]]) -> None:
-    """The real client's hooks are told with their commands; only newer clients tell of a stop."""
+    """The real client's hooks are listed with their commands; only newer clients record a stop."""
     hooks = build_hooks(read_scenario(shared, version, "hooks").chain)
     assert [(hook.event, hook.command, hook.outcome.value) for hook in hooks] == expected
 
 
 @pytest.mark.parametrize("version", ["1.0.128", "2.0.77"])
 def test_clients_without_hook_records(shared: Path, version: str) -> None:
-    """Older clients left no records of hooks, so that nothing can be told."""
+    """Older clients left no records of hooks, so there are none."""
     assert build_hooks(read_scenario(shared, version, "hooks").chain) == ()

@@ -76,7 +76,7 @@ def test_links_without_uuid_are_kept() -> None:
 
 
 def test_a_repeated_uuid_has_its_last_content_in_its_first_place() -> None:
-    """The line that was written later counts, where the first one stood."""
+    """The line that was written later counts, in the position of the first one."""
     first = reply("b", "half", message={"usage": {"output_tokens": 81}})
     again = reply("b", "half and whole", message={"usage": {"output_tokens": 0}})
     log = log_of(user("a"), first, user("c"), user("a", isMeta=True), again)

@@ -1,4 +1,4 @@
-"""Images and documents, by where they stand."""
+"""Images and documents, by position."""
 
 import base64
 from collections.abc import Mapping
@@ -82,7 +82,7 @@ def test_media_of_a_queued_prompt() -> None:
 
 @given(st.binary())
 def test_the_size_is_that_of_the_bytes(content: bytes) -> None:
-    """The length of base64 text tells how many bytes it stands for, without decoding it."""
+    """The length of base64 text gives the number of bytes, without decoding it."""
     source = {"type": "base64", "data": base64.b64encode(content).decode()}
     assert [medium.size for medium in media_in({"type": "image", "source": source})] == [
         len(content)
@@ -90,7 +90,7 @@ def test_the_size_is_that_of_the_bytes(content: bytes) -> None:
 
 
 def shapes_of(log: Log) -> list[tuple[str, str | None, int | None, int]]:
-    """What the media of a session are, and how deep they stand."""
+    """Kind, size and depth of the media of a session."""
     return [
         (medium.kind.value, medium.media_type, medium.size, len(medium.path))
         for medium in media_of(log)
@@ -99,13 +99,13 @@ def shapes_of(log: Log) -> list[tuple[str, str | None, int | None, int]]:
 
 @pytest.mark.parametrize("version", ["1.0.128", "2.0.77", "2.1.112", "2.1.325"])
 def test_image_scenario(shared: Path, version: str) -> None:
-    """A picture that was read stands in the result of the call."""
+    """An image that was read is in the result of the call."""
     log = read_scenario(shared, version, "image")
     assert shapes_of(log) == [("image", "image/png", 165, 2)]
 
 
 @pytest.mark.parametrize(("version", "depth"), [("2.0.77", 1), ("2.1.112", 1), ("2.1.325", 2)])
 def test_pdf_scenario(shared: Path, version: str, depth: int) -> None:
-    """A PDF stands in a record of its own, or in new clients in the result of the call."""
+    """A PDF is in a record of its own, or in new clients in the result of the call."""
     log = read_scenario(shared, version, "pdf")
     assert shapes_of(log) == [("document", "application/pdf", 452, depth)]

@@ -63,7 +63,7 @@ def test_a_prompt_is_a_message() -> None:
 
 
 def test_lines_of_one_response_are_one_message() -> None:
-    """Lines share the API's id; the message has all their blocks and what any of them tells."""
+    """Lines share the API's id; the message has all of their blocks and fields."""
     first = reply(
         "b",
         {"type": "thinking", "thinking": "hm"},
@@ -274,7 +274,7 @@ def test_lines_that_the_client_made_up_are_not_united() -> None:
     ],
 )
 def test_a_failure_says_why(fields: dict[str, object], expected: ApiFailure) -> None:
-    """The line that stands for a failed request tells the error as the client put it."""
+    """The line of a failed request has the error in the client's words."""
     line = reply(
         "a",
         "API Error",

@@ -65,7 +65,7 @@ def test_an_empty_file_has_no_metadata() -> None:
 
 
 def test_a_file_with_a_title_of_another_session_has_none_itself() -> None:
-    """A summary names a record, which usually stands in another file."""
+    """A summary names a record, which is usually in another file."""
     assert metadata_of([Summary(summary="Elsewhere", leaf_uuid="gone")]) == EMPTY
 
 
@@ -116,7 +116,7 @@ def test_without_a_file_the_records_name_the_session() -> None:
 
 
 def test_a_subagent_is_known_by_its_first_words() -> None:
-    """The task that it was given stands for the first prompt, and its lines tell its id."""
+    """Its task is its first prompt, and its lines have its id."""
     records = in_a_row(
         user("a", "find the bug", isSidechain=True, agentId="a1"), reply("b", isSidechain=True)
     )
@@ -171,7 +171,7 @@ def test_the_first_prompt_has_words(contents: list[object], expected: str | None
 
 
 def test_a_queued_prompt_may_be_the_first() -> None:
-    """Words that stand in an attachment only are words of the person."""
+    """A prompt that is only in an attachment is the user's text."""
     assert first_prompt_of(attachment("a", "queued_command", prompt="go on")) == "go on"
 
 

@@ -47,7 +47,7 @@ def test_what_is_no_error_is_a_success(is_error: bool | None) -> None:
     ],
 )
 def test_an_error_without_a_reason_is_a_failure(text: str) -> None:
-    """An error that nobody is to blame for is a failure, hooks of other programs included."""
+    """An error without a known cause is a failure, including hooks of other programs."""
     assert outcome_of(text) == FAILED
 
 
@@ -66,7 +66,7 @@ def test_an_error_without_a_reason_is_a_failure(text: str) -> None:
     ],
 )
 def test_older_clients_say_it_in_words(text: str, expected: Outcome) -> None:
-    """Without fields the words of the result tell who refused, or that it was stopped."""
+    """Without fields the text of the result says who rejected it, or that it was stopped."""
     assert outcome_of(text) == expected
 
 
@@ -100,7 +100,7 @@ def test_a_tool_that_was_allowed_may_still_fail() -> None:
 
 
 def test_a_stopped_tool_reads_like_a_refused_one() -> None:
-    """Only a later record that names the message tells that the tool was stopped."""
+    """Only a later record that names the message says that the tool was stopped."""
     assert outcome_of(REFUSED, toolDenialKind="user-rejected") == BY_PERSON
     assert outcome_of(REFUSED, toolDenialKind="user-rejected", was_interrupted=True) == INTERRUPTED
     assert outcome_of(DENIED, was_interrupted=True) == BY_RULE
@@ -120,5 +120,5 @@ def test_a_stopped_tool_reads_like_a_refused_one() -> None:
     ],
 )
 def test_a_command_may_be_stopped_without_an_error(given: object, expected: Outcome) -> None:
-    """The structured result of a shell command says so itself, wherever the field stands."""
+    """The structured result of a shell command says so itself, wherever the field is."""
     assert outcome_of("half", is_error=False, toolUseResult=given) == expected

@@ -122,7 +122,7 @@ def test_a_mark_counts_at_the_start_only() -> None:
     ],
 )
 def test_a_command_has_a_name_and_arguments(words: str, command: Command) -> None:
-    """The echo of a command tells its name and what was written behind it: the person's words."""
+    """The echo of a command has its name and its arguments: the user's text."""
     assert read_prompt(user("a", words)) == Prompt(
         InputKind.COMMAND, command.arguments, command=command
     )
@@ -204,12 +204,12 @@ def test_pictures_and_documents_are_counted() -> None:
 
 
 def test_a_block_of_a_newer_client_is_not_hidden() -> None:
-    """A block that is not known here was said by somebody."""
+    """An unknown block in a user record is input."""
     assert read_kind(user("a", [{"type": "hologram"}])) is InputKind.TYPED
 
 
 def test_a_tool_result_is_no_prompt() -> None:
-    """A record with a result is one, whatever text stands beside it."""
+    """A record with a result is a tool result, whatever text is beside it."""
     record = user("a", [answer("t1"), text("fix it")], promptSource="typed")
     assert read_kind(record) is InputKind.TOOL_RESULT
 
@@ -261,7 +261,7 @@ def test_in_a_subagents_transcript_nobody_types(record: User, kind: InputKind) -
     ],
 )
 def test_what_waited_in_the_queue(fields: dict[str, object], expected: Prompt) -> None:
-    """A queued command is a prompt that stands nowhere else, or a notice that waited its turn."""
+    """A queued command is a prompt that is nowhere else, or a notification that waited."""
     queued = attachment("a", "queued_command", None, **fields).attachment
     assert isinstance(queued, QueuedCommand)
     assert read_queued(queued) == expected

@@ -32,7 +32,7 @@ def order_of(*records: Record) -> list[str]:
 
 
 def test_a_prompt_that_was_taken_up_in_mid_turn_is_a_message() -> None:
-    """It stands in the turn, before the reply to it, and counts as a prompt."""
+    """It is in the turn, before the reply to it, and counts as a prompt."""
     session = Session([*ASKED, queue("enqueue", ADDED), queue("remove"), ANSWERED])
     (turn,) = session.turns
     assert [message.text for message in turn.messages] == [
@@ -99,7 +99,7 @@ def test_each_record_stands_for_one_prompt() -> None:
 
 
 def test_words_that_another_prompt_contains_are_prompts_too() -> None:
-    """A short prompt is not taken for a line of a longer one that nobody joined it to."""
+    """A short prompt is not taken for a line of a longer one that it was not joined to."""
     longer = user("e", f"first this\n{ADDED}\nthen that", "d")
     found = said_in(*ASKED, queue("enqueue", ADDED), queue("remove"), ANSWERED, longer)
     assert found[1] == (InputKind.QUEUED, ADDED)

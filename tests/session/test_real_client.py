@@ -222,7 +222,7 @@ def test_retries_are_told_beside_the_answer(shared: Path, version: str) -> None:
 
 
 def test_the_shell_mode_and_commands_open_turns(shared: Path) -> None:
-    """`!`, a mention, a custom command: each is told with its own words."""
+    """`!`, a mention, a custom command: each has its own text."""
     session = open_scenario(shared, "2.1.325", "tui_misc")
     kinds = [turn.kind for turn in session.turns if turn.is_by_person]
     assert kinds == [InputKind.SHELL, InputKind.TYPED, InputKind.COMMAND, InputKind.TYPED]

@@ -105,7 +105,7 @@ def test_a_failed_request_says_why(
 
 
 def test_another_model_takes_over() -> None:
-    """Fallbacks and refusals tell which model gave way to which, and why."""
+    """Fallbacks and refusals say which model replaced which, and why."""
     models = {"originalModel": "m1", "fallbackModel": "m2"}
     assert reports_of(
         {"subtype": "model_fallback", "trigger": "overloaded", "content": "Switched", **models},

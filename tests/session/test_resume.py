@@ -114,7 +114,7 @@ def test_what_a_compaction_kept_hangs_behind_its_anchor(
 
 
 def test_a_fork_has_what_was_kept_in_its_place() -> None:
-    """A copy re-parents the kept records behind the summary: they are not loaded twice."""
+    """A copy re-parents the kept records to the summary: they are not loaded twice."""
     kept = {"anchorUuid": "b", "uuids": ["c"]}
     chain = in_a_row(
         boundary("a", "c", preservedMessages=kept), summary("b"), reply("c"), user("d")

@@ -28,7 +28,7 @@ def test_a_session_without_compaction_is_one_segment() -> None:
 
 
 def test_each_compaction_opens_a_segment() -> None:
-    """A segment knows what the compaction before it did, and its summary wherever that stands."""
+    """A segment knows what the compaction before it did, and its summary wherever that is."""
     chain = [
         *in_a_row(user("a"), reply("b")),
         *in_a_row(
@@ -125,7 +125,7 @@ def test_a_copy_of_a_compacted_session_begins_with_its_compaction(chain: list[Ch
 def test_a_partial_compaction_keeps_records(
     metadata: dict[str, object], expected: tuple[str, ...]
 ) -> None:
-    """All records that were kept are named, or at least the ends of their stretch."""
+    """All kept records are named, or at least the first and the last one."""
     (segment,) = build_segments([boundary("a", None, **metadata)])
     assert segment.preserved == expected
 

@@ -12,7 +12,7 @@ from recollect.session.session import Session
 
 @cache
 def list_paths(shared: Path) -> tuple[Path, ...]:
-    """All transcripts there are; what clients printed lies in directories of its own."""
+    """All transcripts; the output of clients is in directories of its own."""
     found = [path for area in ("corpus", "real_cli") for path in (shared / area).rglob("*.jsonl")]
     return tuple(path for path in sorted(found) if not {"_stream", "stream"} & set(path.parts))
 
@@ -31,7 +31,7 @@ def find_named(shared: Path, name: str) -> Session:
 
 @pytest.mark.slow
 def test_turns_are_left_behind_only_by_branches(shared: Path) -> None:
-    """Where nothing was taken up twice, all turns are on the main path, and each can be seen."""
+    """Without branches all turns are on the main path, and each is visible."""
     for path in list_paths(shared):
         session = open_file(path)
         is_whole = all(turn.is_on_main_path for turn in session.turns)

@@ -36,7 +36,7 @@ def joined(
 
 
 def test_interleaved_sidechains_are_told_apart() -> None:
-    """Parallel subagents of old clients share a file and have no ids: parents tell them apart."""
+    """Parallel subagents of old clients share a file and have no ids: parents separate them."""
     first, second = user("a", "one", isSidechain=True), user("b", "two", isSidechain=True)
     lines: list[Chain] = [
         first,
@@ -168,7 +168,7 @@ def test_a_subagent_that_is_woken_again_belongs_to_its_first_call() -> None:
 
 
 def test_subagents_start_subagents() -> None:
-    """The call of a nested subagent stands in another subagent's transcript."""
+    """The call of a nested subagent is in another subagent's transcript."""
     candidates = [SubagentCandidate("a1", "outer"), SubagentCandidate("a2", "inner")]
     calls = {"main": [agent_call("t1", "outer")], "a1": [agent_call("t2", "inner")], "a2": []}
     assert joined(candidates, **calls) == {

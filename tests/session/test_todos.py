@@ -179,7 +179,7 @@ STEPS = [
     ],
 )
 def test_todos_scenario(shared: Path, version: str, steps: list[list[str]]) -> None:
-    """Clients with `TodoWrite` tell how a list of three entries was worked off."""
+    """With `TodoWrite`, a list of three entries is completed step by step."""
     calls, _ = build_tool_calls(read_scenario(shared, version, "todos").chain)
     states = build_todos(calls)
     contents = {tuple(todo.content for todo in state.items) for state in states}
@@ -189,7 +189,7 @@ def test_todos_scenario(shared: Path, version: str, steps: list[list[str]]) -> N
 
 
 def test_tasks_scenario(shared: Path) -> None:
-    """A client with the task tools tells how two tasks were made and one was done."""
+    """With the task tools, two tasks are created and one is completed."""
     calls, _ = build_tool_calls(read_scenario(shared, "2.1.325", "todos").chain)
     states = [[(task.id, task.status) for task in state.tasks] for state in build_tasks(calls)]
     assert states == [

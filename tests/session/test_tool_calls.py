@@ -157,7 +157,7 @@ def test_old_names_are_aliases(name: str, present: str, server: str | None) -> N
 
 
 def test_an_interrupt_names_the_message_that_it_cut() -> None:
-    """The words of a stopped tool are those of a refused one; a later record tells them apart."""
+    """A stopped tool has the same text as a rejected one; a later record distinguishes them."""
     refused = "The user doesn't want to proceed with this tool use."
     stop = user("d", "[Request interrupted by user for tool use]", interruptedMessageId="m1")
     chain = [
@@ -191,7 +191,7 @@ ERROR = {"type": "web_search_tool_result_error", "error_code": "unavailable"}
 def test_the_apis_own_tools_are_answered_by_the_api(
     call: str, answered: dict[str, object], expected: Outcome
 ) -> None:
-    """Calls of server tools and their results both stand in assistant messages."""
+    """Calls of server tools and their results are both in assistant messages."""
     asked = {"type": call, "id": "s1", "name": "web_search", "input": {"query": "x"}}
     lines = in_a_row(reply("a", asked), reply("b", {**answered, "tool_use_id": "s1"}))
     assert outcomes_of(*lines) == [("s1", expected, False)]

@@ -8,7 +8,7 @@ from tests.session.chains import boundary, in_a_row, reply, result, summary, use
 
 
 def test_every_step_has_a_letter() -> None:
-    """Prompts, text, calls, changes of files, subagents and failures are told apart."""
+    """Prompts, text, calls, file changes, subagents and failures are distinguished."""
     session = Session(
         in_a_row(
             user("p", "fix it"),

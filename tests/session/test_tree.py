@@ -43,7 +43,7 @@ def path_of(chain: Sequence[Chain]) -> tuple[str, ...]:
 
 
 def main_path_of(chain: Sequence[Chain]) -> tuple[str, ...]:
-    """All of `chain` that was not left behind."""
+    """All of `chain` that was not abandoned."""
     return find_main_path(build_tree(chain), path_of(chain), lambda: branches_of(chain))
 
 
@@ -61,7 +61,7 @@ def test_nothing_grows_no_tree() -> None:
 
 
 def test_links_follow_their_parents() -> None:
-    """Children stand under their parents in file order; who has no parent is a root."""
+    """Children are under their parents in file order; a link without a parent is a root."""
     tree = build_tree([user("a"), reply("b", parent="a"), user("c", parent="a"), user("d")])
     assert shape_of(tree) == (("a", "d"), {"a": ("b", "c")}, frozenset(), frozenset())
 
@@ -181,13 +181,13 @@ def test_the_leaf_is_the_last_word() -> None:
 
 
 def test_the_leaf_is_followed_by_nothing() -> None:
-    """A record that was written again behind its own answers is no end."""
+    """A record that was written again after its own replies is not an end."""
     chain = [reply("b", parent="a"), system("c", "turn_duration", "b"), user("a")]
     assert find_leaf(build_tree(chain)) == "b"
 
 
 def test_of_several_ends_the_last_line_counts() -> None:
-    """A record keeps its place when it is written again, but lives where its last line stands."""
+    """A record keeps its position when it is written again, but its last line decides."""
     first = replace(reply("b", parent="a"), span=Span("", 300, 1))
     second = replace(reply("c", parent="a"), span=Span("", 200, 1))
     assert find_leaf(build_tree([user("a"), first, second])) == "b"
@@ -203,7 +203,7 @@ def test_the_path_goes_past_compactions() -> None:
 
 
 def test_a_compaction_that_names_a_lost_record_follows_the_last_word() -> None:
-    """Where the named record was never written, what was said last before the cut stands in."""
+    """If the named record was never written, the last message before the cut replaces it."""
     chain = [
         *in_a_row(user("a"), reply("b"), progress("c", "hook_progress")),
         *in_a_row(boundary("d", "gone"), summary("e"), user("f")),
@@ -212,13 +212,13 @@ def test_a_compaction_that_names_a_lost_record_follows_the_last_word() -> None:
 
 
 def test_a_fork_of_a_compacted_session_starts_at_the_compaction() -> None:
-    """There the record before the cut was copied behind it: the path starts, and does not turn."""
+    """There the record before the cut was copied after it: the path starts without a cycle."""
     chain = in_a_row(boundary("a", "c"), summary("b"), reply("c"), user("d"))
     assert path_of(chain) == ("a", "b", "c", "d")
 
 
 def test_results_of_parallel_calls_are_on_the_path() -> None:
-    """The conversation goes on from one result; the others stand behind their message's lines."""
+    """The conversation continues from one result; the others come after their message's lines."""
     same = {"id": "m1"}
     chain = [
         user("a"),
@@ -264,7 +264,7 @@ def test_a_call_that_a_crash_left_behind_is_on_the_path() -> None:
 
 
 def test_what_answers_other_calls_stays_off_the_path() -> None:
-    """Beside the path, only what belongs to a message on it is taken up."""
+    """Beside the path, only what belongs to a message on it is included."""
     chain = [
         user("a"),
         reply("b", use("t1"), parent="a"),
@@ -353,7 +353,7 @@ def test_what_the_client_made_up_is_no_reply() -> None:
     ],
 )
 def test_only_prompts_branch(words: str) -> None:
-    """Commands that nobody answers, echoes and notices beside a prompt are no branch."""
+    """Commands without a reply, echoes and notices beside a prompt are no branch."""
     chain = [user("a"), reply("b", parent="a"), user("c", words, "b"), user("d", "next", "b")]
     assert branches_of(chain) == ()
 
@@ -413,7 +413,7 @@ def test_a_compaction_is_no_branch() -> None:
 
 
 def test_a_broken_chain_goes_on_where_it_was_broken_off() -> None:
-    """What stands before a lost record is on the path of what follows it, behind one gap."""
+    """What is before a lost record is on the path of what follows it, with one gap."""
     chain = [
         *in_a_row(user("a"), reply("b")),
         *in_a_row(user("c", "next", "gone"), reply("d")),
@@ -442,7 +442,7 @@ def test_a_file_without_links_misses_none() -> None:
 
 
 def test_signs_of_life_without_a_parent_are_no_gap() -> None:
-    """A piece of the chain in which nobody speaks does not interrupt the conversation."""
+    """A piece of the chain without messages does not interrupt the conversation."""
     chain = [
         *in_a_row(user("a"), reply("b")),
         *in_a_row(progress("c", "hook_progress", "gone"), progress("d", "hook_progress")),
@@ -472,7 +472,7 @@ def test_only_another_continuation_leaves_something_behind() -> None:
 
 
 def test_a_rewind_in_a_piece_apart_is_decided_by_its_last_word() -> None:
-    """Beside the path a branch has a chosen way too, and only the other one was left behind."""
+    """A detached branch has a chosen continuation, too, and only the other one is abandoned."""
     chain = [
         *in_a_row(user("a"), reply("b")),
         user("c", "one", "gone"),
@@ -488,7 +488,7 @@ def test_a_rewind_in_a_piece_apart_is_decided_by_its_last_word() -> None:
 def test_the_main_path_leaves_out_only_what_was_left_behind(
     parents: dict[str, str | None],
 ) -> None:
-    """Whatever the parents are, all that was said is on the main path once, or left behind."""
+    """With any parents, every message is on the main path once, or abandoned."""
     chain = [user(uuid, parent=above) for uuid, above in parents.items()]
     tree = build_tree(chain)
     path = find_path(tree, find_leaf(tree))

@@ -36,7 +36,7 @@ def ids_of(*chain: Chain) -> list[tuple[InputKind | None, list[str]]]:
 
 
 def test_nothing_has_no_turns() -> None:
-    """A session in which nobody spoke has no turns, whatever the client attached to it."""
+    """A session without messages has no turns, whatever the client attached to it."""
     assert ids_of() == []
     assert ids_of(attachment("a", "date"), system("b", "informational", "a")) == []
 
@@ -328,5 +328,5 @@ def test_a_reply_without_a_prompt_is_a_turn() -> None:
 
 
 def test_what_has_no_name_was_not_left_behind() -> None:
-    """Of a turn without uuids nobody can say that it is off the main path."""
+    """A turn without uuids cannot be known to be off the main path."""
     assert [turn.is_on_main_path for turn in turns_of([user("", "one")], ["c"])] == [True]

@@ -127,7 +127,7 @@ def test_what_has_no_time_has_a_row_of_its_own() -> None:
 
 
 def test_subagents_count_for_their_session() -> None:
-    """A subagent that does not tell its session stands by itself, under its own name."""
+    """A subagent without a session id is listed separately, under its own name."""
     rows = [
         LedgerRow(totals=cost(2), file=AGENT, moment=NOON),
         LedgerRow(totals=cost(1), file=MAIN, moment=NOON - HOUR),
@@ -140,7 +140,7 @@ def test_subagents_count_for_their_session() -> None:
 
 
 def test_sessions_by_key_are_by_their_beginning() -> None:
-    """Ids are random, so that their order tells nobody anything."""
+    """Ids are random, so their order means nothing."""
     late = SourceFile("/c/projects/-w-app/a.jsonl", "-w-app", "a")
     rows = [
         LedgerRow(totals=cost(1), file=late, moment=NOON),

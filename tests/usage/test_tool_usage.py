@@ -68,7 +68,7 @@ def test_every_call_counts_once(tmp_path: Path) -> None:
 def test_conditions_choose_the_calls(
     tmp_path: Path, question: ToolQuestion, expected: dict[str, int]
 ) -> None:
-    """A session with its subagents, a project, a stretch of time."""
+    """A session with its subagents, a project, a period."""
     assert count(ask(tmp_path, question)) == expected
 
 

@@ -71,7 +71,7 @@ def test_without_a_time_there_is_no_day() -> None:
     ],
 )
 def test_zones_with_whole_hour_offsets(name: str, expected: bool) -> None:
-    """Lord Howe is half an hour off in winter only, which one moment of winter tells."""
+    """Lord Howe is off by half an hour in winter only, which one moment of winter shows."""
     assert load_zone(name).has_whole_hour_offsets([NOON, NOON - 180 * 24 * HOUR]) is expected
 
 

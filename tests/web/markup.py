@@ -1,4 +1,4 @@
-"""What stands in a page: texts and links of the elements that a test is about."""
+"""What is in a page: texts and links of the elements that a test is about."""
 
 from collections.abc import Callable
 from html.parser import HTMLParser

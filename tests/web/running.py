@@ -67,7 +67,7 @@ class RunningServer:
             connection.close()
 
     def get(self, path: str, **headers: str) -> Answer:
-        """The answer to somebody with the key."""
+        """The response to a request with the key."""
         return self.ask(path, headers={**self.authority, **headers})
 
     @property
@@ -155,6 +155,6 @@ def run_server(
         try:
             _, errors = process.communicate(timeout=TIMEOUT)
         finally:
-            # One that does not end fails the test, and is not left behind.
+            # One that does not end fails the test, and is not left running.
             process.kill()
         assert (process.returncode, errors) == (0, ""), (process.returncode, errors)

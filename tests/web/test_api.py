@@ -1,4 +1,4 @@
-"""What the API answers on the demo data, and that its document tells the truth about it."""
+"""The responses of the API to requests on the demo data, and that its document is correct."""
 
 import json
 from typing import Any
@@ -140,7 +140,7 @@ def test_history_has_the_metadata_that_others_ask_for(server: RunningServer) -> 
 
 
 def test_pages_of_history_make_up_the_whole(server: RunningServer) -> None:
-    """Every session stands on one page, and the last page says that it is the last."""
+    """Every session is on one page, and the last page says that it is the last."""
     whole = server.get("/api/history/sessions?pageSize=200").json()["sessions"]
     pages = [server.get(f"/api/history/sessions?pageSize=3&page={n}").json() for n in (1, 2, 3)]
     assert [each for page in pages for each in page["sessions"]] == whole
@@ -219,7 +219,7 @@ def test_unknown_ids_are_not_found(server: RunningServer, path: str) -> None:
 
 
 def test_record_is_its_bytes(server: RunningServer) -> None:
-    """A raw record is what stands in the file, byte for byte."""
+    """A raw record is what is in the file, byte for byte."""
     turns = server.get(f"/api/sessions/{SESSION}/turns").json()["turns"]
     uuid = turns[0]["uuid"]
     answer = server.get(f"/api/sessions/{SESSION}/records/{uuid}")

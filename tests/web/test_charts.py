@@ -105,7 +105,7 @@ def test_rows_fill_the_width_at_most(bars: list[Bar]) -> None:
 
 
 def test_unknown_is_never_nothing() -> None:
-    """What has no value is hatched, and what has one in part is hatched behind that."""
+    """What has no value is hatched, and what is partly known is hatched above that."""
     bars = [
         Bar(label="none", title="", is_open=True),
         Bar(label="part", title="", slices=(Slice(1, 5),), is_open=True),

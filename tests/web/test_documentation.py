@@ -57,7 +57,7 @@ def test_the_stream_of_events_is_described() -> None:
 
 
 def test_every_endpoint_is_shown_once(server: RunningServer) -> None:
-    """The page of the API has one card for each, and tells what comes in the stream."""
+    """The page of the API has one card for each, and lists the events of the stream."""
     page = server.get("/api").body
     headings = find_texts(page, "h2")
     assert [each for each in headings if each.startswith("GET ")] == [
@@ -72,7 +72,7 @@ def test_every_endpoint_is_shown_once(server: RunningServer) -> None:
 
 
 def test_every_page_is_documented() -> None:
-    """Each page that a reader can go to stands in the table of pages."""
+    """Each page for readers is in the table of pages."""
     page = (DOCS / "web.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^\| `(/[^`]*)` \|", page, flags=re.MULTILINE))
     fragments = {"/s/{id}/turns", "/s/{id}/calls/{call}", "/s/{id}/agents/{agent}"}

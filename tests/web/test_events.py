@@ -1,4 +1,4 @@
-"""Events: what is appended is told once, also to a page that was away."""
+"""Events: what is appended is sent once, also to a page that reconnects."""
 
 import http.client
 import json
@@ -88,7 +88,7 @@ def append(root: Path, uuid: str) -> None:
 
 
 def test_appended_records_are_told_once(tmp_path: Path) -> None:
-    """A page hears of a new record, and after being away of those that it missed and no others."""
+    """A page gets new records, and after reconnecting those that it missed and no others."""
     root = copy_demo(tmp_path)
     with run_server(tmp_path, root) as server:
         server.get("/api/history/sessions")
@@ -125,7 +125,7 @@ def test_events_resume_after_a_restart(tmp_path: Path) -> None:
 
 
 def test_lists_are_told_which_sessions_changed(tmp_path: Path) -> None:
-    """A page with the list hears which sessions changed, and again what it missed."""
+    """A page with the list gets the sessions that changed, and what it missed."""
     root = copy_demo(tmp_path)
     with run_server(tmp_path, root) as server:
         server.get("/api/history/sessions")
@@ -142,7 +142,7 @@ def test_lists_are_told_which_sessions_changed(tmp_path: Path) -> None:
 
 
 def test_too_many_listeners_are_refused(tmp_path: Path) -> None:
-    """A page too many is told so instead of slowing down the others."""
+    """A page too many gets an error instead of slowing down the others."""
     with run_server(tmp_path, copy_demo(tmp_path)) as server:
         connections = []
         for _ in range(24):
@@ -156,7 +156,7 @@ def test_too_many_listeners_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_listener_may_leave_at_any_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever goes while nothing happens leaves nothing behind: no place taken, and no failure."""
+    """A client that disconnects while nothing happens leaves nothing behind."""
     # The server says what fails, and `run_server` lets it say nothing.
     monkeypatch.setenv("RECOLLECT_DEBUG", "1")
     with run_server(tmp_path, copy_demo(tmp_path)) as server:

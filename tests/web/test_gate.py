@@ -78,7 +78,7 @@ def test_malformed_sign_in_is_refused(server: RunningServer, body: bytes) -> Non
 
 
 def test_wrong_token_is_refused(server: RunningServer) -> None:
-    """A token that nobody handed out opens nothing, the key and odd characters included."""
+    """Invalid tokens, including the key and odd characters, are rejected."""
     for token in ("", "x" * 43, server.key, "\ud800", "\x00"):
         body = json.dumps({"token": token}).encode()
         answer = server.ask("/sign-in", "POST", {"Origin": server.origin}, body)

@@ -65,7 +65,7 @@ def test_a_byte_now_and_then_is_not_enough(server: RunningServer) -> None:
 
 @pytest.mark.slow
 def test_others_are_answered_meanwhile(server: RunningServer) -> None:
-    """A hundred such connections keep nobody out."""
+    """A hundred such connections block nobody."""
     half = [open_connection(server, HEAD) for _ in range(100)]
     try:
         assert server.get("/").status == 200

@@ -56,7 +56,7 @@ def test_what_is_no_request_carries_all_headers(server: RunningServer) -> None:
 
 
 def test_only_static_files_may_be_kept(server: RunningServer) -> None:
-    """A static file may be kept for ever, since its address changes with it."""
+    """A static file may be cached forever, because its URL changes with it."""
     page = server.get("/").body.decode()
     address = page.partition('<link rel="stylesheet" href="')[2].partition('"')[0]
     answer = server.get(address)

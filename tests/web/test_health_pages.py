@@ -1,4 +1,4 @@
-"""Health, search, the API and the page of somebody without sessions, as they are read."""
+"""Health, search, the API and the page for users without sessions."""
 
 import os
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 
 def test_health_tells_what_doctor_knows(broken: RunningServer) -> None:
-    """Damage, drift, permissions, what goes next and what was left behind."""
+    """Damage, format changes, permissions, pending deletions and leftover files."""
     page = broken.get("/health").body
     assert find_texts(page, "p", class_="verdict") == [
         "Some data could not be read. Everything else was."
@@ -91,7 +91,7 @@ def test_findings_by_number() -> None:
 
 
 def test_wrong_queries_are_pointed_at(server: RunningServer) -> None:
-    """The message stands in the page, and a caret below the column."""
+    """The message is on the page, with a caret below the column."""
     page = server.get(f"/search?q={quote('timeout is:eror')}").body
     assert find_texts(page, "div", class_="query-error") == [
         ("is: must be command, error, prompt, subagent, summary or thinking timeout is:eror ^")

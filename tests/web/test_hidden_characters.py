@@ -76,7 +76,7 @@ def test_no_page_holds_one(hostile_server: RunningServer) -> None:
 
 
 def test_a_filter_takes_what_a_page_shows(hostile_server: RunningServer) -> None:
-    """A choice in a form is sent as it is shown, and finds what it stands for."""
+    """A choice in a form is sent as shown, and is understood."""
     shown = safe_text(TURNED)
     page = hostile_server.get("/").body
     assert shown in find_texts(page, "option")

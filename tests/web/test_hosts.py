@@ -79,7 +79,7 @@ def test_missing_host_is_refused(server: RunningServer) -> None:
 
 
 def test_whole_address_in_the_request_line_changes_nothing(server: RunningServer) -> None:
-    """An absolute address in the request line does not stand in for the Host."""
+    """An absolute URL in the request line does not replace the Host."""
     target = f"http://127.0.0.1:{server.port}/api/projects"
     head = _ask(server, ["Host: evil.example"], target=target)
     assert head.startswith(b"HTTP/1.1 421 ")

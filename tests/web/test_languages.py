@@ -25,7 +25,7 @@ def test_catalogues_have_the_same_keys() -> None:
 
 
 def test_templates_ask_for_words_that_there_are() -> None:
-    """Every key that stands in a template is in the catalogue."""
+    """Every key in a template is in the catalogue."""
     pages = [each for each in TEMPLATES.iterdir() if each.name.endswith(".html")]
     text = "".join(each.read_text(encoding="utf-8") for each in pages)
     asked = set(re.findall(r"\bt\('([\w.-]+)'[,)]", text))
@@ -34,7 +34,7 @@ def test_templates_ask_for_words_that_there_are() -> None:
 
 
 def test_one_thing_has_words_of_its_own() -> None:
-    """English tells one from many, however the number comes; where nothing is counted, nothing."""
+    """English distinguishes singular and plural, in every form of the number."""
     said = Translator("en")
     words = [said("sessions.error_count", count=count) for count in (0, 1, "1", 2)]
     assert words == ["0 errors", "1 error", "1 error", "2 errors"]

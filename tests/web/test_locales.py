@@ -80,7 +80,7 @@ def _list_phrases() -> set[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_word_is_said_somewhere(language: str) -> None:
-    """A key stands in a template, a script or a module, or is put together of a value's name."""
+    """A key is in a template, a script or a module, or is composed from a value's name."""
     sources = _read(*(path for kind in ("html", "js", "py") for path in WEB.rglob(f"*.{kind}")))
     quoted = set(re.findall(r"""(?<=['"])[a-z_]+\.[^'"\s]+(?=['"])""", sources))
     used = set().union(*FAMILIES.values(), _list_phrases(), quoted)

@@ -71,7 +71,7 @@ def test_links_change_nothing(server: RunningServer) -> None:
 
 
 def test_preflight_is_refused(server: RunningServer) -> None:
-    """A browser that asks whether another origin may is told nothing."""
+    """A browser that asks whether another origin is allowed gets no permission."""
     headers = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
     answer = server.ask("/api/projects", "OPTIONS", headers)
     assert answer.status == 403

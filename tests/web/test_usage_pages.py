@@ -123,7 +123,7 @@ def test_label_is_honest(priced: RunningServer) -> None:
 
 
 def test_running_block_is_shown(priced: RunningServer) -> None:
-    """The block of right now, with its pace, stands above every report."""
+    """The current block, with its burn rate, is above every report."""
     page = priced.get("/usage?group=model").body
     assert find_texts(page, "section", class_="running") == [
         (
@@ -187,7 +187,7 @@ def test_charts_stand_above_tables(priced: RunningServer, measure: str, breakdow
 
 
 def test_wrong_filters_are_told_in_place(server: RunningServer) -> None:
-    """A date that is none does not cost the page."""
+    """An invalid date does not cost the page."""
     page = server.get("/usage?since=nonsense").body
     assert find_texts(page, "p", class_="query-error") == [
         (

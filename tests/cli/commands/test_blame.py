@@ -56,7 +56,7 @@ def _read(
 
 
 def test_every_line_has_an_author(run_recollect: RunRecollect, project: Project) -> None:
-    """Lines of prompts, of a person and of the time before are told apart."""
+    """Lines of prompts, of the user and from before are distinguished."""
     assert _read(run_recollect, project) == [
         ("first", "other", None),
         ("by hand before", "other", None),
@@ -111,7 +111,7 @@ def test_a_revision_is_blamed_by_what_was_before_it(
 def test_what_a_command_may_have_written_is_unknown(
     run_recollect: RunRecollect, tmp_path: Path
 ) -> None:
-    """A line that appeared around a shell command is given to nobody."""
+    """A line that appeared around a shell command has no known author."""
     made = Project(tmp_path / "shop")
     made.prompt("Write and format")
     made.write("app.py", "one\ntwo\n")

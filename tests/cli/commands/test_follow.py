@@ -192,7 +192,7 @@ def test_json_lines_are_the_documented_events(root: ClaudeRoot, followers: list[
 
 
 def test_all_sessions(root: ClaudeRoot, followers: list[Follower]) -> None:
-    """Nothing old is told; a new session is, whatever its project; polling says so."""
+    """Nothing old is reported; a new session is, in any project; polling says so."""
     follower = Follower("--all", "--poll", "--claude-dir", str(root.path), "--json-lines")
     followers.append(follower)
     assert [event["event"] for event in follower.read_events("caught_up")] == [
@@ -211,7 +211,7 @@ def test_all_sessions(root: ClaudeRoot, followers: list[Follower]) -> None:
 def test_a_program_is_run_with_its_own_arguments(
     root: ClaudeRoot, followers: list[Follower], tmp_path: Path
 ) -> None:
-    """No shell sees them, options behind `--run` are the program's, and the session is told."""
+    """No shell is involved, options after `--run` are the program's, and it gets the session."""
     out = tmp_path / "out.json"
     code = (
         "import json, os, pathlib, sys;"

@@ -20,7 +20,7 @@ def first_cells(text: str) -> list[str]:
 
 
 def test_every_option_is_documented(run_recollect: RunRecollect) -> None:
-    """Each option of the help stands on the page."""
+    """Each option of the help is on the page."""
     shown = set(re.findall(r"--[a-z-]+", run_recollect("follow", "--help").stdout))
     assert shown - set(re.findall(r"--[a-z-]+", PAGE)) == {"--help"}
 
@@ -38,7 +38,7 @@ def test_every_field_and_event_is_documented() -> None:
 
 
 def test_the_example_runs(tmp_path: Path) -> None:
-    """What the page says of the library works as it stands there."""
+    """The library example on the page works unchanged."""
     (source,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
     names: dict[str, Any] = {}
     exec(source, names)

@@ -40,7 +40,7 @@ def load(result: Finished) -> IndexDocument:
 
 
 def test_what_is_new_is_read(run_recollect: RunRecollect, world: World) -> None:
-    """And it is told what the index knows afterwards."""
+    """The output says what the index contains afterwards."""
     size = sum(found.size for found in world.find())
     first = run_recollect("index")
     assert (first.code, first.stderr) == (0, "")
@@ -57,7 +57,7 @@ def test_what_is_new_is_read(run_recollect: RunRecollect, world: World) -> None:
 
 
 def test_a_look_changes_nothing(run_recollect: RunRecollect, world: World) -> None:
-    """Neither where there is no index nor where it is behind."""
+    """Neither if there is no index nor if it is behind."""
     text = "not created yet; the first command that needs it creates it"
     assert run_recollect("index", "--status") == Finished(
         0, f"Index  {world.data / INDEX_NAME}\nState  {text}\n", ""
@@ -84,7 +84,7 @@ def test_all_can_be_read_again(run_recollect: RunRecollect, world: World) -> Non
 
 
 def test_texts_are_read_on_request(run_recollect: RunRecollect, world: World) -> None:
-    """How far they are is told with and without it, and a look reads none of them."""
+    """The status of texts is shown with and without it, and `--status` reads none of them."""
     world.sync()
     assert load(run_recollect("index", "--status", "--json")).text == TextStatus(files_behind=2)
     done = run_recollect("index", "--text")
@@ -112,7 +112,7 @@ def test_texts_can_be_read_again_too(run_recollect: RunRecollect, world: World) 
 
 
 def test_damage_is_seen_and_mended(run_recollect: RunRecollect, world: World) -> None:
-    """A look tells of it with its own exit code."""
+    """The status reports it with its own exit code."""
     world.sync()
     (world.data / INDEX_NAME).write_bytes(b"garbage" * 1000)
     result = run_recollect("index", "--status")

@@ -126,7 +126,7 @@ def test_one_line_of_json_a_session(
 def test_a_tree_shows_what_hangs_under_a_session(
     run_recollect: RunRecollect, environment: dict[str, str]
 ) -> None:
-    """Subagents stand below their session, with what they are to it."""
+    """Subagents are below their session, with their relation to it."""
     done = run_recollect("list", *DEMO, "--tree", "themes", env=environment)
     assert done.stdout.splitlines()[1:] == [
         "2026-11-11 10:33  7aa5fa93  letterpress  Document the theme interface",
@@ -142,7 +142,7 @@ def test_a_tree_shows_what_hangs_under_a_session(
 def test_figures_are_told_once_they_are_known(
     run_recollect: RunRecollect, environment: dict[str, str]
 ) -> None:
-    """A list does not read whole files, and tells what another answer found out by doing so."""
+    """A list does not read whole files, but shows figures that another command has found."""
     seen = []
     for more in ((), ("--errors",), ()):
         done = run_recollect("list", "flaky", *DEMO, *more, "--json", env=environment)

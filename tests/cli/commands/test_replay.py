@@ -41,7 +41,7 @@ def write_stream(path: Path) -> Path:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_sessions_look_as_they_are_meant_to(run_recollect: RunRecollect, width: int) -> None:
-    """A session with a subagent is told in the order of what happened, within the width."""
+    """A session with a subagent is shown in chronological order, within the width."""
     make_demo_home()
     done = run_at(run_recollect, width, "replay", "7aa5fa93", "--instant")
     assert (done.code, done.stderr) == (0, "")
@@ -53,7 +53,7 @@ def test_sessions_look_as_they_are_meant_to(run_recollect: RunRecollect, width: 
 def test_streams_look_as_they_are_meant_to(
     run_recollect: RunRecollect, tmp_path: Path, width: int
 ) -> None:
-    """A kept stream is told as `run` told it, with what it took."""
+    """A saved stream is shown as `run` showed it, with its figures."""
     path = write_stream(tmp_path / "kept.txt")
     done = run_at(run_recollect, width, "replay", str(path), "--instant")
     assert (done.code, done.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""`recollect resume` as a user sees it, with a stand-in for the user's own client."""
+"""`recollect resume` as a user sees it, with a fake client."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def root(work: Path) -> ClaudeRoot:
 
 
 def make_client(directory: Path) -> str:
-    """Put a `claude` on the PATH that tells how it was called, and return that PATH."""
+    """Put a `claude` on the PATH that prints how it was called, and return that PATH."""
     client = directory / "claude"
     body = "import json, os, sys; print(json.dumps([os.getcwd(), *sys.argv[1:]]))"
     client.write_text(f"#!{sys.executable}\n{body}\n")

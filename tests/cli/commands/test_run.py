@@ -58,7 +58,7 @@ STORY: list[Step] = [
 
 @pytest.fixture
 def client(tmp_path: Path) -> Path:
-    """The directory that the client lies in."""
+    """The directory of the client."""
     return tmp_path / "bin"
 
 
@@ -178,7 +178,7 @@ def test_words_that_are_no_json_are_shown(run_recollect: RunRecollect, client: P
 
 
 def test_words_are_passed_on(run_recollect: RunRecollect, client: Path) -> None:
-    """Options go where they belong; what is behind `--` is untouched, whatever it looks like."""
+    """Options are passed in the right place; everything after `--` is unchanged."""
     passed_on = ("--allowedTools", "Bash", "-1", "--model")
     options = ("--continue", "--fork", "--model", "opus", "--permission-mode", "plan")
     run_story(run_recollect, client, "count", *options, "--", *passed_on, script=[])
@@ -276,7 +276,7 @@ def wait_until_gone(pid: int) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_ends_both(client: Path, number: int) -> None:
-    """The client may say its last word, nobody is left behind, and the code tells the signal."""
+    """The client may finish its output, no process is left, and the exit code names the signal."""
     running = Running(client, [init(), text("one", uuid="a"), ["wait", 60]], "count")
     running.read_until("one")
     running.process.send_signal(number)
@@ -303,7 +303,7 @@ def test_a_second_interrupt_ends_both_at_once(client: Path) -> None:
 
 @pytest.mark.slow
 def test_a_reader_that_leaves_ends_the_client(client: Path) -> None:
-    """With `| head` nobody is left behind."""
+    """With `| head` no process is left."""
     script: list[Step] = [text("one", uuid="a"), ["wait", 1], *STORY, ["wait", 60]]
     running = Running(client, script, "count")
     running.read_until("one")
@@ -340,7 +340,7 @@ def test_partial_text_is_seen_as_it_grows(client: Path) -> None:
 
 @pytest.mark.slow
 def test_a_long_growing_text_leaves_no_trace(client: Path) -> None:
-    """Text of many screens grows in its last lines, and stands there once in the end."""
+    """Text of many screens grows in its last lines, and is printed once in the end."""
     words = [f"line {number}\n\n" for number in range(60)]
     script: list[Step] = [begin_text(), *map(piece, words[:50]), ["wait", 1.0]]
     script += [*map(piece, words[50:]), ["wait", 0.5], text("".join(words), uuid="a"), result()]
@@ -389,7 +389,7 @@ def test_words_that_were_cut_off_are_kept(run_recollect: RunRecollect, client: P
 def test_runs_look_as_they_are_meant_to(
     run_recollect: RunRecollect, client: Path, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
-    """The prompt, the words and what it took stand within the width, whenever they come."""
+    """The prompt, the text and the figures fit the width, whenever they arrive."""
     retry = {"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 10}
     words = "The lines of the **README** are counted:\n\n- seven are there\n- none is empty"
     script: list[Step] = [

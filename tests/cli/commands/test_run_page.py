@@ -17,7 +17,7 @@ EVENTS = "started message text stderr ended".split()
 
 @pytest.mark.parametrize("command", ["run", "replay"])
 def test_every_option_is_documented(run_recollect: RunRecollect, command: str) -> None:
-    """Each option of the help stands on the page."""
+    """Each option of the help is on the page."""
     shown = set(re.findall(r"--[a-z][a-z-]+", run_recollect(command, "--help").stdout))
     assert shown - set(re.findall(r"--[a-z][a-z-]+", PAGE)) == {"--help"}
 

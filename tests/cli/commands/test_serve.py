@@ -1,4 +1,4 @@
-"""`recollect serve` as a command: what it refuses, and what it offers to somebody new."""
+"""`recollect serve` as a command: what it rejects, and what it offers to new users."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from tests.process import RunRecollect
 
 
 def test_serve_is_a_command(run_recollect: RunRecollect) -> None:
-    """It stands in the help of the program and has help of its own."""
+    """It is in the help of the program and has help of its own."""
     assert "serve" in COMMANDS
     assert run_recollect("serve", "--help").code == 0
 
@@ -42,7 +42,7 @@ def test_wrong_requests_are_refused(
 
 @pytest.mark.slow
 def test_serve_says_where_it_is(tmp_path: Path) -> None:
-    """The address stands on stderr, without the key that lets somebody in."""
+    """The address is on stderr, without the key."""
     process = subprocess.Popen(
         [sys.executable, "-m", "recollect", "serve", "--demo", "--no-open"],
         env={**os.environ, "RECOLLECT_DATA_DIR": str(tmp_path / "data")},

@@ -197,7 +197,7 @@ def test_every_option_is_on_the_page(run_recollect: RunRecollect, name: str) -> 
 def test_a_kept_stream_is_for_replay(
     run_recollect: RunRecollect, home: Path, tmp_path: Path
 ) -> None:
-    """What a client printed is no transcript; whoever asks for it is sent to the right command."""
+    """The output of a client is not a transcript; the error names the right command."""
     kept = tmp_path / "kept.jsonl"
     kept.write_text('{"type":"system","subtype":"init","session_id":"s","cwd":"/srv/p"}\n')
     result = show(run_recollect, str(kept))

@@ -34,7 +34,7 @@ def home(safe_environment: None) -> Path:
 
 @pytest.fixture
 def data(home: Path, run_recollect: RunRecollect) -> Path:
-    """The data directory, with a level index in it."""
+    """The data directory, with an up-to-date index."""
     run_at(run_recollect, 80, "index")
     return home / ".local" / "share" / "recollect"
 
@@ -51,7 +51,7 @@ def status_of(home: Path) -> str:
 
 
 def test_figures_come_from_the_index(run_recollect: RunRecollect, home: Path, data: Path) -> None:
-    """The day and the block are those that `usage` tells."""
+    """The day and the block are those of `usage`."""
     assert ask(run_recollect, input=status_of(home)) == Finished(0, FIGURES, "")
 
 
@@ -69,7 +69,7 @@ def test_a_session_without_a_stated_cost_is_looked_up(
 
 @pytest.mark.parametrize("input", ["", "{}", "garbage", "[1]", "\x00", '{"model":5}'])
 def test_any_input_makes_a_line(run_recollect: RunRecollect, data: Path, input: str) -> None:
-    """What the client does not tell is left out, and the rest is there."""
+    """What the client does not send is left out, and the rest is there."""
     expected = Finished(0, "today $0.01 | block $0.01, 3h 30m left\n", "")
     assert ask(run_recollect, input=input) == expected
 
@@ -91,7 +91,7 @@ def _cut(data: Path) -> None:
 def test_a_damaged_index_leaves_a_line(
     run_recollect: RunRecollect, data: Path, spoil: Callable[[Path], None]
 ) -> None:
-    """What the client told is shown, and where to look for what is wrong."""
+    """What the client sent is shown, and where to look for the problem."""
     spoil(data)
     result = ask(run_recollect)
     assert (result.code, result.stderr) == (0, "")
@@ -146,7 +146,7 @@ def test_a_closed_or_silent_input_makes_a_line(home: Path) -> None:
 
 
 def test_a_client_that_has_gone_is_no_error() -> None:
-    """Nobody reads, nobody is told."""
+    """If nobody reads the output, nothing is reported."""
     command = f'"{sys.executable}" -m recollect statusline </dev/null >&-; echo $?'
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("0\n", "")

@@ -257,7 +257,7 @@ def test_the_current_block_is_projected(run_recollect: RunRecollect, tmp_path: P
 
 
 def test_explanations_name_every_line(run_recollect: RunRecollect, root: Path) -> None:
-    """A session taken apart says what was counted, what was not, and where it stands."""
+    """An explained session says what was counted, what was not, and where it is."""
     result = usage(run_recollect, root, "explain", SECOND[:8], "--json")
     document = json.loads(result.stdout)
     path = session_path(root, SECOND, "-w-lib")
@@ -271,7 +271,7 @@ def test_explanations_name_every_line(run_recollect: RunRecollect, root: Path) -
 
 
 def test_explanations_end_with_their_sum(run_recollect: RunRecollect, root: Path) -> None:
-    """Below the lines stands what they come to."""
+    """The total is below the lines."""
     result = usage(run_recollect, root, "explain", "2026-11-18", COLUMNS="80")
     assert (result.code, result.stderr) == (0, "")
     assert result.stdout.splitlines()[-4:] == [
@@ -440,7 +440,7 @@ def test_the_index_of_a_newer_program_is_refused(
 def test_nothing_that_fits_is_nothing_found(
     run_recollect: RunRecollect, root: Path, words: tuple[str, ...]
 ) -> None:
-    """The report is empty and still a report; the exit code tells."""
+    """The report is empty and still a report; the exit code says so."""
     result = usage(run_recollect, root, *words, "--json")
     document = json.loads(result.stdout)
     assert (result.code, result.stderr, document["rows"]) == (3, "", [])
@@ -505,7 +505,7 @@ def test_a_wrong_date_is_refused(run_recollect: RunRecollect, root: Path) -> Non
 
 
 def test_an_unknown_group_is_refused(run_recollect: RunRecollect, root: Path) -> None:
-    """The groups that there are stand in the message."""
+    """The message lists the groups that exist."""
     result = usage(run_recollect, root, "decade")
     assert (result.code, result.stderr.splitlines()[-1]) == (2, "Try `recollect usage --help`.")
 
@@ -517,7 +517,7 @@ def test_an_unknown_group_is_refused(run_recollect: RunRecollect, root: Path) ->
 def test_colours_are_asked_for(
     run_recollect: RunRecollect, root: Path, environment: dict[str, str], is_bold: bool
 ) -> None:
-    """A pipe gets none unless somebody forces them."""
+    """A pipe gets none unless they are forced."""
     assert ("\x1b[1m" in usage(run_recollect, root, **environment).stdout) is is_bold
 
 

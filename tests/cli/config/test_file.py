@@ -35,7 +35,7 @@ def refuse(path: Path, text: str) -> str:
 
 
 def test_every_setting_can_be_made(config: Path) -> None:
-    """Values come with the lines that they stand on, and `~` is the home."""
+    """Values come with their line numbers, and `~` is the home directory."""
     config.write_text(FULL, encoding="utf-8")
     assert load_stated() == {
         "roots": Stated(("/home/mina/.claude", "/mnt/old"), 2),
@@ -111,7 +111,7 @@ def test_a_file_that_was_named_has_to_be_there(config: Path) -> None:
 def test_what_cannot_be_followed_is_said_with_its_line(
     config: Path, text: str, message: str
 ) -> None:
-    """Unknown keys, wrong types and what is no TOML are errors that say where."""
+    """Unknown keys, wrong types and invalid TOML are errors with a line number."""
     assert refuse(config, text) == message
 
 
@@ -124,7 +124,7 @@ def test_what_is_no_text_is_said(config: Path) -> None:
 
 
 def test_defaults_are_those_of_parameters(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings become defaults of the options that they stand for."""
+    """Settings become defaults of their options."""
     config.write_text(FULL, encoding="utf-8")
     monkeypatch.delenv("CLAUDE_CONFIG_DIR")
     assert load_defaults() == {

@@ -33,7 +33,7 @@ INDEX = IndexReport(
 
 
 def test_a_private_directory_is_told() -> None:
-    """Its permissions stand beside it."""
+    """Its permissions are shown next to it."""
     assert list(iter_roots([ROOT], 80)) == ["  ~/.claude  2 sessions  0700, private"]
 
 

@@ -1,4 +1,4 @@
-"""What `recollect follow` draws, from events that nobody watched for."""
+"""The output of `recollect follow`, from given events."""
 
 from recollect.cli.follow_text import EventRenderer
 from recollect.live.live_events import Appended, CaughtUp, Continued, EventSubject
@@ -31,7 +31,7 @@ def _append(source: EventSubject, line: Line) -> Appended:
 
 
 def test_files_are_told_in_the_order_of_arrival() -> None:
-    """What a subagent said before its session goes on stands before it, in one batch too."""
+    """What a subagent said before its session continued comes first, in one batch, too."""
     renderer = EventRenderer(Canvas(RenderOptions(columns=60)), turns=1)
     lines = list(renderer.feed(CaughtUp()))
     for event in (

@@ -18,7 +18,7 @@ NEWEST = "Write release notes"
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the demo data lies, once for all tests."""
+    """The directory of the demo data, once for all tests."""
     place = tmp_path_factory.mktemp("prepared")
     shutil.copytree(CLAUDE_DIRECTORY, place / "claude")
     (place / "bin").mkdir()

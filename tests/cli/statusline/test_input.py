@@ -34,7 +34,7 @@ def parse(document: object) -> StatusInput:
 
 
 def test_every_field_is_taken() -> None:
-    """What the client tells is what the line is made of."""
+    """The line is made from what the client sends."""
     assert parse(FULL) == StatusInput(
         model="Opus 4.5",
         context_percent=41.5,
@@ -54,7 +54,7 @@ def test_anything_else_is_an_empty_status(data: bytes) -> None:
 
 @given(VALUES)
 def test_no_value_is_believed(document: object) -> None:
-    """Whatever stands in whatever field, a status comes out, of the types that it promises."""
+    """Any input gives a status with the promised types."""
     status = parse(document)
     numbers = (status.context_percent, status.limit_percent, status.cost, status.limit_end)
     assert all(number is None or abs(number) <= 1e19 for number in numbers)
@@ -68,7 +68,7 @@ def test_the_moment_of_a_limit_may_be_text() -> None:
 
 
 def test_a_model_may_have_an_id_only() -> None:
-    """Its id stands in for the name."""
+    """Its id is used as its name."""
     assert parse({"model": {"id": "claude-opus-4-5"}}).model == "claude-opus-4-5"
 
 

@@ -47,7 +47,7 @@ def test_a_line_gives_way_from_its_end(columns: int, line: str) -> None:
 
 
 def test_a_block_may_be_known_by_its_end_alone() -> None:
-    """Without an index the client's own limit is still told."""
+    """Without an index the client's own limit is still shown."""
     block = CurrentBlock(NOW - 7_200, NOW + 10_800, None, None, is_from_client=True)
     figures = EMPTY._replace(block=block)
     assert [make_line(figures, NOW, columns) for columns in (80, 10)] == [
@@ -90,5 +90,5 @@ def test_a_line_always_fits(columns: int) -> None:
     ("stated", "columns"), [("60", 60), ("", 1000), ("0", 1000), ("-5", 1000), ("wide", 1000)]
 )
 def test_only_a_number_is_a_width(stated: str, columns: int) -> None:
-    """A client that does not tell the width gets the whole line."""
+    """Without a width from the client, the whole line is printed."""
     assert count_columns({"COLUMNS": stated}) == columns

@@ -54,7 +54,7 @@ def test_what_is_known_of_a_cost(totals: Totals, shown: str) -> None:
 
 
 def test_small_costs_have_more_places() -> None:
-    """When nothing in a table comes to a dollar, cents do not tell."""
+    """If no cost in a table reaches a dollar, cents are too coarse."""
     assert [choose_places([999_999]), choose_places([5, 1_000_000]), choose_places([])] == [4, 2, 4]
 
 
@@ -95,7 +95,7 @@ def test_numbers_can_be_short_in_a_wide_terminal() -> None:
 
 
 def test_a_long_name_is_cut_in_its_middle() -> None:
-    """Both ends of a name tell more than its middle."""
+    """Both ends of a name are more informative than its middle."""
     line = TableLine("/home/mina/projects/tidepool/packages/server", SMALL)
     assert draw(60, [line])[1] == "/home/mina/pro…cts/tidepool/packages/server       5  $617.28"
 

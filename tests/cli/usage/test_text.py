@@ -79,14 +79,14 @@ def test_a_breakdown_stands_below_its_row() -> None:
     ],
 )
 def test_time_without_blocks_is_shown_where_it_was(order: ReportOrder, labels: list[str]) -> None:
-    """Gaps stand between the blocks around them, and nowhere when blocks are not in order."""
+    """Gaps are between the blocks around them, and left out if blocks are not in order."""
     question = UsageQuestion(group=Group.BLOCK, zone=BERLIN, order=order)
     lines = draw(ROWS, question, 120).split("\n")[3 : 3 + len(labels)]
     assert [line[:24].rstrip() for line in lines] == labels
 
 
 def test_the_current_block_has_a_pace() -> None:
-    """The running block is marked, and below the table stands how fast it fills."""
+    """The current block is marked, and its burn rate is below the table."""
     question = UsageQuestion(group=Group.BLOCK, zone=BERLIN)
     report = make_report(ROWS[:1], question)
     pace = measure_pace(UsageBlock(NOON), report.totals, NOON, NOON + 2 * HOUR)

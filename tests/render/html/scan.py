@@ -1,4 +1,4 @@
-"""Reads HTML as a browser does and tells what in it could act."""
+"""Parses HTML as a browser does and lists what in it could act."""
 
 from html.parser import HTMLParser
 

@@ -57,12 +57,12 @@ TURN = TurnView(
 
 
 def _squeeze(html: str) -> str:
-    """`html` without the spaces and line ends between tags, which nobody sees."""
+    """`html` without the white space between tags."""
     return " ".join(html.split()).replace("> <", "><")
 
 
 def test_a_call_shows_its_input_and_its_output() -> None:
-    """What opens behind the line of a call."""
+    """The details of a call."""
     assert _squeeze(render_call(CALL, FRAME)) == (
         '<div class="call-input"><pre class="code"><code>npm test'
         '</code></pre></div><div class="call-output"><pre class="output">ok</pre></div>'
@@ -70,7 +70,7 @@ def test_a_call_shows_its_input_and_its_output() -> None:
 
 
 def test_a_prompt_is_linked_by_its_uuid() -> None:
-    """The words are Markdown, and the turn says where it lies."""
+    """The text is Markdown, and the turn has its link."""
     assert _squeeze(render_turn(TURN, FRAME)) == _squeeze(
         """
         <article class="turn by-person" id="turn-1" data-turn="0" data-segment="0">
@@ -104,7 +104,7 @@ def test_what_is_behind_a_call_is_fetched_when_it_is_opened() -> None:
 
 
 def test_a_page_of_its_own_holds_everything() -> None:
-    """Nothing is left to fetch when the page stands alone."""
+    """Nothing has to be fetched if the page is complete."""
     html = _squeeze(render_turn(replace(TURN, steps=(CALL,)), Frame(address="", is_whole=True)))
     body = _squeeze(render_call(CALL, FRAME))
     assert f'<div class="call-body">{body}</div>' in html

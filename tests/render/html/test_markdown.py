@@ -48,7 +48,7 @@ def test_markdown_becomes_html_of_ours(markdown: str, expected: str) -> None:
     [">" * 100_000, "**a " * 20_000, "- " * 20_000, "[" * 50_000, "`" * 50_000, "<a " * 20_000],
 )
 def test_nesting_beyond_reason_takes_no_time(hostile: str) -> None:
-    """A cleaner that goes through every level would need minutes for these."""
+    """A sanitiser that visits every level would need minutes for these."""
     before = time.process_time()
     render_markdown(hostile)
     assert time.process_time() - before < 10

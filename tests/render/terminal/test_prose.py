@@ -65,7 +65,7 @@ def test_tables_fold_their_cells() -> None:
     ],
 )
 def test_nothing_is_hidden(text: str, lines: list[str]) -> None:
-    """Tags, comments, definitions, titles and cells that nobody would see are shown."""
+    """Tags, comments, definitions, titles and cells that would be invisible are shown."""
     assert draw(Prose(text)) == lines
 
 

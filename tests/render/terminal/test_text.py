@@ -11,7 +11,7 @@ from recollect.render.terminal import measure, restore_text, safe_text, shorten
 HIDDEN_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}
 REORDERING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 MARKS = {"\u061c", "\u200e", "\u200f", "\u200b", "\ufeff"}
-# Hypothesis leaves lone surrogates out unless it is told otherwise.
+# Hypothesis excludes lone surrogates by default.
 ANYTHING = st.text(st.characters(codec=None, exclude_categories=()))
 
 

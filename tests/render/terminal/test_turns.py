@@ -102,7 +102,7 @@ def test_a_rule_tells_as_much_as_there_is_room_for(columns: int, rule: str) -> N
 
 
 def test_a_rule_names_what_is_unusual() -> None:
-    """Who asked, if nobody typed it, the mode, and that the turn was left behind."""
+    """Who asked, if it was not typed, the mode, and that the branch was abandoned."""
     view = replace(
         TURN,
         kind=InputKind.TASK_NOTIFICATION,
@@ -117,7 +117,7 @@ def test_a_rule_names_what_is_unusual() -> None:
 
 
 def test_a_prompt_has_a_bar_and_its_contexts_below() -> None:
-    """A person's words stand out; what an editor put beside them takes a line each."""
+    """The user's text is highlighted; each context from an editor is one line."""
     contexts = (
         Context(ContextKind.IDE_SELECTION, "x = 1", "/home/mina/pond/a.py", 3, 5),
         Context(ContextKind.REMINDER, "Be careful.\nReally."),
@@ -226,7 +226,7 @@ def test_a_long_title_gives_way() -> None:
 
 
 def test_notices_have_signs_and_compactions_a_rule() -> None:
-    """What happened around the conversation is told in its place; routine only when all is."""
+    """What happened around the conversation is shown in place; routine only with everything."""
     error = NoticeStep(
         uuid="a", kind=NoticeKind.API_ERROR, title="529", parts=(Plain("Overloaded"),)
     )

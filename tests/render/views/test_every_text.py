@@ -70,7 +70,7 @@ def test_every_text_of_a_record_is_shown_or_excused(kind: type[Record], line: Js
 @pytest.mark.parametrize("role", ["user", "assistant"])
 @pytest.mark.parametrize("kind", get_args(ContentBlock))
 def test_every_text_of_a_block_is_shown_or_excused(kind: type[Block], role: str) -> None:
-    """The same for the blocks of a message, whoever it is by."""
+    """The same for the blocks of a message, by any role."""
     hidden = [
         name_of(way)
         for way, block in iter_struct(kind, [])
@@ -124,7 +124,7 @@ def test_a_file_of_state_alone_has_no_turns() -> None:
 
 
 def test_todos_of_a_prompt_are_a_list() -> None:
-    """The todo list that a client kept with a prompt is shown as one, behind the prompt."""
+    """The todo list that a client kept with a prompt is shown as one, after the prompt."""
     todos = [{"content": "plan", "status": "completed", "activeForm": "Planning"}]
     (view,) = build_turn_views(Session([user("p", "go on", todos=todos)]))
     item = CheckItem("plan", CheckState.DONE)

@@ -58,7 +58,7 @@ def test_every_record_of_the_corpus_is_shown_or_listed(shared: Path) -> None:
 
 
 def test_every_kind_of_attachment_is_shown_or_listed() -> None:
-    """A kind that gets a class is shown, or somebody has decided that it is not."""
+    """A kind that gets a class is shown, or listed as hidden with a reason."""
     shown_elsewhere = (HookKind, QueuedCommand, OtherAttachment)
     undecided = [
         kind

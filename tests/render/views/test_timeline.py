@@ -1,4 +1,4 @@
-"""Where records stand in a session."""
+"""The timeline: where records are in a session."""
 
 from msgspec.structs import replace
 
@@ -9,7 +9,7 @@ from tests.session.chains import attachment, in_a_row, reply, system, user
 
 
 def test_every_record_has_a_turn() -> None:
-    """A record that nobody said belongs to the turn of the record that it follows."""
+    """A record that is not a message belongs to the turn of the record that it follows."""
     records = in_a_row(
         attachment("a", "date"), user("p"), reply("r", "x"), user("q"), system("d", "turn_duration")
     )
@@ -20,7 +20,7 @@ def test_every_record_has_a_turn() -> None:
 
 
 def test_places_are_found_once_per_state_of_a_session() -> None:
-    """They are kept while the session stays the same, and found anew when it grows."""
+    """The timeline is cached while the session stays the same, and rebuilt when it grows."""
     session = Session([user("p")])
     before = build_timeline(session)
     assert build_timeline(session) is before
@@ -29,7 +29,7 @@ def test_places_are_found_once_per_state_of_a_session() -> None:
 
 
 def test_line_written_again_does_not_move_damage() -> None:
-    """Damage stands behind the line before it, even if an earlier line was written again later."""
+    """Damage comes after the line before it, even if an earlier line was written again later."""
     first, second = in_a_row(user("p"), user("q"))
     again = replace(first, span=Span("f", 90, 5))
     session = Session(
@@ -52,7 +52,7 @@ def test_lines_without_a_uuid_keep_their_order() -> None:
 
 
 def test_reports_without_a_uuid_are_placed_by_time() -> None:
-    """A notice that has only a time stands at the end of the turn of that time."""
+    """A notice that has only a time is at the end of the turn of that time."""
     first = user("p", timestamp="2026-01-01T12:00:00Z")
     second = user("q", parent="p", timestamp="2026-01-01T13:00:00Z")
     notice = replace(

@@ -46,7 +46,7 @@ def steps_of(*records: Record) -> list[tuple[Step, ...]]:
 
 
 def said(uuid: str, words: str, role: str = "assistant") -> TextStep:
-    """Words of the model, or of somebody else."""
+    """Text of the model, or of the user."""
     if role == "user":
         return TextStep(uuid=uuid, message_id=uuid, role=role, parts=(Prose(words),))
     return TextStep(
@@ -88,7 +88,7 @@ def test_turn_is_headed_by_the_words_of_the_person() -> None:
 
 
 def test_results_are_part_of_their_calls() -> None:
-    """A result never looks like something that a person said; what stands beside it is kept."""
+    """A result never looks like something the user said; what is beside it is kept."""
     records = in_a_row(
         user("p"),
         reply("r", use("t1", command="ls")),
@@ -102,7 +102,7 @@ def test_results_are_part_of_their_calls() -> None:
 
 
 def test_steps_stand_in_the_order_of_the_file() -> None:
-    """Hooks, queued words and thoughts stand where they happened, between lines of one message."""
+    """Hooks, queued prompts and thinking are where they happened, between lines of one message."""
     message = {"id": "m"}
     records = in_a_row(
         user("p"),
@@ -135,7 +135,7 @@ def test_steps_stand_in_the_order_of_the_file() -> None:
 
 
 def test_what_the_client_reports_is_noted() -> None:
-    """Retries, failures, another model and notices each stand in their place."""
+    """Retries, failures, another model and notices are each in place."""
     error = {"message": "overloaded", "status": 529}
     records = in_a_row(
         user("p"),
@@ -195,7 +195,7 @@ def test_compaction_opens_a_turn_with_its_summary() -> None:
 
 
 def test_compaction_within_a_turn() -> None:
-    """A compaction that a turn goes on after stands in its middle."""
+    """A compaction during a turn is in its middle."""
     records = [
         *in_a_row(user("p", promptId="1"), reply("r", "one")),
         boundary("b", "r"),
@@ -304,7 +304,7 @@ def test_injected_texts_are_hidden_but_not_their_pictures() -> None:
 
 
 def test_damage_and_unknown_records_stand_where_they_lie() -> None:
-    """What is no record is noted behind the record before it in the file."""
+    """What is not a record is noted after the record before it in the file."""
     first, second = in_a_row(user("p"), reply("r", "done"))
     records: list[Record] = [
         replace(first, span=Span("f", 0, 10)),
@@ -335,14 +335,14 @@ def test_answers_to_calls_that_are_elsewhere() -> None:
 
 
 def test_session_in_which_nobody_spoke() -> None:
-    """What happened without a word is one turn; nothing at all is none."""
+    """Events without a message are one turn; nothing at all is none."""
     view = build_turn_views(Session([Damaged(reason="no JSON")]))
     assert [(turn.number, turn.uuid, len(turn.steps)) for turn in view] == [(1, None, 1)]
     assert build_turn_views(Session()) == ()
 
 
 def test_answer_cut_at_its_length() -> None:
-    """An answer that could not end says so behind its last line."""
+    """A reply that was cut off says so after its last line."""
     records = in_a_row(user("p"), reply("r", "and", message={"stop_reason": "max_tokens"}))
     (steps,) = steps_of(*records)
     title = "The answer was cut at its length limit"
@@ -361,7 +361,7 @@ def test_attachments_of_unknown_kinds_are_shown() -> None:
 
 
 def test_signs_of_life_of_unknown_kinds_are_shown() -> None:
-    """Progress is repeated by a result, unless nobody knows what it is."""
+    """Progress is repeated by a result, unless its kind is unknown."""
     records = in_a_row(
         user("p"), progress("a", "bash_progress", output="x"), progress("b", "new_progress", x=1)
     )
@@ -390,7 +390,7 @@ def test_views_follow_a_growing_session() -> None:
 
 
 def test_queued_words_keep_their_contexts() -> None:
-    """What stands beside words in the middle of a turn is not lost."""
+    """Contexts of a prompt in the middle of a turn are not lost."""
     words = "<ide_selection>The user selected the lines 1 to 2 from /p/a.py:\nx</ide_selection>go"
     records = in_a_row(
         user("p"), attachment("w", "queued_command", prompt=words, commandMode="prompt")
@@ -410,7 +410,7 @@ def test_queued_words_keep_their_contexts() -> None:
 
 
 def test_a_gap_is_remarked_where_it_is() -> None:
-    """What follows a lost record stands where the file has it, behind one remark."""
+    """What follows a lost record is where the file has it, after one notice."""
     chain = [
         *in_a_row(user("a", "one"), reply("b", "first")),
         *in_a_row(reply("c", "second", parent="gone"), user("d", "two"), reply("e", "third")),
@@ -424,7 +424,7 @@ def test_a_gap_is_remarked_where_it_is() -> None:
 
 
 def test_queued_prompts_are_shown_where_they_were_taken_up() -> None:
-    """One that the model saw is somebody's words, one that was taken back a notice."""
+    """One that the model saw is the user's text, one that was withdrawn is a notice."""
     chain = in_a_row(user("a", "one"), reply("b", "first"))
     added = [queue("enqueue", "and this"), queue("remove")]
     dropped = [queue("enqueue", "not this"), queue("popAll", "not this")]

@@ -19,7 +19,7 @@ _RUN = """async (rules) => {
 
 
 def find_issues(page: Page) -> list[Issue]:
-    """The serious issues of a page as it stands."""
+    """The serious issues of a page."""
     page.evaluate(_load_axe())
     return list(page.evaluate(_RUN, None))
 

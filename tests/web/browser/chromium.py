@@ -46,7 +46,7 @@ Language = Literal["en", "zh"]
 
 @dataclass(frozen=True)
 class Look:
-    """How somebody looks at the pages."""
+    """How a page is viewed: theme, size and so on."""
 
     theme: Theme = "light"
     language: Language = "en"
@@ -80,7 +80,7 @@ def find_chromium() -> str | None:
 
 @contextmanager
 def open_browser(home: Path) -> Iterator[Browser]:
-    """The browser of this machine, for a test; skips it where there is none."""
+    """The browser of this machine, for a test; skips it if there is none."""
     executable = find_chromium()
     if executable is None:
         pytest.skip("no Chromium on this machine: run tools/install_browser.sh")

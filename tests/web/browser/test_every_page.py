@@ -91,7 +91,7 @@ def test_pages_are_accessible(
 
 def _unfold(page: Page) -> None:
     """Open all that opens, and wait for what is fetched then."""
-    # One document of the API stands for all: they are drawn alike, and there are dozens.
+    # One document of the API is enough: they are rendered alike, and there are dozens.
     opening = "details:not(.schema ~ .schema):not([open])"
     # What is fetched holds more that opens: the calls of a subagent.
     while page.locator(opening).count():

@@ -58,7 +58,7 @@ def test_the_list_opens_a_session(desk: Visit) -> None:
 
 
 def test_results_as_you_type(desk: Visit) -> None:
-    """Results follow the words, marked, and so does the address; nothing is loaded anew."""
+    """Results follow the query, highlighted, and so does the URL; the page is not reloaded."""
     page = desk.open("/search")
     expect(page.locator("form.search input[type=search]")).to_be_focused()
     page.evaluate("window.isSame = true")
@@ -93,7 +93,7 @@ def test_an_error_in_a_query_is_told_in_place(desk: Visit) -> None:
 
 
 def test_usage_has_a_chart_and_can_be_taken_apart(desk: Visit) -> None:
-    """The chart stands before its table, and a figure leads to the lines that it is made of."""
+    """The chart is above its table, and a figure links to the lines that it consists of."""
     page = desk.open("/usage")
     expect(page.locator(".chart svg[role=img]")).to_be_visible()
     bars = page.locator(".chart svg[role=img] rect").count()

@@ -1,4 +1,4 @@
-"""Pages that are open while somebody writes, while tabs sleep, and while the server is away."""
+"""Pages that stay open while files grow, tabs sleep, and the server is away."""
 
 import json
 import statistics
@@ -160,7 +160,7 @@ def test_the_list_shows_who_is_at_work(reader: Visit) -> None:
 
 
 def test_the_list_tells_of_a_new_session(reader: Visit) -> None:
-    """A new session waits behind a button, so that nothing moves under the reader's eyes."""
+    """A new session is announced by a button, so that nothing moves while you read."""
     session_id = GROWING.replace("9999", "ffff", 1)
     page = reader.open("/")
     added = page.locator(f"tr[data-session='{session_id}']")

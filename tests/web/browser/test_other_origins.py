@@ -165,7 +165,7 @@ def _name(event: dict[str, Any]) -> dict[str, str]:
 def test_a_link_from_elsewhere_opens_our_page_and_nothing_more(
     browser: Browser, server: RunningServer
 ) -> None:
-    """Who follows a link arrives; the page that it stood on keeps no hold of the window."""
+    """A link opens our page; the page that had the link gets no access to the window."""
     with other_server() as port, visit(browser, server) as found:
         page = found.context.new_page()
         page.goto(f"http://127.0.0.1:{port}/")

@@ -71,7 +71,7 @@ class LongSession:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page that can ask nobody but the test."""
+    """A page without network access except to the test."""
     context = browser.new_context(viewport={"width": 800, "height": 900})
     found = context.new_page()
     found.set_default_timeout(TIMEOUT)
@@ -131,7 +131,7 @@ def test_earlier_turns_do_not_move_what_one_reads(page: Page) -> None:
 
 
 def test_requests_that_cross_put_nothing_in_twice(page: Page) -> None:
-    """They are asked one after the other, whoever asks."""
+    """Requests are sent one after the other."""
     show(page, LongSession(total=100), 40, 60)
     page.evaluate("Promise.all([turns.later(), turns.earlier(), turns.later(), turns.later()])")
     found = list_turns(page)

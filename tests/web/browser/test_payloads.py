@@ -1,4 +1,4 @@
-"""Nothing in a transcript runs, loads or leads anywhere, whatever field it stands in."""
+"""Nothing in a transcript runs, loads or links anywhere, whatever field it is in."""
 
 from collections.abc import Iterator
 from urllib.parse import quote

@@ -48,7 +48,7 @@ def encode(picture: Picture, filters: list[int]) -> bytes:
 
 
 def filter_row(row: bytes, above: bytes, kind: int, channels: int) -> bytes:
-    """What stands in the file for a row."""
+    """What is in the file for a row."""
     padded, above = bytes(channels) + row, bytes(channels) + above
     return bytes(
         (padded[at] - PREDICTORS[kind](padded[at - channels], above[at], above[at - channels]))

@@ -141,7 +141,7 @@ def compare(one: Path, other: Path) -> float:
 
 
 def test_pictures_are_those_that_are_taken() -> None:
-    """There is no picture that nobody renews, and none that is slow to load."""
+    """There is no picture that is never updated, and none that is slow to load."""
     sizes = {path.stem: path.stat().st_size for path in FOLDER.glob("*.png")}
     assert set(sizes) == {shot.name for shot in SHOTS}
     assert {name: size for name, size in sizes.items() if size > MAX_VALUE} == {}

@@ -158,7 +158,7 @@ def test_files_that_were_changed(desk: Visit) -> None:
 
 
 def test_pictures_are_there(desk: Visit) -> None:
-    """A picture that somebody pasted is shown, without a request."""
+    """A pasted picture is shown, without a request."""
     page = desk.open(f"/s/{SESSION}")
     picture = page.locator("img.picture").first
     picture.scroll_into_view_if_needed()
@@ -176,7 +176,7 @@ def test_reading_on_a_phone(start_visit: StartVisit) -> None:
 
 
 def test_the_outline_does_not_pull_a_phone_back(start_visit: StartVisit) -> None:
-    """On a phone the outline stands above the turns; one can leave it behind."""
+    """On a phone the outline is above the turns and can be scrolled away."""
     page = start_visit(Look(size=PHONE)).open(f"/s/{HARBOUR}")
     expect(page.locator("[data-outline] li[data-turn]")).to_have_count(4)
     assert page.evaluate("scrollY") == 0

@@ -10,7 +10,7 @@ LONG = "11111111-2222-4333-8444-555555555555"
 GROWING = "99999999-2222-4333-8444-555555555555"
 TURNS = 150
 FAR_TURN = 120
-"""The turn with the word that stands nowhere else."""
+"""The turn with the word that is nowhere else."""
 FAR_WORD = "cormorant"
 
 Record = dict[str, Any]
@@ -25,7 +25,7 @@ def write_session(root: Path, session_id: str, turns: int) -> Path:
 
 
 def append_records(path: Path, records: Iterable[Record]) -> None:
-    """Write records behind the others, and do not return before they are in the file."""
+    """Append records, and do not return before they are in the file."""
     with path.open("ab") as file:
         file.write(b"".join(json.dumps(each).encode() + b"\n" for each in records))
         file.flush()

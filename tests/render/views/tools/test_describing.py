@@ -1,4 +1,4 @@
-"""Calls of any tool, however they ended and whatever stands in them."""
+"""Calls of any tool, with any outcome and any content."""
 
 import json
 import re
@@ -78,7 +78,7 @@ values = st.recursive(
 def test_any_call_has_a_view_of_its_own_words(
     name: str, wanted: object, result: object, content: str | list[str], outcome: Outcome
 ) -> None:
-    """Whatever stands in a call, its view holds strings of the data and words of ours only."""
+    """Whatever a call contains, its view has only strings of the data and words of ours."""
     call = ToolCall(
         id="t1",
         recorded_name=name,
@@ -117,7 +117,7 @@ def _iter_strings(value: object) -> Iterator[str]:
 
 
 def test_failed_call_says_why() -> None:
-    """The first line of an error stands in the summary, its tags taken off."""
+    """The first line of an error is in the summary, without its tags."""
     text = "<tool_use_error>String to replace not found in file.\nString: x</tool_use_error>"
     view = describe_call(make_call("Nothing", {"path": "a.py"}, text=text, outcome=FAILED))
     assert view == ToolView(
@@ -129,7 +129,7 @@ def test_failed_call_says_why() -> None:
 
 
 def test_failed_command_names_its_exit_code() -> None:
-    """The code of a failed command is in the summary, its output without that line behind it."""
+    """The exit code of a failed command is in the summary, and its output lacks that line."""
     call = make_call(
         "Bash",
         {"command": "make"},
@@ -146,7 +146,7 @@ def test_failed_command_names_its_exit_code() -> None:
 
 
 def test_failed_command_without_output() -> None:
-    """A command that only failed has nothing behind it."""
+    """A command that only failed has no details."""
     call = make_call("Bash", {"command": "false"}, text="Exit code 1", outcome=FAILED)
     view = describe_call(call)
     assert (view.summary, view.output) == ("failed with exit code 1", ())
@@ -178,7 +178,7 @@ def test_refusals_name_who_refused() -> None:
 
 
 def test_unanswered_calls_say_so() -> None:
-    """A call that waits and one whose answer will not come are told apart."""
+    """A pending call and one that will never have a result are distinguished."""
     waiting = make_call("Bash", {"command": "x"}, outcome=PENDING)
     lost = msgspec.structs.replace(waiting, is_lost=True)
     assert [describe_call(call).summary for call in (waiting, lost)] == [

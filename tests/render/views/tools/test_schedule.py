@@ -27,7 +27,7 @@ def test_jobs() -> None:
 
 
 def test_wakeup() -> None:
-    """A delay that the client changed is told as it was set."""
+    """A delay that the client changed is shown as it was set."""
     wanted = {"delaySeconds": 5, "reason": "wait", "prompt": "go on"}
     result = {"wasClamped": True, "clampedDelaySeconds": 60}
     assert describe_call(make_call("ScheduleWakeup", wanted, result)) == ToolView(

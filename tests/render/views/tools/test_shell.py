@@ -51,7 +51,7 @@ def test_command_of_a_subagent() -> None:
 
 
 def test_looks_at_background_tasks_of_all_eras() -> None:
-    """A look at a task says how it stands, under each name that the tool had."""
+    """The status of a background task, under each name that the tool has had."""
     before = make_call(
         "BashOutput",
         {"bash_id": "b1"},

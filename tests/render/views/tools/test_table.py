@@ -11,5 +11,5 @@ def test_every_tool_with_a_type_has_a_view() -> None:
 
 
 def test_views_are_registered_by_present_names() -> None:
-    """No view stands under a name that is an alias of another."""
+    """No view is registered under a name that is an alias of another."""
     assert [name for name in VIEWS if canonical_name(name) != name] == []
