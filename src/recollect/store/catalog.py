@@ -61,7 +61,7 @@ class FileRow(Struct, frozen=True):
     project: str
     kind: str
     session_id: str
-    """Empty when neither the place nor the records tell it."""
+    """Empty if neither the directory nor the records say it."""
     agent_id: str | None
     agent_type: str | None
     """What kind of subagent it is, as the small file beside it says."""
@@ -69,11 +69,11 @@ class FileRow(Struct, frozen=True):
     """The first time that is in it, in milliseconds: of a fork, that of the fork itself."""
     device: int
     inode: int
-    """0 where listing a directory does not tell it."""
+    """0 where listing a directory does not say it."""
     size: int
     mtime_ns: int
     position: int
-    """How far it can be taken up again: always the start of a line."""
+    """Where reading can continue: always the start of a line."""
     head_hash: bytes
     tail_hash: bytes
     is_racy: bool
@@ -128,7 +128,7 @@ def load_states(connection: apsw.Connection) -> dict[str, Stamp]:
 
 
 def save_file(connection: apsw.Connection, row: FileRow, number: int | None = None) -> int:
-    """Write what is known of a transcript, in place of row `number` if given; give its number."""
+    """Write what is known of a transcript, replacing row `number` if given; return its number."""
     if number is None:
         number = int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM files").get)
     *others, is_racy, is_gone = astuple(_translate(row, encode_path))
@@ -228,12 +228,12 @@ def has_files(connection: apsw.Connection) -> bool:
     return bool(connection.execute("SELECT EXISTS (SELECT 1 FROM files)").get)
 
 
-def has_files_elsewhere(connection: apsw.Connection, places: Iterable[str]) -> bool:
+def has_files_elsewhere(connection: apsw.Connection, prefixes: Iterable[str]) -> bool:
     """Whether a transcript is known whose path begins with none of these texts.
 
     Also true of one whose path is no text that a query could compare.
     """
-    names = tuple(place for place in places if place.isprintable())
+    names = tuple(prefix for prefix in prefixes if prefix.isprintable())
     inside = " OR ".join("substr(path, 1, length(?)) = ?" for _ in names) or "false"
     query = f"SELECT EXISTS (SELECT 1 FROM files WHERE NOT ({inside}))"
     return bool(connection.execute(query, [name for name in names for _ in range(2)]).get)

@@ -57,7 +57,7 @@ Connection = apsw.Connection
 
 
 class Access(NamedTuple):
-    """The index, open for the one who writes it."""
+    """The index, open for writing."""
 
     connection: apsw.Connection
     lock: Lock

@@ -176,7 +176,7 @@ class UsageQueries:
         yield from self._connection.execute(_make_query(dimensions, from_messages=from_messages))
 
     def list_weeks(self) -> list[int]:
-        """The starts of all stretches of seven days in which anything counts, in seconds."""
+        """Return the starts of all weeks in which anything counts, in seconds."""
         query = f"SELECT DISTINCT hour * 3600 / {WEEK} * {WEEK} FROM sums WHERE hour <> {NO_HOUR}"
         return [row[0] for row in self._connection.execute(query)]
 

@@ -29,7 +29,7 @@ def is_sqlite_safe(version: str = SQLITE_VERSION) -> bool:
 
 
 def find_schema_version(directory: Path) -> int | None:
-    """The version of the tables of the index in `directory`; None when it cannot be told."""
+    """The version of the tables of the index in `directory`; None if it cannot be read."""
     path = directory / INDEX_NAME
     if not path.is_file():
         return None

@@ -24,7 +24,7 @@ from recollect.sync.message_lines import Costs, MessageRow, max_known
 class Traits(NamedTuple):
     """What distinguishes copies of a message from others with the same id."""
 
-    place: Hashable
+    file: Hashable
     """The file."""
     request_id: str | None
     model: str | None
@@ -61,7 +61,7 @@ def _link_with_care(rows: Sequence[Traits]) -> Iterator[_Link]:
     for number, row in enumerate(rows):
         if row.request_id is not None:
             yield number, ("request", row.request_id)
-    placed = [(number, ("file", row.place)) for number, row in enumerate(rows)]
+    placed = [(number, ("file", row.file)) for number, row in enumerate(rows)]
     timed = [
         (number, ("time", row.time)) for number, row in enumerate(rows) if row.time is not None
     ]
@@ -109,7 +109,7 @@ class Copy(NamedTuple):
     """A message as recorded in one file, and where that file is."""
 
     row: MessageRow
-    place: str
+    path: str
     is_gone: bool = False
     began: int | None = None
     """The first time in that file."""
@@ -119,7 +119,7 @@ class Counted(Struct, frozen=True):
     """What counts of copies of one message, which are given by their number."""
 
     owner: int
-    """The copy that it is booked on."""
+    """The copy that it is counted for."""
     members: tuple[int, ...]
     time: int | None
     tools: str
@@ -177,7 +177,7 @@ def count_group(copies: Sequence[Copy], costs: Costs) -> list[Counted]:
 
 def _describe(copy: Copy) -> Traits:
     row = copy.row
-    return Traits(copy.place, row.request_id, row.model, row.time, row.input)
+    return Traits(copy.path, row.request_id, row.model, row.time, row.input)
 
 
 def _count_cluster(copies: Sequence[Copy], cluster: Iterable[int], costs: Costs) -> Counted:
@@ -218,7 +218,7 @@ def _ownership(copy: Copy) -> tuple[bool, bool, bool, int, bool, int, int, int, 
         -output,
         -total,
         copy.is_gone,
-        copy.place,
+        copy.path,
         row.position,
     )
 

@@ -99,7 +99,7 @@ def _find_moves(
     known: Mapping[str, tuple[int, FileRow]],
     vanished: Iterable[tuple[int, FileRow]],
 ) -> dict[str, tuple[int, FileRow]]:
-    """What is known of files at another place, by the path where they are now."""
+    """Return what is known of files that were moved, by the path where they are now."""
     sources = {
         (row.device, (row.inode, row.size, row.mtime_ns)): (number, row)
         for number, row in vanished

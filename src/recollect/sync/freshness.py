@@ -33,9 +33,12 @@ def find_price_fingerprint(user_file: Path | None = None) -> str:
 @cache
 def _sum_bundled() -> int:
     spec = find_spec("recollect.pricing")
-    places = spec.submodule_search_locations if spec else None
+    directories = spec.submodule_search_locations if spec else None
     files = sorted(
-        path for place in places or () for path in Path(place).iterdir() if path.suffix in _SUFFIXES
+        path
+        for directory in directories or ()
+        for path in Path(directory).iterdir()
+        if path.suffix in _SUFFIXES
     )
     total = 0
     for path in files:
@@ -79,7 +82,7 @@ def is_current(
 def open_if_current(
     directory: Path, transcripts: Sequence[Transcript], *, prices: Path | None = None
 ) -> Connection | None:
-    """The index in `directory`, open for reading; None unless it knows the files as they are."""
+    """Open the index in `directory` for reading; None unless it is up to date with the files."""
     connection = open_for_reading(directory)
     if connection is None:
         return None

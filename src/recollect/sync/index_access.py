@@ -46,7 +46,7 @@ def ask_index(
     try:
         return try_once()
     except DamagedIndex:
-        # Opening looks at what most answers rest on; this one rested on something else.
+        # Opening checks what most questions need; this one needed something else.
         set_aside_if_damaged(directory)
         return try_once()
 

@@ -1,10 +1,10 @@
-"""Rows of messages as the index keeps them, with numbers for names, and back.
+"""Write what was read to the usage ledger: files, messages, which of them count, and totals.
 
-Books what was read: rows of files and messages, which of them count, and their sums.
-
-Within one transaction files are taken in one by one, and `settle` makes the sums right: afterwards
-the index is as if everything had been read at once. Before the figures of a file are changed they
-are checked against its messages, so that damage on the disk is found instead of added up.
+Within one transaction files are added one by one, and `update_totals` does the rest: afterwards the
+index is as if everything had been read at once. Before the figures of a file are changed they are
+checked against its messages, so that damage on the disk is found instead of added up. Also converts
+rows of messages between what a reader makes and what the index has, where texts that repeat are
+numbers.
 """
 
 from collections import Counter
@@ -116,7 +116,7 @@ def to_file_row(task: ReadTask, read: Extract) -> FileRow:
         kind=transcript.kind.value,
         session_id=transcript.session_id or encode_id(read.session_id or ""),
         agent_id=transcript.agent_id,
-        # The small file that tells it may be gone before the transcript is.
+        # The small file with the type may be deleted before the transcript is.
         agent_type=read.agent_type or (task.known.agent_type if task.known else None),
         began=read.began,
         device=read.state.device,
@@ -132,7 +132,7 @@ def to_file_row(task: ReadTask, read: Extract) -> FileRow:
 
 
 class LedgerWriter:
-    """Takes extracts in; `settle` makes the sums right before a transaction ends."""
+    """Adds extracts; `update_totals` has to be called before the transaction ends."""
 
     def __init__(
         self,
@@ -140,13 +140,13 @@ class LedgerWriter:
         names: Names,
         prices: Path | None = None,
         *,
-        edition: str = "",
+        fingerprint: str = "",
         is_first: bool = False,
     ) -> None:
-        """Book into `connection`; `is_first` says that it holds no message yet."""
+        """Write to `connection`; `is_first` means that it has no messages yet."""
         self._connection = connection
         self._names = names
-        self._costs = load_costs(str(prices) if prices else None, edition)
+        self._costs = load_costs(str(prices) if prices else None, fingerprint)
         self._is_first = is_first
         self._first = self._next = next_message_number(connection)
         self._problems = load_problems(connection)
@@ -158,7 +158,7 @@ class LedgerWriter:
         """Files whose sums are to be rebuilt, and whose rows were sound before."""
 
     def add(self, task: ReadTask, read: Extract) -> None:
-        """Book what one file holds; a file that could not be read keeps what was known of it."""
+        """Add what is in one file; a file that could not be read keeps what was known of it."""
         self.note_problem(task.transcript.file, read.problem)
         if read.problem is not None or read.is_gone:
             return
@@ -178,19 +178,19 @@ class LedgerWriter:
             add_row(message, file_id)
 
     def note_problem(self, path: str, problem: str | None) -> None:
-        """Book what is wrong with a file, or that nothing is."""
+        """Record what is wrong with a file, or that nothing is."""
         if self._problems.get(path) != problem:
             save_problem(self._connection, path, problem)
 
     def add_vanished(self, row: FileRow, rows: Iterable[MessageRow]) -> None:
-        """Book what is known of a file that is no longer there."""
+        """Add what is known of a deleted file."""
         file_id = save_file(self._connection, replace(row, is_gone=True))
         self._files.add(file_id)
         for message in rows:
             self._add_row(message, file_id)
 
     def move(self, task: ReadTask) -> None:
-        """Book that a file is elsewhere now."""
+        """Record that a file was moved."""
         transcript, known = task.transcript, task.known
         if known is None or task.number is None:
             return
@@ -204,17 +204,17 @@ class LedgerWriter:
             is_gone=False,
         )
         save_file(self._connection, row, task.number)
-        # Between equal copies it is the place that decides.
+        # Between equal copies the path decides.
         self._recount_later(find_shared(self._connection, task.number))
 
     def mark(self, numbers: Iterable[int], *, is_gone: bool) -> None:
-        """Book that files are no longer there, or are there again."""
+        """Record that files are gone, or are there again."""
         for number in numbers:
             mark_gone(self._connection, number, is_gone=is_gone)
             self._recount_later(find_shared(self._connection, number))
 
     def reprice(self) -> None:
-        """Give every message the cost that it has by the present prices."""
+        """Compute the cost of every message again, by the current prices."""
         for chunk in iter_chunks(self._connection):
             costs = []
             for stored in chunk:
@@ -226,8 +226,8 @@ class LedgerWriter:
             set_costs(self._connection, costs)
         self._recount_later(find_corrected(self._connection))
 
-    def settle(self) -> None:
-        """Decide what counts and add it up."""
+    def update_totals(self) -> None:
+        """Decide what counts, and update the totals."""
         self._dismiss_relayed()
         insert_messages(self._connection, self._rows)
         replace_messages(self._connection, self._merged)
@@ -308,7 +308,7 @@ class LedgerWriter:
     def _count(
         self, found: list[StoredMessage], origins: Mapping[int, FileOrigin]
     ) -> Iterator[tuple[StoredMessage, bool, Correction | None]]:
-        """Of each row with one message id whether it counts, and with which other figures."""
+        """Yield whether each row with one message id counts, and its correction if it needs one."""
         rows = [from_stored(each, self._names) for each in found]
         for each in found:
             self._check(each.file_id)
@@ -323,7 +323,7 @@ class LedgerWriter:
             yield from ((found[other], False, None) for other in counted.members if other != owner)
 
     def _check(self, file_id: int) -> None:
-        """See that the rows of a file are sound before they are changed."""
+        """Check the rows of a file before they are changed."""
         if file_id not in self._files:
             check_messages(self._connection, [file_id])
             self._files.add(file_id)

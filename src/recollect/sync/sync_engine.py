@@ -82,11 +82,11 @@ OnProgress = Callable[[SyncProgress], None]
 
 
 class SyncRequest(Struct, frozen=True):
-    """What a sync is asked to do."""
+    """What a sync should do."""
 
     transcripts: Sequence[Transcript]
     prices: Path | None
-    edition: str
+    fingerprint: str
     rebuild: bool
     watch: OnProgress | None
     limits: Limits
@@ -106,10 +106,10 @@ def sync(
     Raises `IndexFailure` when the index cannot be written; what it held before is still there.
     """
     refuse_claude_directory(directory, _find_roots(transcripts))
-    edition = find_price_fingerprint(prices)
+    fingerprint = find_price_fingerprint(prices)
     # An invalid price file is reported before anything is done.
-    load_costs(str(prices) if prices else None, edition)
-    request = SyncRequest(transcripts, prices, edition, rebuild, watch, limits)
+    load_costs(str(prices) if prices else None, fingerprint)
+    request = SyncRequest(transcripts, prices, fingerprint, rebuild, watch, limits)
     return update(directory, lambda access: _Sync(access, request).run(), replaces_newer=rebuild)
 
 
@@ -120,18 +120,19 @@ def sync_in_memory(
     watch: OnProgress | None = None,
 ) -> Connection:
     """Return an index of `transcripts` that is in memory, for when none can be written."""
-    connection, edition = open_in_memory(), find_price_fingerprint(prices)
-    writer = LedgerWriter(connection, Names(connection), prices, edition=edition, is_first=True)
+    connection, fingerprint = open_in_memory(), find_price_fingerprint(prices)
+    names = Names(connection)
+    writer = LedgerWriter(connection, names, prices, fingerprint=fingerprint, is_first=True)
     tasks = make_plan(transcripts, {}).tasks
     total = sum(transcript.size for transcript in transcripts)
     done = 0
-    pairs = zip(tasks, make_jobs(tasks, prices, edition), strict=True)
+    pairs = zip(tasks, make_jobs(tasks, prices, fingerprint), strict=True)
     for number, (task, job) in enumerate(pairs, start=1):
         writer.add(task, extract(job))
         done += task.transcript.size
         if watch is not None:
             watch(SyncProgress(number, len(tasks), done, total))
-    writer.settle()
+    writer.update_totals()
     return connection
 
 
@@ -143,7 +144,7 @@ def _find_roots(transcripts: Sequence[Transcript]) -> set[Path]:
 
 
 class _Sync:
-    """One sync, while the index is held."""
+    """One sync, while the index is locked."""
 
     def __init__(self, access: Access, request: SyncRequest) -> None:
         self._access = access
@@ -154,13 +155,13 @@ class _Sync:
             access.connection,
             Names(access.connection),
             request.prices,
-            edition=request.edition,
+            fingerprint=request.fingerprint,
             is_first=not self._has_files,
         )
         self._files_read = self._bytes_read = 0
 
     def run(self) -> SyncReport:
-        """Do all that is to be done."""
+        """Do everything."""
         is_outdated = read_meta(self._connection, "data") != str(DATA_VERSION)
         rebuild = self._request.rebuild or is_outdated
         plan = self._make_plan(rebuild=rebuild)
@@ -178,7 +179,7 @@ class _Sync:
         )
 
     def _make_plan(self, *, rebuild: bool) -> SyncPlan:
-        """What is to be done, for which hardly any of thousands of files have to be looked at."""
+        """Return what to do, looking closely at the few files that changed only."""
         transcripts = self._request.transcripts
         if rebuild or not load_checksums():
             return make_plan(transcripts, load_files(self._connection), rebuild=rebuild)
@@ -187,7 +188,7 @@ class _Sync:
         return make_plan(changed, load_files(self._connection, paths, is_trusted=True))
 
     def _check_now_and_then(self) -> None:
-        """Look at all of the index once a day, since answers look at a part of it only."""
+        """Check the whole index once a day, since questions read only parts of it."""
         today = time.strftime("%Y-%m-%d", time.gmtime())
         if self._request.rebuild or self._meta("checked") != today:
             if self._has_files:
@@ -197,7 +198,7 @@ class _Sync:
     def _arrange(self, plan: SyncPlan) -> None:
         """Write everything that needs no reading."""
         solved = self._find_solved(plan)
-        is_repriced = self._meta(PRICES_KEY) != self._request.edition
+        is_repriced = self._meta(PRICES_KEY) != self._request.fingerprint
         is_fresh = not self._meta(CARRIED_KEY)
         if not (plan.moved or plan.gone or plan.returned or solved or is_repriced or is_fresh):
             return
@@ -212,8 +213,8 @@ class _Sync:
             self._writer.mark(plan.returned, is_gone=False)
             if is_repriced:
                 self._writer.reprice()
-                write_meta(self._connection, PRICES_KEY, self._request.edition)
-            self._writer.settle()
+                write_meta(self._connection, PRICES_KEY, self._request.fingerprint)
+            self._writer.update_totals()
         if is_fresh:
             delete_copies(self._access.directory)
 
@@ -234,7 +235,7 @@ class _Sync:
             except DamagedIndex:
                 continue
             self._writer.add_vanished(remains.file, rows)
-        self._writer.settle()
+        self._writer.update_totals()
         sessions = find_session_remains(self._access.directory, is_present)
         known = load_listings(self._connection)
         save_listings(
@@ -245,15 +246,15 @@ class _Sync:
         write_meta(self._connection, CARRIED_KEY, "yes")
 
     def _read(self, tasks: Sequence[ReadTask]) -> None:
-        """Read what changed and book it, step by step."""
+        """Read what changed and write it, step by step."""
         if tasks:
             with closing(self._iter_read(tasks)) as stream:
                 more = True
                 while more:
-                    more = self._book_step(stream)
+                    more = self._write_step(stream)
 
-    def _book_step(self, stream: Iterator[tuple[ReadTask, Extract]]) -> bool:
-        """Book as much as fits into one transaction: whether there may be more."""
+    def _write_step(self, stream: Iterator[tuple[ReadTask, Extract]]) -> bool:
+        """Write as much as fits into one transaction; return whether there may be more."""
         room = self._request.limits.commit_bytes
         with transaction(self._connection):
             for task, read in stream:
@@ -261,7 +262,7 @@ class _Sync:
                 room -= read.state.size - read.start
                 if room <= 0:
                     break
-            self._writer.settle()
+            self._writer.update_totals()
         return room <= 0
 
     def _iter_read(
@@ -272,7 +273,7 @@ class _Sync:
         expected = {
             task.transcript.file: (task, size) for task, size in zip(tasks, sizes, strict=True)
         }
-        jobs = make_jobs(tasks, request.prices, request.edition)
+        jobs = make_jobs(tasks, request.prices, request.fingerprint)
         inherited = [self._access.lock.descriptor]
         done_files = done_bytes = 0
         with closing(iter_extracts(jobs, sizes, request.limits, inherited)) as extracts:

@@ -47,7 +47,7 @@ _decode = msgspec.json.Decoder(_Meta).decode
 
 
 def find_agent_type(transcript: str) -> str | None:
-    """The type of the subagent whose transcript this is; None when nothing tells it."""
+    """Return the type of the subagent with this transcript; None if no file says it."""
     path = f"{transcript.removesuffix(TRANSCRIPT_SUFFIX)}.meta.json"
     try:
         with open_file(path) as file:
@@ -64,11 +64,11 @@ class Job(Struct, frozen=True):
     prices: str | None = None
     """The user's own price file."""
     wants_session: bool = False
-    """Whether only its records tell which session it belongs to."""
+    """Whether only its records say which session it belongs to."""
     wants_type: bool = False
-    """Whether it is a subagent's, and the file beside it tells of which type."""
-    edition: str = ""
-    """Which state of the prices is meant."""
+    """Whether it is a subagent's, whose type is in the file beside it."""
+    fingerprint: str = ""
+    """That of the prices."""
 
 
 class Extract(Struct, frozen=True, array_like=True):
@@ -101,7 +101,7 @@ def decode_extracts(data: bytes, jobs: Iterable[Job]) -> list[Extract]:
 
 
 def extract(job: Job) -> Extract:
-    """What one file holds; a file that cannot be read gives a problem instead."""
+    """Return what is in one file; a problem if it cannot be read."""
     try:
         return _read(job)
     except (UnreadableInput, OSError) as error:
@@ -128,7 +128,7 @@ def _read_open(file: SourceFile, job: Job) -> Extract:
         position = 0
     naming = _NamingLines()
     records = read(start, on_lines=naming.find)
-    rows = gather_rows(records, load_costs(job.prices, job.edition))
+    rows = gather_rows(records, load_costs(job.prices, job.fingerprint))
     return Extract(
         path=job.path,
         start=start,
@@ -165,6 +165,6 @@ def _find_session(records: Iterator[AssistantUsage]) -> str | None:
 
 
 @lru_cache(maxsize=2)
-def load_costs(user_file: str | None, edition: str) -> Costs:  # noqa: ARG001 - a part of the key
+def load_costs(user_file: str | None, fingerprint: str) -> Costs:  # noqa: ARG001 - a part of the key
     """Costs by the bundled prices, under those of the user's own file if there is one."""
     return Costs(Prices.load(Path(user_file) if user_file else None))

@@ -85,7 +85,7 @@ def begin_reading(mounts: Mapping[str, Source]) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.disable()
     if hasattr(os, "nice"):
-        # All wait for the one who writes, so it comes first where cores are few.
+        # Everything waits for the process that writes, so it comes first where cores are few.
         os.nice(_NICENESS)
 
 
@@ -136,7 +136,7 @@ class _Crew:
         self._given[ours] = deque()
 
     def collect(self) -> Iterator[list[Extract]]:
-        """What the workers send; what those leave who do not live to send it is read here."""
+        """Yield what the workers send, and read here what a worker left that died."""
         for worker in list(self._given):
             for _ in range(IN_FLIGHT):
                 self._give(worker)
@@ -233,8 +233,8 @@ class Limits(Struct, frozen=True):
     batch_bytes: int = 4 * 1024 * 1024
     """What a worker reads at a time: small enough to share the last of it fairly."""
     commit_bytes: int = 128 * 1024 * 1024
-    """What is read between two commits: all that a kill can cost, and what is booked at a time,
-    which should not take longer than workers can go on without being asked for more."""
+    """What is read between two commits, and lost by a kill. Writing it should not take longer than
+    workers can go on without new batches."""
 
 
 def count_bytes(task: ReadTask) -> int:
@@ -243,9 +243,9 @@ def count_bytes(task: ReadTask) -> int:
     return size - known.position if known and size > known.size else size
 
 
-def make_jobs(tasks: Sequence[ReadTask], prices: Path | None, edition: str) -> list[Job]:
+def make_jobs(tasks: Sequence[ReadTask], prices: Path | None, fingerprint: str) -> list[Job]:
     """What is to be read of each file."""
-    return [_make_job(task, prices, edition) for task in tasks]
+    return [_make_job(task, prices, fingerprint) for task in tasks]
 
 
 def iter_extracts(
@@ -277,7 +277,7 @@ def make_batches(jobs: Sequence[Job], sizes: Sequence[int], batch_bytes: int) ->
     return batches
 
 
-def _make_job(task: ReadTask, prices: Path | None, edition: str) -> Job:
+def _make_job(task: ReadTask, prices: Path | None, fingerprint: str) -> Job:
     known = task.known
     return Job(
         task.transcript.file,
@@ -285,5 +285,5 @@ def _make_job(task: ReadTask, prices: Path | None, edition: str) -> Job:
         str(prices) if prices else None,
         wants_session=task.transcript.session_id is None,
         wants_type=task.transcript.agent_id is not None,
-        edition=edition,
+        fingerprint=fingerprint,
     )
