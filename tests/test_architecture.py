@@ -12,6 +12,9 @@ from types import ModuleType
 import pytest
 
 import recollect
+from recollect.cli.json_output import DOCUMENTS
+from recollect.web.api.event_stream import EVENTS
+from recollect.web.endpoints import ENDPOINTS
 from tests.process import RunRecollect, run_python
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -307,3 +310,27 @@ def _project_files() -> list[Path]:
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
     paths = [ROOT / name.decode() for name in listed.split(b"\0") if name]
     return [path for path in paths if path.is_file()]
+
+
+def test_output_shapes_are_documents() -> None:
+    """Everything that a command prints or the API sends as JSON is a class of `documents`."""
+    printed = [path.partition(":")[0] for path in DOCUMENTS.values()]
+    sent = [each.returns.__module__ for each in ENDPOINTS if each.returns]
+    streamed = [kind.data.__module__ for kind in EVENTS.values()]
+    elsewhere = {
+        name for name in (*printed, *sent, *streamed) if not name.startswith("recollect.documents.")
+    }
+    assert elsewhere == set()
+
+
+def test_only_documents_name_a_schema() -> None:
+    """No other module defines a class with a `schema` field."""
+    others = (path for path in MODULES if _layer(path) != "documents")
+    assert _find_nodes(_is_versioned_class, others) == []
+
+
+def _is_versioned_class(node: ast.AST) -> bool:
+    return isinstance(node, ast.ClassDef) and any(
+        isinstance(each, ast.AnnAssign) and ast.unparse(each.target) == "schema"
+        for each in node.body
+    )

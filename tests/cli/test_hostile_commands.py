@@ -16,7 +16,7 @@ import pytest
 
 from recollect.cli.clock import NOW_VARIABLE
 from recollect.cli.program import COMMANDS
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from tests.cli.demo_home import NOW
 from tests.hostile import COLOURS, PAYLOAD, find_harm, list_sessions, replay, write_hostile_root
 from tests.process import Finished, RunRecollect

@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.usage.explain import Status
 from recollect.usage.reports import ReportOrder
 from tests.process import RunRecollect

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.sync.sync_engine import sync
 from recollect.usage.ledger_access import UsageLedger, ask_ledger, count_in_memory, load_rows
 from recollect.usage.reports import UsageQuestion, make_report

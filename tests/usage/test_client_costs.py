@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec import to_builtins
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.usage.client_costs import add_client_costs, find_client_cost
 from recollect.usage.explain import explain
 from recollect.usage.explain_document import describe_explanation

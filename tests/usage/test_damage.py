@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.store.integrity import load_checksums
 from recollect.store.usage_queries import UsageQueries
 from recollect.usage.explain import Explanation, explain

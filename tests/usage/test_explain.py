@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.errors import AmbiguousSession, Candidate, NothingFound
 from recollect.store.usage_queries import Measures
 from recollect.usage.explain import Explanation, Line, Status, explain

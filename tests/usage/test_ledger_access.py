@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 import apsw
 import pytest
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.integrity import NewerIndex
 from recollect.store.predecessors import DAMAGED_NAME

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.library.opening import open_transcript
 from recollect.store.database import open_for_reading
 from recollect.store.usage_queries import UsageQueries

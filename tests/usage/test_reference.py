@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.store.database import open_for_reading
 from recollect.store.usage_queries import UsageQueries
 from recollect.sync.freshness import find_transcripts

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec import UNSET
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.store.usage_queries import Measures
 from recollect.sync.freshness import find_transcripts
 from recollect.sync.sync_engine import sync

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.usage.blocks import UsageBlock
 from recollect.usage.reports import (
     ReportOrder,

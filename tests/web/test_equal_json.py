@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.web.api.event_stream import PATH as EVENTS_PATH
 from recollect.web.endpoints import ENDPOINTS
 from tests.conftest import SHARED

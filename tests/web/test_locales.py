@@ -8,7 +8,8 @@ from typing import get_args
 
 import pytest
 
-from recollect.documents.kinds import ContextKind, Group, InputKind, ToolStatus
+from recollect.documents.kinds import ContextKind, InputKind, ToolStatus
+from recollect.documents.usage_groups import Group
 from recollect.reader import salvage
 from recollect.render.views.sidecar_notices import PLAN, TASKS, TODOS
 from recollect.sources.safe_files import Refusal

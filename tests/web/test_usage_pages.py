@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from tests.web.addresses import SESSION
 from tests.web.markup import find_links, find_texts
 from tests.web.running import RunningServer, copy_demo, run_server

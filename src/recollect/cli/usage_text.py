@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from recollect.cli.session_labels import join_lines
 from recollect.cli.tables import GAP, INDENT, faint, pad, strong, wrap
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.quantities import (
     format_count,
     format_dollars,

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 
 CostBasis = Literal["list-price estimate"]
 COST_BASIS: Final = "list-price estimate"

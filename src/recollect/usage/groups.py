@@ -9,7 +9,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.store.usage_queries import Dimension
 from recollect.usage.totals import LedgerRow
 from recollect.usage.zones import Zone

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.errors import IndexFailure
 from recollect.locations import Transcript
 from recollect.locations.project_names import encode_project_path, encode_without_limit

@@ -12,7 +12,7 @@ from enum import StrEnum
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.usage.blocks import UsageBlock, find_block, make_blocks
 from recollect.usage.groups import KeyOf, make_key
 from recollect.usage.totals import ClientCost, LedgerRow, Totals, add_up, to_dollars

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.documents.usage_report import (
     CurrentBlock,
     Figures,

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Lifespan
 
+from recollect.documents.api_documents import ErrorDetail
 from recollect.errors import RecollectError
 from recollect.records.decoding import decode_record
 from recollect.render.html.html_turns import Frame, render_turn
@@ -31,7 +32,6 @@ from recollect.web.openapi import describe_api
 from recollect.web.pages.routes import make_page_routes
 from recollect.web.responses import (
     CatchAll,
-    ErrorDetail,
     api_error_response,
     describe_failure,
     is_for_program,

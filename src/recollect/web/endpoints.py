@@ -12,20 +12,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from recollect.documents.api_documents import (
+    FindDocument,
+    HealthDocument,
+    OutlineDocument,
+    ProjectsDocument,
+    SessionDocument,
+)
+from recollect.documents.history_page import HistoryPage
 from recollect.documents.search_results import SearchDocument
 from recollect.documents.session_documents import TurnsDocument
 from recollect.documents.usage_report import ExplainDocument, UsageDocument
-from recollect.web.api.history import HistoryPage, HistoryParameters, list_history
+from recollect.web.api.history import HistoryParameters, list_history
 from recollect.web.api.search_endpoint import SearchParameters, find_texts
 from recollect.web.api.session_endpoints import (
-    FindDocument,
     FindParameters,
-    HealthDocument,
     NoParameters,
-    OutlineDocument,
-    ProjectsDocument,
     RecordParameters,
-    SessionDocument,
     SessionParameters,
     describe_health,
     describe_outline,

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from recollect import __version__
+from recollect.documents.api_documents import ErrorDocument
 from recollect.web.api.event_stream import (
     EVENT_STREAM,
     EVENTS,
@@ -23,7 +24,7 @@ from recollect.web.api.event_stream import (
     EventsParameters,
 )
 from recollect.web.endpoints import ENDPOINTS, Endpoint
-from recollect.web.responses import JSON, ErrorDocument
+from recollect.web.responses import JSON
 
 OpenApiObject = dict[str, Any]
 Schemas = Mapping[type[Struct], OpenApiObject]

@@ -9,12 +9,12 @@ import logging
 from typing import Final
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from recollect.documents.api_documents import ErrorDetail, ErrorDocument
 from recollect.errors import IndexFailure, NothingFound, UnreadableInput, UsageError
 from recollect.search.query_parser import QueryError
 from recollect.web.parameters import BadParameter
@@ -22,25 +22,6 @@ from recollect.web.parameters import BadParameter
 JSON: Final = "application/json"
 
 _encode = msgspec.json.Encoder().encode
-
-
-class ErrorDetail(Struct, frozen=True, kw_only=True):
-    """What is wrong with a request."""
-
-    code: str
-    """One word, for programs."""
-    message: str
-    """For people: what is wrong, and what to do."""
-    parameter: str | UnsetType = UNSET
-    """The parameter with the error."""
-    column: int | UnsetType = UNSET
-    """Position in a search query, counted from 1."""
-
-
-class ErrorDocument(Struct, frozen=True, kw_only=True):
-    """The response to a request that failed."""
-
-    error: ErrorDetail
 
 
 def encode_json(value: object) -> bytes:

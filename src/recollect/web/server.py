@@ -23,11 +23,12 @@ from msgspec.structs import replace
 from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from recollect.documents.api_documents import ErrorDetail, ErrorDocument
 from recollect.errors import UsageError
 from recollect.launch.web_link import LOOPBACK
 from recollect.web.app import AppParts, create_app
 from recollect.web.middleware import CACHE_CONTROL, NO_STORE, SECURITY_HEADERS
-from recollect.web.responses import JSON, ErrorDetail, ErrorDocument, encode_json
+from recollect.web.responses import JSON, encode_json
 from recollect.web.settings import ServerState, Settings, remove_state, write_state
 
 REQUEST_SECONDS: Final = 5.0

@@ -15,6 +15,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from recollect.documents.api_documents import ProjectRow
 from recollect.documents.events import SessionChange
 from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
 from recollect.errors import NothingFound
@@ -282,20 +283,6 @@ class ChangeFeed:
 def _is_empty(change: SessionChange) -> bool:
     is_quiet = change.live is None and change.is_searchable is None
     return is_quiet and not change.sessions and not change.gone
-
-
-class ProjectRow(Struct, frozen=True, kw_only=True):
-    """A project and the figures of its sessions."""
-
-    id: str
-    """Name of its directory below `projects/`."""
-    path: str | None
-    """The work directory of most of its sessions."""
-    sessions: int
-    bytes: int
-    last_active: float
-    """As a Unix timestamp."""
-    branches: list[str]
 
 
 class FilterChoices(Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypedDict
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.usage.ledger_access import UsageLedger, find_pace, load_rows
 from recollect.usage.reports import (
     ReportOrder,

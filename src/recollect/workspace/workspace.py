@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from recollect.documents.health_report import HealthReport
-    from recollect.documents.kinds import Group
     from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
+    from recollect.documents.usage_groups import Group
     from recollect.health.first_look import FirstLook
     from recollect.health.retention import Retention
     from recollect.launch.resuming import Resumption
@@ -384,7 +384,7 @@ class Workspace:
         self, report: UsageReport, ledger: UsageLedger, with_client_costs: bool
     ) -> UsageReport:
         """Return a report by session with titles, and with the costs that clients reported."""
-        from recollect.documents.kinds import Group
+        from recollect.documents.usage_groups import Group
 
         if report.question.group is not Group.SESSION:
             return report

@@ -12,7 +12,7 @@ import pytest
 
 from recollect import __version__
 from recollect.demo import CLAUDE_DIRECTORY
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.integrity import load_checksums
 from recollect.store.versions import SCHEMA_VERSION

@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from recollect.cli.usage_text import iter_usage
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.render.terminal import measure
 from recollect.usage.blocks import Pace, UsageBlock, measure_pace
 from recollect.usage.reports import ReportOrder, UsageQuestion, make_report

@@ -1,7 +1,8 @@
 """The outline of a session."""
 
+from recollect.documents.api_documents import OutlineEntry
 from recollect.documents.kinds import InputKind
-from recollect.render.views.overview import OutlineEntry, build_outline
+from recollect.render.views.overview import build_outline
 from recollect.session.session import Session
 from tests.session.chains import boundary, in_a_row, reply, result, summary, use, user
 

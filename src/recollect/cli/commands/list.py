@@ -20,7 +20,6 @@ from recollect.cli.options import (
 )
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.tables import count_columns
-from recollect.documents.session_documents import ListDocument
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound, UsageError
 from recollect.library.session_filters import SessionQuery
@@ -135,6 +134,8 @@ def _print_json(entries: tuple[SessionListing, ...], total: int | None) -> None:
     from recollect.cli.json_output import format_document, format_line  # only for JSON
 
     if total is not None:
+        from recollect.documents.session_documents import ListDocument  # only for JSON
+
         click.echo(format_document(ListDocument(total=total, sessions=entries)))
         return
     for entry in entries:

@@ -19,7 +19,7 @@ from recollect.cli.paging import show_text
 from recollect.cli.program import is_given
 from recollect.cli.tables import count_columns
 from recollect.cli.usage_text import iter_usage
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.render.terminal import safe_text
 from recollect.usage.reports import ReportOrder

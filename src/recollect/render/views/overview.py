@@ -8,8 +8,9 @@ made from, so that a call is counted once, however many transcripts hold it.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from msgspec import Struct, structs
+from msgspec import structs
 
+from recollect.documents.api_documents import OutlineEntry
 from recollect.documents.file_changes import FileChange, FilesDocument
 from recollect.documents.kinds import InputKind, ToolStatus
 from recollect.documents.turns import Code, Diff
@@ -23,30 +24,6 @@ from recollect.session.session import Session
 from recollect.session.times import parse_time
 from recollect.session.trace import trace_turn
 from recollect.session.turns import Turn
-
-
-class OutlineEntry(Struct, frozen=True, kw_only=True):
-    """One turn as a line of the outline."""
-
-    number: int
-    """Counted from 1 through the whole session."""
-    uuid: str | None
-    """That of the prompt's record, as in the turn's view."""
-    kind: InputKind | None
-    line: str
-    """The first line of what opened it."""
-    is_by_person: bool
-    is_on_main_path: bool
-    is_branch: bool
-    """Whether it is one of several continuations of the same place."""
-    segment: int
-    """Which stretch between compactions it lies in, from 0."""
-    start: str | None
-    tool_calls: int
-    errors: int
-    """Failed tool calls and API failures."""
-    trace: str
-    """Its steps, two characters each, as `recollect.session.trace` writes them."""
 
 
 def build_outline(session: Session) -> tuple[OutlineEntry, ...]:

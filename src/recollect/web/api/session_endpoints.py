@@ -11,15 +11,22 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
-from recollect.documents.health_report import HealthReport
-from recollect.documents.session_listing import SessionListing
+from recollect.documents.api_documents import (
+    FindDocument,
+    FindHit,
+    HealthDocument,
+    OutlineDocument,
+    ProjectsDocument,
+    SessionDocument,
+    SessionMetrics,
+    SubagentRow,
+)
 from recollect.documents.turns import ToolStep
 from recollect.errors import NothingFound
 from recollect.locations.transcript_files import name_of
 from recollect.reader.transcript_reader import read_span, read_transcript
 from recollect.records.envelope import Span
-from recollect.records.usage import Tokens
-from recollect.render.views.overview import OutlineEntry, build_outline
+from recollect.render.views.overview import build_outline
 from recollect.render.views.timeline import find_turn_index
 from recollect.render.views.turn_views import build_turn_view
 from recollect.render.views.whole_calls import complete_call
@@ -29,7 +36,7 @@ from recollect.session.session import Session, Subagent
 from recollect.web.parameters import MAX_ID, Id
 from recollect.web.services import Services
 from recollect.workspace.served_workspace import LIST_SECONDS
-from recollect.workspace.session_catalog import FoundSession, ProjectRow
+from recollect.workspace.session_catalog import FoundSession
 
 _MAX_DIGITS: Final = 15
 """Of an offset: more than any file has bytes."""
@@ -126,84 +133,12 @@ class SessionParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     project: Project | None = None
 
 
-class SessionMetrics(Struct, frozen=True, kw_only=True):
-    """The figures of a session, without those of its subagents."""
-
-    tokens: Tokens
-    """Its own, as usage counts them."""
-    copied_tokens: Tokens
-    """Those of replies that a fork copied from another session, where they count."""
-    client_cost_usd: float | None
-    """What a client up to 1.0.2x noted on its replies (`costUSD`)."""
-    client_priced: int
-    """Replies without token counts: all that is known of their cost is what the client noted."""
-    start: str | None
-    end: str | None
-    duration_ms: float | None
-    active_ms: float
-    turns: int
-    person_turns: int
-    replies: int
-    tool_calls: int
-    tool_calls_by_name: dict[str, int]
-    tool_calls_by_status: dict[str, int]
-    errors: int
-    lines_added: int
-    lines_removed: int
-
-
-class SubagentRow(Struct, frozen=True, kw_only=True):
-    """A subagent, at any depth."""
-
-    agent_id: str
-    kind: str
-    agent_type: str | None
-    description: str | None
-    call_id: str | None
-    """The tool call that started it."""
-    turns: int
-
-
-class SessionDocument(Struct, frozen=True, kw_only=True):
-    """A session as a whole."""
-
-    session: SessionListing
-    metrics: SessionMetrics
-    segments: int
-    """Stretches between compactions."""
-    branches: int
-    """Places where the conversation was taken up twice."""
-    subagents: list[SubagentRow]
-    irregular: int
-    """Lines that are no known record."""
-
-
 class FindParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which words in which session."""
 
     id: Id
     q: Annotated[str, Meta(min_length=1, max_length=500)]
     project: Project | None = None
-
-
-class FindHit(Struct, frozen=True, kw_only=True):
-    """A record in which the words stand."""
-
-    uuid: str
-
-
-class FindDocument(Struct, frozen=True, kw_only=True):
-    """Where the words stand."""
-
-    id: str
-    hits: tuple[FindHit, ...]
-
-
-class OutlineDocument(Struct, frozen=True, kw_only=True):
-    """The turns of a session, one line each."""
-
-    id: str
-    turns: tuple[OutlineEntry, ...]
 
 
 def describe_session(services: Services, wanted: SessionParameters) -> SessionDocument:
@@ -282,26 +217,10 @@ class NoParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Nothing to choose."""
 
 
-class ProjectsDocument(Struct, frozen=True, kw_only=True):
-    """All projects, the most recently active first."""
-
-    projects: tuple[ProjectRow, ...]
-
-
 def list_projects(services: Services, _: NoParameters) -> ProjectsDocument:
     """All projects."""
     services.workspace.catalog.wait_for_list(LIST_SECONDS)
     return ProjectsDocument(projects=services.workspace.choices.projects)
-
-
-class HealthDocument(Struct, frozen=True, kw_only=True):
-    """The state of the files, and of our own index."""
-
-    report: HealthReport
-    sessions: int
-    is_listed: bool
-    is_searchable: bool
-    index_failure: str | None
 
 
 def describe_health(services: Services, _: NoParameters) -> HealthDocument:

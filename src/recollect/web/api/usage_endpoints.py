@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.documents.usage_report import ExplainDocument, UsageDocument
 from recollect.session.calendar import EXAMPLES, parse_day_range
 from recollect.usage.explain_document import describe_explanation

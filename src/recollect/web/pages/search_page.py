@@ -4,12 +4,13 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from recollect.documents.api_documents import ErrorDetail
 from recollect.documents.search_results import Hit
 from recollect.documents.session_listing import SessionListing
 from recollect.search.query_parser import QueryError, point_at
 from recollect.web.api.search_endpoint import SearchParameters, run_search
 from recollect.web.parameters import Id
-from recollect.web.responses import ErrorDetail, describe_failure
+from recollect.web.responses import describe_failure
 from recollect.web.services import Services
 from recollect.web.templating import PageContent
 from recollect.workspace.searching import SearchAnswer

@@ -5,6 +5,7 @@ from typing import Annotated, get_args
 
 from msgspec import Meta, Struct
 
+from recollect.documents.api_documents import ProjectRow
 from recollect.documents.session_listing import SessionListing
 from recollect.library.session_filters import SessionQuery
 from recollect.web.api.history import ListOrder
@@ -12,7 +13,6 @@ from recollect.web.parameters import read_range
 from recollect.web.services import Services
 from recollect.web.templating import PageContent
 from recollect.workspace.served_workspace import ServedWorkspace
-from recollect.workspace.session_catalog import ProjectRow
 
 PAGE_SIZE = 50
 Text = Annotated[str, Meta(max_length=500)]

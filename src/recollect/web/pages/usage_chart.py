@@ -12,7 +12,7 @@ from typing import Final
 from markupsafe import Markup
 from msgspec import Struct
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.documents.usage_report import Figures, UsageDocument
 from recollect.quantities import format_dollars, format_number, format_rate, format_short_number
 from recollect.web.charts import SERIES, Bar, Slice, draw_columns, draw_rows

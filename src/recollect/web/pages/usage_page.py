@@ -4,7 +4,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from recollect.documents.kinds import Group
+from recollect.documents.api_documents import ErrorDetail
+from recollect.documents.usage_groups import Group
 from recollect.documents.usage_report import CurrentBlock, UsageDocument, UsageRow
 from recollect.errors import UsageError
 from recollect.usage.reports import ReportOrder
@@ -19,7 +20,7 @@ from recollect.web.pages.usage_table import (
     make_rows,
     name_key,
 )
-from recollect.web.responses import ErrorDetail, describe_failure
+from recollect.web.responses import describe_failure
 from recollect.web.services import Services
 from recollect.web.templating import PageContent, Translator
 

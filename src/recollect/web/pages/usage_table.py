@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup
 from msgspec import UNSET, Meta, Struct
 
-from recollect.documents.kinds import Group
+from recollect.documents.usage_groups import Group
 from recollect.documents.usage_report import Figures, UsageDocument, UsageRow
 from recollect.quantities import format_duration
 from recollect.usage.zones import Zone
