@@ -32,12 +32,16 @@ def project(safe_environment: None, tmp_path: Path) -> Project:
     made = Project(tmp_path / "shop")
     made.prompt("Write the greeting")
     made.write("app.py", "hello\nworld\n")
-    made.prompt("Greet everybody")
+    made.snapshot(made.prompt("Greet everybody"), {"app.py": "0123456789abcdef@v2"})
     made.edit("app.py", "world", "everybody")
     made.path("app.py").write_text("hello\neverybody\nby hand\n", "utf-8")
-    made.prompt("Be polite")
+    made.snapshot(made.prompt("Be polite"), {"app.py": "0123456789abcdef@v3"})
     made.edit("app.py", "hello", "good day")
     made.save()
+    backups = Path(os.environ["CLAUDE_CONFIG_DIR"]) / "file-history" / made.session
+    backups.mkdir(parents=True)
+    (backups / "0123456789abcdef@v2").write_text("hello\nworld\n", "utf-8")
+    (backups / "0123456789abcdef@v3").write_text("hello\neverybody\nby hand\n", "utf-8")
     return made
 
 

@@ -28,7 +28,6 @@ from recollect.versions.backups import BackupDirectory
 from recollect.versions.evidence import Cause, Evidence, Rename
 from recollect.versions.recorded_paths import (
     PathAliases,
-    last_component,
     list_marks,
     normalize_path,
     relative_to,
@@ -119,8 +118,7 @@ def _collect(
     aliases: PathAliases, earlier: set[str], transcripts: Sequence[Transcript]
 ) -> _Collected:
     """Read the sessions that name the file, or one of the names that it had before."""
-    names = {last_component(path) for path in (*aliases.paths, *earlier)}
-    marks = list_marks(names if not aliases.ignores_case else _spell(names, aliases))
+    marks = list_marks((*_spell(aliases), *earlier), aliases.roots)
     sessions: list[tuple[Evidence, ...]] = []
     found: list[str] = []
     unreadable: list[str] = []
@@ -142,14 +140,18 @@ def _collect(
     return _Collected(sessions, tuple(found), tuple(unreadable), tuple(roots))
 
 
-def _spell(names: Iterable[str], aliases: PathAliases) -> set[str]:
-    """Return the names as given and as the directory lists them."""
-    folded = {name.casefold() for name in names}
+def _spell(aliases: PathAliases) -> set[str]:
+    """Return the paths as given, and with the name as the directory lists it."""
+    paths = {*aliases.paths}
+    if not aliases.ignores_case:
+        return paths
+    directory, _, name = aliases.path.rpartition("/")
     try:
-        entries = list_directory(Path(aliases.path).parent)
+        entries = list_directory(Path(directory))
     except OSError:
         entries = []
-    return {*names, *(entry.name for entry in entries if entry.name.casefold() in folded)}
+    same = [entry.name for entry in entries if entry.name.casefold() == name.casefold()]
+    return paths | {f"{directory}/{each}" for each in same}
 
 
 def _extend(aliases: PathAliases, session: Session, transcript: Transcript) -> PathAliases:

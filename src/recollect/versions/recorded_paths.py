@@ -8,7 +8,7 @@ from __future__ import annotations
 import ntpath
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from msgspec import Struct
@@ -84,8 +84,20 @@ class PathAliases(Struct, frozen=True):
         return one == other or (self.ignores_case and one.casefold() == other.casefold())
 
 
-def list_marks(names: Iterable[str]) -> tuple[bytes, ...]:
-    """Return the bytes that a line with the path of such a file contains: its end, in JSON."""
-    escaped = {name.replace("\\", "\\\\").replace('"', '\\"') for name in names if name}
-    marks = (f'{name}"'.encode("utf-8", "replace") for name in escaped)
-    return tuple(sorted(mark[-MAX_MARK:] for mark in marks))
+def list_marks(paths: Iterable[str], roots: Collection[str] = ()) -> tuple[bytes, ...]:
+    """Return the bytes that a line with one of these paths contains: its end, in JSON.
+
+    That is the name with the directory it is in, unless that is one of `roots`, which may have had
+    another name, and of which relative paths say nothing.
+    """
+    marks: set[str] = set()
+    for path in paths:
+        directory, _, name = path.rpartition("/")
+        parent = last_component(directory)
+        if directory in roots or not parent:
+            marks.add(name)
+        else:
+            marks |= {f"{parent}/{name}", f"{parent}\\{name}"}
+    escaped = (mark.replace("\\", "\\\\").replace('"', '\\"') for mark in marks)
+    encoded = (f'{mark}"'.encode("utf-8", "replace") for mark in escaped)
+    return tuple(sorted(mark[-MAX_MARK:] for mark in encoded))

@@ -1,0 +1,55 @@
+"""Paths in records: spellings, projects that moved, worktrees, and the bytes to search for."""
+
+import pytest
+
+from recollect.versions.recorded_paths import PathAliases, list_marks, normalize_path
+
+ALIASES = PathAliases(
+    ("/p/src/a.py",), ("/p",), moved_from=("/old",), worktrees=("/p/.claude/worktrees/x", "/w")
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "directory", "normal"),
+    [
+        ("/p/a.py", None, "/p/a.py"),
+        ("/p/./b/../a.py", None, "/p/a.py"),
+        ("src/a.py", "/p", "/p/src/a.py"),
+        ("C:\\p\\a.py", None, "C:/p/a.py"),
+        ("src\\a.py", "C:\\p", "C:/p/src/a.py"),
+        ("", None, ""),
+    ],
+)
+def test_paths_have_one_spelling(path: str, directory: str | None, normal: str) -> None:
+    """Paths of either system are absolute, without dots, and with slashes."""
+    assert normalize_path(path, directory) == normal
+
+
+@pytest.mark.parametrize(
+    ("recorded", "stream"),
+    [
+        ("/p/src/a.py", "/p/src/a.py"),
+        ("/old/src/a.py", "/p/src/a.py"),
+        ("/w/src/a.py", "/w/src/a.py"),
+        ("/p/.claude/worktrees/x/src/a.py", "/p/.claude/worktrees/x/src/a.py"),
+        ("/old/a.py", None),
+        ("/other/src/a.py", None),
+        ("/p/SRC/a.py", None),
+    ],
+)
+def test_a_file_is_known_under_all_its_names(recorded: str, stream: str | None) -> None:
+    """Earlier places are the same file, worktrees have one of their own, others are not meant."""
+    assert ALIASES.find_stream(recorded) == stream
+
+
+def test_case_counts_only_where_the_disk_says_so() -> None:
+    """Where names are the same in any case, so are paths."""
+    aliases = PathAliases(("/p/a.py",), ("/p",), ignores_case=True)
+    assert aliases.find_stream("/P/A.py") == "/p/a.py"
+
+
+def test_lines_are_searched_for_the_end_of_the_path() -> None:
+    """The name alone for files at the top of the project, and with its directory for others."""
+    assert list_marks(["/p/a.py"], ["/p"]) == (b'a.py"',)
+    assert list_marks(["/p/src/a.py"], ["/p"]) == (b'src/a.py"', b'src\\\\a.py"')
+    assert len(list_marks([f"/p/{'é' * 200}"], ["/p"])[0]) == 100
