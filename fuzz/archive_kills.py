@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def iter_failures(base: Path, kills: int, seed: int) -> Iterator[str]:
     """Yield what was lost or damaged by any of the kills."""
     dice = random.Random(seed)
-    # Every check reads all of an archive, so that one of hundreds of syncs would take for ever.
+    # Every check reads all of an archive, so hundreds of syncs into one would take forever.
     for start in range(0, kills, KILLS_PER_ARCHIVE):
         numbers = range(start, min(start + KILLS_PER_ARCHIVE, kills))
         yield from _iter_lost(base / str(start), numbers, dice)

@@ -94,7 +94,7 @@ def measure_sizes(paths: Sequence[Path]) -> Sizes:
 
 
 def count_import_lines(text: str) -> int:
-    """The lines that import statements take up, wherever they stand."""
+    """The lines of import statements, wherever they are."""
     return sum(
         (node.end_lineno or node.lineno) - node.lineno + 1
         for node in ast.walk(ast.parse(text))

@@ -58,7 +58,7 @@ def test_a_folder_without_transcripts_is_refused(
     ("text", "size"), [("200M", 200_000_000), ("1g", 1_000_000_000), ("5KB", 5_000), ("7", 7)]
 )
 def test_sizes_are_read_with_their_unit(text: str, size: int) -> None:
-    """A size is a number with K, M or G behind it, or none."""
+    """A size is a number with K, M or G after it, or a plain one."""
     assert parse_size(text) == size
 
 
@@ -69,7 +69,7 @@ def test_a_size_that_is_none_is_explained() -> None:
 
 
 def test_tables_are_aligned() -> None:
-    """Names stand to the left and figures to the right of their columns."""
+    """Names are left-aligned and figures right-aligned."""
     report = Report(
         files=2,
         size=3_000_000,

@@ -170,7 +170,7 @@ def test_a_prompt_was_taken_back() -> None:
 
 
 def test_subagents_of_each_era_are_there() -> None:
-    """One stands in its session's file, one beside it, one below it with a sidecar."""
+    """One is in its session's file, one beside it, one below it with a sidecar."""
     agents = [found for found in TRANSCRIPTS if found.kind is TranscriptKind.SUBAGENT]
     assert [found.session_id is None for found in agents] == [False, True]
     assert [find_subagent_meta(found) is not None for found in agents] == [True, False]
@@ -183,7 +183,7 @@ def test_subagents_of_each_era_are_there() -> None:
 
 
 def test_spilled_output_can_be_found() -> None:
-    """The output that was too big lies where the record says, and is as long as it says."""
+    """The output that was too large is where the record says, and as long as it says."""
     (found,) = [
         (transcript, output)
         for transcript in TRANSCRIPTS

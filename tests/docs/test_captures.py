@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.slow
 def test_the_pictures_are_up_to_date(safe_environment: None) -> None:
-    """Each is what its command shows today; `make docs` draws them anew."""
+    """Each is what its command prints today; `make docs` redraws them."""
     kept = {path.stem: path.read_text("utf-8") for path in generate_captures.CAPTURES.glob("*.svg")}
     assert generate_captures.make_captures() == kept
 

@@ -45,7 +45,7 @@ def test_every_option_is_explained(page: Page) -> None:
 
 
 def test_every_variable_is_documented() -> None:
-    """Variables of our own that the code reads stand in the list of variables."""
+    """Our own environment variables in the code are in the list of variables."""
     sources = (ROOT / "src").rglob("*.py")
     used = {
         name

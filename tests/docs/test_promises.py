@@ -42,11 +42,11 @@ def read_code(path: Path) -> list[str]:
 
 
 def iter_calls(code: str) -> Iterator[list[str]]:
-    """The words behind `recollect` in a line of shell, without what is passed on to `claude`."""
+    """The words after `recollect` in a shell line, without what is passed on to `claude`."""
     for call in re.split(r"[|;#]|&&", code):
         words = call.split(" -- ")[0].removeprefix("$ ").split()
         if words[:1] == ["recollect"]:
-            # `recollect demo` runs the command behind it.
+            # `recollect demo` runs the command after it.
             yield words[2:] if words[1:2] == ["demo"] else words[1:]
 
 

@@ -16,7 +16,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "sessions.md").read_text(
 
 
 def section(title: str) -> str:
-    """What stands below a heading, up to the next one of its rank or above."""
+    """The text below a heading, up to the next one of its level or above."""
     level, _, _ = title.partition(" ")
     found = re.search(
         rf"^{re.escape(title)}\n(.*?)(?=^#{{1,{len(level)}}} |\Z)", PAGE, re.MULTILINE | re.DOTALL
@@ -27,7 +27,7 @@ def section(title: str) -> str:
 
 @pytest.mark.parametrize("name", ["list", "tools", "resume", "open"])
 def test_every_option_is_documented(run_recollect: RunRecollect, name: str) -> None:
-    """Each option of a command's help stands below its heading."""
+    """Each option of a command's help is below its heading."""
     shown = set(re.findall(r"(?<![\w-])--[a-z-]+", run_recollect(name, "--help").stdout))
     described = set(re.findall(r"--[a-z-]+", section(f"## `recollect {name}`")))
     assert shown - described - {"--help"} == set()

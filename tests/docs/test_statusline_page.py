@@ -60,7 +60,7 @@ def test_every_setting_is_documented() -> None:
 
 
 def test_options_are_documented(run_recollect: RunRecollect) -> None:
-    """Every option of both commands stands on its page."""
+    """Every option of both commands is on its page."""
     for page, words in ((STATUSLINE, ["statusline"]), (CONFIG, ["config", "show"])):
         shown = options_of(run_recollect(*words, "--help").stdout)
         assert shown - options_of(page) == set()

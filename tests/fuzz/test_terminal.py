@@ -12,7 +12,7 @@ from recollect.render.terminal import safe_text
 
 @pytest.mark.slow
 def test_twenty_thousand_hostile_strings_break_no_law() -> None:
-    """Only harmless text comes out, it tells what went in, and drawings show every letter."""
+    """Only harmless text comes out, it represents what went in, and drawings show every letter."""
     assert fuzz(20_000, "7") == ""
 
 
@@ -37,5 +37,5 @@ def test_a_bad_drawing_is_noticed(lines: list[str]) -> None:
 
 
 def test_what_is_visible_can_be_read_back() -> None:
-    """The visible form says exactly what it stands for."""
+    """The visible form can be converted back."""
     assert read_back(safe_text("\x1b[2J\u202e\U000e0041")) == "\x1b[2J\u202e\U000e0041"

@@ -109,7 +109,7 @@ def test_no_value_leaves_the_scan(root: Path) -> None:
 
 
 def test_a_file_that_vanished_is_reported(root: Path) -> None:
-    """The rest is scanned all the same, and progress is told for every file."""
+    """The rest is scanned all the same, and progress is reported for every file."""
     transcripts = add_subagents([find_session(root)])
     transcripts[1].path.unlink()
     steps: list[tuple[int, int]] = []

@@ -140,7 +140,7 @@ def test_streams_are_distinguished_from_transcripts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("indent", [None, 2])
 def test_output_as_one_array_is_read(tmp_path: Path, indent: int | None) -> None:
-    """`--output-format json --verbose` prints one array, which somebody may have formatted."""
+    """`--output-format json --verbose` prints one array, which may have been reformatted."""
     messages = [json.loads(INIT), json.loads(RESULT)]
     text = json.dumps(messages, indent=indent)
     report = survey_text(tmp_path, text, "output.json")
@@ -149,7 +149,7 @@ def test_output_as_one_array_is_read(tmp_path: Path, indent: int | None) -> None
 
 
 def test_output_as_one_object_is_read(tmp_path: Path) -> None:
-    """`--output-format json` prints one result, which somebody may have formatted."""
+    """`--output-format json` prints one result, which may have been reformatted."""
     report = survey_text(tmp_path, json.dumps(json.loads(RESULT), indent=2), "output.json")
     assert (report.streams, report.types) == (1, {"stream/result/success": 1})
 

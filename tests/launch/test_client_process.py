@@ -123,7 +123,7 @@ def test_a_client_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
 
 
 def test_leaving_the_context_stops_it(tmp_path: Path) -> None:
-    """However the context is left, no client is left behind."""
+    """However the context is left, no client process remains."""
 
     def leave_early() -> None:
         with running(tmp_path, "here", ["wait", 60]) as process:

@@ -1,4 +1,4 @@
-"""A listing and the opened session tell the same."""
+"""A listing and the open session agree."""
 
 import json
 from contextlib import suppress
@@ -34,12 +34,12 @@ SHOWN = (*ALWAYS, "title", "tag", "agent_id", "is_subagent", "modified", "size",
 
 
 def disagreements(listing: SessionListing, metadata: Metadata) -> set[str]:
-    """The fields of which the two tell different things."""
+    """The fields in which the two differ."""
     return {name for name in SHOWN if getattr(listing, name) != getattr(metadata, name)}
 
 
 def assert_agreement(transcript: Transcript, surroundings: SessionContext) -> None:
-    """What a list shows of `transcript`, if it shows it, is what the opened session tells."""
+    """What a list shows of `transcript`, if anything, agrees with the open session."""
     listing = read_listing(transcript, surroundings)
     if listing is None:
         return
@@ -56,7 +56,7 @@ def assert_agreement(transcript: Transcript, surroundings: SessionContext) -> No
 def test_sessions_of_the_real_client_are_listed_as_they_are(
     shared: Path, version: str, folder: str
 ) -> None:
-    """For every file that the client wrote, a listing tells what the opened session tells."""
+    """For every file of the real client, the listing agrees with the open session."""
     transcripts = discover(shared / "real_cli" / version / folder).transcripts
     assert len(transcripts) > 0
     surroundings = SessionContext()

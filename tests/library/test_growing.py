@@ -1,4 +1,4 @@
-"""A session that stays open: growing equals reading anew, whatever happens to its files."""
+"""A session that stays open: growing equals reading again, whatever happens to its files."""
 
 import os
 import shutil
@@ -103,7 +103,7 @@ def test_subagents_are_joined_and_come_later(tmp_path: Path) -> None:
 
 
 def test_missing_files_are_an_error(tmp_path: Path) -> None:
-    """A session whose own file cannot be read is none."""
+    """A session whose own file cannot be read is an error."""
     transcript = _find(TRANSCRIPT)._replace(file=str(tmp_path / "none.jsonl"))
     with pytest.raises(UnreadableInput):
         IncrementalSession().catch_up(transcript, ())

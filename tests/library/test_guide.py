@@ -20,7 +20,7 @@ def section(title: str) -> str:
 
 
 def test_every_example_does_what_it_shows() -> None:
-    """Run from top to bottom, each example prints what stands below it."""
+    """Run from top to bottom, each example prints what is below it."""
     failed, tried = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
     assert (failed, tried > 40) == (0, True)
 

@@ -106,7 +106,7 @@ def test_a_huge_last_line_hides_nothing(root: ClaudeRoot) -> None:
 
 
 def test_a_later_prompt_does_not_pass_for_the_first(root: ClaudeRoot) -> None:
-    """When the first prompt lies beyond both ends, it is looked for between them."""
+    """If the first prompt is in neither end, it is searched for between them."""
     path = root.session(
         FIRST,
         {"type": "api-request-shape", "shape": {"system": "x" * MAX_READ_BYTES}},
@@ -121,7 +121,7 @@ def test_a_later_prompt_does_not_pass_for_the_first(root: ClaudeRoot) -> None:
 
 
 def test_a_setting_is_the_first_prompt_only_if_nothing_else_is(root: ClaudeRoot) -> None:
-    """Reading goes on behind commands, and comes back to them when no request follows."""
+    """Reading continues after commands, and returns to them if no request follows."""
     command = prompt("<command-name>/model</command-name><command-args>opus</command-args>")
     only = list_session(root, command, reply(HUGE), reply(HUGE, uuid="a2"))
     words = list_session(
@@ -170,7 +170,7 @@ def test_titles_have_an_order(root: ClaudeRoot, lines: tuple[Line, ...], expecte
 
 
 def test_another_file_may_hold_the_title(root: ClaudeRoot) -> None:
-    """A summary counts for the session whose record it names, whatever file it stands in."""
+    """A summary counts for the session whose record it names, in whatever file it is."""
     root.session(SECOND, summary("The pond", "a1"))
     assert list_session(root, prompt("drain the pond"), reply("Done.")).title == "The pond"
 
@@ -188,7 +188,7 @@ def test_a_warm_up_is_no_session(root: ClaudeRoot) -> None:
 
 
 def test_a_subagent_names_its_session(root: ClaudeRoot) -> None:
-    """The session that a subagent worked for stands in its place, or else in its records."""
+    """A subagent's parent session is in its path, or else in its records."""
     flat = list_file(root.agent(".", "a1b2c3d", prompt("look around")))
     nested = list_file(root.agent(f"{SECOND}/subagents", "a1b2c3d", prompt("look around")))
     assert flat is not None
@@ -221,7 +221,7 @@ def test_a_clock_that_runs_ahead_is_not_believed(root: ClaudeRoot) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_listed_as_such(root: ClaudeRoot, tmp_path: Path) -> None:
-    """A session that cannot be read is there all the same, and says why it tells nothing."""
+    """A session that cannot be read is listed all the same, with the reason."""
     path = root.session(FIRST, prompt("drain the pond"))
     transcript = locate_file(path)
     path.rename(tmp_path / "elsewhere")

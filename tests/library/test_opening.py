@@ -60,7 +60,7 @@ def write_meta(root: ClaudeRoot, place: str, agent_id: str, meta: object) -> Non
 
 
 def test_a_session_knows_where_it_comes_from(root: ClaudeRoot) -> None:
-    """An opened session tells its place beside what its records say."""
+    """An open session has its location beside what its records say."""
     path = root.session(FIRST, ASKED, reply("Done.", seconds=9))
     assert open_session(FIRST, root=[root.path]).metadata == Metadata(
         id=FIRST,
@@ -130,7 +130,7 @@ def test_later_subagents_lie_outside_the_session(root: ClaudeRoot, place: str) -
 
 
 def test_a_flat_subagent_with_a_long_task_is_found(root: ClaudeRoot) -> None:
-    """Whose a file is may stand behind many bytes of its first line."""
+    """The session of a file may come after many bytes of its first line."""
     long_task = {"message": {"role": "user", "content": "x" * 300_000}, **TASK[0]}
     root.session(FIRST, ASKED)
     root.agent(".", "a000001", {**long_task, "sessionId": FIRST})
@@ -140,7 +140,7 @@ def test_a_flat_subagent_with_a_long_task_is_found(root: ClaudeRoot) -> None:
 
 
 def test_new_subagents_lie_in_the_directory_of_the_session(root: ClaudeRoot) -> None:
-    """They lie flat at any depth; sidecars tell which call started which."""
+    """They are in one directory at any depth; sidecars say which call started which."""
     place = f"{FIRST}/subagents"
     inner = call("Agent", {"prompt": "look closer"}, call_id="toolu_2", uuid="c2")
     root.session(FIRST, ASKED, CALLED, result("I looked."))
@@ -272,7 +272,7 @@ def test_a_file_without_a_record_is_no_transcript(tmp_path: Path, content: bytes
 
 
 def test_a_file_of_a_newer_client_is_a_transcript(tmp_path: Path) -> None:
-    """Record types that nobody knows yet are records."""
+    """Unknown record types are records."""
     path = tmp_path / "new.jsonl"
     path.write_bytes(b'{"type":"thought","text":"hm"}\n')
     (record,) = open_session(path).irregular

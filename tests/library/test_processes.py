@@ -66,7 +66,7 @@ def test_lists_and_sessions_tell_it_alike(
 def test_a_process_that_has_ended_is_not_told(
     root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
 ) -> None:
-    """A file that a crash left behind says nothing."""
+    """A file left by a crash is ignored."""
     write_process(root, sleeper.pid)
     sleeper.communicate(b"\n")
     assert (is_alive(sleeper.pid), find_live_processes(root.path)) == (False, {})
@@ -85,7 +85,7 @@ def test_a_number_given_to_another_process_is_not_believed(
 
 @pytest.mark.parametrize("pid", [0, -1, None, "x", True, 10**30, 2**31])
 def test_an_impossible_number_is_nobody(root: ClaudeRoot, pid: object) -> None:
-    """Numbers that no process has are neither asked for nor told."""
+    """Impossible process ids are neither checked nor reported."""
     root.write("sessions/1.json", json.dumps({"pid": pid, "sessionId": FIRST}).encode())
     assert find_live_processes(root.path) == {}
 

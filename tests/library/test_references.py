@@ -131,12 +131,12 @@ def test_many_candidates_are_cut_short() -> None:
     ],
 )
 def test_a_candidate_is_shown_as_far_as_it_is_known(project: str | None, shown: str) -> None:
-    """A project goes by the last part of its path, and what is not known takes no room."""
+    """A project is shown by the last part of its path, and unknown values take no room."""
     assert str(AmbiguousSession("x", [Candidate("s", project=project)])).splitlines()[1:] == [shown]
 
 
 def test_one_id_in_two_projects_is_told_apart_by_its_path(root: ClaudeRoot) -> None:
-    """A session that lies in two places has to be named by a path."""
+    """A session with one id in two projects has to be named by a path."""
     paths = [root.session(FIRST, prompt("a"), project=name) for name in ("-one", "-two")]
     with pytest.raises(AmbiguousSession) as caught:
         find(root, FIRST)
@@ -185,7 +185,7 @@ def test_a_hostile_name_finds_nothing(filled: ClaudeRoot, ref: str) -> None:
 
 @given(st.text(max_size=12))
 def test_no_name_leads_out_of_the_root(tmp_path_factory: pytest.TempPathFactory, ref: str) -> None:
-    """Whatever text is asked for, what is found lies below the root."""
+    """Whatever the reference, what is found is below the root."""
     root = ClaudeRoot(tmp_path_factory.mktemp("claude"))
     path = root.session(THIRD, prompt("a"))
     try:

@@ -72,7 +72,7 @@ def test_the_lazy_order_is_the_order(
 
 
 def test_the_newest_is_known_without_reading_the_rest(root: ClaudeRoot) -> None:
-    """A file older than the newest record cannot hold a newer one, so nobody opens it."""
+    """A file older than the newest record cannot contain a newer one, so it is not opened."""
     root.session(FIRST, prompt("a", seconds=500), modified=600)
     root.session(SECOND, prompt("b", seconds=20), modified=30, project="-other")
     transcripts = list_transcripts(None, include_subagents=False, root=[root.path])
@@ -94,7 +94,7 @@ def test_subagents_come_only_when_asked_for(root: ClaudeRoot) -> None:
 
 
 def test_several_roots_make_one_list(root: ClaudeRoot, tmp_path: Path) -> None:
-    """The sessions of all roots stand in one order."""
+    """The sessions of all roots are in one order."""
     other = ClaudeRoot(tmp_path / "other")
     root.session(FIRST, prompt("a", seconds=1))
     other.session(SECOND, prompt("b", seconds=2))
@@ -140,7 +140,7 @@ def test_a_path_of_another_system_is_taken_as_it_is(root: ClaudeRoot) -> None:
 
 
 def test_one_directory_may_hold_several_projects(root: ClaudeRoot) -> None:
-    """Paths that share an encoded name are told apart by what their records say."""
+    """Paths that share an encoded name are distinguished by their records."""
     root.session(FIRST, prompt("a", cwd="/home/mina.pond"))
     root.session(SECOND, prompt("b", cwd="/home/mina/pond"))
     root.session(THIRD, {"type": "mode", "mode": "normal"})
@@ -240,7 +240,7 @@ def test_a_linked_project_is_listed_once(root: ClaudeRoot) -> None:
 
 
 def test_a_time_is_a_number_too(root: ClaudeRoot) -> None:
-    """A list is ordered by seconds since 1970, which a listing tells."""
+    """A list is ordered by Unix timestamps, which a listing has."""
     root.write(f"projects/{PROJECT}/{FIRST}.jsonl", encode([prompt("a", seconds=7)]))
     (listing,) = iter_sessions(root=[root.path])
     assert listing.activity == seconds_of(7)

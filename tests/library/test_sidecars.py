@@ -1,4 +1,4 @@
-"""What lies beside a session, and outputs that were too large for it."""
+"""The files beside a session, and outputs that were too large for it."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ OUTPUT = "line of output\n" * 5000
 
 
 def spill(root: ClaudeRoot, recorded: str) -> Session:
-    """A session with a call whose output lies elsewhere, as the client records it."""
+    """A session with a call whose output is elsewhere, as the client records it."""
     text = (
         "<persisted-output>\nOutput too large (75KB). Full output saved to: "
         f"{recorded}\n\nPreview (first 2KB):\nline of output\n</persisted-output>"
@@ -124,7 +124,7 @@ def test_typed_prompts_are_those_of_the_session(root: ClaudeRoot) -> None:
 
 
 def test_a_session_without_a_file_has_nothing_beside_it() -> None:
-    """Records from a stream lie nowhere."""
+    """Records from a stream have no location."""
     assert load_sidecars(Session()) == SessionSidecars()
 
 
@@ -137,7 +137,7 @@ def test_a_session_whose_file_is_gone_has_nothing_beside_it(root: ClaudeRoot) ->
 
 
 def test_a_file_outside_any_root_has_no_history(tmp_path: Path, root: ClaudeRoot) -> None:
-    """Only a file below `projects` has a root whose files could tell of it."""
+    """Only a file below `projects` has a root with a prompt history."""
     copy = tmp_path / f"{FIRST}.jsonl"
     copy.write_bytes(root.session(FIRST, prompt("drain")).read_bytes())
     root.write("history.jsonl", json.dumps({"display": "x", "sessionId": FIRST}).encode())

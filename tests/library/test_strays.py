@@ -24,7 +24,7 @@ PROMPT = b'{"type":"user","uuid":"u1","message":{"role":"user","content":"a \\"s
     ids=["0 bytes", "one", "no newline", "several", "blank lines"],
 )
 def test_file_without_a_conversation_is_a_stray(tmp_path: Path, content: bytes) -> None:
-    """Nothing, or nothing but summaries, is what a resume leaves behind."""
+    """An empty file, or nothing but summaries, is what a resume leaves behind."""
     assert is_stray(transcript(write(tmp_path / "s.jsonl", content))) is True
 
 

@@ -68,7 +68,7 @@ def test_a_copy_by_an_old_client_is_known_by_a_unique_id() -> None:
 
 
 def test_a_parent_that_is_not_there_leaves_its_children_alone() -> None:
-    """Nobody is made up, and nobody is lost."""
+    """No parent is invented, and no child is lost."""
     listings = [
         listing("s", is_subagent=True, parent_id="gone"),
         listing("f", forked_from="gone"),

@@ -91,7 +91,7 @@ def test_project_may_have_any_name(root: Path) -> None:
 
 
 def test_session_may_have_any_stem(root: Path, project: Path) -> None:
-    """A transcript that somebody renamed is still found, by its stem."""
+    """A renamed transcript is still found, by its stem."""
     path = write(project / "my best session.jsonl")
     assert discover_root(root) == Discovery((transcript(path, "my best session"),), ())
 
@@ -129,7 +129,7 @@ def test_root_without_projects_is_empty(tmp_path: Path) -> None:
 
 
 def test_root_given_as_a_link_keeps_its_spelling(tmp_path: Path, root: Path, project: Path) -> None:
-    """Paths are told as the user knows them, while the link itself is no escape."""
+    """Paths are reported as the user knows them, while the link itself is no escape."""
     write(project / "s1.jsonl")
     shortcut = link(tmp_path / "shortcut", root)
     path = shortcut / "projects" / "-srv-app" / "s1.jsonl"
@@ -175,7 +175,7 @@ def test_link_to_a_file_elsewhere_in_the_root_is_followed(root: Path, project: P
 
 
 def test_linked_subagents_are_followed(root: Path, project: Path) -> None:
-    """A link that stands for `subagents` is followed like one for a project."""
+    """A link for `subagents` is followed like one for a project."""
     write(root / "store" / "agent-a1.jsonl")
     subagents = link(project / "s1" / "subagents", root / "store")
     assert discover_root(root) == Discovery(
@@ -199,7 +199,7 @@ def test_linked_subagents_are_followed(root: Path, project: Path) -> None:
 def test_link_that_leaves_the_root_is_refused(
     tmp_path: Path, root: Path, project: Path, place: str, target: str
 ) -> None:
-    """At every level a link to a place outside is reported and not followed."""
+    """At every level a link to outside is reported and not followed."""
     write(tmp_path / "outside" / "s.jsonl")
     write(tmp_path / "root-and-more" / "s.jsonl")
     path = link(root / place, tmp_path / target)
@@ -268,7 +268,7 @@ def test_loops_end(root: Path, project: Path) -> None:
 
 @needs_pipes
 def test_pipe_is_refused_without_opening_it(root: Path, project: Path) -> None:
-    """A named pipe among transcripts is reported, and nobody waits for a writer."""
+    """A named pipe among transcripts is reported, without waiting for a writer."""
     os.mkfifo(project / "s1.jsonl")
     os.mkfifo(project / "not a transcript")
     assert discover_root(root) == refused(project / "s1.jsonl", Refusal.SPECIAL)
@@ -276,7 +276,7 @@ def test_pipe_is_refused_without_opening_it(root: Path, project: Path) -> None:
 
 @needs_pipes
 def test_link_to_a_pipe_is_refused(root: Path, project: Path) -> None:
-    """A pipe behind a link is no better."""
+    """A link to a pipe is no better."""
     os.mkfifo(root / "pipe.jsonl")
     path = link(project / "s1.jsonl", root / "pipe.jsonl")
     assert discover_root(root) == refused(path, Refusal.LINK_ELSEWHERE, str(root / "pipe.jsonl"))
@@ -351,7 +351,7 @@ def test_file_deleted_during_the_walk_is_not_found(root: Path, project: Path) ->
 
 
 def test_any_directory_is_searched_to_the_bottom(tmp_path: Path) -> None:
-    """A directory of another layout gives every transcript below it, with the ids it can tell."""
+    """A directory with another layout gives every transcript below it, with the ids it has."""
     loose = write(tmp_path / "export" / "s1.jsonl")
     deep = write(tmp_path / "export" / "2026" / "11" / "s2.jsonl")
     flat = write(tmp_path / "export" / "agent-a1.jsonl")
@@ -407,7 +407,7 @@ def test_single_file_may_have_any_name(tmp_path: Path, name: str) -> None:
 
 
 def test_single_subagent_knows_its_session(project: Path) -> None:
-    """The place of a single file tells as much as it would in a walk."""
+    """The path of a single file gives as much as it would in a walk."""
     path = write(project / "s1" / "subagents" / "agent-a1.jsonl")
     assert discover(path) == Discovery(
         (transcript(path, "s1", project_dir=project, agent_id="a1"),), ()

@@ -84,7 +84,7 @@ def test_long_path_is_found_under_every_name_it_had(tmp_path: Path) -> None:
 
 
 def test_link_to_the_work_directory_finds_its_real_path(tmp_path: Path) -> None:
-    """Asked from behind a link, the transcripts of the real path are found."""
+    """From a linked directory, the transcripts of the real path are found."""
     real = tmp_path / "real"
     real.mkdir()
     shortcut = link(tmp_path / "shortcut", real)
@@ -99,7 +99,7 @@ def test_link_to_the_work_directory_finds_its_real_path(tmp_path: Path) -> None:
     "recorded", ["C:\\Users\\Me\\App", "c:\\users\\me\\app", "C:/Users/Me/App"]
 )
 def test_windows_path_is_the_same_in_any_spelling(tmp_path: Path, recorded: str) -> None:
-    """Case and slashes do not tell Windows paths apart, on whatever system they are read."""
+    """Case and slashes do not distinguish Windows paths, on any system."""
     write(tmp_path / "projects" / "C--Users-Me-App" / "s1.jsonl")
     write(tmp_path / "projects" / "elsewhere" / "s2.jsonl")
     selected = select(tmp_path, "C:\\Users\\Me\\App\\", {"s1": recorded, "s2": recorded})
@@ -107,7 +107,7 @@ def test_windows_path_is_the_same_in_any_spelling(tmp_path: Path, recorded: str)
 
 
 def test_posix_path_is_the_same_in_one_spelling_only(tmp_path: Path) -> None:
-    """Case tells other paths apart."""
+    """Case distinguishes other paths."""
     write(tmp_path / "projects" / "renamed" / "s1.jsonl")
     assert select(tmp_path, "/home/me/app", {"s1": "/home/me/App"}) == []
 

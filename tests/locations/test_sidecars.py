@@ -105,7 +105,7 @@ def test_session_outside_a_root_has_its_own_directory_only(tmp_path: Path) -> No
 
 
 def test_links_are_refused_at_every_step(root: Path, session: Transcript) -> None:
-    """A link is reported, whether it stands for a directory on the way or for the file."""
+    """A link is reported, whether it is a directory on the way or the file."""
     outside = write(root.parent / "outside" / "s1" / "1.json").parent.parent
     links = [
         link(root / "file-history", outside),
@@ -199,7 +199,7 @@ def test_root_without_sidecars_has_none(tmp_path: Path) -> None:
 
 
 def test_settings_behind_a_link_are_refused(tmp_path: Path) -> None:
-    """The user may have linked them on purpose, and is told that they were not read."""
+    """The user may have linked them on purpose, so a message says that they were not read."""
     path = link(tmp_path / "settings.json", write(tmp_path / "elsewhere.json"))
     assert list_root_sidecars(tmp_path) == Sidecars((), (Refused(path, Refusal.LINK),))
 
@@ -220,7 +220,7 @@ def test_hostile_slug_finds_nothing(session: Transcript, name: str) -> None:
 
 @pytest.mark.parametrize("name", [*HOSTILE_NAMES, *STRANGE_BUT_PLAIN_NAMES])
 def test_hostile_tool_result_finds_nothing(session: Transcript, name: str) -> None:
-    """Whatever stands behind `tool-results`, nothing outside the session's own is returned."""
+    """Whatever comes after `tool-results`, nothing outside the session's own is returned."""
     (session.project_dir / "s1" / "tool-results").mkdir(parents=True)
     assert resolve_tool_result(session, f"/home/me/s1/tool-results/{name}") is None
 
@@ -233,7 +233,7 @@ def test_hostile_tool_result_finds_nothing(session: Transcript, name: str) -> No
 def test_whatever_the_names_nothing_outside_is_returned(
     root: Path, session: Transcript, name: str, slug: str
 ) -> None:
-    """For any id, slug and recorded path the results lie where such files belong."""
+    """For any id, slug and recorded path the results are where such files belong."""
     own = session.project_dir / "s1"
     write(own / "tool-results" / "secret")
     listed = list_session_sidecars(session._replace(session_id=name), slug=slug)

@@ -24,7 +24,7 @@ def test_session_is_named_by_its_file(tmp_path: Path) -> None:
 
 
 def test_flat_subagent_does_not_tell_its_session(tmp_path: Path) -> None:
-    """A subagent of 2.0.x lies beside the sessions, and its session is inside the file only."""
+    """A subagent of 2.0.x is beside the sessions, and its session is only inside the file."""
     path = write(tmp_path / "agent-a1.jsonl")
     found = project_place(tmp_path).describe("agent-a1.jsonl", path.stat())
     assert found == transcript(path, agent_id="a1")
@@ -38,14 +38,14 @@ def test_shared_subagent_does_not_tell_its_session(tmp_path: Path) -> None:
 
 
 def test_subagent_belongs_to_the_session_above_it(tmp_path: Path) -> None:
-    """A subagent of 2.1.2 and later lies in the directory of its session."""
+    """A subagent of 2.1.2 and later is in the directory of its session."""
     path = write(tmp_path / "s1" / "subagents" / "agent-a1.jsonl")
     found = subagents_place(path.parent).describe(path.name, path.stat())
     assert found == transcript(path, "s1", project_dir=tmp_path, agent_id="a1")
 
 
 def test_workflow_agent_belongs_to_a_run(tmp_path: Path) -> None:
-    """An agent of a workflow lies in the directory of its run, below its session."""
+    """An agent of a workflow is in the directory of its run, below its session."""
     path = write(tmp_path / "s1" / "subagents" / "workflows" / "wf_1" / "agent-a1.jsonl")
     found = run_place(path.parent).describe(path.name, path.stat())
     assert found == transcript(path, "s1", project_dir=tmp_path, agent_id="a1", run_id="wf_1")

@@ -322,7 +322,7 @@ def test_an_attempt_without_a_name_was_that_of_the_message() -> None:
 
 
 def test_a_fallback_without_a_name_leaves_the_message_its_model() -> None:
-    """Without a better name the message's own model stands."""
+    """Without a better name the message's own model is used."""
     step = Iteration(type="fallback_message", output_tokens=2)
     usage = Usage(output_tokens=2, iterations=(step,))
     assert split_requests("claude-opus-5", usage) == (

@@ -25,7 +25,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_a_model_of_the_users_own(tmp_path: Path) -> None:
-    """A model that nobody else knows has the price that the user gives it."""
+    """An otherwise unknown model has the price that the user sets."""
     path = write(
         tmp_path,
         """
@@ -98,7 +98,7 @@ def test_an_override_may_use_another_spelling(tmp_path: Path) -> None:
 
 
 def test_names_lead_a_proxys_model_to_a_price(tmp_path: Path) -> None:
-    """A name may point to a model in any spelling, or to a name that stands before it."""
+    """A name may point to a model in any spelling, or to an earlier name."""
     text = '[names]\n"house" = "anthropic/claude-opus-5.5"\n"guest" = "house"\n'
     prices = Prices.load(write(tmp_path, text))
     costs = [prices.cost(name, USAGE, "2026-11-15") for name in ("house", "guest")]
@@ -224,7 +224,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def test_the_example_in_the_documentation_is_a_price_file(tmp_path: Path) -> None:
-    """What docs/pricing.md shows can be used as it stands."""
+    """The example in docs/pricing.md is a valid price file."""
     page = (Path(__file__).resolve().parents[2] / "docs" / "pricing.md").read_text("utf-8")
     example = page.split("```toml\n")[1].split("```")[0]
     prices = Prices.load(write(tmp_path, example))

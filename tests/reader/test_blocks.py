@@ -7,7 +7,7 @@ from recollect.reader.line_blocks import BlockSplitter, LineBlock, TooLong
 
 
 def test_a_block_ends_at_the_last_line_end() -> None:
-    """What has no line end yet is held back, and its offset is told."""
+    """An incomplete line is held back, and its offset is returned."""
     splitter = BlockSplitter(100)
     assert splitter.feed(b"a\nb\nc") == [LineBlock(100, b"a\nb\n")]
     assert splitter.offset == 104

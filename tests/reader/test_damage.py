@@ -1,4 +1,4 @@
-"""What becomes of each kind of damage: the records that are read, and the bytes they stand for."""
+"""What becomes of each kind of damage: the records that are read, and their bytes."""
 
 import pytest
 
@@ -87,7 +87,7 @@ EXPECTED: dict[str, list[Seen]] = {
 
 
 def words(record: Record) -> str:
-    """The text by which a record is told apart here."""
+    """The text that identifies a record here."""
     match record:
         case User() | Assistant():
             return content_words(record)

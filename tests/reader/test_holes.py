@@ -1,4 +1,4 @@
-"""Files with a hole: zeros that were never written, and that nobody has to read."""
+"""Files with a hole: zeros that were never written and need not be read."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Lines with a mark are found wherever they lie, and no others."""
+"""Marked lines are found wherever they are, and no others."""
 
 import os
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_the_lines_are_those_that_hold_a_mark(pieces: list[bytes]) -> None:
 
 
 def test_a_part_begins_with_the_line_that_it_cuts(tmp_path: Path) -> None:
-    """A line that begins before the part counts as a whole; what lies behind does not."""
+    """A line that starts before the part counts completely; what comes after does not."""
     path = tmp_path / "lines"
     path.write_bytes(b'"user" 1\n"user" 2\nno\n"user" 3\n"user" 4\n')
     with open_file(path) as file:

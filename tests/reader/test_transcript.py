@@ -70,7 +70,7 @@ def test_reading_from_any_record_goes_on_identically(
 
 @given(FILES)
 def test_every_text_can_be_encoded(data: bytes) -> None:
-    """No record holds a lone surrogate, so that whoever writes it out need not ask."""
+    """No record has a lone surrogate, so that every record can be encoded."""
     for record in read_all(data):
         repr(record).encode()
 
@@ -141,7 +141,7 @@ def test_real_transcripts_are_accounted_for(shared: Path) -> None:
 def test_reading_up_to_a_byte_is_reading_a_shorter_file(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, stop: int
 ) -> None:
-    """What lies behind `stop` might as well not be there."""
+    """Bytes after `stop` make no difference."""
     folder = tmp_path_factory.mktemp("transcripts")
     path = folder / "t.jsonl"
     path.write_bytes(data)

@@ -84,7 +84,7 @@ class MemorySource:
         return self.entries[name].status
 
     def list_directory(self, name: str) -> list[Entry]:
-        """What lies directly in a directory, in no order."""
+        """The entries of a directory, in no order."""
         if not stat.S_ISDIR(self.find_status(name).st_mode):
             raise NotADirectoryError(20, "Not a directory", name)
         found = [each for path, each in self.entries.items() if str(Path(path).parent) == name]

@@ -46,7 +46,7 @@ def test_link_is_refused(tmp_path: Path) -> None:
 
 
 def test_link_given_by_the_user_is_resolved(tmp_path: Path) -> None:
-    """With `resolve` a link stands for what it leads to."""
+    """With `resolve` a link is replaced by its target."""
     write(tmp_path / "a.jsonl", b"text")
     with open_file(link(tmp_path / "b.jsonl", "a.jsonl"), resolve=True) as file:
         assert file.read() == b"text"
@@ -63,7 +63,7 @@ def test_directory_is_refused(tmp_path: Path, resolve: bool) -> None:
 @needs_pipes
 @pytest.mark.parametrize("resolve", [False, True])
 def test_pipe_is_refused_without_waiting(tmp_path: Path, resolve: bool) -> None:
-    """A named pipe that nobody writes to does not hang the reader."""
+    """A named pipe without a writer does not block the reader."""
     pipe = tmp_path / "pipe.jsonl"
     os.mkfifo(pipe)
     assert refusal(pipe, resolve=resolve) == (
@@ -93,7 +93,7 @@ def test_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("resolve", [False, True])
 def test_key_is_refused(tmp_path: Path, resolve: bool) -> None:
-    """The secret of a running process is not opened, whoever asks."""
+    """The secret of a running process is never opened."""
     key = write(tmp_path / "1.0af3.key")
     assert refusal(key, resolve=resolve) == (
         f"Not reading {key}: it is the secret of a running process."

@@ -37,7 +37,7 @@ except RecollectError as error:
 
 
 def sync_limited(world: World, *, room: int = 0, data: Path | None = None) -> list[object]:
-    """Whether the index was level, and then what a sync did or how it failed."""
+    """Whether the index was up to date, and then what a sync did or how it failed."""
     if sys.platform != "linux":
         pytest.skip("needs a system that lets a process give its rights away")
     result = run_python("-c", CODE, str(world.root), str(data or world.data), str(room), "drop")

@@ -98,7 +98,7 @@ def test_a_file_can_be_saved_in_place_of_another(connection: apsw.Connection) ->
 
 
 def test_states_are_those_of_files_that_are_there(connection: apsw.Connection) -> None:
-    """A time that cannot be trusted is none."""
+    """A time that cannot be trusted is not used."""
     save_file(connection, ROW)
     gone = save_file(connection, replace(ROW, path="/gone"))
     save_file(connection, replace(ROW, path="/sure", is_racy=False))

@@ -39,7 +39,7 @@ class Indexed:
         self.totals = self.ask()
 
     def ask(self) -> Totals:
-        """What counts, by an index that is level."""
+        """What counts, from an up-to-date index."""
         return ask_index(self.world.data, self.world.find(), add_up)
 
     def put_back(self, content: bytes) -> None:
@@ -183,7 +183,7 @@ def test_the_log_of_an_earlier_time_does_no_harm(indexed: Indexed) -> None:
 
 
 def test_one_damaged_index_is_kept(indexed: Indexed) -> None:
-    """The last one, for whoever wants to look at it."""
+    """The last one, for inspection."""
     indexed.put_back(b"first" * 1000)
     indexed.ask()
     indexed.path.write_bytes(b"last" * 1000)
@@ -257,7 +257,7 @@ def test_damage_found_while_asking_is_mended(indexed: Indexed) -> None:
 
 
 def test_damage_that_stays_is_told(indexed: Indexed) -> None:
-    """Nobody is asked for ever."""
+    """Attempts are limited."""
     indexed.put_back(indexed.content)
 
     def question(_: apsw.Connection) -> Totals:

@@ -60,7 +60,7 @@ def test_an_index_of_a_newer_program_is_left_alone(indexed: World) -> None:
 
 
 def test_a_rebuild_sets_the_index_of_a_newer_program_aside(indexed: World) -> None:
-    """It is asked for by somebody who read the message, and nothing is deleted."""
+    """The user asked for it after reading the message, and nothing is deleted."""
     set_versions(indexed, schema=SCHEMA_VERSION + 1)
     content = (indexed.data / INDEX_NAME).read_bytes()
     assert indexed.sync(rebuild=True).files_read == 1
@@ -208,7 +208,7 @@ def test_no_log_is_kept_where_other_machines_may_write(
 
 
 def test_an_existing_file_keeps_its_permissions(indexed: World) -> None:
-    """What the user has decided is not decided anew."""
+    """The user's choice is kept."""
     path = indexed.data / INDEX_NAME
     path.chmod(0o640)
     indexed.append("p/here", Line(id="more").encode())

@@ -56,7 +56,7 @@ def test_a_data_directory_below_a_file_is_told(world: World) -> None:
 
 
 def test_a_data_directory_that_cannot_be_made_is_told(world: World, locked: list[Path]) -> None:
-    """The folder above belongs to somebody else."""
+    """The parent directory belongs to another user."""
     world.write("p/a", Line().encode())
     place = world.base / "theirs"
     place.mkdir(mode=0o500)
@@ -69,7 +69,7 @@ def test_a_data_directory_that_cannot_be_made_is_told(world: World, locked: list
 
 
 def test_a_read_only_index_answers_as_long_as_it_is_level(world: World, locked: list[Path]) -> None:
-    """When something has changed, callers are told that they have to look at the files."""
+    """If something has changed, callers learn that they have to read the files."""
     world.write("p/a", Line().encode())
     world.sync()
     for path in (*world.data.iterdir(), world.data):
@@ -85,7 +85,7 @@ def test_a_read_only_index_answers_as_long_as_it_is_level(world: World, locked: 
 
 
 def test_a_read_only_index_without_its_log_can_be_read(world: World, locked: list[Path]) -> None:
-    """As on a medium that nobody can write to."""
+    """As on a read-only medium."""
     world.write("p/a", Line().encode())
     world.sync()
     for suffix in ("-wal", "-shm"):
@@ -97,7 +97,7 @@ def test_a_read_only_index_without_its_log_can_be_read(world: World, locked: lis
 
 
 def test_an_unreadable_index_is_no_index(world: World, locked: list[Path]) -> None:
-    """It is not set aside: it may be sound, and belong to somebody."""
+    """It is not set aside: it may be intact, and belong to another user."""
     world.write("p/a", Line().encode())
     world.sync()
     path = world.data / INDEX_NAME

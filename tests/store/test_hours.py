@@ -66,7 +66,7 @@ def test_messages_of_an_hour_are_added_up(connection: apsw.Connection) -> None:
 def load(
     connection: apsw.Connection, table: str, columns: Sequence[str]
 ) -> list[dict[str, int | None]]:
-    """The rows of a table by name, without what is nothing in them; an hour is always told."""
+    """The rows of a table by name, without empty values; an hour is always included."""
     query = f"SELECT {', '.join(columns)} FROM {table} ORDER BY 1, 2, 3"
     rows = (dict(zip(columns, row, strict=True)) for row in connection.execute(query))
     return [{name: value for name, value in row.items() if value or name == "hour"} for row in rows]

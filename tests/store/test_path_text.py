@@ -24,6 +24,6 @@ def test_ordinary_paths_are_stored_as_they_are() -> None:
 
 
 def test_damage_is_told() -> None:
-    """Numbers that stand for no bytes are damage, and no path."""
+    """Numbers without a path are damage."""
     with pytest.raises(DamagedIndex):
         decode_path("\0zz")

@@ -36,7 +36,7 @@ def read(index: Path, query: str) -> list[tuple[Any, ...]]:
 
 
 def test_hours_are_those_of_the_table(index: Path) -> None:
-    """Without a place everything that counts is told, by hour."""
+    """Without a path everything that counts is returned, by hour."""
     rows = read(index, "SELECT hour, sum(cost), sum(unpriced) FROM hours GROUP BY hour")
     totals = read_quick_totals(index, TotalsQuestion(since=DAY))
     assert totals is not None

@@ -75,7 +75,7 @@ def count(listed: StoredListing, figures: FileFigures = COUNTED) -> StoredFigure
 
 
 def test_listings_come_back_as_they_were(tmp_path: Path) -> None:
-    """The last listing of a file is the one that counts; before the first there is none."""
+    """The last listing of a file counts; before the first there is none."""
     with open_for_writing(tmp_path) as connection:
         assert load_listings(connection) == {}
         empty = StoredListing("/empty", (9, 7, 8), "", "", None)

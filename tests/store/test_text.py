@@ -1,4 +1,4 @@
-"""Tests of recollect.store.text_rows and what stands around it: the full-text tables."""
+"""Tests of recollect.store.text_rows and the full-text tables around it."""
 
 import stat
 import time
@@ -100,7 +100,7 @@ def test_a_crowded_second_overflows_into_the_next(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("second", [-5, 0, 1 << 62])
 def test_times_out_of_this_world_do_no_harm(tmp_path: Path, second: int) -> None:
-    """A time before 1970 or far in the future is brought into range."""
+    """A time before 1970 or far in the future is clamped."""
     write(tmp_path, make_row("alpha", second=second))
     assert find(tmp_path, '"alpha"') == [0]
 
@@ -164,7 +164,7 @@ def test_other_terms_make_the_index_anew(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_read", [True, False])
 def test_a_damaged_index_is_deleted(tmp_path: Path, *, is_read: bool) -> None:
-    """Whoever finds the damage, reading or writing, is told, and the next writer makes another."""
+    """Damage found by reading or writing raises, and the next writer creates another."""
     write(tmp_path, make_row("alpha"))
     find_text_path(tmp_path).write_bytes(b"no database " * 1000)
     with pytest.raises(DamagedIndex, match="`recollect index --text --rebuild` mends it"):

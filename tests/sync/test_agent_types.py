@@ -20,7 +20,7 @@ from recollect.sync.usage_extract import find_agent_type
     ],
 )
 def test_the_file_beside_tells_the_type(tmp_path: Path, text: str, expected: str | None) -> None:
-    """Whatever else lies there tells nothing."""
+    """Other files there are ignored."""
     (tmp_path / "agent-x.meta.json").write_text(text, encoding="latin-1")
     assert find_agent_type(str(tmp_path / "agent-x.jsonl")) == expected
 

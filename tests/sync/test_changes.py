@@ -131,7 +131,7 @@ def test_a_file_that_changed_while_it_moved_is_another(world: World) -> None:
 
 
 def test_without_inodes_nothing_is_taken_for_moved(world: World) -> None:
-    """Some systems do not tell them, and sizes and times alone are no proof."""
+    """Some systems do not have them, and sizes and times alone are no proof."""
     world.write("p/a", Line().encode())
     (found,) = world.find()
     row = replace(describe(found), inode=0, device=0)

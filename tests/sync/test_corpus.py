@@ -30,7 +30,7 @@ FIGURES = {
 def corpus(
     request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """A Claude directory of 20 MB with a file that tells its true figures."""
+    """A Claude directory of 20 MB with a file of its true figures."""
     out = tmp_path_factory.mktemp("corpus") / "claude"
     generator = str(shared / "bench" / "gen_corpus.py")
     made = run_python(
@@ -49,7 +49,7 @@ def copied(corpus: Path, tmp_path: Path) -> World:
 
 
 def add_up_by_day_and_model(world: World) -> dict[str, Counter[str]]:
-    """What the hours say, as the generator tells it."""
+    """What the hours say, in the generator's form."""
     connection = world.open()
     names = Names(connection)
     sums: defaultdict[str, Counter[str]] = defaultdict(Counter)

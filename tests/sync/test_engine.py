@@ -174,7 +174,7 @@ def test_a_vanished_file_keeps_what_it_counted(world: World) -> None:
 
 
 def test_an_emptied_file_counts_as_gone(world: World) -> None:
-    """Resuming leaves files of no bytes behind, which are no transcripts."""
+    """Resuming leaves empty files behind, which are not transcripts."""
     world.write("p/a", LINE.encode())
     world.sync()
     world.write("p/a", b"")
@@ -236,7 +236,7 @@ def test_a_beginning_that_is_told_later_counts(world: World) -> None:
 
 
 def test_the_type_of_a_subagent_is_kept(world: World) -> None:
-    """Also when the small file that told it is gone, and when the transcript is."""
+    """Even if its sidecar is deleted, or the transcript."""
     path = world.write("p/s/subagents/agent-x", LINE.encode())
     meta = path.with_name("agent-x.meta.json")
     meta.write_text('{"agentType": "Explore"}', encoding="utf-8")
@@ -298,7 +298,7 @@ def test_a_rewritten_original_leaves_the_message_to_its_copy(world: World) -> No
 
 
 def test_a_flat_subagent_belongs_to_the_session_that_its_records_name(world: World) -> None:
-    """Its place does not tell."""
+    """Its location does not say."""
     world.write("p/agent-x", user_line("prompt"))
     world.sync()
     world.append("p/agent-x", Line(session="parent").encode())
@@ -368,7 +368,7 @@ def test_a_vanished_file_is_no_problem(world: World) -> None:
 
 
 def test_unreadable_files_are_problems_until_they_can_be_read(world: World) -> None:
-    """The others are counted meanwhile, and nobody asks for a sync because of them."""
+    """The others are counted meanwhile, and no sync is started because of them."""
     world.write("p/a", LINE.encode())
     found = world.find()
     path = world.path("p/a")
@@ -443,7 +443,7 @@ def test_new_prices_change_costs_without_reading_any_file(world: World, tmp_path
 
 
 def test_a_bad_price_file_changes_nothing(world: World, tmp_path: Path) -> None:
-    """It is told before the index is touched."""
+    """It is reported before the index is changed."""
     (tmp_path / "prices.toml").write_text("no toml", encoding="utf-8")
     world.write("p/a", LINE.encode())
     with pytest.raises(UsageError, match="not valid TOML"):

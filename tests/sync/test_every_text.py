@@ -59,7 +59,7 @@ def test_every_text_of_a_record_is_searched_or_excused(kind: type[Record], line:
 @pytest.mark.parametrize("role", ["user", "assistant"])
 @pytest.mark.parametrize("kind", get_args(ContentBlock))
 def test_every_text_of_a_block_is_searched_or_excused(kind: type[Block], role: str) -> None:
-    """The same for the blocks of a message, whoever it is by."""
+    """The same for the blocks of a message, by any role."""
     wrong = [
         name_of(way)
         for way, block in iter_struct(kind, [])
@@ -90,7 +90,7 @@ def test_a_text_document_is_searched() -> None:
 
 
 def test_what_is_left_out_exists() -> None:
-    """Every excuse is about a field of the type that it stands under, and has a reason."""
+    """Every exception names a field of its type, with a reason."""
     unknown = [
         (kind.__name__, name)
         for kind, names in UNREAD.items()

@@ -72,7 +72,7 @@ def test_a_file_that_did_not_grow_is_read_whole(world: World) -> None:
 
 
 def test_a_torn_line_that_tells_nothing_yet_is_left_for_later(world: World) -> None:
-    """Reading is taken up at its start."""
+    """Reading resumes at its start."""
     whole, torn = Line().encode(), Line(id="msg_2").encode()[:60]
     path = world.write("p/a", whole + torn)
     read = extract(Job(str(path)))
@@ -104,9 +104,9 @@ def test_a_whole_line_without_its_end_makes_the_next_reading_start_over(world: W
     ],
 )
 def test_a_time_that_is_past_can_be_trusted(world: World, age: int, is_racy: bool) -> None:
-    """Also one in the future: that clock will not stand there again."""
+    """Also one in the future: the clock will not show it again."""
     path = world.write("p/a", Line().encode())
-    # Never a whole second, which stands for a clock that knows no parts of one.
+    # Never a whole second, which means a clock without fractions.
     moment = (time.time_ns() - age) | 1
     os.utime(path, ns=(moment, moment))
     assert extract(Job(str(path))).state.is_racy is is_racy

@@ -9,7 +9,7 @@ from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt
 
 
 def test_subagents_can_be_left_out() -> None:
-    """What is left are the sessions of the whole, wherever their subagents lie."""
+    """The sessions are the same, wherever their subagents are."""
     everything = find_transcripts([CLAUDE_DIRECTORY])
     sessions = [each for each in everything if each.kind is TranscriptKind.SESSION]
     assert find_transcripts([CLAUDE_DIRECTORY], include_subagents=False) == sessions

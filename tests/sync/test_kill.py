@@ -1,6 +1,6 @@
-"""A sync that is killed at any moment loses nothing, repeats nothing and blocks nobody.
+"""A sync that is killed at any moment loses nothing, repeats nothing and blocks nothing.
 
-`RECOLLECT_KILLS` says how many times it is tried.
+`RECOLLECT_KILLS` is the number of attempts.
 """
 
 import os
@@ -37,7 +37,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Path, Dump
 def test_a_killed_sync_is_made_good_by_the_next(
     history: tuple[World, Path, Dump], seed: int
 ) -> None:
-    """From nothing, from half an index, or from what the last kill left behind."""
+    """From nothing, from half an index, or from what the last kill left."""
     world, half, expected = history
     dice = random.Random(seed)
     start = dice.choice(["nothing", "half", "last"])

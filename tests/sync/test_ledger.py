@@ -189,7 +189,7 @@ def test_numbered_ids_of_two_sessions_are_two_messages(file: Path, other: dict[s
 
 
 def test_numbered_ids_without_requests_are_two_messages(file: Path) -> None:
-    """A proxy that names no requests: nothing but the time tells, and it does."""
+    """Without requests from a proxy, only the time distinguishes them."""
     one = replace(UNRELATED, request=None)
     later = replace(one, time="2026-03-04T09:30:00.000Z")
     assert [counted.members for counted in count(file, one, later)] == [(0,), (1,)]

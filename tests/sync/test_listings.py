@@ -1,4 +1,4 @@
-"""Lists by the index: level with the files, and complete where that is asked for."""
+"""Lists from the index: up to date with the files, and complete if requested."""
 
 import os
 from contextlib import closing
@@ -45,7 +45,7 @@ def _block(line: object) -> dict[str, object]:
 
 
 def test_figures_are_found_out_on_request_and_kept(tmp_path: Path) -> None:
-    """A plain list does not read whole files, but tells what is known of them."""
+    """A plain list does not read whole files, but shows what is known of them."""
     root, data = make_root(tmp_path), tmp_path / "data"
     transcripts = find_transcripts([root.path])
     known = {each.id: each.error_count for each in list_current(data, transcripts)}
@@ -87,7 +87,7 @@ def test_every_file_that_is_read_is_told(tmp_path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_written_gives_the_same_answer(tmp_path: Path) -> None:
-    """Without an index everything is found out anew each time."""
+    """Without an index everything is computed again each time."""
     root, data = make_root(tmp_path), tmp_path / "data"
     transcripts = find_transcripts([root.path])
     data.write_text("in the way")
@@ -97,7 +97,7 @@ def test_a_place_that_cannot_be_written_gives_the_same_answer(tmp_path: Path) ->
 
 
 def test_compactions_count_however_they_are_marked(tmp_path: Path) -> None:
-    """A boundary is one, and so is a summary that no boundary stands before."""
+    """A boundary is one, and so is a summary without a boundary before it."""
     root = ClaudeRoot(tmp_path / "claude")
     by_text = prompt(f"{COMPACTION_MARK} about ponds.", uuid="u2")
     boundary = {**by_text, "type": "system", "subtype": "compact_boundary", "uuid": "b1"}

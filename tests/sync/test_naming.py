@@ -31,7 +31,7 @@ def root(tmp_path: Path) -> ClaudeRoot:
 
 
 def ask(root: ClaudeRoot, name: str, data: Path | None) -> str:
-    """The file that a name leads to, or what is said when there is none."""
+    """The file that a name refers to, or the error message."""
     try:
         if data is None:
             return str(locate_session(name, root=root.path).path)

@@ -43,7 +43,7 @@ def test_processes_that_sync_at_once_do_it_once(
 def test_readers_are_neither_blocked_nor_misled(
     history: tuple[World, Dump], tmp_path: Path
 ) -> None:
-    """While all files are read anew, every look at the index shows the same sums."""
+    """While all files are read again, every query of the index gives the same sums."""
     world, _ = history
     world = World(world.base, tmp_path / "data")
     world.sync()
@@ -99,7 +99,7 @@ def test_who_shows_life_is_waited_for(world: World) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs a list of processes")
 def test_a_worker_that_dies_is_made_up_for(history: tuple[World, Dump], tmp_path: Path) -> None:
-    """What it had been told to read is read all the same."""
+    """The batches it had been sent are read all the same."""
     world, expected = history
     world = World(world.base, tmp_path / "data")
     process = start_sync(world, pool_bytes=0)
@@ -129,7 +129,7 @@ def test_an_interrupted_sync_ends_at_once(
 
 
 def test_syncing_while_a_file_grows_is_repeated(world: World) -> None:
-    """An index is level with what was there when it looked, and no more."""
+    """An index is up to date with what was there when it was checked, and no more."""
     world.write("p/a", Line().encode())
     found = world.find()
     world.append("p/a", Line(id="msg_2").encode())

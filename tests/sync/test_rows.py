@@ -27,7 +27,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read(file: Path, lines: Iterable[Line]) -> list[AssistantUsage]:
-    """The records that these lines are, at the places where they stand in one file."""
+    """The records of these lines, at their positions in one file."""
     file.write_bytes(b"".join(line.encode() for line in lines))
     return list(read_usage(file, with_relayed=True))
 
@@ -79,7 +79,7 @@ def test_what_progress_records_repeat_makes_rows_of_its_own(file: Path) -> None:
 
 
 def test_the_cost_that_the_client_noted_counts_without_tokens_only(file: Path) -> None:
-    """The largest among the lines of a message; what can be no price is none."""
+    """The largest among the lines of a message; an impossible price is ignored."""
     bare = Line(id="a", has_usage=False, cost=0.25)
     both = Line(id="b", cost=0.5)
     rows = gather(file, bare, replace(bare, cost=0.75), both, replace(both, id="c", cost=-1))

@@ -66,7 +66,7 @@ class Schedule:
         self.settle_time(path)
 
     def settle_time(self, path: Path) -> None:
-        """Most files have a time that tells them apart, some one of this very moment."""
+        """Most files have a distinct time, some that of this very moment."""
         if self.random.random() < 0.8:
             self.world.age(path)
 
@@ -135,7 +135,7 @@ class Schedule:
             os.utime(path, ns=(time, time))
 
     def sync(self) -> None:
-        """Bring the index level, and compare it with a fresh one."""
+        """Update the index, and compare it with a fresh one."""
         present = dict(self.iter_present())
         moved = {identity for path, (identity, _) in present.items() if path not in self.synced}
         for path, (identity, content) in self.synced.items():

@@ -1,4 +1,4 @@
-"""Any steps, any order: an index that was brought along equals one that is made at the end."""
+"""Any steps, any order: an index that was updated equals one that is built at the end."""
 
 import tempfile
 from pathlib import Path

@@ -21,7 +21,7 @@ def grow(made: MadeIndex, *lines: Line) -> None:
 
 
 def find(made: MadeIndex, query: str) -> list[str]:
-    """The uuids of what a query finds while the index is behind."""
+    """The uuids of results while the index is behind."""
     options = SearchOptions(per_session=100)
     found = search(made.data, query, made.transcripts(), options, index_complete=False)
     return sorted(hit.uuid or hit.part for hit in found.hits)

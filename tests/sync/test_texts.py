@@ -192,7 +192,7 @@ def test_indexing_can_stop_and_go_on(tmp_path: Path) -> None:
 def test_terms_that_were_not_gathered_are_gathered_by_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An interrupt behind the last text leaves the index behind, until its terms are listed."""
+    """An interrupt after the last text leaves the index behind, until its terms are listed."""
 
     def interrupt(_connection: object) -> None:
         raise KeyboardInterrupt

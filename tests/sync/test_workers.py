@@ -44,7 +44,7 @@ def test_unreadable_files_are_told_by_workers_too(world: World, tmp_path: Path) 
 
 @pytest.mark.slow
 def test_a_process_with_threads_starts_workers_anew(world: World) -> None:
-    """A fork might inherit a lock that nobody would release; the result is the same."""
+    """A fork might inherit a lock that is never released; the result is the same."""
     for number in range(6):
         world.write(f"p/{number}", Line(id=f"msg_{number}").encode())
     expected = world.dump_fresh()

@@ -46,7 +46,7 @@ class World:
         return self.base / "claude"
 
     def path(self, name: str) -> Path:
-        """Where the transcript `name`, such as `project/session`, lies."""
+        """The path of the transcript `name`, such as `project/session`."""
         path = self.root / "projects" / f"{name}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
@@ -60,7 +60,7 @@ class World:
         return path
 
     def append(self, name: str, content: bytes) -> Path:
-        """Write behind what a transcript holds."""
+        """Append to a transcript."""
         path = self.path(name)
         with path.open("ab") as file:
             file.write(content)
@@ -80,7 +80,7 @@ class World:
     def sync(
         self, *, prices: Path | None = None, watch: OnProgress | None = None, rebuild: bool = False
     ) -> SyncReport:
-        """Bring the index level."""
+        """Update the index."""
         return sync(
             self.data, self.find(), prices=prices, watch=watch, rebuild=rebuild, limits=self.limits
         )

@@ -27,7 +27,7 @@ def tell_of_recipes() -> list[Session]:
 
 
 def _find_duplicates() -> Session:
-    """A session of 1.0.x: its subagent stands in the same file, on a chain of its own."""
+    """A session of 1.0.x: its subagent is in the same file, on a chain of its own."""
     session = Session("duplicates", CWD, "1.0.128", "2026-01-05T20:05:47", branch="")
     leaf = session.make_uuid()
     session.lines.append(

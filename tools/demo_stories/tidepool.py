@@ -158,7 +158,7 @@ def _fix_flaky_test() -> Session:
 
 
 def _queue(chain: Chain, text: str) -> None:
-    """A prompt that was typed while the model was busy; it stands in no `user` record."""
+    """A prompt that was typed while the model was busy; it is in no `user` record."""
     session = chain.session
     source, delivery, time = session.make_uuid(), session.make_uuid(), session.wait(2)
     session.note("queue-operation", operation="enqueue", timestamp=time, content=text)

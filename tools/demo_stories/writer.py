@@ -22,7 +22,7 @@ NO_LEAF = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True)
 class Call:
-    """A tool call that waits for its result: its id, and the record that it stands in."""
+    """A tool call that waits for its result: its id, and its record."""
 
     id: str
     uuid: str
@@ -73,7 +73,7 @@ class Session:
 
     @property
     def project(self) -> str:
-        """Name of the directory below `projects` that the session lies in."""
+        """Name of the session's directory below `projects`."""
         units = self.cwd.encode("utf-16-le")
         characters = [
             chr(low | high << 8) for low, high in zip(units[::2], units[1::2], strict=True)

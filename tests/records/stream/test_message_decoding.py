@@ -49,7 +49,7 @@ def _damage(line: bytes) -> st.SearchStrategy[bytes]:
 
 
 def test_an_unknown_type_keeps_its_text() -> None:
-    """A type of a newer client is told by name and loses nothing."""
+    """An unknown type keeps its name and all of its data."""
     line = b'{"type":"telepathy","strength":3,"uuid":"u1","session_id":"s1"}'
     assert decode_message(line) == UnknownMessage(
         kind="telepathy", raw=Raw(line), uuid="u1", session_id="s1"
@@ -57,7 +57,7 @@ def test_an_unknown_type_keeps_its_text() -> None:
 
 
 def test_an_unknown_subtype_keeps_its_text() -> None:
-    """A `system` message of a newer client is told by its subtype and loses nothing."""
+    """An unknown subtype of a `system` message keeps its name and all of its data."""
     line = b'{"type":"system","subtype":"weather","sun":true,"uuid":"u1","session_id":"s1"}'
     assert decode_message(line) == UnknownMessage(
         kind="system/weather", raw=Raw(line), uuid="u1", session_id="s1"
@@ -93,7 +93,7 @@ def test_a_field_of_a_new_shape_costs_only_itself() -> None:
 
 
 def test_a_block_of_a_new_type_costs_only_itself() -> None:
-    """An unknown block stands in its place in the content."""
+    """An unknown block keeps its position in the content."""
     line = b'{"type":"user","message":{"content":[{"type":"text","text":"a"},{"type":"holo"}]}}'
     unknown = UnknownBlock(block_type="holo", raw=Raw(b'{"type":"holo"}'))
     assert decode_message(line) == UserMessage(message=Prompt(content=(Text(text="a"), unknown)))
@@ -260,7 +260,7 @@ def test_some_types_are_of_the_stream_alone(kind: str) -> None:
 
 @pytest.mark.parametrize("line", TRANSCRIPT)
 def test_a_record_does_not_look_like_a_stream_message(line: bytes) -> None:
-    """The transcript's spelling decides, and what lies inside a message does not count."""
+    """The transcript's spelling decides, and the inside of a message does not count."""
     assert looks_like_stream(line) is False
 
 

@@ -149,7 +149,7 @@ def test_the_answer_of_a_local_command_is_a_system_record() -> None:
 
 @pytest.mark.parametrize("content", ["1", "<local-command-stdout>1</local-command-stdout>"])
 def test_the_output_of_a_local_command_has_the_transcripts_tags(content: str) -> None:
-    """The output stands between the tags that the transcript writes, once."""
+    """The output has the tags that the transcript writes, once."""
     line = b'{"type":"system","subtype":"local_command_output","content":"%b","uuid":"u1"}'
     assert _convert(line % content.encode()) == LocalCommand(
         span=SPAN,
@@ -205,7 +205,7 @@ def test_other_results_stay_as_they_are(result: bytes) -> None:
 
 
 def test_a_prompt_keeps_its_origin() -> None:
-    """Who caused a prompt is told in the transcript's terms."""
+    """The origin of a prompt is in the transcript's terms."""
     line = (
         b'{"type":"user","message":{"content":"hi"},"isReplay":true,'
         b'"origin":{"kind":"channel","server":"chat","runId":"r"}}'
@@ -219,7 +219,7 @@ def test_a_prompt_keeps_its_origin() -> None:
 
 @pytest.mark.parametrize("mark", [b"isSynthetic", b"is_meta"])
 def test_a_text_of_the_client_is_meta(mark: bytes) -> None:
-    """What nobody typed is hidden, as in the transcript; 2.1.260 says so under a second name."""
+    """What was not typed is hidden, as in the transcript; 2.1.260 has a second name for it."""
     line = b'{"type":"user","message":{"content":"Go on."},"%b":true}' % mark
     assert _convert(line) == User(span=SPAN, message=Prompt(content="Go on."), is_meta=True)
 
@@ -253,7 +253,7 @@ def test_a_prompt_that_quotes_a_summary_is_a_prompt() -> None:
 
 
 def test_a_compaction_is_a_boundary_record() -> None:
-    """All that the stream tells of a compaction is in the transcript's terms."""
+    """Everything in the stream about a compaction is in the transcript's terms."""
     line = (
         b'{"type":"system","subtype":"compact_boundary","uuid":"u1","session_id":"s1",'
         b'"compact_metadata":{"trigger":"auto","pre_tokens":9,"post_tokens":2,"duration_ms":3,'
@@ -423,7 +423,7 @@ def test_records_of_two_types_are_not_mixed() -> None:
 
 
 def test_what_is_only_in_one_place_is_kept() -> None:
-    """Records keep their order, and behind them comes what is not written yet."""
+    """Records keep their order, followed by what is not written yet."""
     mode = Mode(mode="normal")
     alone = User(uuid="u0")
     ahead = UserMessage(uuid="u2", message=Prompt(content="next"))

@@ -182,7 +182,7 @@ def test_no_field_of_any_stream_is_undeclared(shared: Path) -> None:
 
 
 def test_plain_text_output_has_no_message(shared: Path) -> None:
-    """The answer of a run in text format is not JSON, and the reader hears so."""
+    """The reply of a run in text format is not JSON, and the reader reports it."""
     paths = sorted(shared.glob(f"real_cli/*/stream/{PLAIN_TEXT}"))
     assert [decode_message(path.read_bytes()) for path in paths] == [None] * 5
 

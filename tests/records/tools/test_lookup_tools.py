@@ -337,5 +337,5 @@ def test_mcp_results_are_typed(name: str, text: bytes, expected: ToolOutput) -> 
     ],
 )
 def test_mcp_names_are_split(name: str, expected: tuple[str, str] | None) -> None:
-    """The server ends at the first double underscore behind the prefix, and neither is empty."""
+    """The server ends at the first double underscore after the prefix, and neither is empty."""
     assert split_mcp_name(name) == expected

@@ -106,7 +106,7 @@ def test_every_alias_leads_to_a_known_tool(alias: str) -> None:
     ],
 )
 def test_exit_codes_are_read_from_the_text(text: str, expected: int | None) -> None:
-    """The exit code of a failed command stands at the start of its text, and only there."""
+    """The exit code of a failed command is at the start of its text, and only there."""
     assert TextResult(text=text).exit_code == expected
 
 

@@ -62,7 +62,7 @@ def _collect_calls(folder: Path, kind: str) -> list[Call]:
 
 @pytest.mark.parametrize("part", ["real_cli", "corpus"])
 def test_every_input_of_a_known_tool_is_typed(shared: Path, part: str) -> None:
-    """No input of a known tool is unknown, whoever wrote the transcript."""
+    """No input of a known tool is unknown, in any transcript."""
     calls = _collect_calls(shared / part, "input")
     assert len(calls) > 500
     assert [call for call in calls if isinstance(parse_input(*call), UnknownInput)] == []
@@ -70,7 +70,7 @@ def test_every_input_of_a_known_tool_is_typed(shared: Path, part: str) -> None:
 
 @pytest.mark.parametrize("part", ["real_cli", "corpus"])
 def test_every_result_of_a_known_tool_is_typed(shared: Path, part: str) -> None:
-    """No result of a known tool is unknown, whoever wrote the transcript."""
+    """No result of a known tool is unknown, in any transcript."""
     calls = _collect_calls(shared / part, "result")
     assert len(calls) > 500
     assert [call for call in calls if isinstance(parse_result(*call), UnknownResult)] == []
