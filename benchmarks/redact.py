@@ -1,8 +1,9 @@
 """What redaction finds, how often it is wrong, and how fast it is: `python -m benchmarks.redact`.
 
 Recall is measured on made-up secrets of sixty families in some twenty contexts, a third of the
-families held out from rule writing; false findings on generated texts without secrets and, where
-they lie beside the project, on public transcripts whose owners have removed their secrets. With
+families held out from rule writing. False findings are counted in generated texts without secrets,
+in the sources of installed packages, which hold some made-up passwords, and in public transcripts
+whose owners have removed their secrets, where they lie beside the project. With
 `--detect-secrets PYTHON`, an interpreter that has the package detect-secrets, the same set is given
 to that program too. Speed is CPU time on one core.
 """
@@ -10,6 +11,7 @@ to that program too. Speed is CPU time on one core.
 import argparse
 import json
 import subprocess
+import sysconfig
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
@@ -27,6 +29,7 @@ from tests.redact.labelled_set import (
 from tests.redact.metamorphic import TRANSFORMS
 
 _MEGABYTE = 1_000_000
+_MAX_SOURCES = 20 * _MEGABYTE
 _CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 _PLAIN_CONTEXTS = frozenset({"env", "yaml", "header", "sentence"})
 
@@ -109,11 +112,25 @@ def _measure_false_findings(size: int, transcripts: Sequence[str]) -> None:
     for kind in KINDS:
         text = make_harmless(103, kind, size)
         _print_rate(kind, len(text), find_secrets(text))
+    sources = list(_iter_sources(_MAX_SOURCES))
+    found = [each for text in sources for each in find_secrets(text)]
+    _print_rate("sources of installed packages", sum(map(len, sources)), found)
     if not transcripts:
         print("  public transcripts: skipped, there are none beside the project")
         return
     found = [each for text in transcripts for each in find_secrets(text)]
     _print_rate("public transcripts", sum(map(len, transcripts)), found)
+
+
+def _iter_sources(most: int) -> Iterator[str]:
+    """Yield the Python files of installed packages until they have `most` characters."""
+    size = 0
+    for path in sorted(Path(sysconfig.get_paths()["purelib"]).rglob("*.py")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        size += len(text)
+        if size > most:
+            return
+        yield text
 
 
 def _print_rate(label: str, size: int, found: Sequence[Finding]) -> None:

@@ -79,6 +79,18 @@ def _code(rng: Random) -> str:
     )
 
 
+def _names(rng: Random) -> str:
+    """Names in code that change their case as often as random characters do."""
+    number = rng.randint(1, 9)
+    return (
+        f"    control_key_state = event.ControlKeyState{number}\n"
+        f"    if token is Token.Name.Function or e.key === `UIKeyInputLeftArrow`:\n"
+        f"    exports{number}.SOCKS5_CUSTOM_AUTH_END = exports{number}.SOCKS5_CUSTOM_AUTH_START\n"
+        f"    'polyform-small-business-1.0.{number}': 'BSD-3-Clause-No-Nuclear-License-2014',\n"
+        f"    from .leakcheck import fails_leakcheck_on_py31{number}_or_less\n"
+    )
+
+
 def _bundle(rng: Random) -> str:
     return (
         f"dist/assets/index-{draw(rng, ALNUM, 8)}.js  chunk-{draw(rng, HEX, 20)}.js\n"
@@ -96,6 +108,7 @@ KINDS: Final[Mapping[str, Callable[[Random], str]]] = {
     "image": _image,
     "minified": _minified,
     "code": _code,
+    "names": _names,
     "bundle": _bundle,
 }
 

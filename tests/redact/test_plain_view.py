@@ -85,6 +85,14 @@ def test_prose_has_no_wrapped_lines() -> None:
     assert join_wrapped(b"one\ntwo\n\n" + b"a" * 300 + b"\nb") is None
 
 
+@given(st.text(st.characters(exclude_categories=())) | st.lists(PIECES, max_size=60).map("".join))
+def test_any_text_can_be_scanned(text: str) -> None:
+    """No text fails, lone surrogates included, and findings are in order and inside the text."""
+    places = [place for each in find_secrets(text) for place in (each.start, each.end)]
+    assert places == sorted(places)
+    assert all(0 <= place <= len(text) for place in places)
+
+
 def test_findings_count_characters() -> None:
     """Positions are those of the text, whatever scripts are in it."""
     text = "été 漢字 \U0001f600 password: 'Hunter2!x' \ud800"

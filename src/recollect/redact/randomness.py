@@ -2,7 +2,7 @@
 
 Random characters change between lower case, upper case and digits all the time, and their letters
 do not follow each other as they do in words. Both tests are needed: the first is blind to secrets
-of one case, the second to short ones.
+of one case and takes `camelCaseNames` for random, the second needs some letters.
 """
 
 import math
@@ -34,7 +34,9 @@ _COMMON_PAIRS: Final = frozenset(
 )
 _MIN_ENTROPY: Final = 2.9
 _MIN_CHANGES: Final = 0.28
-_MAX_COMMON_PAIRS: Final = 0.5
+_COMMON_IN_RANDOM: Final = 0.5
+_COMMON_IN_WORDS: Final = 0.7
+_MAX_DIGITS_IN_NAMES: Final = 0.2
 _MIN_PAIRS: Final = 8
 MIN_RANDOM_LENGTH: Final = 16
 SAMPLE: Final = 160
@@ -53,11 +55,14 @@ def looks_random(value: bytes) -> bool:
     if len(value) < MIN_RANDOM_LENGTH or measure_entropy(value) < _MIN_ENTROPY:
         return False
     digits = len(value) - len(value.translate(None, _DIGITS))
-    if digits == len(value):
+    if digits == len(value) or not (digits or _has_both_cases(value)):
         return False
-    return (digits > 0 or _has_both_cases(value)) and (
-        measure_changes(value) >= _MIN_CHANGES or measure_common_pairs(value) <= _MAX_COMMON_PAIRS
-    )
+    common, pairs = _count_common_pairs(value)
+    if pairs < _MIN_PAIRS:
+        return measure_changes(value) >= _MIN_CHANGES
+    if digits < _MAX_DIGITS_IN_NAMES * len(value) and common >= _COMMON_IN_WORDS * pairs:
+        return False
+    return common <= _COMMON_IN_RANDOM * pairs or measure_changes(value) >= _MIN_CHANGES
 
 
 def measure_changes(value: bytes) -> float:
@@ -67,16 +72,14 @@ def measure_changes(value: bytes) -> float:
     return changes / len(value)
 
 
-def measure_common_pairs(value: bytes) -> float:
-    """Return the share of letter pairs that are common in English and in code; 1 without pairs."""
+def _count_common_pairs(value: bytes) -> tuple[int, int]:
+    """Return how many pairs of letters are common in words, and how many pairs there are."""
     pairs = [
         word[at : at + 2]
         for word in _NOT_LETTERS.split(value.lower())
         for at in range(len(word) - 1)
     ]
-    if len(pairs) < _MIN_PAIRS:
-        return 1.0
-    return sum(pair in _COMMON_PAIRS for pair in pairs) / len(pairs)
+    return sum(pair in _COMMON_PAIRS for pair in pairs), len(pairs)
 
 
 def _has_both_cases(value: bytes) -> bool:
