@@ -7,19 +7,21 @@ import apsw
 import pytest
 
 from recollect.records.usage import CLASSES
-from recollect.store.integrity import DamagedIndex
-from recollect.store.message_rows import (
-    CORRECTION_COLUMNS,
+from recollect.store.hour_sums import (
     HOUR_COLUMNS,
-    MESSAGE_COLUMNS,
-    Correction,
-    StoredMessage,
     check_hours,
     check_messages,
     check_sums,
+    rebuild_hours,
+)
+from recollect.store.integrity import DamagedIndex
+from recollect.store.message_rows import (
+    CORRECTION_COLUMNS,
+    MESSAGE_COLUMNS,
+    Correction,
+    StoredMessage,
     insert_corrections,
     insert_messages,
-    rebuild_hours,
 )
 from recollect.store.schema import FIGURES, NO_HOUR, TABLES
 

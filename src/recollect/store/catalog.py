@@ -6,8 +6,8 @@ pages. A path whose bytes are not UTF-8 is stored as hex digits, which SQLite an
 """
 
 import os
-from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from struct import iter_unpack, pack
 from typing import Final, NamedTuple
 from zlib import crc32
 
@@ -147,7 +147,7 @@ def save_naming_lines(
         return
     kept = [span for span in known if span[0] < start]
     numbers = [value for span in (*kept, *spans) for value in span]
-    values = (number, array("q", numbers).tobytes())
+    values = (number, pack(f"<{len(numbers)}q", *numbers))
     connection.execute("INSERT OR REPLACE INTO naming_lines VALUES (?, ?)", values)
 
 
@@ -186,8 +186,7 @@ def _load_spans(connection: apsw.Connection, number: int) -> list[Span] | None:
 
 
 def _decode_spans(data: bytes) -> list[Span]:
-    numbers = array("q", data)
-    return list(zip(numbers[::2], numbers[1::2], strict=True))
+    return list(iter_unpack("<qq", data))
 
 
 def _translate(row: FileRow, translate: Callable[[str], str]) -> FileRow:

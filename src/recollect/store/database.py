@@ -24,6 +24,7 @@ from recollect.store.data_directory import (
     is_on_network,
     make_private_directory,
 )
+from recollect.store.hour_sums import check_hours, check_messages, check_sums
 from recollect.store.integrity import (
     DamagedIndex,
     NewerIndex,
@@ -32,7 +33,6 @@ from recollect.store.integrity import (
     reserve_checksums,
     translate_errors,
 )
-from recollect.store.message_rows import check_hours, check_messages, check_sums
 from recollect.store.predecessors import copy_aside, set_aside
 from recollect.store.schema import (
     NEWER_NAME,

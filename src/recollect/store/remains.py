@@ -17,8 +17,9 @@ from msgspec import Struct
 
 from recollect.store.catalog import FileRow, Names, load_files
 from recollect.store.file_notes import load_noted_calls, load_noted_figures, load_noted_listings
+from recollect.store.hour_sums import check_messages
 from recollect.store.integrity import DamagedIndex, load_checksums
-from recollect.store.message_rows import StoredMessage, check_messages, select_of_file
+from recollect.store.message_rows import StoredMessage, select_of_file
 from recollect.store.predecessors import CARRIED_KEY, DAMAGED_NAME, find_predecessors
 from recollect.store.schema import TABLE_NAMES, TABLES, read_meta
 from recollect.store.session_table import (

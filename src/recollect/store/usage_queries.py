@@ -23,8 +23,8 @@ from recollect.store.catalog import (
     load_files,
     load_problems,
 )
+from recollect.store.hour_sums import CLIENT_PRICED, CORRECTED, KEYS
 from recollect.store.integrity import load_checksums
-from recollect.store.message_rows import CLIENT_PRICED, CORRECTED, KEYS
 from recollect.store.schema import FIGURES, NO_HOUR, NO_MODEL, TABLES
 
 Dimension = Literal[

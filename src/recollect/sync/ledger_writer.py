@@ -28,11 +28,11 @@ from recollect.store.catalog import (
     save_problem,
 )
 from recollect.store.database import Connection
+from recollect.store.hour_sums import check_messages, rebuild_hours
 from recollect.store.integrity import DamagedIndex
 from recollect.store.message_rows import (
     Correction,
     StoredMessage,
-    check_messages,
     delete_messages,
     drop_corrections,
     find_corrected,
@@ -44,7 +44,6 @@ from recollect.store.message_rows import (
     iter_chunks,
     iter_copies,
     next_message_number,
-    rebuild_hours,
     replace_messages,
     set_costs,
     set_counted,
