@@ -7,7 +7,7 @@ import pytest
 
 from recollect.documents.turns import Fields
 from recollect.session.session import Session
-from recollect.web.api.session_endpoints import find_call
+from recollect.workspace.session_places import find_call
 from tests.session.chains import reply, result, use, user
 from tests.web.addresses import SESSION
 from tests.web.running import RunningServer

@@ -18,7 +18,7 @@ from recollect.search.engine import ANALYZER, SearchOptions, SearchResult, searc
 from recollect.search.query_tree import Query
 from recollect.search.regexes import check_regexes
 from recollect.store import DamagedIndex, refuse_newer
-from recollect.sync import TextWatch, index_texts, list_current
+from recollect.sync import index_texts, list_current
 
 if TYPE_CHECKING:
     from recollect.workspace.workspace import Workspace
@@ -101,11 +101,16 @@ def index_some(
     workspace: Workspace, transcripts: Sequence[Transcript], seconds: float | None = None
 ) -> bool:
     """Index texts for at most `seconds`; return whether all are indexed."""
-    watch: TextWatch = lambda at: workspace.report_progress(  # noqa: E731 - typed by its name
-        "megabytes of text", at.bytes_done // _MEGABYTE, at.bytes // _MEGABYTE
-    )
     directory = workspace.data_directory
-    return index_texts(directory, ANALYZER, transcripts, seconds=seconds, watch=watch)
+    return index_texts(
+        directory,
+        ANALYZER,
+        transcripts,
+        seconds=seconds,
+        watch=lambda at: workspace.report_progress(
+            "megabytes of text", at.bytes_done // _MEGABYTE, at.bytes // _MEGABYTE
+        ),
+    )
 
 
 def _list_found(

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from recollect.usage.ledger_access import UsageLedger
     from recollect.usage.reports import UsageReport
     from recollect.workspace.searching import SearchAnswer
+    from recollect.workspace.turn_windows import TurnRange, TurnWindow
 
 T = TypeVar("T")
 
@@ -159,6 +160,12 @@ class ServedWorkspace(Workspace):
         time.sleep(AHEAD_SECONDS)
         with self._cache.use(found) as session:
             _ = session.turns, session.tool_calls
+
+    def turns(self, found: FoundSession, wanted: TurnWindow) -> TurnRange:
+        """Return some turns of a session with their costs."""
+        from recollect.workspace.turn_windows import load_turns
+
+        return load_turns(self, found, wanted)
 
     def search(
         self, text: str, options: SearchOptions | None = None, *, seconds: float | None = None

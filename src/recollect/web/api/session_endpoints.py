@@ -5,8 +5,7 @@ the file and the offset that the session knows, and no part of a request becomes
 Also the list of projects, and the health report.
 """
 
-from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import Annotated
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
@@ -21,105 +20,15 @@ from recollect.documents.api_documents import (
     SessionMetrics,
     SubagentRow,
 )
-from recollect.documents.turns import ToolStep
-from recollect.errors import NothingFound
-from recollect.locations.transcript_files import name_of
-from recollect.reader.transcript_reader import read_span, read_transcript
-from recollect.records.envelope import Span
+from recollect.reader.transcript_reader import read_span
 from recollect.render.views.overview import build_outline
-from recollect.render.views.timeline import find_turn_index
-from recollect.render.views.turn_views import build_turn_view
-from recollect.render.views.whole_calls import complete_call
 from recollect.session.finding import find_text
 from recollect.session.metadata import Metrics
-from recollect.session.session import Session, Subagent
+from recollect.session.session import Session
 from recollect.web.parameters import MAX_ID, Id
 from recollect.web.services import Services
 from recollect.workspace.served_workspace import LIST_SECONDS
-from recollect.workspace.session_catalog import FoundSession
-
-_MAX_DIGITS: Final = 15
-"""Of an offset: more than any file has bytes."""
-
-
-def iter_subagents(session: Session) -> Iterator[Subagent]:
-    """The subagents of a session and theirs, each once."""
-    waiting, seen = [session], {id(session)}
-    while waiting:
-        for child in waiting.pop().subagents:
-            if id(child.session) not in seen:
-                seen.add(id(child.session))
-                waiting.append(child.session)
-                yield child
-
-
-def find_agent(session: Session, agent_id: str) -> Session:
-    """The conversation of a subagent."""
-    for child in iter_subagents(session):
-        if child.agent_id == agent_id:
-            return child.session
-    raise NothingFound(f"The session has no subagent {agent_id!r}.")
-
-
-def find_span(session: Session, uuid: str) -> Span:
-    """Where a record lies, of the session itself or of one of its subagents."""
-    for each in (session, *(child.session for child in iter_subagents(session))):
-        record = each.find_record(uuid)
-        if record is not None and record.span is not None:
-            return record.span
-    raise NothingFound(f"The session has no record {uuid!r}.")
-
-
-def find_line(found: FoundSession, line: str) -> tuple[Span, str | None]:
-    """The span and uuid of the record at `file:offset`, where lists have `file` as an id.
-
-    Only files of the session are looked at.
-    """
-    name, _, digits = line.rpartition(":")
-    if digits.isdecimal() and len(digits) <= _MAX_DIGITS:
-        for each in (found.transcript, *found.relatives):
-            if name_of(each) == name:
-                record = next(read_transcript(each.file, int(digits)), None)
-                if record and record.span and record.span.offset == int(digits):
-                    return record.span, getattr(record, "uuid", None)
-    raise NothingFound(f"The session has no line {line!r}.")
-
-
-class RecordLocation(Struct, frozen=True):
-    """Where the page of a session shows a record."""
-
-    turn: int
-    """The index of the turn."""
-    anchor: str
-    """The uuid of what is shown there: of a copy its original, of a subagent's record its call."""
-
-
-def find_location(session: Session, uuid: str, offset: int | None = None) -> RecordLocation:
-    """Where a record is shown; of several with one uuid, the one at `offset` of the file."""
-    anchor = session.find_anchor(uuid, offset)
-    index = find_turn_index(session, anchor)
-    if index is not None:
-        return RecordLocation(index, anchor)
-    for child in session.subagents:
-        inner = (child.session, *(each.session for each in iter_subagents(child.session)))
-        if any(each.find_record(uuid) for each in inner):
-            anchor = child.call.call_uuid or "" if child.call else ""
-            # Without a known call no turn shows the subagent.
-            return RecordLocation(find_turn_index(session, anchor) or 0, anchor)
-    raise NothingFound(f"The session has no record {uuid!r}.")
-
-
-def find_call(session: Session, call_id: str) -> ToolStep:
-    """A tool call with everything that it was given and returned, as `--tools full` shows it."""
-    call = session.find_tool_call(call_id)
-    index = find_turn_index(session, call.call_uuid or "") if call else None
-    if call is not None and index is not None:
-        view = build_turn_view(session, session.turns[index])
-        for step in view.steps:
-            if isinstance(step, ToolStep) and step.call_id == call_id:
-                return complete_call(step, call)
-    raise NothingFound(f"The session has no tool call {call_id!r}.")
-
+from recollect.workspace.session_places import find_span, iter_subagents
 
 Project = Annotated[
     str, Meta(max_length=MAX_ID, description="A project's directory name, if ids repeat.")

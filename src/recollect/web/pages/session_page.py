@@ -24,21 +24,15 @@ from recollect.render.views.notices import show_raw
 from recollect.render.views.overview import list_changes
 from recollect.render.views.sidecar_notices import list_sidecar_notices
 from recollect.usage.totals import to_dollars
-from recollect.web.api.session_endpoints import (
-    Project,
-    SessionParameters,
-    find_agent,
-    find_call,
-    find_line,
-    find_span,
-    iter_subagents,
-)
-from recollect.web.api.turn_endpoints import MAX_TURNS, TurnRange, TurnsParameters, load_turns
+from recollect.web.api.session_endpoints import Project, SessionParameters
+from recollect.web.api.turn_endpoints import MAX_TURNS, TurnsParameters, load_turns
 from recollect.web.parameters import MAX_ID, Id
 from recollect.web.services import Services
 from recollect.web.template_filters import or_dash
 from recollect.web.templating import PageContent, Translator
 from recollect.workspace.session_catalog import FoundSession
+from recollect.workspace.session_places import find_call, find_line, find_span
+from recollect.workspace.turn_windows import TurnRange
 
 FIRST_TURNS = 20
 FIRST_STEPS = 80
@@ -217,12 +211,7 @@ def render_call_fragment(
     """Render the details of a tool call, of the session or of any of its subagents."""
     found = services.workspace.locate(wanted.id, wanted.project)
     with services.workspace.use(found) as session:
-        owner = session
-        if session.find_tool_call(wanted.call) is None:
-            agents = (child.agent_id for child in iter_subagents(session))
-            holding = (find_agent(session, agent) for agent in agents)
-            owner = next((s for s in holding if s.find_tool_call(wanted.call)), session)
-        call = find_call(owner, wanted.call)
+        call = find_call(session, wanted.call)
         body = render_call(call, _make_frame(found, wanted.id, wanted.project, translator))
     return PageContent("call.html", CallFragment(body=body))
 
