@@ -49,7 +49,8 @@ def test_case_counts_only_where_the_disk_says_so() -> None:
 
 
 def test_lines_are_searched_for_the_end_of_the_path() -> None:
-    """The name alone for files at the top of the project, and with its directory for others."""
+    """The path inside the project, in the spelling of either system."""
     assert list_marks(["/p/a.py"], ["/p"]) == (b'a.py"',)
     assert list_marks(["/p/src/a.py"], ["/p"]) == (b'src/a.py"', b'src\\\\a.py"')
+    assert list_marks(["/q/src/a.py"], ["/p"]) == (b'src/a.py"', b'src\\\\a.py"')
     assert len(list_marks([f"/p/{'é' * 200}"], ["/p"])[0]) == 100

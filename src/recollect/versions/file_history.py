@@ -118,11 +118,12 @@ def _collect(
     aliases: PathAliases, earlier: set[str], transcripts: Sequence[Transcript]
 ) -> _Collected:
     """Read the sessions that name the file, or one of the names that it had before."""
-    marks = list_marks((*_spell(aliases), *earlier), aliases.roots)
+    roots = aliases.roots if aliases.is_repository or aliases.moved_from else ()
+    marks = list_marks((*_spell(aliases), *earlier), roots)
     sessions: list[tuple[Evidence, ...]] = []
     found: list[str] = []
     unreadable: list[str] = []
-    roots: dict[Path, None] = {}
+    claude_dirs: dict[Path, None] = {}
     for transcript in find_mentions(transcripts, marks):
         try:
             session = open_transcript(transcript)
@@ -131,13 +132,13 @@ def _collect(
             continue
         wanted = WantedFiles(_extend(aliases, session, transcript).find_stream, marks, earlier)
         root = find_root_of(transcript)
-        roots |= {root: None} if root else {}
+        claude_dirs |= {root: None} if root else {}
         backups = BackupDirectory(root)
         evidence = collect_evidence(session, wanted, backups)
         if any(not isinstance(each, Cause) for each in evidence):
             sessions.append(evidence)
             found.append(session.id)
-    return _Collected(sessions, tuple(found), tuple(unreadable), tuple(roots))
+    return _Collected(sessions, tuple(found), tuple(unreadable), tuple(claude_dirs))
 
 
 def _spell(aliases: PathAliases) -> set[str]:

@@ -54,6 +54,8 @@ class PathAliases(Struct, frozen=True):
     moved_from: tuple[str, ...] = ()
     worktrees: tuple[str, ...] = ()
     ignores_case: bool = False
+    is_repository: bool = False
+    """Whether the project's directory is known, and not just the one that the file is in."""
 
     @property
     def path(self) -> str:
@@ -87,17 +89,14 @@ class PathAliases(Struct, frozen=True):
 def list_marks(paths: Iterable[str], roots: Collection[str] = ()) -> tuple[bytes, ...]:
     """Return the bytes that a line with one of these paths contains: its end, in JSON.
 
-    That is the name with the directory it is in, unless that is one of `roots`, which may have had
-    another name, and of which relative paths say nothing.
+    That is the path inside the project, since `roots`, its directory, may have had another name;
+    outside of all, the name with the directory that it is in.
     """
     marks: set[str] = set()
     for path in paths:
-        directory, _, name = path.rpartition("/")
-        parent = last_component(directory)
-        if directory in roots or not parent:
-            marks.add(name)
-        else:
-            marks |= {f"{parent}/{name}", f"{parent}\\{name}"}
+        inside = next(filter(None, (relative_to(path, root) for root in roots)), None)
+        mark = inside or "/".join(path.rsplit("/", 2)[1:])
+        marks |= {mark, mark.replace("/", "\\")}
     escaped = (mark.replace("\\", "\\\\").replace('"', '\\"') for mark in marks)
     encoded = (f'{mark}"'.encode("utf-8", "replace") for mark in escaped)
     return tuple(sorted(mark[-MAX_MARK:] for mark in encoded))

@@ -32,6 +32,7 @@ def describe_target(path: Path, moved_from: Iterable[Path] = ()) -> PathAliases:
         moved_from=tuple(normalize_path(str(each.absolute())) for each in moved_from),
         worktrees=tuple(each for each in _list_worktrees(root) if each not in roots),
         ignores_case=_ignores_case(Path(real)),
+        is_repository=has_repository(root),
     )
 
 
