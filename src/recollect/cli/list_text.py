@@ -17,9 +17,11 @@ from recollect.render.terminal import clip, measure
 
 RUNNING: Final = "●"
 EXPIRING: Final = "!"
+ARCHIVED: Final = "◇"
 LEGEND: Final = {
     RUNNING: "open in Claude Code",
     EXPIRING: f"will be deleted by Claude Code within {SOON.days} days",
+    ARCHIVED: "deleted by Claude Code; read from the archive",
 }
 
 _MIN_TITLE_WIDTH: Final = 36
@@ -139,6 +141,8 @@ def _count(number: int | None) -> str:
 def _mark(entry: SessionListing, now: datetime) -> str:
     if entry.live:
         return RUNNING
+    if entry.is_archived:
+        return ARCHIVED
     return EXPIRING if entry.expires and _is_soon(entry.expires, now) else ""
 
 

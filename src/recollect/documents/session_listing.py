@@ -98,7 +98,9 @@ class SessionListing(Struct, frozen=True):
     live: LiveProcess | None = None
     """The client that has the session open right now."""
     expires: str | None = None
-    """When Claude Code may delete the transcript."""
+    """When Claude Code may delete the transcript; None if it never does or already has."""
+    is_archived: bool = False
+    """Whether Claude Code has deleted the transcript, so that it is read from the archive."""
     unreadable: str | None = None
     """Why the file could not be read."""
     relation: str | None = None

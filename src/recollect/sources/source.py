@@ -158,6 +158,12 @@ def is_on_disk(name: str) -> bool:
     return isinstance(source, DirectorySource) and source.has_on_disk(name)
 
 
+def is_only_archived(name: str) -> bool:
+    """Whether a directory on disk no longer has the file, but its source still does."""
+    source = find_source(name)
+    return isinstance(source, DirectorySource) and not source.has_on_disk(name)
+
+
 def mount(point: str, source: Source) -> None:
     """Let `source` hold all names below `point`, an absolute path, in this process.
 

@@ -28,6 +28,7 @@ from recollect.library.session_filters import (
 from recollect.locations import Transcript, find_root_of
 from recollect.locations.transcript_files import name_of
 from recollect.session.times import milliseconds_between
+from recollect.sources.source import is_only_archived
 from recollect.sync import find_gone, list_current
 
 if TYPE_CHECKING:
@@ -80,13 +81,15 @@ def choose_sessions(
 
 def complete_listing(listing: SessionListing, present: PresentState) -> SessionListing:
     """Return a listing with its usage, its running client and its expiry."""
-    is_session = not listing.is_subagent
-    moment = find_expiry(listing.path, listing.modified, present.retentions) if is_session else None
+    is_session, is_archived = not listing.is_subagent, is_only_archived(listing.path)
+    can_expire = is_session and not is_archived
+    moment = find_expiry(listing.path, listing.modified, present.retentions) if can_expire else None
     return replace(
         add_usage(listing, present),
         duration_ms=milliseconds_between(listing.created, listing.last_active),
         live=present.live.get(listing.id) if is_session else None,
         expires=moment.isoformat(timespec="seconds") if moment else None,
+        is_archived=is_archived,
         children=tuple(complete_listing(each, present) for each in listing.children),
     )
 

@@ -58,16 +58,18 @@ def test_columns_come_with_the_room_for_them() -> None:
 
 
 def test_marks_tell_what_is_going_on() -> None:
-    """Open sessions and those about to be deleted are marked, and the marks explained."""
+    """Open, expiring and deleted sessions are marked, and the marks explained."""
     rows = [
         entry("open", live=LiveProcess(pid=7)),
         entry("going", expires="2026-11-15T12:00:00+00:00"),
         entry("kept", expires="2026-12-15T12:00:00+00:00"),
+        entry("gone", is_archived=True),
     ]
-    assert [line[:1] for line in draw(*rows)] == [" ", "●", "!", " "]
+    assert [line[:1] for line in draw(*rows)] == [" ", "●", "!", " ", "◇"]
     assert list_marks(list_rows(rows), NOW) == [
         "● open in Claude Code",
         "! will be deleted by Claude Code within 7 days",
+        "◇ deleted by Claude Code; read from the archive",
     ]
 
 
