@@ -18,6 +18,7 @@ from recollect.archive.restoring import (
 )
 from recollect.errors import AmbiguousSession, Candidate, NothingFound
 from recollect.locations.project_names import decode_id
+from recollect.sources.source import is_only_archived
 from recollect.sources.stamps import is_present
 
 
@@ -44,9 +45,9 @@ class ArchivedSession(Struct, frozen=True, kw_only=True):
     @property
     def is_gone(self) -> bool:
         """Whether its transcript is no longer in the Claude directory."""
-        return not any(
-            is_present(locate(file)) for file in self.files if file.kind is FileKind.TRANSCRIPT
-        )
+        places = [locate(file) for file in self.files if file.kind is FileKind.TRANSCRIPT]
+        # Where the archive is mounted, it answers for files that are gone.
+        return not any(is_present(each) and not is_only_archived(each) for each in places)
 
 
 def locate(version: FileVersion) -> str:
