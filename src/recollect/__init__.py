@@ -1,4 +1,4 @@
-"""Find, read, search, count and follow every Claude Code session.
+"""Find, read, search, count, follow and keep every Claude Code session.
 
 The public names of the library are imported on first use, so that a program that only needs the
 version does not load the parser.

@@ -28,7 +28,7 @@ LISTED = "\n".join(f"  {name:<{WIDTH}}  {text}" for name, text in COMMANDS.items
 HELP = f"""\
 Usage: recollect [OPTIONS] [COMMAND] [ARGS]...
 
-  Find, read, search, count and follow every Claude Code session.
+  Find, read, search, count, follow and keep every Claude Code session.
 
   Everything runs locally, and your files are never modified. Without a
   command, Recollect shows your sessions.

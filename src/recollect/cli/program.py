@@ -135,7 +135,7 @@ def _explain_unknown(name: str) -> str:
 @click.version_option(__version__, "-V", "--version", message="recollect %(version)s")
 @click.pass_context
 def program(ctx: click.Context) -> int:
-    """Find, read, search, count and follow every Claude Code session.
+    """Find, read, search, count, follow and keep every Claude Code session.
 
     Everything runs locally, and your files are never modified. Without a command, Recollect shows
     your sessions.
