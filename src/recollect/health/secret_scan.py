@@ -47,7 +47,7 @@ class _Seen(NamedTuple):
 def scan_transcripts(
     transcripts: Sequence[Transcript], watch: Callable[[int, int], None]
 ) -> ScanReport:
-    """Scan transcripts and the output beside them; `watch` is told how many are done."""
+    """Scan transcripts and the output beside them; `watch` gets the files done and in total."""
     findings: list[SecretFinding] = []
     unread: list[str] = []
     for number, transcript in enumerate(transcripts):
