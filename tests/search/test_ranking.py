@@ -164,3 +164,31 @@ def test_the_name_of_an_mcp_tool_is_found(tmp_path: Path) -> None:
     )
     assert made.index()
     assert (made.find("pond-server count_frogs"), made.find('"read"')) == (["mcp"], [])
+
+
+def test_all_hits_are_counted_by_field(tmp_path: Path) -> None:
+    """Each value says how many of all hits have it, and how to find only those."""
+    made = MadeIndex(tmp_path)
+    made.write(
+        prompt("alpha", uuid="a"),
+        call("Bash", {"command": "alpha"}, uuid="b", seconds=1),
+        result("alpha", uuid="c", seconds=2),
+        reply("alpha failed", uuid="d", seconds=3_000_000, isApiErrorMessage=True),
+    )
+    assert made.index()
+    found = made.search("alpha", SearchOptions(limit=1, per_session=1, facets=True))
+    facets = {
+        facet.name: [(each.value, each.count) for each in facet.values] for facet in found.facets
+    }
+    assert facets == {
+        "project": [("/home/mina/pond", 4)],
+        "role": [("assistant", 2), ("user", 1), ("tool", 1)],
+        "tool": [("Bash", 2)],
+        "error": [("error", 1)],
+        "model": [("m", 2)],
+        "date": [("2026-04", 1), ("2026-03", 3)],
+    }
+    for facet in found.facets:
+        for each in facet.values:
+            assert made.search(f"alpha {each.query}").total == each.count, each.query
+    assert made.search("alpha").facets == ()

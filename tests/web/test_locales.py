@@ -12,6 +12,7 @@ from recollect.documents.kinds import ContextKind, InputKind, ToolStatus
 from recollect.documents.usage_groups import Group
 from recollect.reader import salvage
 from recollect.render.views.sidecar_notices import PLAN, TASKS, TODOS
+from recollect.search.query_tree import CHOICES
 from recollect.sources.safe_files import Refusal
 from recollect.store.text_rows import TextKind
 from recollect.usage.explain import Status
@@ -21,6 +22,7 @@ from recollect.web.api.history import ListOrder
 from recollect.web.pages.explain_page import NOTES
 from recollect.web.templating import LANGUAGES, ONE, load_catalogue
 
+FACETS = ("project", "role", "tool", "error", "model", "date")
 WEB = Path(str(resources.files("recollect.web")))
 TEMPLATES = Path(str(resources.files("recollect.render.html"))) / "templates"
 
@@ -48,6 +50,8 @@ FAMILIES: dict[str, set[str]] = {
     "parts of a session": _name("part.", (part.name.lower() for part in TextKind)),
     "verdicts": _name("health.verdict_", ("well", "news", "trouble")),
     "leftovers": _name("health.orphan_", ("session", "tasks", "file-history", "todo")),
+    "facets of a search": _name("search.facet_", FACETS),
+    "roles": _name("search.role_", CHOICES["role"]),
     "charts": _name("usage.chart_", ("cost", "tokens")),
     "kinds of input": _name("", InputKind),
     "kinds of context": _name("", ContextKind),

@@ -1,5 +1,7 @@
 """Pages: all there, in both languages, and nothing in them that could run."""
 
+import re
+from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import quote
 
@@ -125,6 +127,17 @@ def test_results_come_alone_for_a_page_that_is_open(server: RunningServer) -> No
     part = server.get("/search?q=release&part=true").body
     whole = server.get("/search?q=release").body
     assert (part in whole, b"<html" in part) == (True, False)
+
+
+def test_results_can_be_narrowed_and_paged(server: RunningServer) -> None:
+    """Each facet adds a field to the query, a correction replaces it, and a page is kept apart."""
+    page = server.get("/search?q=tidepol&recent=true").body.decode()
+    links = [unescape(link) for link in re.findall('href="(/search[?][^"]*)"', page)]
+    assert "/search?q=tidepool&recent=true" in links
+    assert "/search?q=tidepol+role%3Aassistant&recent=true" in links
+    assert all(server.get(link).status == 200 for link in links)
+    beyond = server.get("/search?q=tidepol&page=999").body.decode()
+    assert beyond.count('class="hit"') == 0 < page.count('class="hit"')
 
 
 def test_unknown_pages_say_so(server: RunningServer) -> None:

@@ -37,6 +37,23 @@ class Hit(Struct, frozen=True, kw_only=True):
     """Words of the query that no text of its session contains."""
 
 
+class FacetValue(Struct, frozen=True):
+    """One value of a facet."""
+
+    value: str
+    count: int
+    """Hits with this value."""
+    query: str
+    """What to add to the query to find only those."""
+
+
+class Facet(Struct, frozen=True):
+    """How the hits are spread over the values of a field, the most frequent first."""
+
+    name: Literal["project", "role", "tool", "error", "model", "date"]
+    values: tuple[FacetValue, ...]
+
+
 class SessionMention(Struct, frozen=True, kw_only=True):
     """What the session of a hit is called."""
 
@@ -68,3 +85,5 @@ class SearchDocument(Struct, frozen=True, kw_only=True):
     """Grouped by session, the best session first."""
     sessions: dict[str, SessionMention]
     """The sessions of the hits, by id."""
+    facets: tuple[Facet, ...] = ()
+    """Counts of all hits by field, if they were asked for."""

@@ -16,10 +16,11 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recollect.documents.search_results import Hit
+from recollect.documents.search_results import Facet, Hit
 from recollect.locations import Transcript
 from recollect.records.envelope import Record
 from recollect.records.state import Summary
+from recollect.search.facets import make_facets
 from recollect.search.grouping import SessionGroups
 from recollect.search.joined_prompts import drop_joined
 from recollect.search.matching import Found, Matcher, Session
@@ -83,6 +84,7 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     """Words of the query that occur nowhere."""
     did_you_mean: str | None = None
     """The query with misspelt words and fields corrected; the words are searched for already."""
+    facets: tuple[Facet, ...] = ()
 
 
 class SearchOptions(Struct, frozen=True, kw_only=True):
@@ -98,6 +100,8 @@ class SearchOptions(Struct, frozen=True, kw_only=True):
     width: int = 160
     """Maximum length of a snippet, in characters."""
     timezone: tzinfo = UTC
+    facets: bool = False
+    """Whether to count all matches by project, role, tool, error, model and month."""
 
 
 def search(
@@ -172,7 +176,11 @@ class _Search:
             index_complete=index_complete,
             left_out=found.unknown,
             did_you_mean=_correct(query, found.corrected),
+            facets=self._count(found) if self._options.facets else (),
         )
+
+    def _count(self, found: Found) -> tuple[Facet, ...]:
+        return make_facets(self._queries.count_values(found.handles), self._queries.names)
 
     def _rank(
         self, names: Sequence[Session], groups: SessionGroups, found: Found, query: Query

@@ -23,6 +23,7 @@ def describe_result(
         is_total_exact=result.is_total_exact,
         index_complete=result.index_complete,
         hits=result.hits,
+        facets=result.facets,
         sessions={each: _mention(listings[each]) for each in ids if each in listings},
     )
 

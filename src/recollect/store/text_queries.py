@@ -7,6 +7,7 @@ fetched for those that are worth it.
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -63,6 +64,12 @@ _DESCRIBE: Final = (
 _DESCRIBE_ONLY: Final = (
     f"SELECT {_LIST}, NULL FROM json_each(?) CROSS JOIN texts ON texts.id = json_each.value"
 )
+_FACETS: Final = ("texts.cwd", "texts.part", "texts.tool", "texts.is_error", "texts.model")
+_DAYS: Final = f"texts.id / {SLOTS * 86_400}"
+_COUNT: Final = (
+    f"SELECT {', '.join(f'json_group_array({column})' for column in (*_FACETS, _DAYS))} "
+    "FROM json_each(?) CROSS JOIN texts ON texts.id = json_each.value"
+)
 _NEWEST: Final = 2_000
 """Matches that are still looked for when there are too many to find all in time."""
 
@@ -76,6 +83,7 @@ _GRACE: Final = 0.25
 """Seconds for that."""
 
 _DECODER: Final = msgspec.json.Decoder(list[int])
+_VALUES: Final = msgspec.json.Decoder(list[int | None])
 
 
 class TextPlace(NamedTuple):
@@ -111,6 +119,18 @@ class Matches(Struct, frozen=True):
     keys: list[int]
     is_cut: bool = False
     """Whether time ran out before all were found."""
+
+
+class TextCounts(Struct, frozen=True):
+    """How many texts have each value; `cwd`, `tool` and `model` are numbers of names."""
+
+    cwd: Counter[int | None]
+    part: Counter[int | None]
+    tool: Counter[int | None]
+    is_error: Counter[int | None]
+    model: Counter[int | None]
+    day: Counter[int | None]
+    """Days since 1970."""
 
 
 class FoundText(Struct, frozen=True, gc=False):
@@ -240,9 +260,7 @@ class TextQueries:
     def describe(self, handles: Iterable[int], match: str | None) -> dict[int, FoundText]:
         """Texts by their handles, with the density of an expression in each."""
         found: dict[int, FoundText] = {}
-        wanted: list[list[int]] = [[] for _ in self._tables]
-        for handle in handles:
-            wanted[handle % len(self._tables)].append(handle // len(self._tables))
+        wanted = self._split(handles)
         for number, tables in enumerate(self._tables):
             described = {text.id: text for text in tables.describe(wanted[number], match)}
             # What fulfils another condition than the expression is described without it.
@@ -250,6 +268,22 @@ class TextQueries:
             described |= {text.id: text for text in tables.describe(others, None)}
             found |= {each * len(self._tables) + number: text for each, text in described.items()}
         return found
+
+    def count_values(self, handles: Iterable[int]) -> TextCounts:
+        """How many of these texts have each value."""
+        counters: list[Counter[int | None]] = [Counter() for _ in (*_FACETS, _DAYS)]
+        for wanted, tables in zip(self._split(handles), self._tables, strict=True):
+            row = tables.connection.execute(_COUNT, (msgspec.json.encode(wanted).decode(),))
+            for counter, values in zip(counters, next(row), strict=True):
+                counter.update(_VALUES.decode(values))
+        return TextCounts(*counters)
+
+    def _split(self, handles: Iterable[int]) -> list[list[int]]:
+        """The numbers of texts in each of the tables."""
+        numbers: list[list[int]] = [[] for _ in self._tables]
+        for handle in handles:
+            numbers[handle % len(self._tables)].append(handle // len(self._tables))
+        return numbers
 
     def _list_columns(self, number: int) -> tuple[str, ...]:
         return tuple(column.format(tables=len(self._tables), number=number) for column in _MATCHES)

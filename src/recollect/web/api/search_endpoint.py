@@ -21,6 +21,9 @@ class SearchParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     per_session: Annotated[int, Meta(ge=1, le=500, description="Hits of each at most.")] = 3
     offset: Annotated[int, Meta(ge=0, le=1_000_000, description="Sessions to skip.")] = 0
     recent: Annotated[bool, Meta(description="The newest first instead of the best.")] = False
+    facets: Annotated[bool, Meta(description="Count hits by project, role, tool and so on.")] = (
+        False
+    )
     session: Annotated[Id, Meta(description="Only in this session.")] | None = None
 
 
@@ -38,6 +41,7 @@ def run_search(services: Services, wanted: SearchParameters) -> SearchAnswer:
             offset=wanted.offset,
             per_session=wanted.per_session,
             recent=wanted.recent,
+            facets=wanted.facets,
             width=SNIPPET_WIDTH,
         )
     )

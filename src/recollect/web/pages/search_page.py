@@ -1,11 +1,11 @@
 """`/search`: results by session, or what is wrong with the query."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
 from recollect.documents.api_documents import ErrorDetail
-from recollect.documents.search_results import Hit
+from recollect.documents.search_results import Facet, Hit
 from recollect.documents.session_listing import SessionListing
 from recollect.search.query_parser import QueryError, point_at
 from recollect.web.api.search_endpoint import SearchParameters, run_search
@@ -15,6 +15,9 @@ from recollect.web.services import Services
 from recollect.web.templating import PageContent
 from recollect.workspace.searching import SearchAnswer
 
+SESSIONS: Final = 20
+"""Sessions on a page."""
+
 
 class SearchPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The query; without one, only the help is shown."""
@@ -22,6 +25,7 @@ class SearchPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fie
     q: Annotated[str, Meta(max_length=4000)] = ""
     recent: bool = False
     session: Id | None = None
+    page: Annotated[int, Meta(ge=1, le=10_000)] = 1
     part: bool = False
     """Only the results, for a page that is already open."""
 
@@ -34,6 +38,8 @@ class HitGroup(Struct, frozen=True, kw_only=True):
     """None if the session is not in the list."""
     hits: tuple[Hit, ...]
     more: int
+    missing: tuple[str, ...]
+    """Words of the query that the session does not have."""
 
 
 class SearchPage(Struct, frozen=True, kw_only=True):
@@ -50,11 +56,21 @@ class SearchPage(Struct, frozen=True, kw_only=True):
     """What is wrong with the query, and where."""
     pointer: str
     """The query, with a caret below that position."""
+    total_sessions: int = 0
+    page: int = 1
+    left_out: tuple[str, ...] = ()
+    did_you_mean: str | None = None
+    facets: tuple[Facet, ...] = ()
+
+    @property
+    def pages(self) -> int:
+        """How many pages of sessions there are."""
+        return -(-self.total_sessions // SESSIONS)
 
     @property
     def is_complete(self) -> bool:
         """Whether all sessions with results are on the page."""
-        return sum(len(group.hits) + group.more for group in self.groups) == self.total
+        return self.pages <= 1
 
 
 def render_search_page(services: Services, wanted: SearchPageParameters) -> PageContent:
@@ -69,7 +85,10 @@ def _find(services: Services, wanted: SearchPageParameters) -> SearchPage:
         q=wanted.q,
         recent=wanted.recent,
         session=wanted.session,
+        limit=SESSIONS,
+        offset=(wanted.page - 1) * SESSIONS,
         per_session=500 if wanted.session else 3,
+        facets=True,
     )
     try:
         answer = run_search(services, parameters)
@@ -86,6 +105,11 @@ def _find(services: Services, wanted: SearchPageParameters) -> SearchPage:
         index_complete=result.index_complete,
         error=None,
         pointer="",
+        total_sessions=result.total_sessions,
+        page=wanted.page,
+        left_out=result.left_out,
+        did_you_mean=result.did_you_mean,
+        facets=result.facets,
     )
 
 
@@ -120,6 +144,7 @@ def _group(answer: SearchAnswer) -> tuple[HitGroup, ...]:
             session=answer.sessions.get(session_id),
             hits=tuple(found),
             more=max(hit.more_in_session for hit in found),
+            missing=found[0].missing,
         )
         for session_id, found in members.items()
     )
