@@ -28,14 +28,18 @@ CALLS = {
     "secrets": ("secrets", "scan", SESSION),
     "doctor": ("doctor",),
     "index": ("index",),
+    "archive": ("archive", "status"),
     "config": ("config", "show"),
     "statusline": ("statusline", "--no-sync"),
     "completion": ("completion", "bash"),
 }
 """A call of each command that prints something and ends by itself."""
 
-NOT_TRIED = {"blame", "restore", "resume", "open", "demo", "serve", "follow", "run", "replay"}
-"""Commands that start something, go on until they are stopped, or need a web app."""
+NOT_TRIED = {
+    *("blame", "restore", "resume", "open", "demo", "serve", "follow", "run", "replay"),
+    *("bundle", "import"),
+}
+"""Commands that start something, go on until they are stopped, or need a web app or a file."""
 
 COLOURED = ("usage", "search", "show")
 ESCAPE = "\x1b"
