@@ -215,6 +215,7 @@ def test_a_wrong_checksum_makes_a_token_likely_only() -> None:
         "password=********",
         '{"max_tokens": 4096, "stop_token": "<|endoftext|>"}',
         "secret_name: letterpress-production-2",
+        '"betas": ["thinking-token-count-2026-05-13", "per-turn-control-2026-07-01"]',
     ],
 )
 def test_placeholders_and_references_are_no_secrets(text: str) -> None:

@@ -9,7 +9,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Protocol
 
 from recollect.redact.findings import Confidence, Match
-from recollect.redact.known_values import has_uuid, is_hash, is_id, is_placeholder
+from recollect.redact.known_values import (
+    has_uuid,
+    is_dated_name,
+    is_hash,
+    is_id,
+    is_placeholder,
+)
 from recollect.redact.randomness import looks_random, measure_changes
 
 LONG_WORD: Final = rb"[A-Za-z0-9_.~\-]{22,}"
@@ -57,7 +63,7 @@ def _may_be_token(data: bytes, start: int, word: bytes) -> bool:
         and digits * 4 < len(word) * 3
         and len(word) <= _MAX_TOKEN
         and (start == 0 or data[start - 1] not in _GLUE)
-        and not (is_id(word) or has_uuid(word) or is_hash(word))
+        and not (is_id(word) or has_uuid(word) or is_hash(word) or is_dated_name(word))
         and measure_changes(word) >= _MIN_CHANGES
     )
 

@@ -41,6 +41,9 @@ _UUID: Final = re.compile(rb"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _HASH: Final = re.compile(
     rb"(?i)^(?:sha\d+[-:])?(?:[0-9a-f]{7,8}|[0-9a-f]{12}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$"
 )
+_DATED_NAME: Final = re.compile(
+    rb"[a-z]+(?:[-_.][a-z]+)*(?:[-_.]v?\d{1,2})*[-_.]20\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])"
+)
 _NAME: Final = re.compile(rb"^[A-Za-z_$][A-Za-z_$\-]*(?:[./][A-Za-z_$][\w$\-]*)*[;,]?$")
 
 
@@ -66,6 +69,11 @@ def is_path(value: bytes) -> bool:
 def is_name(value: bytes) -> bool:
     """Return whether a value consists of words only, as identifiers and attribute paths do."""
     return _NAME.match(value) is not None
+
+
+def is_dated_name(value: bytes) -> bool:
+    """Return whether a value is words and a date, as names of models and releases are."""
+    return _DATED_NAME.fullmatch(value) is not None
 
 
 def is_id(value: bytes) -> bool:
