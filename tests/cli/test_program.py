@@ -30,8 +30,9 @@ Usage: recollect [OPTIONS] [COMMAND] [ARGS]...
 
   Find, read, search, count, follow and keep every Claude Code session.
 
-  Everything runs locally, and your files are never modified. Without a
-  command, Recollect shows your sessions.
+  Everything runs locally. Nothing is written to your Claude directory or your
+  files unless you ask for it. Without a command, Recollect shows your
+  sessions.
 
 Options:
   -V, --version  Show the version and exit.
@@ -41,7 +42,7 @@ Commands:
 {LISTED}
 
   Exit codes: 0 success, 1 failure, 2 usage error, 3 nothing found, 4 damaged
-  input.
+  input, 5 index unusable, 6 archive unusable.
 """
 
 

@@ -117,8 +117,8 @@ def test_label_is_honest(priced: RunningServer) -> None:
         for path in ("/usage?timezone=Asia/Tokyo", f"/usage/explain?target={SESSION}&timezone=UTC")
     ]
     assert said == [
-        "List-price estimate, not your bill · Days in Asia/Tokyo",
-        "List-price estimate, not your bill · Days in UTC",
+        "List-price estimate, not your bill · Time zone: Asia/Tokyo",
+        "List-price estimate, not your bill · Time zone: UTC",
     ]
 
 
@@ -146,7 +146,7 @@ def test_lines_are_explained(priced: RunningServer) -> None:
         "counted 2026-11-13 11:00:00 claude-opus-5-5 100 1,000 0 0 $0.0204",
         "repeat 2026-11-13 11:00:01 claude-opus-5-5 100 1,000 0 0 — repeats 0",
         "counted 2026-11-13 11:30:00 <mystery> & co 100 1,000 0 0 unknown",
-        "synthetic 2026-11-13 11:31:00 <synthetic> 100 1,000 0 0 — written by the client itself",
+        "synthetic 2026-11-13 11:31:00 <synthetic> 100 1,000 0 0 — written by Claude Code itself",
     ]
     assert [text.split(" ", 2)[:2] for text in find_texts(page, "dl", class_="reasons")] == [
         ["counted", "2"]

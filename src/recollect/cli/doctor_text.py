@@ -181,7 +181,7 @@ def iter_report(report: HealthReport, title: str, columns: int) -> Iterator[str]
     sections = {
         "Contents": _iter_contents(report, columns),
         "Record types": _iter_counts(report.types, "type", columns),
-        "Client versions": _iter_counts(report.versions, "version", columns),
+        "Claude Code versions": _iter_counts(report.versions, "version", columns),
         "Drift": _iter_drift(report, columns),
         "Damage": _iter_damage(report, columns),
         **_describe_machine(report, columns),
@@ -289,7 +289,7 @@ def _iter_damage(report: HealthReport, columns: int) -> Iterator[str]:
     if report.salvaged:
         yield from wrap(f"Records salvaged from damaged lines: {report.salvaged:,}", columns)
     yield from _iter_by_file("Lines too long to read:", "line", oversized, columns)
-    yield from _iter_by_file("Unfinished last lines:", "line", torn, columns)
+    yield from _iter_by_file("Incomplete last lines:", "line", torn, columns)
     yield from _iter_by_file("Found but not read:", "file", refused, columns)
 
 

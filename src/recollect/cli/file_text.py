@@ -51,7 +51,7 @@ moved_from_option = click.option(
     multiple=True,
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="The project was in DIR earlier. Can be repeated.",
+    help="Also search sessions from DIR, where the project used to be. Can be repeated.",
 )
 
 all_projects_option = click.option(

@@ -38,14 +38,16 @@ since_option = click.option(
     help="Only sessions active since DATE: 2026-11-15, 2026-11, yesterday, 7d, 2w, 12h.",
 )
 
-until_option = click.option("--until", metavar="DATE", help="Only sessions started by DATE.")
+until_option = click.option(
+    "--until", metavar="DATE", help="Only sessions started on or before DATE."
+)
 
 prices_option = click.option(
     "--prices",
     envvar="RECOLLECT_PRICES",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Use the prices in FILE before the built-in ones.",
+    help="Override built-in prices with those in FILE.",
 )
 
 

@@ -53,7 +53,7 @@ COMMANDS = {
     "usage": "Report tokens and cost by day, model, project and more.",
     "tools": "Report tool calls, their outcomes and durations.",
     "files": "List the file changes of a session or project.",
-    "file": "List the versions of a file over all sessions, or print one.",
+    "file": "List the versions of a file across all sessions, or print one.",
     "blame": "Show which prompt wrote each line of a file.",
     "restore": "Bring back a version of a file, or the files of a checkpoint.",
     "checkpoints": "List the states of a session's files that can be restored.",
@@ -130,15 +130,16 @@ def _explain_unknown(name: str) -> str:
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 success, 1 failure, 2 usage error, 3 nothing found, 4 damaged input.",
+    epilog="Exit codes: 0 success, 1 failure, 2 usage error, 3 nothing found, 4 damaged input, "
+    "5 index unusable, 6 archive unusable.",
 )
 @click.version_option(__version__, "-V", "--version", message="recollect %(version)s")
 @click.pass_context
 def program(ctx: click.Context) -> int:
     """Find, read, search, count, follow and keep every Claude Code session.
 
-    Everything runs locally, and your files are never modified. Without a command, Recollect shows
-    your sessions.
+    Everything runs locally. Nothing is written to your Claude directory or your files unless you
+    ask for it. Without a command, Recollect shows your sessions.
     """
     if ctx.invoked_subcommand is not None:
         return 0

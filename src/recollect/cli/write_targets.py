@@ -21,7 +21,11 @@ _OPTIONS: Final = (
         type=click.Path(path_type=Path),
         help="Write to this Claude directory, so that Claude Code can resume the session.",
     ),
-    click.option("--keep-times", is_flag=True, help="Keep old times in a Claude directory too."),
+    click.option(
+        "--keep-times",
+        is_flag=True,
+        help="Keep the original modification times, even with --into-claude-dir.",
+    ),
 )
 
 

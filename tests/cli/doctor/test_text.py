@@ -67,7 +67,7 @@ Record types
    89  type-11
   … and 2 more types
 
-Client versions
+Claude Code versions
   900  2.1.325
     7  2.0.77
 
@@ -90,7 +90,7 @@ Damage
   Lines too long to read:
     b.jsonl
       at 0  70.0 MB
-  Unfinished last lines:
+  Incomplete last lines:
     a.jsonl
       at 9  70 bytes
   Found but not read:
@@ -121,7 +121,7 @@ def test_nothing_to_tell() -> None:
         "Record types",
         "  None.",
         "",
-        "Client versions",
+        "Claude Code versions",
         "  None.",
         "",
         "Drift",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RESTORED: Final = "restored-sessions"
 
-yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+yes_option = click.option("--yes", is_flag=True, help="Skip the confirmation prompt.")
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Show what would be removed, and remove nothing."
 )
@@ -52,14 +52,14 @@ def command(ctx: click.Context) -> int:
 
 @command.command("enable")
 @yes_option
-@click.option("--hook", is_flag=True, help="Print snippets that run `archive sync` by itself.")
+@click.option("--hook", is_flag=True, help="Print snippets that run `archive sync` automatically.")
 @claude_dir_option
 @json_option
 def enable(*, yes: bool, hook: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
-    """Agree to keep copies of all sessions.
+    """Turn on the archive.
 
-    Shows where the archive will be and how much space it takes, and asks. Copies nothing yet: run
-    `recollect archive sync` now and then, or let a hook or timer do it. `--hook` prints such
+    Shows where it will be and how much space it needs, then asks for confirmation. Copies nothing
+    yet: run `recollect archive sync` regularly, or let a hook or timer do it. `--hook` prints such
     snippets for Claude Code, systemd, launchd, Task Scheduler and cron; it installs none of them.
 
     \b
@@ -107,7 +107,7 @@ def disable(*, as_json: bool) -> int:
 @claude_dir_option
 @json_option
 def sync(*, quiet: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
-    """Copy what is new.
+    """Copy new and changed sessions to the archive.
 
     Only bytes that are not in the archive yet are stored. A file that shrank or was deleted takes
     nothing away from the archive. Links and special files are skipped and listed.
@@ -138,7 +138,7 @@ def sync(*, quiet: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
 @claude_dir_option
 @json_option
 def status(*, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
-    """Show whether the archive is enabled, what it contains and how large it is.
+    """Show the status and size of the archive.
 
     \b
       recollect archive status
@@ -210,14 +210,15 @@ def restore(
     as_json: bool,
     **options: Unpack[TargetOptions],
 ) -> int:
-    """Restore archived sessions: the same bytes, permissions and times.
+    """Restore archived sessions byte for byte.
 
     SESSION is the id of an archived session, or the start of it. Files are written to the directory
     `restored-sessions` unless `--to` names another, laid out like a Claude directory. An existing
     file is never overwritten; if one is different, nothing is restored.
 
-    A Claude directory is written to only if `--into-claude-dir` names it. The files get the current
-    time there, since Claude Code deletes old ones when it starts; `--keep-times` prevents that.
+    A Claude directory is written to only if `--into-claude-dir` names it. Files restored there get
+    the current time, so that Claude Code does not delete them again at its next start. Use
+    `--keep-times` to keep the original times.
 
     \b
       recollect archive restore 7aa5fa93

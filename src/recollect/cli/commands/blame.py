@@ -55,7 +55,7 @@ class _Options(TypedDict):
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("-L", "lines", metavar="A,B", help="Only lines A to B; `A,` and `A,+N` work too.")
 @click.option("--rev", "revision", metavar="REV", help="Blame the file in this git revision.")
-@click.option("-w", "ignore_space", is_flag=True, help="Ignore changes of white space.")
+@click.option("-w", "ignore_space", is_flag=True, help="Ignore whitespace changes.")
 @click.option("--stat", is_flag=True, help="Count the lines by session, prompt and model.")
 @click.option("--porcelain", is_flag=True, help="Output for scripts, like `git blame --porcelain`.")
 @moved_from_option
@@ -67,9 +67,9 @@ class _Options(TypedDict):
 def command(path: Path, **options: Unpack[_Options]) -> int:
     """Show which prompt wrote each line of a file.
 
-    A line belongs to a prompt if a recorded change of it added the line. All others are "not by
-    Claude Code", or "unknown" if a command of Claude Code may have written them, or if what is
-    recorded is not enough to say.
+    A line is attributed to a prompt if a change recorded for that prompt added it. All others are
+    "not by Claude Code", or "unknown" if a command of Claude Code may have written them, or if what
+    is recorded is not enough to say.
 
     \b
       recollect blame src/app.py
@@ -78,7 +78,7 @@ def command(path: Path, **options: Unpack[_Options]) -> int:
       recollect blame src/app.py --stat
       recollect blame src/app.py --json | jq '.lines[] | select(.by == "claude") | .session'
 
-    Exits with 3 if no session names the file and with 4 if a transcript could not be read.
+    Exits with 3 if no session mentions the file and with 4 if a transcript could not be read.
     """
     if sum((options["as_json"], options["porcelain"], options["stat"])) > 1:
         raise UsageError("Use only one of --json, --porcelain and --stat.")

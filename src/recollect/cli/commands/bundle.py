@@ -29,8 +29,8 @@ def command(
     """Pack sessions into one file for another machine or person.
 
     The file contains the transcripts, subagents, tool results, task lists, plans and saved files of
-    the sessions, unchanged: check for passwords before you hand it to others. Only you can read the
-    file. `recollect import` unpacks it.
+    the sessions, unchanged. Run `recollect secrets scan` before you share it. The file is created
+    readable only by you. `recollect import` unpacks it.
 
     \b
       recollect bundle latest -o tide.recollect

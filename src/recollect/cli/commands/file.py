@@ -1,4 +1,4 @@
-"""`recollect file`: the versions of a file over all sessions, one of them, or a diff of two."""
+"""`recollect file`: the versions of a file across all sessions, one of them, or a diff of two."""
 
 from __future__ import annotations
 
@@ -46,7 +46,11 @@ class _Options(TypedDict):
 @click.command("file")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--at", metavar="VERSION", help="Print the file as it was at VERSION.")
-@click.option("--diff", metavar="A..B", help="Show the diff of two versions; `A..` with now.")
+@click.option(
+    "--diff",
+    metavar="A..B",
+    help="Show the diff between two versions; `A..` compares A with the current file.",
+)
 @moved_from_option
 @all_projects_option
 @pager_option
@@ -54,12 +58,13 @@ class _Options(TypedDict):
 @claude_dir_option
 @json_option
 def command(path: Path, **options: Unpack[_Options]) -> int:
-    """List the versions of a file over all sessions, or print one.
+    """List the versions of a file across all sessions, or print one.
 
     PATH need not exist anymore. Each version says how well it is known: `exact` (its whole content
     is recorded), `replayed` (an unbroken chain of edits leads to it), `inferred` (it agrees with
     all records, but something unseen may have changed it) or `partial` (only the changed lines are
-    known). Changes from outside, such as shell commands or an editor, are versions too.
+    known). Changes made in other ways, such as by shell commands or an editor, are listed as
+    versions too.
 
     VERSION is a number from the list, a time (2026-11-15T10:30, 2026-11-15, 2h), or SESSION:TURN
     for the file after that turn.
@@ -70,7 +75,7 @@ def command(path: Path, **options: Unpack[_Options]) -> int:
       recollect file src/app.py --diff 3..
       recollect file src/app.py --json | jq '.versions[-1]'
 
-    Exits with 3 if no session names the file and with 4 if a transcript could not be read.
+    Exits with 3 if no session mentions the file and with 4 if a transcript could not be read.
     """
     if sum(bool(each) for each in (options["at"], options["diff"], options["as_json"])) > 1:
         raise UsageError("Use only one of --at, --diff and --json.")
@@ -118,7 +123,7 @@ def _print_text(version: Version) -> None:
 def _iter_diff(names: str, history: FileHistory, path: Path) -> Iterator[str]:
     first, separator, second = names.partition("..")
     if not separator or not first:
-        raise UsageError("Use --diff A..B with two versions, or A.. for the present file.")
+        raise UsageError("Use --diff A..B with two versions, or A.. for the current file.")
     old = _find(first, history)
     before = (name_version(old), _require_text(old))
     if second:

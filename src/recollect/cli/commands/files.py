@@ -142,7 +142,8 @@ def command(session: str | None, **options: Unpack[_Options]) -> int:
     """List the file changes of a session or project.
 
     Lists edits made by tools, in order and including those of subagents; transcripts do not record
-    what shell commands did to files. SESSION is given as for `recollect show`.
+    what shell commands did to files. See `recollect show` for how to
+    specify SESSION.
 
     \b
       recollect files latest

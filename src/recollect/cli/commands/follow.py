@@ -92,7 +92,8 @@ class _Command(click.Command):
 def command(session: str | None, **options: Unpack[_Options]) -> int:
     """Follow a session as it grows, subagents included.
 
-    SESSION is given as for `recollect show`; the default is the latest. Press Ctrl-C to stop.
+    See `recollect show` for how to specify SESSION; the default is the latest. Press Ctrl+C to
+    stop.
 
     \b
       recollect follow

@@ -22,7 +22,7 @@ IMPORTED = "imported-sessions"
     "maps",
     multiple=True,
     metavar="OLD=NEW",
-    help="Sessions of directory OLD belong to NEW on this machine. Can be repeated.",
+    help="Treat directory OLD in the bundle as NEW on this machine. Can be repeated.",
 )
 @target_options
 @json_option
@@ -41,9 +41,9 @@ def command(
     unless `--to` names another, laid out like a Claude directory, so that other commands can read
     it with `--claude-dir`.
 
-    With `--into-claude-dir` the sessions can be resumed by Claude Code, in a directory of the same
-    path as on the other machine or in the one that `--map` says. Exits with 4 if the bundle is
-    damaged or is not what it claims to be.
+    With `--into-claude-dir` the sessions can be resumed by Claude Code, in the same path as on the
+    other machine, or in the one given with `--map`. Exits with 4 if the bundle is damaged or is not
+    what it claims to be.
 
     \b
       recollect import tide.recollect --dry-run

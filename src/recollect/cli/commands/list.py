@@ -78,8 +78,8 @@ def command(text: str | None, **options: Unpack[_Options]) -> int:
     TEXT is matched against titles, first prompts and ids. Other commands accept an id, the start of
     one, or words from a title as SESSION.
 
-    --errors and --model read each transcript in full, once; after that the list also shows its
-    turns, messages and errors.
+    --errors and --model read every transcript in full the first time; after that, the list also
+    shows turn, message and error counts.
 
     \b
       recollect list

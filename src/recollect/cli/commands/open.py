@@ -20,8 +20,8 @@ from recollect.locations.transcript_files import name_of
 def command(target: str, *, browser: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
     """Print a session's link in the web app.
 
-    SESSION is given as for `recollect show`, or as a link of the web app. With #UUID the link
-    points to that record. Links are permanent: they contain the id of the session.
+    See `recollect show` for how to specify SESSION; a link of the web app works too. With #UUID the
+    link points to that record. Links are permanent: they contain the id of the session.
 
     \b
       recollect open latest

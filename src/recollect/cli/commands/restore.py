@@ -62,7 +62,7 @@ class _Options(TypedDict):
     help="With --checkpoint, write below DIR instead of the session's directory.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
 @moved_from_option
 @all_projects_option
 @colour_option
@@ -70,10 +70,10 @@ class _Options(TypedDict):
 def command(target: str, **options: Unpack[_Options]) -> None:
     """Bring back a version of a file, or the files of a checkpoint.
 
-    Shows the difference to the present first, and asks. A file that is replaced is kept beside it
-    as NAME.before-restore. Exact and replayed versions are restored, inferred ones with a warning,
-    partial ones never. Line ends, byte order mark and encoding are those of Claude Code's backup,
-    of the present file, or of the last commit.
+    Shows a diff against the current file first, then asks for confirmation. A file that is replaced
+    is kept beside it as NAME.before-restore. Exact and replayed versions are restored, inferred
+    ones with a warning, partial ones never. Line endings, byte order mark and encoding are those of
+    Claude Code's backup, of the current file, or of the last commit.
 
     With --checkpoint, files outside the session's directory and files that did not exist at the
     prompt are left alone.
@@ -84,7 +84,7 @@ def command(target: str, **options: Unpack[_Options]) -> None:
       recollect restore latest --checkpoint 4 --dry-run
       recollect restore latest --checkpoint 4 --to /tmp/before
 
-    Exits with 1 if you say no, or if a file cannot be written; it is then as it was.
+    Exits with 1 if you decline, or if a file cannot be written; that file is left unchanged.
     """
     if (options["at"] is None) == (options["checkpoint"] is None):
         raise UsageError("Specify either --at or --checkpoint.")
@@ -169,7 +169,7 @@ def _find_obstacle(state: FileState, place: Path | None) -> str | None:
 
 
 def _show_plan(plan: RestorePlan, name: str) -> bool:
-    """Print the difference to the present; return whether the content is uncertain."""
+    """Print a diff against the current file; return whether the content is uncertain."""
     from recollect.versions.file_texts import decode_file
 
     present, wanted = decode_file(plan.present or b""), decode_file(plan.data)

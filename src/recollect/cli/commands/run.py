@@ -103,8 +103,8 @@ def command(prompt: str, **options: Unpack[_Options]) -> int:
     """Run a prompt in Claude Code and watch it work.
 
     Starts your `claude` non-interactively with PROMPT and shows its output as it arrives, then a
-    summary. Everything after `--` is passed to claude unchanged. Ctrl-C interrupts claude; a second
-    Ctrl-C stops it immediately.
+    summary. Everything after `--` is passed to claude unchanged. Ctrl+C interrupts claude; a second
+    Ctrl+C stops it immediately.
 
     \b
       recollect run "why does the tide test fail?"

@@ -175,6 +175,7 @@ _NOTHING_IN_TIME = (
 @click.option("--recent", is_flag=True, help="Sort by date, newest first, instead of by relevance.")
 @click.option(
     "-n", "--limit", default=DEFAULT_LIMIT, show_default=True, type=click.IntRange(1, 1000),
+    metavar="N",
     help="Maximum number of sessions.",
 )  # fmt: skip
 @click.option(

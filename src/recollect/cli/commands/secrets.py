@@ -62,8 +62,8 @@ def scan(
 
     Prints the kind of each secret, the session and turn that hold it, when it was written and how
     often; never the secret itself. Subagents and output in files beside a session are included.
-    SESSION is given as for `recollect show`. Best effort: a secret that looks like a word is not
-    found.
+    Best effort: secrets that look like ordinary words are missed. See `recollect show` for how to
+    specify SESSION.
 
     \b
       recollect secrets scan latest

@@ -67,7 +67,7 @@ class _Options(TypedDict):
 @click.option(
     "--timezone",
     metavar="NAME",
-    help="Time zone of days: Europe/Berlin, UTC, or local (the default).",
+    help="Time zone for grouping by day: Europe/Berlin, UTC, or local (the default).",
 )
 @click.option("--breakdown", is_flag=True, help="Split each row by model.")
 @click.option(
