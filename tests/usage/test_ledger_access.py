@@ -187,6 +187,8 @@ def test_other_roots_are_left_out(data: Path, root: Path, tmp_path: Path) -> Non
     ask = open_root(data, root, other)
     assert sum_by(ask, other, Group.SESSION) == {"s9": 1}
     assert sum_by(ask, root, Group.MODEL) == EXPECTED[Group.MODEL]
+    # It holds Claude directories, and is none.
+    assert sum_by(ask, tmp_path, Group.SESSION) == {}
 
 
 def test_new_lines_are_counted_at_once(data: Path, root: Path) -> None:

@@ -63,7 +63,7 @@ def _list_status(status: ArchiveStatus) -> Iterator[tuple[str, str]]:
         yield "Last change", status.last_sync or "never"
     if status.is_enabled:
         behind = f"{format_count(status.files_behind, 'file')} new or changed"
-        yield "Up to date", behind if status.files_behind else "yes"
+        yield "Up to date", f"no, {behind}" if status.files_behind else "yes"
     if status.forgotten:
         yield "Forgotten", format_count(status.forgotten, "session")
 

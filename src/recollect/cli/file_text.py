@@ -168,14 +168,25 @@ def name_reason(version: Version) -> str:
 
 def iter_diff(old: tuple[str, str], new: tuple[str, str]) -> Iterator[str]:
     """Yield a unified diff of two texts, each with its name; nothing if they are equal."""
-    before, after = (text.split("\n") for _, text in (old, new))
-    for line in unified_diff(before, after, old[0], new[0], lineterm=""):
-        shown = safe_text(line, single_line=True)
-        yield click.style(shown, fg=_COLOURS.get(line[:1])) if line[:3] not in _NAMES else shown
+    before, after = (_split_lines(text) for _, text in (old, new))
+    lines = unified_diff(before, after, old[0], new[0], lineterm="")
+    for number, line in enumerate(lines):
+        is_name = number < _NAME_LINES
+        shown = safe_text(line.removesuffix("\n"), single_line=True)
+        yield shown if is_name else click.style(shown, fg=_COLOURS.get(line[:1]))
+        if not (is_name or line.startswith("@") or line.endswith("\n")):
+            yield _NO_NEWLINE
+
+
+def _split_lines(text: str) -> list[str]:
+    """Return the lines with their ends; only `\\n` ends a line, and the last one may have none."""
+    *lines, last = text.split("\n")
+    return [*(f"{line}\n" for line in lines), *([last] if last else [])]
 
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
-_NAMES = ("+++", "---")
+_NAME_LINES = 2
+_NO_NEWLINE = "\\ No newline at end of file"
 
 
 def name_version(version: Version) -> str:

@@ -193,8 +193,14 @@ def match_session(
     raise NothingFound(
         f"No session is called {ref!r}: it is no id, no beginning of one ({MIN_PREFIX_LENGTH} "
         f"characters at least), no agent and no part of a title in{_name_places(places)}\n"
-        f"To open a file, give a path that ends in {TRANSCRIPT_SUFFIX}."
+        f"{_explain_file(ref)}"
     )
+
+
+def _explain_file(ref: str) -> str:
+    if ref.endswith(TRANSCRIPT_SUFFIX):
+        return f"There is no such file either: {ref}"
+    return f"To open a file, give a path that ends in {TRANSCRIPT_SUFFIX}."
 
 
 def _read_count(ref: str) -> int | None:

@@ -21,7 +21,11 @@ from msgspec.structs import replace
 from recollect.documents.usage_groups import Group
 from recollect.errors import IndexFailure
 from recollect.locations import Transcript
-from recollect.locations.project_names import encode_project_path, encode_without_limit
+from recollect.locations.project_names import (
+    PROJECTS_DIRECTORY,
+    encode_project_path,
+    encode_without_limit,
+)
 from recollect.locations.transcript_files import TranscriptKind
 from recollect.sources.stamps import Stamp
 from recollect.store import FileRow, NewerIndex
@@ -103,7 +107,7 @@ class UsageLedger:
         self.prices = prices
         """The user's own price file, if one is used."""
         self._prefixes = tuple(
-            f"{path}{os.sep}"
+            f"{path}{os.sep}{PROJECTS_DIRECTORY}{os.sep}"
             for root in self.roots
             for path in {os.fspath(root.absolute()), os.path.realpath(root)}
         )

@@ -139,14 +139,21 @@ def test_a_diff_of_versions_and_of_the_present(
     path = project.path("app.py")
     shown = run_recollect("file", str(path), "--diff", "1..2")
     assert shown.stdout.splitlines()[2:] == [
-        "@@ -1,3 +1,3 @@",
+        "@@ -1,2 +1,2 @@",
         " hello",
         "-world",
         "+everybody",
-        " ",
     ]
     path.write_text("hello\neverybody\n", "utf-8")
     assert run_recollect("file", str(path), "--diff", "2..").stdout == ""
+    path.write_text("hello\neverybody", "utf-8")
+    assert run_recollect("file", str(path), "--diff", "2..").stdout.splitlines()[2:] == [
+        "@@ -1,2 +1,2 @@",
+        " hello",
+        "-everybody",
+        "+everybody",
+        "\\ No newline at end of file",
+    ]
 
 
 def test_what_is_no_version_is_explained(run_recollect: RunRecollect, project: Project) -> None:
