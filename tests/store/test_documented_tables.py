@@ -16,7 +16,7 @@ from recollect.sync.sync_engine import sync
 from tests.library.claude_root import FIRST, ClaudeRoot, call, prompt, reply, result
 
 PAGE = (Path(__file__).parents[2] / "docs" / "index.md").read_text(encoding="utf-8")
-SECTION = PAGE[PAGE.index("## Ask it with SQL") : PAGE.index("## Exit codes")]
+SECTION = PAGE[PAGE.index("## Query it with SQL") : PAGE.index("## Exit codes")]
 QUERIES = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
 
 

@@ -54,9 +54,7 @@ class SignIn:
             return json_error(422, "bad_body", 'Send JSON such as {"token": "…"}.')
         value = self._keys.exchange(sent.token)
         if value is None:
-            return json_error(
-                401, "used_token", "This address was used already. Ask for a new one."
-            )
+            return json_error(401, "used_token", "This URL has already been used. Get a new one.")
         response = json_response(SignedIn())
         response.headers["set-cookie"] = make_cookie(self._keys, value)
         return response

@@ -154,6 +154,7 @@ def test_json_has_the_documented_shape(run_recollect: RunRecollect, root: Path) 
             {"key": "/w/app", **figures},
             {"key": "/w/lib", **unpriced, "models": [{"model": "glm-4.6", **unpriced}]},
         ],
+        "omitted_rows": 0,
         "totals": {
             name: number if name == "cost_usd" else number + (unpriced[name] or 0)
             for name, number in figures.items()

@@ -77,7 +77,7 @@ def test_finding_what_is_not_in_the_page(reader: Visit) -> None:
     marked = "[...CSS.highlights.get('found')].map(String)"
     assert page.evaluate(marked) == [FAR_WORD, FAR_WORD]
     page.locator("[data-find]").fill("nowhere to be found")
-    expect(page.locator(".find-count")).to_have_text("Not found")
+    expect(page.locator(".find-count")).to_have_text("No matches")
 
 
 def test_going_from_hit_to_hit(reader: Visit) -> None:

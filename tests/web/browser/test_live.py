@@ -201,7 +201,7 @@ def test_a_page_outlives_the_server(browser: Browser, tmp_path: Path) -> None:
             found = stack.enter_context(visit(browser, first))
             page = open_session(found, GROWING)
             page.evaluate("window.isSame = true")
-        expect(page.locator(".toast")).to_contain_text("The connection is lost")
+        expect(page.locator(".toast")).to_contain_text("Connection lost")
         append_records(path, make_turn(GROWING, 2))
         second = stack.enter_context(run_server(folders[1], root, "--port", str(first.port)))
         sign_in(found.context, second)

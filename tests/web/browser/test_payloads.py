@@ -31,7 +31,8 @@ FIND_HARM = r"""() => {
     }
   }
   const wanted = "iframe, object, embed, base, style, meta[http-equiv], video, audio, math,"
-    + "article.session svg, svg :is(script, image, use, a, set, animate, foreignObject)";
+    + "article.session svg:not(.icon, .trace), use:not(.icon > [href^='#i-']),"
+    + "svg :is(script, image, a, set, animate, foreignObject)";
   for (const each of document.querySelectorAll(wanted)) found.push(each.outerHTML.slice(0, 100));
   for (const each of document.querySelectorAll("script, link")) {
     if (!new URL(each.src ?? each.href ?? "", location.href).pathname.startsWith("/static/")) {

@@ -43,7 +43,7 @@ def test_the_address_opens_the_pages_once(browser: Browser, server: RunningServe
     with browser.new_context(locale="en-GB") as second:
         found = watch(second, server)
         found.page.goto(f"{server.origin}/#t={token}")
-        expect(found.page.locator("#message")).to_contain_text("This address was used already.")
+        expect(found.page.locator("#message")).to_contain_text("This URL has already been used.")
         assert describe_cookies(second) == []
         assert set(found.problems) == {REFUSED}
 
