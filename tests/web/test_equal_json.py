@@ -186,7 +186,12 @@ def test_explanations(pair: Pair) -> None:
 
 def test_health_reports(pair: Pair) -> None:
     """What is known of the files, the directories and the index."""
-    assert pair.get("/api/health")["report"] == pair.load("doctor")
+    assert _without_size(pair.get("/api/health")["report"]) == _without_size(pair.load("doctor"))
+
+
+def _without_size(report: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the size of the index, which changes whenever SQLite tidies up its log."""
+    return {**report, "index": {**report["index"], "bytes": None}}
 
 
 def test_events(pair: Pair) -> None:
