@@ -4,8 +4,9 @@ The public names of the library are imported on first use, so that a program tha
 version does not load the parser.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from recollect import lazy_names
 
 if TYPE_CHECKING:
     from recollect.documents.kinds import InputKind, ToolStatus
@@ -69,39 +70,33 @@ __all__ = [
 ]
 
 _MODULES = {
-    "recollect.documents.kinds": ("InputKind", "ToolStatus"),
-    "recollect.documents.session_listing": ("SessionListing",),
-    "recollect.documents.session_metadata": ("Metadata",),
-    "recollect.errors": (
+    "documents.kinds": ("InputKind", "ToolStatus"),
+    "documents.session_listing": ("SessionListing",),
+    "documents.session_metadata": ("Metadata",),
+    "errors": (
         "AmbiguousSession",
         "NothingFound",
         "RecollectError",
         "UnreadableInput",
         "UsageError",
     ),
-    "recollect.library.opening": ("open_session",),
-    "recollect.library.session_filters": ("SessionPage", "SessionQuery"),
-    "recollect.library.sessions": ("iter_sessions", "list_sessions"),
-    "recollect.library.sidecar_files": ("load_sidecars", "read_spilled_output"),
-    "recollect.locations": ("encode_project_path",),
-    "recollect.reader": ("read_transcript",),
-    "recollect.session.branches": ("Branch",),
-    "recollect.session.messages": ("Message",),
-    "recollect.session.metadata": ("Metrics",),
-    "recollect.session.session": ("Session", "Subagent"),
-    "recollect.session.tool_calls": ("ToolCall",),
-    "recollect.session.turns": ("RoundKind", "Segment", "Turn", "classify_round"),
-    "recollect.workspace.workspace": ("Workspace", "open_workspace"),
+    "library.opening": ("open_session",),
+    "library.session_filters": ("SessionPage", "SessionQuery"),
+    "library.sessions": ("iter_sessions", "list_sessions"),
+    "library.sidecar_files": ("load_sidecars", "read_spilled_output"),
+    "locations": ("encode_project_path",),
+    "reader": ("read_transcript",),
+    "session.branches": ("Branch",),
+    "session.messages": ("Message",),
+    "session.metadata": ("Metrics",),
+    "session.session": ("Session", "Subagent"),
+    "session.tool_calls": ("ToolCall",),
+    "session.turns": ("RoundKind", "Segment", "Turn", "classify_round"),
+    "workspace.workspace": ("Workspace", "open_workspace"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(_MODULE_OF[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names.import_on_first_use(globals(), _MODULE_OF)
 
 
 def __dir__() -> list[str]:

@@ -5,9 +5,9 @@ here writes, and nothing found on disk or in a record is trusted. What only some
 loaded on first use: every command starts with this package.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from recollect.lazy_names import import_on_first_use
 from recollect.locations.discovery import Discovery, discover, discover_root
 from recollect.locations.project_names import encode_project_path, is_plain_name
 from recollect.locations.roots import resolve_roots
@@ -53,17 +53,17 @@ __all__ = [
     "select_transcripts",
 ]
 
-_MODULES = {
+_MODULE_OF = {
+    "Sidecar": "sidecars",
+    "SidecarKind": "sidecars",
+    "Sidecars": "sidecars",
     "find_project_directories": "references",
+    "find_root_of": "sidecars",
+    "find_subagent_meta": "sidecars",
+    "list_root_sidecars": "sidecars",
+    "list_session_sidecars": "sidecars",
+    "resolve_tool_result": "sidecars",
     "select_transcripts": "references",
 }
-"""Modules of the names that are loaded on first use; all others are in `sidecars`."""
 
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f"{__name__}.{_MODULES.get(name, 'sidecars')}")
-    value: object = getattr(module, name)
-    globals()[name] = value
-    return value
+__getattr__ = import_on_first_use(globals(), _MODULE_OF)

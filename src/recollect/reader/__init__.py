@@ -4,9 +4,9 @@ Whole-record readers are imported on first use: they load every record type, whi
 or reading a file without streams does not need.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from recollect.lazy_names import import_on_first_use
 from recollect.reader.line_blocks import MAX_LINE
 from recollect.reader.usage_reader import read_usage
 
@@ -25,13 +25,13 @@ __all__ = [
     "read_usage",
 ]
 
-_OF_STREAMS = frozenset({"StreamDecoder", "StreamItem", "read_stream"})
+_MODULE_OF = {
+    "StreamDecoder": "stream_reader",
+    "StreamItem": "stream_reader",
+    "TranscriptDecoder": "transcript_reader",
+    "read_span": "transcript_reader",
+    "read_stream": "stream_reader",
+    "read_transcript": "transcript_reader",
+}
 
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "stream_reader" if name in _OF_STREAMS else "transcript_reader"
-    value: object = getattr(import_module(f"{__name__}.{module}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = import_on_first_use(globals(), _MODULE_OF)

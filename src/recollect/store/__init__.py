@@ -6,8 +6,9 @@ it, and `quick_totals` does so for a status line. Everything else is for this pa
 use, since every command begins with a few of them.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from recollect.lazy_names import import_on_first_use
 
 if TYPE_CHECKING:
     from recollect.store.catalog import FileRow
@@ -58,10 +59,4 @@ __all__ = [
     "translate_errors",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = import_on_first_use(globals(), _MODULE_OF)

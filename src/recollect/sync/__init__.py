@@ -5,8 +5,9 @@ Everything else in this package is its own affair; an import contract holds that
 on first use: a current index needs neither the reader nor the prices.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from recollect.lazy_names import import_on_first_use
 
 if TYPE_CHECKING:
     from recollect.sync.cached_values import OnFileRead, load_calls
@@ -91,10 +92,4 @@ __all__ = [
     "with_lists",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = import_on_first_use(globals(), _MODULE_OF)
