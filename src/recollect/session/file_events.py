@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from recollect.documents.kinds import FileAction, ToolStatus
 from recollect.records.tools import LineCount, PatchHunk, ToolInput, ToolOutput, count_changed_lines
 from recollect.records.tools.file_tools import (
+    FILE_TOOLS,
     EditInput,
     EditResult,
     MultiEditInput,
@@ -30,7 +31,6 @@ from recollect.records.tools.file_tools import (
 from recollect.session.times import find_range
 from recollect.session.tool_calls import ToolCall
 
-_FILE_TOOLS = frozenset({"Read", "Edit", "MultiEdit", "Write", "NotebookEdit"})
 _CREATED_MARK = "File created successfully"
 
 
@@ -69,7 +69,7 @@ class ChangedFile(Struct, frozen=True, kw_only=True):
 
 def build_file_events(tool_calls: Sequence[ToolCall]) -> tuple[FileEvent, ...]:
     """Return the file events, in the order of the calls."""
-    events = (_make_event(call) for call in tool_calls if call.name in _FILE_TOOLS)
+    events = (_make_event(call) for call in tool_calls if call.name in FILE_TOOLS)
     return tuple(event for event in events if event is not None)
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from recollect.documents.kinds import InputKind, ToolStatus
 from recollect.records.blocks import McpToolUse, ServerToolUseBlock, Text, ToolUse
+from recollect.records.tools.file_tools import CHANGE_TOOLS
 from recollect.session.session import Session
 from recollect.session.tool_calls import ToolCall
 from recollect.session.turns import Turn
@@ -25,10 +26,20 @@ TEXT: Final = "t"
 MAX_STEPS: Final = 44
 """Steps of a reduced trace: what a column of a list has room for."""
 _LOUDEST_FIRST: Final = FAILED + COMPACTED + YOU + CHANGE + AGENT + CALL + TEXT
-_FILE_TOOLS: Final = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 _AGENT_TOOLS: Final = frozenset({"Agent", "Task", "Workflow"})
 _MAX_DIGIT: Final = 9
 _SECOND_MS: Final = 1000
+
+
+STEP_NAMES: Final = {
+    YOU: "you",
+    TEXT: "text",
+    CALL: "call",
+    CHANGE: "change",
+    AGENT: "agent",
+    FAILED: "failed",
+}
+"""What pages call the kinds of steps in class names; a compaction is a gap and has none."""
 
 
 def trace_session(session: Session) -> str:
@@ -74,13 +85,17 @@ def _iter_steps(session: Session, turn: Turn) -> Iterator[str]:
                     yield _trace_call(call)
 
 
+def classify_call(tool: str, status: ToolStatus, *, has_agent: bool) -> str:
+    """Return the kind of step that a tool call is."""
+    if status in (ToolStatus.FAILED, ToolStatus.REJECTED):
+        return FAILED
+    if has_agent:
+        return AGENT
+    return CHANGE if tool in CHANGE_TOOLS else CALL
+
+
 def _trace_call(call: ToolCall) -> str:
-    if call.status in (ToolStatus.FAILED, ToolStatus.REJECTED):
-        kind = FAILED
-    elif call.name in _AGENT_TOOLS:
-        kind = AGENT
-    else:
-        kind = CHANGE if call.name in _FILE_TOOLS else CALL
+    kind = classify_call(call.name, call.status, has_agent=call.name in _AGENT_TOOLS)
     seconds = (call.duration_ms or 0) / _SECOND_MS
     # 0.1 s is 2, 1 s is 3, 10 s is 5, a minute 7, a quarter of an hour 9.
     digit = 1 + round(2 * math.log10(1 + 10 * seconds))

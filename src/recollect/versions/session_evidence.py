@@ -16,6 +16,7 @@ from recollect.records.attachment_kinds import EditedTextFile
 from recollect.records.attachments import Attachment
 from recollect.records.conversation import Assistant
 from recollect.records.state import FileBackup, FileHistoryDelta, FileHistorySnapshot
+from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.records.tools.shell_tools import ShellInput
 from recollect.session.session import Session
 from recollect.session.times import parse_time
@@ -35,7 +36,6 @@ from recollect.versions.evidence import (
 from recollect.versions.file_texts import decode_file
 from recollect.versions.recorded_paths import normalize_path
 
-_FILE_TOOLS: Final = frozenset({"Read", "Edit", "MultiEdit", "Write", "NotebookEdit"})
 _SHELL_TOOLS: Final = frozenset({"Bash", "PowerShell"})
 _STALE: Final = re.compile(r"modified since (?:it was )?read|unexpectedly modified", re.IGNORECASE)
 _LATE_FIRST_COPY: Final = "2.0."
@@ -204,7 +204,7 @@ class _Collector:
         joined: set[str],
     ) -> Evidence | None:
         name = call.name
-        if name in _FILE_TOOLS:
+        if name in FILE_TOOLS:
             if not self._wanted.may_contain(bytes(call.raw_input)):
                 return None
             return self._read_file_call(call, self._origin(session, call, agent_id, turn))

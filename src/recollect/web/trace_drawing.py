@@ -4,30 +4,13 @@ from typing import Final
 
 from markupsafe import Markup
 
-from recollect.session.trace import (
-    AGENT,
-    CALL,
-    CHANGE,
-    COMPACTED,
-    FAILED,
-    MAX_STEPS,
-    TEXT,
-    YOU,
-)
+from recollect.session.trace import COMPACTED, FAILED, MAX_STEPS, STEP_NAMES, TEXT, YOU
 
 PITCH: Final = 3
 _BASE: Final = 15
 """Where the line lies; ticks grow up from it, failures hang below it."""
 _TOP: Final = 1
 _HEIGHT: Final = 22
-_CLASSES: Final = {
-    YOU: "you",
-    TEXT: "text",
-    CALL: "call",
-    CHANGE: "change",
-    AGENT: "agent",
-    FAILED: "failed",
-}
 _PICTURE: Final = Markup(
     '<svg class="trace" width="{width}" height="{height}" aria-hidden="true">'
     '<path class="base" d="M0 {base}.5H{end}"/>{ticks}</svg>'
@@ -43,7 +26,7 @@ def draw_trace(trace: str | None) -> Markup:
     ticks: dict[str, list[str]] = {}
     for place, step in enumerate(steps):
         if (kind := step[0]) != COMPACTED:
-            ticks.setdefault(_CLASSES[kind], []).append(_draw_tick(place, kind, int(step[1])))
+            ticks.setdefault(STEP_NAMES[kind], []).append(_draw_tick(place, kind, int(step[1])))
     paths = Markup().join(_PATH.format(name, "".join(found)) for name, found in ticks.items())
     return _PICTURE.format(
         width=PITCH * MAX_STEPS,

@@ -10,6 +10,10 @@ from msgspec import Raw, Struct, field
 
 from recollect.records.tools.tool_values import ToolInput, ToolOutput
 
+CHANGE_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
+"""Tools that write a file."""
+FILE_TOOLS = CHANGE_TOOLS | {"Read"}
+
 
 class PatchHunk(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
     """One hunk of a patch; each line starts with a space, `+`, `-` or a backslash."""

@@ -18,6 +18,7 @@ from recollect.render.html.html_code import show_text
 from recollect.render.html.html_parts import render_parts
 from recollect.render.html.markdown import render_markdown
 from recollect.render.views.part_builders import shorten_path
+from recollect.session.trace import STEP_NAMES, classify_call
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -60,7 +61,6 @@ def render_call(call: ToolStep, frame: Frame) -> Markup:
     return _render("call.html", call=call, frame=frame)
 
 
-_FILE_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 _TICK = Markup('<span class="tick tick-{} long-{}"></span>')
 _MAX_TICK = 6
 
@@ -74,13 +74,8 @@ def draw_tick(kind: str, milliseconds: float | None = None) -> Markup:
 
 def draw_call_tick(call: ToolStep) -> Markup:
     """Draw the mark of a tool call."""
-    if call.status.value in {"failed", "rejected"}:
-        kind = "failed"
-    elif call.subagents:
-        kind = "agent"
-    else:
-        kind = "change" if call.tool in _FILE_TOOLS else "call"
-    return draw_tick(kind, call.duration_ms)
+    kind = classify_call(call.tool, call.status, has_agent=bool(call.subagents))
+    return draw_tick(STEP_NAMES[kind], call.duration_ms)
 
 
 def _render(template: str, **values: object) -> Markup:
