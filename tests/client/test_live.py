@@ -28,7 +28,7 @@ def test_follow_shows_a_call_before_it_ends(theatre: Theatre) -> None:
 
 
 def test_follow_shows_a_subagent_at_work(theatre: Theatre, version: str) -> None:
-    """Its call is told before the main conversation goes on."""
+    """Its call is published before the main conversation continues."""
     with (
         theatre.follow("--all") as follower,
         theatre.start([*STREAMING, "--", "play:agent"]) as client,

@@ -107,7 +107,7 @@ class Reader:
             if step.reset:
                 self.records.clear()
             self.records += [piece.record for piece in step.pieces]
-            if step.is_level:
+            if step.is_caught_up:
                 return
 
     def compare(self) -> None:

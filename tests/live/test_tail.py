@@ -37,7 +37,7 @@ def drain(tail: Tail) -> list[Piece]:
         step = tail.read()
         assert step.reset is None
         pieces += step.pieces
-        if step.is_level:
+        if step.is_caught_up:
             return pieces
 
 

@@ -134,7 +134,7 @@ def test_a_range_holds_both_of_its_dates() -> None:
 
 @pytest.mark.parametrize("parse", [parse_range, parse_day_range])
 def test_what_is_no_range_is_refused(parse: object) -> None:
-    """What is no date is said with examples, and dates in the wrong order as what they are."""
+    """Invalid dates are reported with examples, and reversed ones as reversed."""
     assert callable(parse)
     with pytest.raises(UsageError) as caught:
         parse("soon", None, NOW)

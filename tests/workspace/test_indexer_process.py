@@ -58,7 +58,7 @@ def test_titles_in_other_files_are_followed(tmp_path: Path) -> None:
 
 
 def test_updates_say_what_has_changed(tmp_path: Path) -> None:
-    """A file that grows, one that comes and one that goes are told in the next round."""
+    """A grown, a new and a deleted file are published in the next round."""
     catalog = SessionCatalog()
     root = copy_demo(tmp_path)
     refresher = Refresher(RefreshTask((root,), tmp_path / "data"), catalog.apply)
@@ -85,7 +85,7 @@ def test_refresher_need_no_root(tmp_path: Path) -> None:
 
 
 def test_refresher_outlive_an_index_that_cannot_be_written(tmp_path: Path) -> None:
-    """Sessions are listed all the same, and the reason is told."""
+    """Sessions are listed all the same, and the reason is published."""
     catalog, told = SessionCatalog(), list[Update]()
     (tmp_path / "data").write_text("a file", encoding="ascii")
     refresher = Refresher(RefreshTask((copy_demo(tmp_path),), tmp_path / "data"), told.append)

@@ -155,7 +155,7 @@ class _Follower:
             step = await asyncio.to_thread(self._files.read, path)
             for event in self._iter_events(path, step):
                 yield event
-            if not step.is_level:
+            if not step.is_caught_up:
                 self._queue[path] = None
             elif not self._queue:
                 await self._queue_changes()

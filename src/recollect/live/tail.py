@@ -59,7 +59,7 @@ class TailStep(Struct, frozen=True):
 
     pieces: tuple[Piece, ...] = ()
     reset: str | None = None
-    is_level: bool = True
+    is_caught_up: bool = True
     """Whether there was nothing more to read."""
     is_gone: bool = False
 
@@ -171,8 +171,8 @@ class Tail:
             self._checked = None
         pieces = self._take(file, seen.size)
         self._record(seen)
-        is_level = not pieces or self._offset >= seen.size
-        return TailStep(pieces, reset, is_level)
+        is_caught_up = not pieces or self._offset >= seen.size
+        return TailStep(pieces, reset, is_caught_up)
 
     def _record(self, seen: FileState) -> None:
         self._state = record_edges(seen, self._offset, self._head, self._edge)

@@ -200,18 +200,17 @@ class Refresher:
         self._publish(Update(usage=fresh, failure=failure))
 
     def _index(self, transcripts: Sequence[Transcript]) -> None:
-
         try:
-            is_level = index_some(self._task.data_directory, transcripts)
+            is_current = index_some(self._task.data_directory, transcripts)
         except IndexFailure as error:
             # Nothing more can be done here; search says why it has no results.
             self._is_searchable = True
             self._publish(Update(is_searchable=False, failure=str(error)))
             return
         self._text_identity = find_text_identity(self._task.data_directory)
-        if is_level != self._is_searchable:
-            self._is_searchable = is_level
-            self._publish(Update(is_searchable=is_level))
+        if is_current != self._is_searchable:
+            self._is_searchable = is_current
+            self._publish(Update(is_searchable=is_current))
 
     def _has_lost_texts(self) -> bool:
         """Return whether the full-text index was deleted, as a damaged one may be."""

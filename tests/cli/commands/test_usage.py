@@ -496,7 +496,7 @@ def test_words_that_do_not_go_together(
 
 
 def test_a_wrong_date_is_refused(run_recollect: RunRecollect, root: Path) -> None:
-    """What is no date is said with dates that are."""
+    """An invalid date is an error with examples of valid ones."""
     result = usage(run_recollect, root, "--since", "soon")
     message = (
         "'soon' is not a valid date (try 2026-11-15, 2026-11, 2026, today, yesterday, 7d, 2w or "

@@ -1,9 +1,7 @@
-"""A session at a glance: its prompts, one line each, with figures that need no price table.
+"""The outline of a session, one line for each turn, and the file changes of sessions, by time.
 
-What sessions changed in files, in the order of time, with what there is to draw of it.
-
-Subagents count with the session that started them. A fork or a resumed session repeats what it was
-made from, so that a call is counted once, however many transcripts hold it.
+Changes of subagents belong to the session that started them. A fork or a resumed session repeats
+the calls of the original, so each call is counted once, however many transcripts contain it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -123,7 +121,7 @@ def _iter_changes(
 
 
 def _sort(changes: Iterable[FileChange]) -> list[FileChange]:
-    """By time; a change without one stands behind the one that it followed."""
+    """Sort by time; a change without a time stays after the one before it."""
     placed: list[tuple[float, FileChange]] = []
     latest = 0.0
     for change in changes:
