@@ -292,12 +292,11 @@ def test_a_second_interrupt_ends_both_at_once(client: Path) -> None:
     script: list[Step] = [["ignore", "SIGINT"], text("deaf", uuid="a"), ["wait", 600]]
     running = Running(client, script, "count")
     running.read_until("deaf")
-    start = time.monotonic()
     running.process.send_signal(signal.SIGINT)
     time.sleep(0.5)
     running.process.send_signal(signal.SIGINT)
+    # The client would wait for ten minutes, `finish` for one.
     assert running.finish().code == 130
-    assert time.monotonic() - start < 60
     wait_until_gone(int(read_call(client)["pid"]))
 
 
