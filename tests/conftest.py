@@ -5,6 +5,7 @@ Tests that need sample transcripts use `shared`; tests of the program use `run_r
 
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -145,3 +146,19 @@ def _real_homes() -> list[Path]:
 
         homes.add(Path(pwd.getpwuid(os.getuid()).pw_dir))
     return sorted(homes)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Return a disk of 500 KB, where one can be had."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=500k", "tmpfs", str(place)]
+    try:
+        made = subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        made = False
+    if not made:
+        pytest.skip("cannot mount a small disk here")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -104,22 +103,6 @@ def test_a_limit_on_the_size_of_files(pond: Pond, tmp_path: Path, room: int) -> 
     assert list_damage(pond.archive, deep=True) == ()
     pond.sync()
     assert pond.restore_all(tmp_path / "restored") == read_facts(pond.root)
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Return a disk of 500 KB, where one can be had."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=500k", "tmpfs", str(place)]
-    try:
-        made = subprocess.run(command, capture_output=True, check=False).returncode == 0
-    except OSError:
-        made = False
-    if not made:
-        pytest.skip("cannot mount a small disk here")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
 
 
 def test_a_full_disk(pond: Pond, small_disk: Path, tmp_path: Path) -> None:

@@ -142,22 +142,6 @@ def test_too_little_room_loses_nothing(world: World, room: int) -> None:
     assert_same(world.dump(), world.dump_fresh())
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 400 KB, where one can be had."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=500k", "tmpfs", str(place)]
-    try:
-        made = subprocess.run(command, capture_output=True, check=False).returncode == 0
-    except OSError:
-        made = False
-    if not made:
-        pytest.skip("cannot mount a small disk here")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
-
-
 def test_a_full_disk_loses_nothing(world: World, small_disk: Path) -> None:
     """It is named as the reason, and the sync goes on when there is room."""
     world.write("p/a", Line(id="first").encode())
