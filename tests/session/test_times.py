@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.session.times import find_range, milliseconds_between, parse_time
+from recollect.session.times import find_range, merge_by_time, milliseconds_between, parse_time
 
 NOON = "2026-01-01T12:00:00.000Z"
 LATER = "2026-01-01T12:00:01.250Z"
@@ -62,3 +62,18 @@ def test_a_range_is_by_moment_and_not_by_text() -> None:
 def test_nothing_has_no_range() -> None:
     """Without a readable time there is no first and no last."""
     assert find_range([None, "", "never"]) == (None, None)
+
+
+def test_streams_merge_by_time() -> None:
+    """Streams interleave, but none changes its own order."""
+    first: list[tuple[str, str | None]] = [
+        ("a", "2026-01-01T10:00:00Z"),
+        ("b", None),
+        ("c", "2026-01-01T09:00:00Z"),
+    ]
+    second: list[tuple[str, str | None]] = [
+        ("d", "2026-01-01T09:30:00Z"),
+        ("e", "2026-01-01T11:00:00Z"),
+    ]
+    merged = merge_by_time([first, second], lambda pair: pair[1])
+    assert [name for name, _ in merged] == ["d", "a", "b", "c", "e"]

@@ -4,8 +4,10 @@ Records keep the text; it is parsed only to compute with it. A missing or malfor
 never an error.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from operator import itemgetter
+from typing import TypeVar
 
 _USUAL_LENGTH = len("2026-11-15T12:00:00.000Z")
 
@@ -27,6 +29,25 @@ def milliseconds_between(start: str | None, end: str | None) -> float | None:
     if first is None or last is None or last < first:
         return None
     return (last - first).total_seconds() * 1000
+
+
+T = TypeVar("T")
+
+
+def merge_by_time(streams: Iterable[Iterable[T]], get_time: Callable[[T], str | None]) -> list[T]:
+    """Merge several streams by time.
+
+    Within a stream the order stays: an entry without a time, or with one before that of the entry
+    before it, counts as being of that entry's time.
+    """
+    timed: list[tuple[float, T]] = []
+    for stream in streams:
+        latest = 0.0
+        for each in stream:
+            moment = parse_time(get_time(each))
+            latest = max(latest, moment.timestamp() if moment else 0.0)
+            timed.append((latest, each))
+    return [each for _, each in sorted(timed, key=itemgetter(0))]
 
 
 def find_range(times: Iterable[str | None]) -> tuple[str | None, str | None]:

@@ -22,7 +22,7 @@ from recollect.locations.project_names import encode_id, encode_without_limit
 from recollect.locations.sidecars import find_root_of
 from recollect.reader.marked_lines import iter_marked_lines
 from recollect.session.session import Session
-from recollect.session.times import parse_time
+from recollect.session.times import merge_by_time
 from recollect.sources.safe_files import list_directory, open_file
 from recollect.versions.backups import BackupDirectory
 from recollect.versions.evidence import Cause, Evidence, Rename
@@ -215,16 +215,9 @@ def names_file(transcript: Transcript, marks: Sequence[bytes]) -> bool:
 
 def merge_sessions(sessions: Iterable[Iterable[Evidence]]) -> list[Evidence]:
     """Order what several sessions say by time, and leave out what one copied from another."""
-    timed: list[tuple[float, Evidence]] = []
-    for evidence in sessions:
-        latest = 0.0
-        for each in evidence:
-            moment = parse_time(each.origin.time)
-            latest = max(latest, moment.timestamp() if moment else 0.0)
-            timed.append((latest, each))
     seen: set[object] = set()
     merged: list[Evidence] = []
-    for _, each in sorted(timed, key=lambda pair: pair[0]):
+    for each in merge_by_time(sessions, lambda found: found.origin.time):
         key = (type(each), each.path, each.origin.uuid, each.origin.call_id, _detail(each))
         if each.origin.uuid and key in seen:
             continue
@@ -260,13 +253,6 @@ def _replay_streams(
 
 def _number(streams: Iterable[Sequence[Version]]) -> tuple[Version, ...]:
     """Number the versions of several files in order of time."""
-    timed: list[tuple[float, Version]] = []
-    for versions in streams:
-        latest = 0.0
-        for version in versions:
-            moment = parse_time(version.origin.time)
-            # A backup may have the time of an earlier prompt.
-            latest = max(latest, moment.timestamp() if moment else 0.0)
-            timed.append((latest, version))
-    ordered = sorted(timed, key=lambda pair: pair[0])
-    return tuple(replace(version, number=at) for at, (_, version) in enumerate(ordered, 1))
+    # A backup may have the time of an earlier prompt, so the order of a file's versions counts.
+    ordered = merge_by_time(streams, lambda version: version.origin.time)
+    return tuple(replace(version, number=at) for at, version in enumerate(ordered, 1))

@@ -19,7 +19,7 @@ from recollect.records.state import FileBackup, FileHistoryDelta, FileHistorySna
 from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.records.tools.shell_tools import ShellInput
 from recollect.session.session import Session
-from recollect.session.times import parse_time
+from recollect.session.times import merge_by_time
 from recollect.session.tool_calls import ToolCall
 from recollect.session.turns import Turn
 from recollect.versions.call_evidence import read_file_call
@@ -112,14 +112,8 @@ def _merge(placed: Iterable[_Placed]) -> list[Evidence]:
     by_file: dict[str, list[_Placed]] = {}
     for each in placed:
         by_file.setdefault(each.file, []).append(each)
-    timed: list[tuple[float, Evidence]] = []
-    for entries in by_file.values():
-        latest = 0.0
-        for entry in sorted(entries, key=lambda entry: entry.offset):
-            moment = parse_time(entry.time)
-            latest = max(latest, moment.timestamp() if moment else 0.0)
-            timed.append((latest, entry.evidence))
-    return [evidence for _, evidence in sorted(timed, key=lambda pair: pair[0])]
+    streams = (sorted(entries, key=lambda entry: entry.offset) for entries in by_file.values())
+    return [entry.evidence for entry in merge_by_time(streams, lambda entry: entry.time)]
 
 
 class _Collector:
