@@ -133,15 +133,17 @@ def find_shared(connection: apsw.Connection, file_id: int) -> list[str]:
 
 
 def find_shared_from(connection: apsw.Connection, number: int) -> list[str]:
-    """Ids of the messages with a row from `number` on that have more than this one row."""
-    return _find_shared(connection, "n.id >= ?", number)
+    """Ids of the messages with two rows that count, one of them from `number` on."""
+    return _find_shared(connection, "n.id >= ? AND n.counted", number, "AND o.counted")
 
 
-def _find_shared(connection: apsw.Connection, condition: str, value: int) -> list[str]:
+def _find_shared(
+    connection: apsw.Connection, condition: str, value: int, other: str = ""
+) -> list[str]:
     # Not DISTINCT, for which SQLite would go through all messages in the order of their ids.
     query = (
         f"SELECT n.message_id FROM messages AS n WHERE {condition} AND EXISTS "
-        "(SELECT 1 FROM messages AS o WHERE o.message_id = n.message_id AND o.id <> n.id)"
+        f"(SELECT 1 FROM messages AS o WHERE o.message_id = n.message_id AND o.id <> n.id {other})"
     )
     return list(dict.fromkeys(row[0] for row in connection.execute(query, (value,))))
 

@@ -20,7 +20,7 @@ from typing import Final, TypeVar
 
 import msgspec
 from msgspec import Raw
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from recollect.pricing import BilledRequest, Prices
 from recollect.pricing.cost import Tariff, multiply_total
@@ -114,38 +114,38 @@ _COUNTS = (
 )
 
 
-class MessageRow(Tokens, frozen=True, gc=False, array_like=True, kw_only=True):
+class MessageRow(Tokens, frozen=True, gc=False, array_like=True):
     """A message as recorded in one file: the union of its lines there."""
 
-    late_5m: int
+    late_5m: int = 0
     """Cache writes that are only in the split by lifetime; they count in the largest copy."""
-    late_1h: int
-    usage: bytes | None
+    late_1h: int = 0
+    usage: bytes | None = None
     """The usage as JSON if more requests were billed, because tokens alone do not give that cost.
     """
-    cost: int | None
+    cost: int | None = None
     """Micro-dollars, None when the price is not known."""
-    client_cost: int | None
+    client_cost: int | None = None
     """Micro-dollars that an old client noted on the message itself."""
-    time: int | None
+    time: int | None = None
     """Milliseconds since 1970."""
-    is_sidechain: bool
-    is_copy: bool
+    is_sidechain: bool = False
+    is_copy: bool = False
     """Whether it says itself that it was copied from another session."""
-    is_relayed: bool
+    is_relayed: bool = False
     """Whether it is a subagent's message, known from a progress record of the parent."""
-    position: int
+    position: int = 0
     """Offset of its first line."""
-    message_id: str
-    request_id: str | None
-    model: str | None
-    branch: str | None
-    version: str | None
-    entrypoint: str | None
-    cwd: str | None
-    tools: str
+    message_id: str = ""
+    request_id: str | None = None
+    model: str | None = None
+    branch: str | None = None
+    version: str | None = None
+    entrypoint: str | None = None
+    cwd: str | None = None
+    tools: str = ""
     """Names of the tools that it calls, one a line, in order."""
-    terms: str
+    terms: str = ""
     """Speed, service tier and geography, which change the price."""
 
     @property
@@ -305,27 +305,33 @@ def _make_row(message_id: str, lines: Lines, costs: Costs) -> MessageRow:
         cost = costs.of_tokens(model, terms, tokens, lines.time)
     else:
         cost = costs.of_usage(model, encoded, lines.time, is_largest=False)
+    # Not by keywords: there are thousands, and that would take three times as long.
     row = MessageRow(
-        *astuple(tokens),
-        late_5m=late_5m,
-        late_1h=late_1h,
-        usage=encoded,
-        cost=cost,
-        client_cost=lines.client_cost,
-        time=lines.time,
-        is_sidechain=record.is_sidechain,
-        is_copy=record.forked_from is not None,
-        is_relayed=record.type == "progress",
-        position=lines.position,
-        message_id=message_id,
-        request_id=lines.request_id,
-        model=model,
-        branch=record.git_branch,
-        version=record.version,
-        entrypoint=record.entrypoint,
-        cwd=record.cwd,
-        tools=_join_tools(lines.tools) if lines.tools else "",
-        terms=terms,
+        tokens.input,
+        tokens.output,
+        tokens.cache_read,
+        tokens.cache_write_5m,
+        tokens.cache_write_1h,
+        tokens.web_searches,
+        late_5m,
+        late_1h,
+        encoded,
+        cost,
+        lines.client_cost,
+        lines.time,
+        record.is_sidechain,
+        record.forked_from is not None,
+        record.type == "progress",
+        lines.position,
+        message_id,
+        lines.request_id,
+        model,
+        record.git_branch,
+        record.version,
+        record.entrypoint,
+        record.cwd,
+        _join_tools(lines.tools) if lines.tools else "",
+        terms,
     )
     if row.client_cost is None or row.has_tokens:
         return row

@@ -65,8 +65,8 @@ class Job(Struct, frozen=True):
     """The user's own price file."""
     wants_session: bool = False
     """Whether only its records say which session it belongs to."""
-    wants_type: bool = False
-    """Whether it is a subagent's, whose type is in the file beside it."""
+    is_subagent: bool = False
+    """Whether its type is in the file beside it, and none of its lines name the session."""
     fingerprint: str = ""
     """That of the prices."""
 
@@ -127,14 +127,14 @@ def _read_open(file: SourceFile, job: Job) -> Extract:
         # The last line counts, but is not ended: with what follows it may say something else.
         position = 0
     naming = _NamingLines()
-    records = read(start, on_lines=naming.find)
+    records = read(start, on_lines=None if job.is_subagent else naming.find)
     rows = gather_rows(records, load_costs(job.prices, job.fingerprint))
     return Extract(
         path=job.path,
         start=start,
         state=record_state(file, seen, position),
         session_id=_find_session(read(0)) if job.wants_session else None,
-        agent_type=find_agent_type(job.path) if job.wants_type else None,
+        agent_type=find_agent_type(job.path) if job.is_subagent else None,
         began=began,
         rows=rows,
         naming=naming.spans if len(naming.spans) <= MAX_NAMING_LINES else None,

@@ -284,6 +284,6 @@ def _make_job(task: ReadTask, prices: Path | None, fingerprint: str) -> Job:
         to_state(known) if known else FileState(),
         str(prices) if prices else None,
         wants_session=task.transcript.session_id is None,
-        wants_type=task.transcript.agent_id is not None,
+        is_subagent=task.transcript.agent_id is not None,
         fingerprint=fingerprint,
     )
