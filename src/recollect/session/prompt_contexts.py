@@ -1,13 +1,19 @@
-"""Separate the user's own text in a prompt from what was attached to it.
+"""Separate the user's own text in a prompt from what was attached to it, and attach contexts.
 
 Editors and the client wrap what they add in tags; claude-code-plus writes a Markdown quote with one
 line per context. Only whole wrappers at the edges of the text are taken out: text about
 `<system-reminder>` stays as it is.
+
+What Recollect attaches itself is written as claude-code-plus does, so that every reader of that
+format shows it. A text that belongs to a context, such as terminal output, comes after the user's
+own in `<pasted_content context="2">`: the number says which line of the quote it belongs to.
 """
 
 import re
+from collections.abc import Iterable, Sequence
 
 from msgspec import Raw
+from msgspec.structs import replace
 
 from recollect.documents.kinds import Context, ContextKind
 from recollect.records.decoding import decode_value
@@ -23,7 +29,8 @@ _TAGS = {
     "user-prompt-submit-hook": ContextKind.HOOK,
     "session-start-hook": ContextKind.HOOK,
 }
-_OPENING = re.compile(rf"<({'|'.join(_TAGS)})(?:\s[^<>]*)?>")
+_OPENING = re.compile(rf"<({'|'.join(_TAGS)})((?:\s[^<>]*)?)>")
+_NUMBERED = re.compile(r' context="(\d{1,3})"')
 _SPACE = " \t\r\n"
 _SELECTED = re.compile(r"selected the lines (\d{1,9}) to (\d{1,9}) from (.+?)(?::?\n|\Z)")
 _OPENED = ("opened the file ", " in the IDE")
@@ -44,6 +51,35 @@ _PLUS_ICONS = {
     "🏠": ContextKind.WORKSPACE,
 }
 _REFERENCES = {kind.value: kind for kind in _PLUS_ICONS.values()}
+_ICONS = {kind: icon for icon, kind in _PLUS_ICONS.items()}
+_PLUS_HEADING = "> **上下文资料**\n>\n"
+_CONTENT_TAG = "pasted_content"
+
+
+def attach_contexts(words: str, contexts: Sequence[Context], contents: Sequence[str] = ()) -> str:
+    """Return the prompt with `contexts` in a quote before the user's words.
+
+    `contents` are the texts of contexts, by position; one that is empty is left out.
+    `separate_words` takes all of it apart again.
+    """
+    if not contexts:
+        return words
+    lines = "".join(f"{_PLUS_BULLET}{_write_line(each)}\n" for each in contexts)
+    texts = (
+        f'\n\n<{_CONTENT_TAG} context="{number}">\n{_defuse(text)}\n</{_CONTENT_TAG}>'
+        for number, text in enumerate(contents, 1)
+        if text
+    )
+    return f"{_PLUS_HEADING}{lines}\n{words}{''.join(texts)}"
+
+
+def _write_line(context: Context) -> str:
+    return f"{_ICONS.get(context.kind, '📄')} {' '.join(context.text.split())}"
+
+
+def _defuse(text: str) -> str:
+    """Return `text` without tags that would end it early."""
+    return re.sub(rf"<(?=/?{_CONTENT_TAG})", "<\\\\", text)
 
 
 def read_references(raw: Raw) -> tuple[Context, ...]:
@@ -72,7 +108,21 @@ def separate_words(text: str) -> tuple[str, tuple[Context, ...]]:
     before, start = _take_leading(text)
     behind, end = _take_trailing(text, start)
     words, listed = _take_plus_block(text[start:end].strip(_SPACE))
-    return words, (*before, *listed, *behind)
+    return words, (*before, *_join_contents(listed, behind))
+
+
+def _join_contents(
+    listed: tuple[Context, ...], behind: Iterable[tuple[Context, int]]
+) -> tuple[Context, ...]:
+    """Return the listed contexts, each with its text, and the others after them."""
+    joined, others = list(listed), []
+    for context, number in behind:
+        if 0 < number <= len(joined):
+            line = joined[number - 1]
+            joined[number - 1] = replace(line, text=f"{line.text}\n{context.text}")
+        else:
+            others.append(context)
+    return (*joined, *others)
 
 
 def _take_leading(text: str) -> tuple[list[Context], int]:
@@ -90,15 +140,20 @@ def _take_leading(text: str) -> tuple[list[Context], int]:
     return found, start
 
 
-def _take_trailing(text: str, start: int) -> tuple[list[Context], int]:
-    """Return the contexts that `text` ends with, from `start` on, and where they start."""
-    found: list[Context] = []
+def _take_trailing(text: str, start: int) -> tuple[list[tuple[Context, int]], int]:
+    """Return the contexts that `text` ends with, from `start` on, and where they start.
+
+    Each comes with the number of the listed context that it belongs to, or 0.
+    """
+    found: list[tuple[Context, int]] = []
     end = len(text)
     while name := next((name for name in _TAGS if text.endswith(f"</{name}>", start, end)), None):
         opening = _OPENING.match(text, max(text.rfind(f"<{name}", start, end), start), end)
         if opening is None or opening[1] != name:
             break
-        found.append(_make_context(name, text[opening.end() : end - len(f"</{name}>")]))
+        numbered = _NUMBERED.fullmatch(opening[2])
+        context = _make_context(name, text[opening.end() : end - len(f"</{name}>")])
+        found.append((context, int(numbered[1]) if numbered else 0))
         end = opening.start()
         while end > start and text[end - 1] in _SPACE:
             end -= 1

@@ -1,0 +1,141 @@
+"""What a prompt can refer to: files and folders of a project, its uncommitted changes, its commits.
+
+Files that git ignores are left out; without git, hidden ones and those below hidden directories.
+Nothing here follows links or leaves the directory, and what is listed is bounded.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from recollect.versions.git_blobs import run_git
+
+MAX_FILES: Final = 50_000
+MAX_CONTENT: Final = 60_000
+"""Characters of a change that are attached to a prompt; Claude Code can read the rest itself."""
+
+_COMMIT: Final = re.compile("[0-9a-f]{7,64}")
+_FIELD: Final = "\x1f"
+
+
+class ProjectPath(Struct, frozen=True):
+    """A file or folder, relative to the project, with `/` between its parts."""
+
+    path: str
+    is_folder: bool = False
+
+
+class Commit(Struct, frozen=True):
+    """A commit of the current branch."""
+
+    hash: str
+    subject: str
+
+
+def list_paths(directory: Path) -> tuple[ProjectPath, ...]:
+    """Return the files of a project, and all folders that contain one."""
+    files = _list_tracked(directory)
+    if files is None:
+        files = list(_iter_files(directory))
+    folders = {folder for file in files for folder in _iter_folders(file)}
+    return (
+        *(ProjectPath(folder, is_folder=True) for folder in sorted(folders)),
+        *(ProjectPath(file) for file in sorted(files)),
+    )
+
+
+def _list_tracked(directory: Path) -> list[str] | None:
+    options = ("--cached", "--others", "--exclude-standard", "--deduplicate")
+    listed = run_git(directory, "ls-files", "-z", *options)
+    if listed is None:
+        return None
+    names = (os.fsdecode(name) for name in listed.split(b"\0")[:MAX_FILES] if name)
+    return [name for name in names if os.path.lexists(directory / name)]
+
+
+def _iter_files(directory: Path) -> Iterator[str]:
+    left = MAX_FILES
+    for place, folders, names in os.walk(directory):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        shown = [name for name in sorted(names) if not name.startswith(".")]
+        for name in shown[:left]:
+            yield Path(place, name).relative_to(directory).as_posix()
+        left -= len(shown)
+        if left <= 0:
+            return
+
+
+def _iter_folders(file: str) -> Iterator[str]:
+    while "/" in file:
+        file = file.rpartition("/")[0]
+        yield file
+
+
+def match_paths(
+    paths: Sequence[ProjectPath], query: str, limit: int = 12
+) -> tuple[ProjectPath, ...]:
+    """Return the best matches: names that start with the query, then those that contain it."""
+    wanted = query.lower()
+    ranked = ((_rank(each, wanted), len(each.path), each.path, each) for each in paths)
+    found = sorted((each for each in ranked if each[0] is not None), key=lambda each: each[:3])
+    return tuple(each[-1] for each in found[:limit])
+
+
+def _rank(path: ProjectPath, wanted: str) -> int | None:
+    text = path.path.lower()
+    name = text.rpartition("/")[2]
+    if not wanted:
+        return text.count("/")
+    tests = (text == wanted, name.startswith(wanted), wanted in name, wanted in text)
+    found = next((rank for rank, holds in enumerate(tests) if holds), None)
+    return 4 if found is None and _has_letters(text, wanted) else found
+
+
+def _has_letters(text: str, wanted: str) -> bool:
+    """Return whether the letters of `wanted` occur in `text`, in this order."""
+    letters = iter(text)
+    return all(letter in letters for letter in wanted)
+
+
+def list_commits(directory: Path, limit: int = 20) -> tuple[Commit, ...]:
+    """Return the latest commits of a project's branch; none without git."""
+    listed = run_git(directory, "log", f"--max-count={limit}", "--format=%H%x1f%s")
+    lines = (listed or b"").decode("utf-8", "replace").splitlines()
+    return tuple(Commit(*line.split(_FIELD, 1)) for line in lines if _FIELD in line)
+
+
+def list_changed(directory: Path) -> tuple[str, ...]:
+    """Return the files with uncommitted changes."""
+    listed = run_git(directory, "status", "--porcelain=1", "-z", "--no-renames")
+    names = (os.fsdecode(each[3:]) for each in (listed or b"").split(b"\0") if each)
+    return tuple(names)
+
+
+def read_changes(directory: Path) -> str:
+    """Return the uncommitted changes of a project as a diff; their summary if it is too long."""
+    return _read_diff(directory, "diff", "HEAD")
+
+
+def read_commit(directory: Path, commit: str) -> str:
+    """Return a commit with its diff; its summary if that is too long, and "" if there is none."""
+    if not _COMMIT.fullmatch(commit):
+        return ""
+    return _read_diff(directory, "show", commit)
+
+
+def _read_diff(directory: Path, command: str, revision: str) -> str:
+    patch = _run_diff(directory, command, "--patch", revision)
+    if len(patch) <= MAX_CONTENT:
+        return patch
+    return _run_diff(directory, command, "--stat", revision)[:MAX_CONTENT]
+
+
+def _run_diff(directory: Path, command: str, form: str, revision: str) -> str:
+    safe = ("--no-ext-diff", "--no-textconv", "--no-color")
+    return (run_git(directory, command, *safe, form, revision, "--") or b"").decode(
+        "utf-8", "replace"
+    )
