@@ -18,6 +18,14 @@ def test_large_files_come_first_and_batches_are_even() -> None:
     assert [[job.path for job in batch] for batch in batches] == [["9", "7"], ["3", "2", "1"]]
 
 
+def test_a_session_and_its_subagents_are_read_together() -> None:
+    """By the size of all of it, so that messages repeated between its files are counted once."""
+    sized = {"a": ("one", 6), "b": ("two", 9), "c": ("one", 5), "d": ("", 1)}
+    jobs = [Job(path, session=session) for path, (session, _) in sized.items()]
+    batches = make_batches(jobs, [size for _, size in sized.values()], 10)
+    assert [[job.path for job in batch] for batch in batches] == [["a", "c"], ["b", "d"]]
+
+
 def test_every_file_is_read_once(world: World) -> None:
     """Results come in any order, each with the path it belongs to."""
     paths = [

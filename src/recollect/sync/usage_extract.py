@@ -69,6 +69,8 @@ class Job(Struct, frozen=True):
     """Whether its type is in the file beside it, and none of its lines name the session."""
     fingerprint: str = ""
     """That of the prices."""
+    session: str = ""
+    """The session it belongs to, if its path says so."""
 
 
 class Extract(Struct, frozen=True, array_like=True):

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
@@ -264,8 +264,20 @@ def iter_extracts(
 
 
 def make_batches(jobs: Sequence[Job], sizes: Sequence[int], batch_bytes: int) -> list[list[Job]]:
-    """Files by size, largest first, in batches of about equal work."""
-    order = sorted(range(len(jobs)), key=lambda number: -sizes[number])
+    """Files by size of their session, largest first, in batches of about equal work.
+
+    A session and its subagents stay together: they repeat each other's messages, and what is
+    written in one transaction need not be counted again.
+    """
+    weights: Counter[str] = Counter()
+    for job, size in zip(jobs, sizes, strict=True):
+        weights[job.session or job.path] += size
+
+    def find_rank(number: int) -> tuple[int, str, int]:
+        session = jobs[number].session or jobs[number].path
+        return -weights[session], session, -sizes[number]
+
+    order = sorted(range(len(jobs)), key=find_rank)
     batches: list[list[Job]] = []
     room = 0
     for number in order:
@@ -286,4 +298,5 @@ def _make_job(task: ReadTask, prices: Path | None, fingerprint: str) -> Job:
         wants_session=task.transcript.session_id is None,
         is_subagent=task.transcript.agent_id is not None,
         fingerprint=fingerprint,
+        session=task.transcript.session_id or "",
     )
