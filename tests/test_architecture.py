@@ -97,6 +97,8 @@ MAY_ASK_THE_DISK = {
     "cli/statusline_figures.py": "whether there is an index",
     "cli/statusline_setup.py": "when a background sync was last started",
     "health/root_checks.py": "the index",
+    "launch/client_guard.py": "/proc, which processes a client started",
+    "launch/conversation_options.py": "the working directory to start in",
     "launch/resuming.py": "the working directory to resume in",
     "launch/running.py": "the working directory to run in, and the file to save a stream to",
     "library/processes.py": "/proc, when a process started",

@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from recollect.documents.session_metadata import Metadata
     from recollect.errors import (
         AmbiguousSession,
+        ClientFailure,
         NothingFound,
         RecollectError,
         UnreadableInput,
         UsageError,
     )
+    from recollect.launch.conversation import Conversation, converse
+    from recollect.launch.conversation_options import ConversationOptions
     from recollect.library.opening import open_session
     from recollect.library.session_filters import SessionPage, SessionQuery
     from recollect.library.sessions import iter_sessions, list_sessions
@@ -38,6 +41,9 @@ __version__ = "0.1.0"
 __all__ = [
     "AmbiguousSession",
     "Branch",
+    "ClientFailure",
+    "Conversation",
+    "ConversationOptions",
     "InputKind",
     "Message",
     "Metadata",
@@ -59,6 +65,7 @@ __all__ = [
     "Workspace",
     "__version__",
     "classify_round",
+    "converse",
     "encode_project_path",
     "iter_sessions",
     "list_sessions",
@@ -75,11 +82,14 @@ _MODULES = {
     "documents.session_metadata": ("Metadata",),
     "errors": (
         "AmbiguousSession",
+        "ClientFailure",
         "NothingFound",
         "RecollectError",
         "UnreadableInput",
         "UsageError",
     ),
+    "launch.conversation": ("Conversation", "converse"),
+    "launch.conversation_options": ("ConversationOptions",),
     "library.opening": ("open_session",),
     "library.session_filters": ("SessionPage", "SessionQuery"),
     "library.sessions": ("iter_sessions", "list_sessions"),

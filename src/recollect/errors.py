@@ -9,7 +9,8 @@ exception is a request that cannot be fulfilled, and its message says what to do
     │   └── AmbiguousSession    3   several sessions match
     ├── UnreadableInput         4   a file is damaged or cannot be read
     ├── IndexFailure            5   the index cannot be used
-    └── ArchiveFailure          6   the archive cannot be used or written
+    ├── ArchiveFailure          6   the archive cannot be used or written
+    └── ClientFailure           7   Claude Code refused a request, did not answer, or ended
 
 0 is success, and 130 an interrupt by the user.
 """
@@ -89,6 +90,12 @@ class ArchiveFailure(RecollectError):
     """The archive is locked or cannot be written, for example because the disk is full."""
 
     exit_code = 6
+
+
+class ClientFailure(RecollectError):
+    """Claude Code refused a request, did not answer in time, or ended."""
+
+    exit_code = 7
 
 
 def _describe(candidate: Candidate) -> list[str]:

@@ -36,6 +36,7 @@ def fail(error: BaseException) -> Callable[[], object]:
         (errors.NothingFound("x"), 3),
         (errors.UnreadableInput("x"), 4),
         (errors.IndexFailure("x"), 5),
+        (errors.ClientFailure("x"), 7),
     ],
 )
 def test_each_error_has_its_exit_code(

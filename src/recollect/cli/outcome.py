@@ -9,6 +9,7 @@
 | 4 | damaged or unreadable input, or secrets found; everything else was processed |
 | 5 | the index cannot be used |
 | 6 | the archive cannot be used or written |
+| 7 | `claude` refused a request of a conversation, did not answer, or ended |
 | 130 | interrupted by the user |
 | 141 | broken pipe: the reader closed the output early, as `head` does |
 """

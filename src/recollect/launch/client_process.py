@@ -63,8 +63,8 @@ class ClientProcess:
         self._copy_to = copy_to
         self._stop_steps = stop_steps
         self._chunks: _Chunks = SimpleQueue()
-        self._messages = _MessageDecoder()
-        self._partial_line = b""
+        self._messages = MessageDecoder()
+        self._errors = StderrSplitter()
         self._open_pipes = {False, True}
         for is_error, pipe in ((False, process.stdout), (True, process.stderr)):
             reader = (cast(FileIO, pipe), is_error, self._chunks)
@@ -78,8 +78,7 @@ class ClientProcess:
     @property
     def code(self) -> int | None:
         """Its exit code as a shell reports it; None while it runs."""
-        code = self._process.poll()
-        return None if code is None else code if code >= 0 else _SIGNAL_EXIT_BASE - code
+        return read_exit_code(self._process.poll())
 
     def iter_items(self, pause: float) -> Iterator[StdoutMessage | StderrLine | None]:
         """Yield the client's output until it has exited, and None after each `pause` of silence."""
@@ -120,21 +119,13 @@ class ClientProcess:
         if not chunk:
             self._open_pipes.discard(is_error)
         if is_error:
-            yield from self._split_stderr(chunk)
+            yield from self._errors.feed(chunk)
         elif chunk:
             if self._copy_to is not None:
                 _write_all(self._copy_to, chunk)
             yield from self._messages.feed(chunk)
         else:
             yield from self._messages.finish()
-
-    def _split_stderr(self, chunk: bytes) -> Iterator[StderrLine]:
-        *lines, rest = (self._partial_line + chunk).split(b"\n")
-        if rest and (not chunk or len(rest) > MAX_STDERR_LINE):
-            lines, rest = [*lines, rest], b""
-        self._partial_line = rest
-        for line in lines:
-            yield StderrLine(line[:MAX_STDERR_LINE].decode(errors="replace"))
 
     def _send_signal(self, number: int) -> None:
         if sys.platform == "win32":
@@ -158,7 +149,28 @@ class ClientProcess:
             self._process.kill()
 
 
-class _MessageDecoder:
+def read_exit_code(code: int | None) -> int | None:
+    """Return an exit code as a shell reports it; None while the process runs."""
+    return None if code is None else code if code >= 0 else _SIGNAL_EXIT_BASE - code
+
+
+class StderrSplitter:
+    """Splits stderr into lines; one without an end is cut when it gets too long."""
+
+    def __init__(self) -> None:
+        self._partial_line = b""
+
+    def feed(self, chunk: bytes) -> Iterator[StderrLine]:
+        """Yield the lines that `chunk` completes; an empty chunk is the end."""
+        *lines, rest = (self._partial_line + chunk).split(b"\n")
+        if rest and (not chunk or len(rest) > MAX_STDERR_LINE):
+            lines, rest = [*lines, rest], b""
+        self._partial_line = rest
+        for line in lines:
+            yield StderrLine(line[:MAX_STDERR_LINE].decode(errors="replace"))
+
+
+class MessageDecoder:
     """Decodes messages and pairs each with its bytes, which are held no longer than needed."""
 
     def __init__(self) -> None:
@@ -167,6 +179,7 @@ class _MessageDecoder:
         self._start = 0
 
     def feed(self, chunk: bytes) -> Iterator[StdoutMessage]:
+        """Yield the messages that `chunk` completes."""
         self._held += chunk
         yield from map(self._cut, self._decoder.feed(chunk))
         if len(self._held) > MAX_LINE:
@@ -175,6 +188,7 @@ class _MessageDecoder:
             self._held.clear()
 
     def finish(self) -> Iterator[StdoutMessage]:
+        """Yield what a last line without its end is."""
         yield from map(self._cut, self._decoder.finish())
 
     def _cut(self, item: StreamItem) -> StdoutMessage:

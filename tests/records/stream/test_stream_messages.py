@@ -390,6 +390,9 @@ SIGNALS: dict[bytes, Message] = {
         user_message_uuid="p1",
         timestamp="2026-01-01T00:00:00.000Z",
     ),
+    b'{"type":"command_lifecycle","command_uuid":"p1","state":"queued"}': (
+        signals.CommandLifecycle(command_uuid="p1", state="queued")
+    ),
     b'{"type":"keep_alive"}': signals.KeepAlive(),
     b'{"type":"transcript_mirror","filePath":"/p/s.jsonl","entries":[{"type":"mode"}]}': (
         signals.TranscriptMirror(file_path="/p/s.jsonl", entries=(Raw(b'{"type":"mode"}'),))

@@ -35,6 +35,7 @@ StreamMessage = (
     | messages.PromptSuggestion
     | messages.ActiveGoal
     | messages.ConversationReset
+    | messages.CommandLifecycle
     | messages.KeepAlive
     | messages.TranscriptMirror
     | ControlRequest
@@ -164,6 +165,7 @@ STREAM_TYPES = frozenset(
         "prompt_suggestion",
         "active_goal",
         "conversation_reset",
+        "command_lifecycle",
         "keep_alive",
         "transcript_mirror",
         "control_request",

@@ -320,6 +320,13 @@ class ConversationReset(Message, frozen=True, tag="conversation_reset"):
     timestamp: str | None = None
 
 
+class CommandLifecycle(Message, frozen=True, tag="command_lifecycle"):
+    """A prompt with this uuid is `queued`, `started`, `completed` or `cancelled`."""
+
+    command_uuid: str | None = None
+    state: str | None = None
+
+
 class KeepAlive(Message, frozen=True, tag="keep_alive"):
     """A keep-alive."""
 

@@ -1,0 +1,136 @@
+"""Ends a client and everything it started, also when the process that started it is killed.
+
+Run as a program of its own (`start_guard`), it waits until its parent is gone and then ends the
+client: alone, a client would finish its turn. Tools of a client may be in process groups of their
+own, so its descendants are ended too. Needs the standard library only, so that it starts within
+milliseconds and stays small.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+GRACE_SECONDS = 3.0
+_POLL_SECONDS = 2.0
+_STEP_SECONDS = 0.05
+_PARENT_FIELD = 1
+_START_FIELD = 19
+"""Positions in `/proc/<pid>/stat`, after the name in parentheses."""
+
+Process = tuple[int, str]
+"""A process id and when the process started, so that a reused id is not mistaken for it."""
+
+
+def start_guard(client: int) -> "subprocess.Popen[bytes] | None":
+    """Start a guard for the client, which leads its own process group; None on Windows."""
+    if sys.platform == "win32":
+        return None
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", __file__, str(client), str(os.getpid())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,
+    )
+
+
+def dismiss_guard(guard: "subprocess.Popen[bytes] | None") -> None:
+    """End a guard without ending its client."""
+    if guard is not None:
+        guard.kill()
+        guard.wait()
+        if guard.stdin:
+            guard.stdin.close()
+
+
+def list_family(client: int) -> list[Process]:
+    """Return the client and all its descendants, in whatever process group they are."""
+    parents = _read_processes()
+    family = [client]
+    for pid in family:
+        family += [each for each, (parent, _) in parents.items() if parent == pid]
+    return [(pid, parents[pid][1]) for pid in family if pid in parents]
+
+
+def signal_family(group: int, family: list[Process], number: int) -> None:
+    """Send a signal to a process group, and to those of a family that are elsewhere."""
+    _send(os.killpg, group, number)
+    now = _read_processes()
+    for pid, started in family:
+        if pid in now and now[pid][1] == started:
+            _send(os.kill, pid, number)
+
+
+def is_any_running(family: list[Process]) -> bool:
+    """Return whether one of a family is still running."""
+    now = _read_processes()
+    return any(pid in now and now[pid][1] == started for pid, started in family)
+
+
+def _send(send: Callable[[int, int], None], target: int, number: int) -> None:
+    try:
+        send(target, number)
+    except (ProcessLookupError, PermissionError):
+        # It has exited meanwhile, or became another user's.
+        return
+
+
+def _read_processes() -> dict[int, tuple[int, str]]:
+    """Return parent and start time of every process; those that have exited are left out."""
+    if sys.platform == "linux":
+        found = dict(filter(None, map(_read_stat, Path("/proc").glob("[0-9]*"))))
+    else:
+        found = _list_by_program()
+    return found
+
+
+def _list_by_program() -> dict[int, tuple[int, str]]:
+    listing = subprocess.run(
+        ["/bin/ps", "-A", "-o", "pid=,ppid=,stat=,lstart="],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    rows = [line.split(None, 3) for line in listing.stdout.splitlines()]
+    return {int(row[0]): (int(row[1]), row[3]) for row in rows if "Z" not in row[2]}
+
+
+def _read_stat(directory: Path) -> tuple[int, tuple[int, str]] | None:
+    try:
+        text = (directory / "stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()
+    if fields[0] == "Z":
+        return None
+    return int(directory.name), (int(fields[_PARENT_FIELD]), fields[_START_FIELD])
+
+
+def end_family(client: int, family: list[Process], grace: float = GRACE_SECONDS) -> None:
+    """End what still runs of a client's family: first politely, then for certain."""
+    if not is_any_running(family):
+        return
+    signal_family(client, family, signal.SIGTERM)
+    deadline = time.monotonic() + grace
+    while is_any_running(family) and time.monotonic() < deadline:
+        time.sleep(_STEP_SECONDS)
+    signal_family(client, family, signal.SIGKILL)
+
+
+def main(client: int, parent: int) -> None:
+    """Wait for the end of the parent, then end the client."""
+    while os.getppid() == parent:
+        # Its end closes the pipe, unless another child of it holds a copy.
+        if select.select([0], [], [], _POLL_SECONDS)[0]:
+            break
+    end_family(client, list_family(client))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

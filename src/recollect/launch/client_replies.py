@@ -1,0 +1,107 @@
+"""Questions of a conversation to its client, and what the client answers.
+
+Every question has a time limit. Answers are decoded as far as they are shown to people; any field
+may be missing, because versions differ.
+"""
+
+import asyncio
+from collections.abc import Callable
+from itertools import count
+
+from msgspec import Raw, Struct
+
+from recollect.errors import ClientFailure
+from recollect.launch.control_messages import encode_request
+from recollect.records.stream.control import Answer
+
+
+class SlashCommand(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A command that can be typed after `/`."""
+
+    name: str = ""
+    description: str = ""
+    argument_hint: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+class ModelChoice(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A model that can be chosen."""
+
+    value: str = ""
+    display_name: str = ""
+    description: str = ""
+    resolved_model: str | None = None
+    supported_effort_levels: tuple[str, ...] = ()
+
+
+class ClientInfo(Struct, frozen=True, kw_only=True):
+    """What a client offers."""
+
+    commands: tuple[SlashCommand, ...] = ()
+    models: tuple[ModelChoice, ...] = ()
+    claude_code_version: str | None = None
+
+
+class ContextCategory(Struct, frozen=True, kw_only=True):
+    """What some of the context is used for."""
+
+    name: str = ""
+    tokens: int = 0
+    kind: str | None = None
+
+
+class ContextUsage(Struct, frozen=True, kw_only=True, rename="camel"):
+    """How full the context is."""
+
+    total_tokens: int = 0
+    max_tokens: int | None = None
+    percentage: float | None = None
+    model: str | None = None
+    categories: tuple[ContextCategory, ...] = ()
+
+
+class ReplyTable:
+    """The questions that wait for an answer of the client."""
+
+    def __init__(self) -> None:
+        self._ids = count(1)
+        self._waiting: dict[str, asyncio.Future[Answer]] = {}
+
+    def ask(self, send: Callable[[bytes], None], subtype: str, **fields: object) -> "SentQuestion":
+        """Send a question now; its answer is awaited later."""
+        question = SentQuestion(f"recollect_{next(self._ids)}", subtype)
+        self._waiting[question.id] = asyncio.get_running_loop().create_future()
+        send(encode_request(question.id, subtype, **fields))
+        return question
+
+    async def wait(self, question: "SentQuestion", seconds: float) -> Raw:
+        """Return the answer; raises ClientFailure if the client refuses or does not answer."""
+        subtype = question.subtype
+        try:
+            answer = await asyncio.wait_for(self._waiting[question.id], seconds)
+        except TimeoutError:
+            raise ClientFailure(f"claude did not answer {subtype} in {seconds:g} s.") from None
+        finally:
+            self._waiting.pop(question.id, None)
+        if answer.subtype == "error":
+            raise ClientFailure(f"claude refused {subtype}: {answer.error or 'no reason given'}")
+        return answer.response
+
+    def resolve(self, answer: Answer) -> None:
+        """Hand on an answer; the client may also repeat our own answers to it."""
+        waiting = self._waiting.get(answer.request_id or "")
+        if waiting is not None and not waiting.done():
+            waiting.set_result(answer)
+
+    def fail_all(self) -> None:
+        """The client has ended and will answer nothing."""
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(ClientFailure("claude has ended."))
+
+
+class SentQuestion(Struct, frozen=True):
+    """A question that was sent."""
+
+    id: str
+    subtype: str

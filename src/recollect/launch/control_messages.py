@@ -1,0 +1,239 @@
+"""The lines that a conversation sends to its client, and the requests that it reads from it.
+
+Pure functions between our types and the JSON of the control protocol. Every allowed tool call gets
+its input back (`updatedInput`), which older clients require, and every prompt has a uuid, which
+becomes that of its record.
+"""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from recollect.errors import UsageError
+from recollect.launch.conversation_events import (
+    Allow,
+    AnswerElicitation,
+    Answers,
+    ApprovePlan,
+    ConversationRequest,
+    Deny,
+    ElicitationRequest,
+    KeepPlanning,
+    PlanRequest,
+    PromptImage,
+    QuestionRequest,
+    RequestAnswer,
+    Suggestion,
+    ToolRequest,
+)
+from recollect.records.decoding import decode_value
+from recollect.records.envelope import is_absent
+from recollect.records.stream.control import CanUseTool, ControlRequest, Elicitation
+from recollect.records.tools.planning_tools import AskUserQuestionInput, ExitPlanModeInput
+
+DENIED: Final = "The user denied this."
+KEEP_PLANNING: Final = "The user wants to keep planning."
+BYPASS: Final = "bypassPermissions"
+_QUESTION_TOOL: Final = "AskUserQuestion"
+_PLAN_TOOL: Final = "ExitPlanMode"
+_ACCEPT_EDITS: Final = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+_ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
+
+
+def encode_request(request_id: str, subtype: str, **fields: object) -> bytes:
+    """Return the line of a request to the client."""
+    request = {"subtype": subtype, **fields}
+    return _encode({"type": "control_request", "request_id": request_id, "request": request})
+
+
+def encode_prompt(uuid: str, text: str, images: Sequence[PromptImage] = ()) -> bytes:
+    """Return the line of a prompt."""
+    # A terminal may deliver half of a surrogate pair, which no JSON can hold.
+    sound = text.encode(errors="replace").decode()
+    message = {"role": "user", "content": make_content(sound, images)}
+    fields = {"parent_tool_use_id": None, "session_id": "", "uuid": uuid}
+    return _encode({"type": "user", "message": message, **fields})
+
+
+def make_content(text: str, images: Sequence[PromptImage] = ()) -> str | list[dict[str, Any]]:
+    """Return the content of a prompt: plain text, or blocks if there are images."""
+    if not images:
+        return text
+    blocks = [{"type": "image", "source": _make_source(image)} for image in images]
+    return [*blocks, {"type": "text", "text": text}] if text else blocks
+
+
+def encode_success(request_id: str, response: Mapping[str, object]) -> bytes:
+    """Return the line that answers a request of the client."""
+    answer = {"subtype": "success", "request_id": request_id, "response": response}
+    return _encode({"type": "control_response", "response": answer})
+
+
+def encode_error(request_id: str, error: str) -> bytes:
+    """Return the line that refuses a request of the client."""
+    answer = {"subtype": "error", "request_id": request_id, "error": error}
+    return _encode({"type": "control_response", "response": answer})
+
+
+def _make_source(image: PromptImage) -> dict[str, str]:
+    data = b64encode(image.data).decode("ascii")
+    return {"type": "base64", "media_type": image.media_type, "data": data}
+
+
+def _encode(frame: Mapping[str, object]) -> bytes:
+    return msgspec.json.encode(frame) + b"\n"
+
+
+class _Rule(Struct, frozen=True, rename="camel"):
+    tool_name: str = ""
+    rule_content: str | None = None
+
+
+class _Update(Struct, frozen=True):
+    type: str = ""
+    rules: tuple[_Rule, ...] = ()
+    directories: tuple[str, ...] = ()
+    mode: str = ""
+    behavior: str = ""
+    destination: str = ""
+
+
+def read_request(message: ControlRequest) -> ConversationRequest | None:
+    """Return what the client asks a person; None if it asks a program, or nothing known."""
+    request_id = message.request_id or ""
+    match message.request:
+        case CanUseTool(tool_name=tool, input=given) as asked:
+            if tool == _QUESTION_TOOL:
+                return _read_question(request_id, asked)
+            if tool == _PLAN_TOOL:
+                return _read_plan(request_id, asked)
+            return ToolRequest(
+                id=request_id,
+                agent_id=asked.agent_id,
+                tool=tool or "",
+                input=_copy_input(given),
+                call_id=asked.tool_use_id,
+                description=asked.description,
+                reason=asked.decision_reason,
+                blocked_path=asked.blocked_path,
+                suggestions=_read_suggestions(asked.permission_suggestions),
+            )
+        case Elicitation() as asked:
+            return ElicitationRequest(
+                id=request_id,
+                server=asked.mcp_server_name or "",
+                message=asked.message or "",
+                mode=asked.mode or "form",
+                url=asked.url,
+                form=asked.requested_schema.copy(),
+            )
+    return None
+
+
+def _read_question(request_id: str, asked: CanUseTool) -> QuestionRequest:
+    given = decode_value(asked.input, AskUserQuestionInput) or AskUserQuestionInput()
+    return QuestionRequest(
+        id=request_id,
+        agent_id=asked.agent_id,
+        questions=given.questions,
+        input=_copy_input(asked.input),
+        call_id=asked.tool_use_id,
+    )
+
+
+def _read_plan(request_id: str, asked: CanUseTool) -> PlanRequest:
+    given = decode_value(asked.input, ExitPlanModeInput) or ExitPlanModeInput()
+    return PlanRequest(
+        id=request_id,
+        agent_id=asked.agent_id,
+        plan=given.plan or "",
+        path=given.plan_file_path,
+        input=_copy_input(asked.input),
+        call_id=asked.tool_use_id,
+    )
+
+
+def _copy_input(raw: Raw) -> Raw:
+    # It is sent back as it came, and must be an object even if the client sent none.
+    return Raw(b"{}") if is_absent(raw) else raw.copy()
+
+
+def _read_suggestions(raw: Raw) -> tuple[Suggestion, ...]:
+    found = decode_value(raw, tuple[Raw, ...]) if bytes(raw) else None
+    return tuple(filter(None, map(_read_suggestion, found or ())))
+
+
+def _read_suggestion(raw: Raw) -> Suggestion | None:
+    update = decode_value(raw, _Update)
+    if update is None or (update.behavior or "allow") != "allow" or update.mode == BYPASS:
+        return None
+    text = ", ".join([*map(_describe_rule, update.rules), *update.directories]) or update.mode
+    return Suggestion(kind=update.type, text=text, destination=update.destination, raw=raw.copy())
+
+
+def _describe_rule(rule: _Rule) -> str:
+    return f"{rule.tool_name}({rule.rule_content})" if rule.rule_content else rule.tool_name
+
+
+def make_response(
+    request: ConversationRequest, answer: RequestAnswer
+) -> tuple[str, dict[str, object]]:
+    """Return how `answer` settles `request`, and the response to send.
+
+    Raises UsageError if it does not answer this kind of request.
+    """
+    match request, answer:
+        case ToolRequest(), Allow():
+            return _allow(request, answer)
+        case QuestionRequest(input=given), Answers(answers=answers):
+            chosen = {name: _join_choices(value) for name, value in answers.items()}
+            return "answered", _make_allowed(_extend(given, {"answers": chosen}))
+        case PlanRequest(input=given), ApprovePlan(plan=plan, accept_edits=accepts):
+            changed = given if plan is None else _extend(given, {"plan": plan})
+            return "approved", _make_allowed(changed, [_ACCEPT_EDITS] if accepts else [])
+        case PlanRequest(), KeepPlanning(message=message):
+            return "rejected", _make_denied(message or KEEP_PLANNING, interrupt=False)
+        case ElicitationRequest(), AnswerElicitation():
+            return _answer_elicitation(answer)
+        case ((ToolRequest() | QuestionRequest() | PlanRequest()), Deny()):
+            return "denied", _make_denied(answer.message or DENIED, answer.interrupt)
+    raise UsageError(f"{type(answer).__name__} does not answer a {type(request).__name__}.")
+
+
+def _allow(request: ToolRequest, answer: Allow) -> tuple[str, dict[str, object]]:
+    chosen = answer.remember
+    if chosen is not None and chosen not in request.suggestions:
+        raise UsageError("Only a permission that the client suggests can be remembered.")
+    updates = [chosen.raw] if chosen else []
+    if answer.updated_input is not None:
+        return "edited", _make_allowed(answer.updated_input, updates)
+    return "remembered" if chosen else "allowed", _make_allowed(request.input, updates)
+
+
+def _make_allowed(given: object, updates: Sequence[object] = ()) -> dict[str, object]:
+    extra: dict[str, object] = {"updatedPermissions": updates} if updates else {}
+    return {"behavior": "allow", "updatedInput": given, **extra}
+
+
+def _make_denied(message: str, interrupt: bool) -> dict[str, object]:
+    return {"behavior": "deny", "message": message, "interrupt": interrupt}
+
+
+def _answer_elicitation(answer: AnswerElicitation) -> tuple[str, dict[str, object]]:
+    if answer.action not in _ACTIONS:
+        raise UsageError(f"{answer.action!r} is not one of accept, decline and cancel.")
+    content = {} if answer.content is None else {"content": answer.content}
+    how = "answered" if answer.action == "accept" else "denied"
+    return how, {"action": answer.action, **content}
+
+
+def _extend(given: Raw, fields: Mapping[str, object]) -> dict[str, object]:
+    return {**(decode_value(given, dict[str, Raw]) or {}), **fields}
+
+
+def _join_choices(value: str | tuple[str, ...]) -> str:
+    # The client joins a list without blanks.
+    return value if isinstance(value, str) else ", ".join(value)

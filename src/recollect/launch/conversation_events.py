@@ -1,0 +1,333 @@
+"""What happens in a conversation: numbered events, and the requests that a person answers.
+
+Plain frozen data; nothing here knows processes, or how an event is shown. A finished record is the
+same type as in a transcript. What is streamed before it names its message and block, so that the
+record can replace it.
+"""
+
+from enum import StrEnum
+
+from msgspec import Raw, Struct
+
+from recollect.records.envelope import Record
+from recollect.records.stream.messages import Result
+from recollect.records.tools.planning_tools import Question
+
+
+class ConversationStatus(StrEnum):
+    """What a conversation is doing."""
+
+    STARTING = "starting"
+    IDLE = "idle"
+    WORKING = "working"
+    WAITING = "waiting"
+    """A request waits for a person."""
+    ENDED = "ended"
+    """The client is gone; unless the conversation was ended, the next prompt starts it again."""
+
+
+class PromptImage(Struct, frozen=True):
+    """An image to send with a prompt."""
+
+    media_type: str
+    data: bytes
+
+
+class Suggestion(Struct, frozen=True, kw_only=True):
+    """A permission that the client suggests to remember."""
+
+    kind: str
+    """`addRules`, `addDirectories`, `setMode` or another kind of update."""
+    text: str
+    """What it would allow, for example `Bash(mkdir:*)`."""
+    destination: str
+    """Where it is kept: `session`, `localSettings`, `projectSettings` or `userSettings`."""
+    raw: Raw
+
+
+class ClientRequest(Struct, frozen=True, kw_only=True, tag_field="kind"):
+    """Something that the client asks a person; it waits as long as that takes."""
+
+    id: str
+    agent_id: str | None = None
+    """The subagent that asks; None for the main conversation."""
+
+
+class ToolRequest(ClientRequest, frozen=True, tag="tool"):
+    """May this tool run?"""
+
+    tool: str
+    input: Raw
+    call_id: str | None = None
+    description: str | None = None
+    reason: str | None = None
+    blocked_path: str | None = None
+    suggestions: tuple[Suggestion, ...] = ()
+
+
+class QuestionRequest(ClientRequest, frozen=True, tag="question"):
+    """The model asks the person to choose."""
+
+    questions: tuple[Question, ...]
+    input: Raw
+    call_id: str | None = None
+
+
+class PlanRequest(ClientRequest, frozen=True, tag="plan"):
+    """The model has made a plan and asks to leave plan mode."""
+
+    plan: str
+    input: Raw
+    path: str | None = None
+    """The file that the client wrote the plan to."""
+    call_id: str | None = None
+
+
+class ElicitationRequest(ClientRequest, frozen=True, tag="elicitation"):
+    """An MCP server asks for input: by a form, given as a JSON schema, or a web page."""
+
+    server: str
+    message: str
+    mode: str = "form"
+    url: str | None = None
+    form: Raw = Raw()
+
+
+ConversationRequest = ToolRequest | QuestionRequest | PlanRequest | ElicitationRequest
+
+
+class Allow(Struct, frozen=True, kw_only=True):
+    """Let the tool run, with another input if `updated_input` is set."""
+
+    updated_input: dict[str, object] | None = None
+    remember: Suggestion | None = None
+    """One of the suggestions of the request: allow this from now on."""
+
+
+class Deny(Struct, frozen=True, kw_only=True):
+    """Refuse; the model reads `message` and goes on, unless the turn is interrupted."""
+
+    message: str = ""
+    interrupt: bool = False
+
+
+class Answers(Struct, frozen=True):
+    """Answers by the text of the question; several choices are a tuple, free text is allowed."""
+
+    answers: dict[str, str | tuple[str, ...]]
+
+
+class ApprovePlan(Struct, frozen=True, kw_only=True):
+    """Leave plan mode, with another plan if it is set."""
+
+    plan: str | None = None
+    accept_edits: bool = False
+    """Allow all edits in this session."""
+
+
+class KeepPlanning(Struct, frozen=True):
+    """Stay in plan mode; the model reads `message`."""
+
+    message: str = ""
+
+
+class AnswerElicitation(Struct, frozen=True, kw_only=True):
+    """Answer an MCP server: `accept` with the content of the form, `decline` or `cancel`."""
+
+    action: str
+    content: dict[str, object] | None = None
+
+
+RequestAnswer = Allow | Deny | Answers | ApprovePlan | KeepPlanning | AnswerElicitation
+
+
+class NumberedEvent(Struct, frozen=True, kw_only=True, tag_field="event"):
+    """Something that happened; `number` counts from 1, and dropped events leave gaps."""
+
+    number: int = 0
+    time: float = 0.0
+    """Seconds since 1970."""
+
+
+class StatusChanged(NumberedEvent, frozen=True, tag="status"):
+    """The conversation does something else now."""
+
+    status: ConversationStatus
+    detail: str | None = None
+    """The client's own word for it, for example `requesting` or `compacting`."""
+
+
+class SettingsChanged(NumberedEvent, frozen=True, tag="settings"):
+    """The session, the model or the permission mode is another one; None if not known."""
+
+    session_id: str | None = None
+    model: str | None = None
+    permission_mode: str | None = None
+
+
+class PromptQueued(NumberedEvent, frozen=True, tag="prompt_queued"):
+    """A prompt was sent; it waits until the client takes it."""
+
+    uuid: str
+    text: str
+    images: int = 0
+
+
+class PromptTaken(NumberedEvent, frozen=True, tag="prompt_taken"):
+    """The client has taken a prompt; its record follows."""
+
+    uuid: str
+
+
+class PromptWithdrawn(NumberedEvent, frozen=True, tag="prompt_withdrawn"):
+    """A queued prompt will not be taken."""
+
+    uuid: str
+
+
+class BlockEvent(NumberedEvent, frozen=True, kw_only=True):
+    """Part of a block that is being written."""
+
+    message_id: str
+    index: int
+    agent: str | None = None
+    """The tool call that started the subagent; None in the main conversation."""
+
+
+class BlockStarted(BlockEvent, frozen=True, tag="block_started"):
+    """The model starts to write a block: `text`, `thinking` or `tool`."""
+
+    kind: str
+    tool: str | None = None
+    call_id: str | None = None
+
+
+class TextStreamed(BlockEvent, frozen=True, tag="text"):
+    """More text."""
+
+    text: str
+
+
+class ThinkingStreamed(BlockEvent, frozen=True, tag="thinking"):
+    """More thinking."""
+
+    text: str
+
+
+class ToolInputStreamed(BlockEvent, frozen=True, tag="tool_input"):
+    """More of the JSON of a tool's input."""
+
+    text: str
+
+
+class RecordReceived(NumberedEvent, frozen=True, tag="record"):
+    """A finished record, as the transcript has it; it replaces what was streamed of its block."""
+
+    record: Record
+    agent: str | None = None
+    message_id: str | None = None
+    index: int | None = None
+    """The block that it replaces; None if nothing of it was streamed."""
+
+
+class NoticeReceived(NumberedEvent, frozen=True, tag="notice"):
+    """Something that the client, or the conversation itself, has to say."""
+
+    text: str
+
+
+class TasksChanged(NumberedEvent, frozen=True, tag="tasks"):
+    """The background tasks that are running, by id, with their descriptions."""
+
+    tasks: dict[str, str]
+
+
+class RequestAsked(NumberedEvent, frozen=True, tag="request_asked"):
+    """The client asks, and waits."""
+
+    request: ConversationRequest
+
+
+class RequestSettled(NumberedEvent, frozen=True, tag="request_settled"):
+    """A request is no longer open.
+
+    `how` is `allowed`, `remembered`, `edited`, `denied`, `answered`, `approved`, `rejected`,
+    `cancelled` (by the client) or `lost` (the client ended); `by` says who answered.
+    """
+
+    id: str
+    how: str
+    by: str = ""
+
+
+class TurnFinished(NumberedEvent, frozen=True, tag="turn_finished"):
+    """A turn is over."""
+
+    result: Result
+
+
+class StderrPrinted(NumberedEvent, frozen=True, tag="stderr"):
+    """The client wrote a line to stderr."""
+
+    text: str
+
+
+class LineUnparsed(NumberedEvent, frozen=True, tag="unparsed"):
+    """The client printed a line that is not a message."""
+
+    text: str
+
+
+class ClientSilent(NumberedEvent, frozen=True, tag="silent"):
+    """The client has printed nothing for this long, although it should be working."""
+
+    seconds: float
+
+
+class ClientStarted(NumberedEvent, frozen=True, tag="client_started"):
+    """A client runs; `resumed` if it continues after another one that ended."""
+
+    pid: int
+    resumed: bool = False
+
+
+class ClientEnded(NumberedEvent, frozen=True, tag="client_ended"):
+    """The client has exited.
+
+    `reason` is `idle` (the next prompt starts it again), `ended` (as asked), `died` or `failed` (it
+    never answered); `words` are its last lines on stderr.
+    """
+
+    code: int | None
+    reason: str
+    words: str = ""
+
+
+class EventsDropped(NumberedEvent, frozen=True, tag="dropped"):
+    """Events up to this number are no longer kept: read the session again."""
+
+
+ConversationEvent = (
+    StatusChanged
+    | SettingsChanged
+    | PromptQueued
+    | PromptTaken
+    | PromptWithdrawn
+    | BlockStarted
+    | TextStreamed
+    | ThinkingStreamed
+    | ToolInputStreamed
+    | RecordReceived
+    | NoticeReceived
+    | TasksChanged
+    | RequestAsked
+    | RequestSettled
+    | TurnFinished
+    | StderrPrinted
+    | LineUnparsed
+    | ClientSilent
+    | ClientStarted
+    | ClientEnded
+    | EventsDropped
+)
+"""All events."""

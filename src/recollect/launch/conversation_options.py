@@ -1,0 +1,207 @@
+"""How a conversation is started: options, the client's arguments, and what is refused.
+
+Nothing widens the client's permissions unless the caller says so by `allow_bypass`. One client per
+session: two would append to one file and silently fork its tree, so the files in which clients say
+what they have open are read before a session is resumed.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+from msgspec import Struct
+
+from recollect.errors import NothingFound, UsageError
+from recollect.launch.control_messages import BYPASS
+from recollect.launch.resuming import FORK, find_client
+from recollect.launch.running import STREAMING
+from recollect.library.processes import find_live_processes
+from recollect.locations.project_names import encode_id
+from recollect.locations.roots import CONFIG_VARIABLE, find_home
+
+IDLE_SECONDS: Final = 15 * 60.0
+START_SECONDS: Final = 60.0
+REQUEST_SECONDS: Final = 30.0
+SILENCE_SECONDS: Final = 120.0
+END_STEPS: Final = (5.0, 3.0)
+
+_CONVERSING: Final = (
+    *STREAMING,
+    "--input-format=stream-json",
+    "--permission-prompt-tool=stdio",
+    "--replay-user-messages",
+)
+_ID: Final = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+_WORD: Final = re.compile(r"[\w.:\[\]@/-]+")
+_RESERVED: Final = frozenset(
+    {
+        *("--", "-p", "--print", "--input-format", "--output-format", "--permission-prompt-tool"),
+        *("--resume", "-r", "--continue", "-c", "--session-id", FORK, "--resume-session-at"),
+    }
+)
+"""Options that the conversation sets itself."""
+
+_BYPASSING: Final = frozenset(
+    {
+        "--dangerously-skip-permissions",
+        "--allow-dangerously-skip-permissions",
+        "--permission-mode",
+    }
+)
+
+
+class Timing(Struct, frozen=True, kw_only=True):
+    """How long to wait, in seconds."""
+
+    idle: float | None = IDLE_SECONDS
+    """End an idle client after this long; the next prompt starts it again. None keeps it."""
+    start: float = START_SECONDS
+    """For the first answer of a client."""
+    request: float = REQUEST_SECONDS
+    """For the answer to a control request."""
+    silence: float = SILENCE_SECONDS
+    """Report a client that should be working but printed nothing for this long."""
+    end: tuple[float, float] = END_STEPS
+    """After its input is closed, and after SIGTERM; then the client is killed."""
+
+
+class ConversationOptions(Struct, frozen=True, kw_only=True):
+    """What to start."""
+
+    directory: str
+    """The work directory of the client."""
+    session: str | None = None
+    """The id of the session to resume; None for a new one."""
+    fork: bool = False
+    """Continue in a copy of the session."""
+    at: str | None = None
+    """The uuid of the last message to keep; what followed it is left behind as another branch."""
+    model: str | None = None
+    permission_mode: str | None = None
+    effort: str | None = None
+    """How much models with adaptive thinking think: `low`, `medium`, `high`, …"""
+    thinking_tokens: int | None = None
+    """The thinking budget of other models; 0 for none."""
+    allow_bypass: bool = False
+    """Whether the permission mode may become `bypassPermissions`."""
+    client: str | None = None
+    """The path of the client; None for the `claude` on the PATH."""
+    environment: dict[str, str] = {}
+    """Variables to add to the current environment."""
+    extra_arguments: tuple[str, ...] = ()
+    timing: Timing = Timing()
+
+
+def check_options(options: ConversationOptions) -> None:
+    """Raise UsageError if the options contradict each other or cannot be passed to a client."""
+    if not Path(options.directory).is_absolute():
+        raise UsageError(f"{options.directory!r} is not an absolute path.")
+    if not os.path.isdir(options.directory):
+        raise NothingFound(f"There is no directory {options.directory}.")
+    for name, value in (("session", options.session), ("message", options.at)):
+        if value is not None and not _ID.fullmatch(value):
+            raise UsageError(f"{value!r} is not the id of a {name}: Claude Code uses UUIDs.")
+    if (options.fork or options.at) and options.session is None:
+        raise UsageError("Which session? Only an existing one can be forked or cut off.")
+    for value in (options.model, options.permission_mode, options.effort):
+        check_word(value)
+    check_mode(options, options.permission_mode)
+    _check_arguments(options)
+
+
+def check_word(value: str | None) -> None:
+    """Raise UsageError if this cannot be the name of a model, a mode or a level."""
+    if value is not None and not (_WORD.fullmatch(value) and value[0] != "-"):
+        raise UsageError(f"{value!r} is not a valid name.")
+
+
+def check_mode(options: ConversationOptions, mode: str | None) -> None:
+    """Raise UsageError for a permission mode that the options do not allow."""
+    if mode == BYPASS and not options.allow_bypass:
+        raise UsageError("bypassPermissions has to be allowed when the conversation is started.")
+
+
+def _check_arguments(options: ConversationOptions) -> None:
+    for argument in options.extra_arguments:
+        name = argument.partition("=")[0]
+        if name in _RESERVED or (name in _BYPASSING and not options.allow_bypass):
+            raise UsageError(f"{name} cannot be passed to claude in a conversation.")
+
+
+def find_conversation_client(options: ConversationOptions) -> str:
+    """Return the path of the client; raises NothingFound if there is none."""
+    environment = make_environment(options)
+    return options.client or find_client(environment, "Install Claude Code.")
+
+
+def make_environment(
+    options: ConversationOptions, environment: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """Return the environment of the client."""
+    return {**environment, **options.environment, "PWD": options.directory}
+
+
+def check_not_running(options: ConversationOptions) -> None:
+    """Raise UsageError if another client has the session open that would be resumed."""
+    if options.session is None or options.fork:
+        return
+    root = _find_root(make_environment(options))
+    running = find_live_processes(root).get(encode_id(options.session)) if root else None
+    if running is not None:
+        raise UsageError(
+            f"Session {options.session} is open in another Claude Code (process {running.pid}). "
+            "End that one first, or fork the session: two clients on one session would "
+            "split it into branches that do not see each other."
+        )
+
+
+def _find_root(environment: Mapping[str, str]) -> Path | None:
+    given = environment.get(CONFIG_VARIABLE)
+    home = find_home(environment)
+    return Path(given) if given else home / ".claude" if home else None
+
+
+class Launch(Struct, frozen=True, kw_only=True):
+    """The session that the next client continues, and its settings by now."""
+
+    session_id: str
+    """The id it has, or gets."""
+    resume: str | None = None
+    """The session to resume; None starts a new one."""
+    at: str | None = None
+    model: str | None = None
+    permission_mode: str | None = None
+
+
+def plan_first(options: ConversationOptions) -> Launch:
+    """Return the first launch; a new session gets its id here, so that it is known at once."""
+    is_new = options.session is None or options.fork
+    return Launch(
+        session_id=str(uuid4()) if is_new else options.session or "",
+        resume=options.session,
+        at=options.at,
+        model=options.model,
+        permission_mode=options.permission_mode,
+    )
+
+
+def list_arguments(launch: Launch, options: ConversationOptions) -> tuple[str, ...]:
+    """Return the client's arguments, each option with its value in one word."""
+    is_copy = launch.resume is not None and launch.resume != launch.session_id
+    chosen = {
+        "--resume": launch.resume,
+        "--resume-session-at": launch.at,
+        "--session-id": launch.session_id if is_copy or launch.resume is None else None,
+        "--model": launch.model,
+        "--permission-mode": launch.permission_mode,
+    }
+    return (
+        *_CONVERSING,
+        *(f"{name}={value}" for name, value in chosen.items() if value is not None),
+        *([FORK] if is_copy else []),
+        *(["--allow-dangerously-skip-permissions"] if options.allow_bypass else []),
+        *options.extra_arguments,
+    )

@@ -1,0 +1,207 @@
+"""One client of a conversation: a child process whose output is handed on as it arrives.
+
+Knows pipes, signals and how a client is ended, not what a message means. Everything happens in one
+event loop. The client leads a session of its own, so that a terminal's Ctrl+C does not reach it,
+and a guard ends it if this process is killed.
+"""
+
+import asyncio
+import signal
+import sys
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from recollect.errors import UsageError
+from recollect.launch.client_guard import (
+    dismiss_guard,
+    end_family,
+    list_family,
+    signal_family,
+    start_guard,
+)
+from recollect.launch.client_process import (
+    LINGER_SECONDS,
+    MessageDecoder,
+    StderrLine,
+    StderrSplitter,
+    StdoutMessage,
+    read_exit_code,
+)
+
+MAX_WORDS: Final = 20
+"""Lines of stderr that are kept to explain an exit."""
+
+_STDOUT: Final = 1
+_STDERR: Final = 2
+_HAS_GROUPS: Final = sys.platform != "win32"
+"""Whether the system knows process groups and signals."""
+
+Output = StdoutMessage | StderrLine
+OnOutput = Callable[[Output], None]
+
+
+class ConversationProcess(asyncio.SubprocessProtocol):
+    """A running client; `on_output` is called in the event loop for everything it prints."""
+
+    def __init__(self, on_output: OnOutput) -> None:
+        self._on_output = on_output
+        self._messages = MessageDecoder()
+        self._errors = StderrSplitter()
+        self._words: deque[str] = deque(maxlen=MAX_WORDS)
+        self._open_pipes = {_STDOUT, _STDERR}
+        self._exited = asyncio.Event()
+        self._drained = asyncio.Event()
+        self._transport: asyncio.SubprocessTransport | None = None
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._transport.get_pid() or 0 if self._transport else 0
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code as a shell reports it; None while it runs."""
+        return read_exit_code(self._transport.get_returncode() if self._transport else None)
+
+    @property
+    def words(self) -> str:
+        """Its last lines on stderr."""
+        return "\n".join(self._words)
+
+    def send(self, line: bytes) -> None:
+        """Write a line to the client's input; nothing happens if that is closed."""
+        pipe = self._find_input()
+        if pipe is not None:
+            pipe.write(line)
+
+    async def wait(self) -> None:
+        """Wait until the client has exited and its output is read.
+
+        A program that it left behind may keep the pipes open; they are not read forever.
+        """
+        await self._exited.wait()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._drained.wait(), LINGER_SECONDS)
+        self._finish()
+
+    async def end(self, steps: tuple[float, float]) -> None:
+        """Close its input, then terminate it, then kill it, with all that it started."""
+        family = await asyncio.to_thread(list_family, self.pid) if _HAS_GROUPS else []
+        pipe = self._find_input()
+        if pipe is not None:
+            pipe.close()
+        patience, grace = steps
+        await self._wait_for_exit(patience)
+        await asyncio.to_thread(end_family, self.pid, family, grace)
+        if not self._exited.is_set() and self._transport is not None:
+            self._transport.kill()
+        await self.wait()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        if isinstance(transport, asyncio.SubprocessTransport):
+            self._transport = transport
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Hand on what the client printed."""
+        if fd == _STDOUT:
+            for message in self._messages.feed(data):
+                self._on_output(message)
+        else:
+            self._hand_on_errors(data)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        """Hand on what was left of the output."""
+        if fd in self._open_pipes:
+            self._open_pipes.discard(fd)
+            self._flush(fd)
+        if not self._open_pipes:
+            self._drained.set()
+
+    def process_exited(self) -> None:
+        """Note the end."""
+        self._exited.set()
+
+    async def _wait_for_exit(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._exited.wait(), seconds)
+
+    def _find_input(self) -> asyncio.WriteTransport | None:
+        pipe = self._transport.get_pipe_transport(0) if self._transport else None
+        if not isinstance(pipe, asyncio.WriteTransport) or pipe.is_closing():
+            return None
+        return pipe
+
+    def _hand_on_errors(self, data: bytes) -> None:
+        for line in self._errors.feed(data):
+            self._words.append(line.text)
+            self._on_output(line)
+
+    def _flush(self, fd: int) -> None:
+        if fd == _STDOUT:
+            for message in self._messages.finish():
+                self._on_output(message)
+        else:
+            self._hand_on_errors(b"")
+
+    def _finish(self) -> None:
+        for fd in sorted(self._open_pipes):
+            self._flush(fd)
+        self._open_pipes.clear()
+        if _HAS_GROUPS:
+            # What it left behind in its own group.
+            signal_family(self.pid, [], signal.SIGTERM)
+        if self._transport is not None:
+            self._transport.close()
+
+
+async def start_process(
+    words: Sequence[str], directory: str, environment: Mapping[str, str], on_output: OnOutput
+) -> tuple[ConversationProcess, "asyncio.Task[None]"]:
+    """Start a client; the task ends when it has exited and nothing of it is left.
+
+    Raises OSError if it cannot be started.
+    """
+    loop = asyncio.get_running_loop()
+    _, process = await loop.subprocess_exec(
+        lambda: ConversationProcess(on_output),
+        *words,
+        cwd=directory,
+        env=dict(environment),
+        start_new_session=_HAS_GROUPS,
+    )
+    return process, asyncio.create_task(_watch(process))
+
+
+async def _watch(process: ConversationProcess) -> None:
+    guard = start_guard(process.pid)
+    try:
+        await process.wait()
+    finally:
+        if process.code is None and guard is not None and guard.stdin is not None:
+            # Cancelled, because the event loop ends: to the guard it is as if we had.
+            guard.stdin.close()
+        else:
+            dismiss_guard(guard)
+
+
+class ProcessLimit:
+    """Counts running clients, shared by several conversations."""
+
+    def __init__(self, max_processes: int) -> None:
+        self._max_processes = max_processes
+        self.running = 0
+
+    def take(self) -> None:
+        """Count one more; raises UsageError if there are as many as allowed."""
+        if self.running >= self._max_processes:
+            raise UsageError(
+                f"{self._max_processes} conversations are running already. End one of them first."
+            )
+        self.running += 1
+
+    def release(self) -> None:
+        """Count one less."""
+        self.running -= 1

@@ -1,0 +1,339 @@
+"""What a conversation knows: feeds on the client's messages and returns events.
+
+Knows what each message means for status, queue, open requests and records, and does no input or
+output. A prompt becomes a record when the client takes it, by whatever sign comes first: versions
+differ in which they send. Records are published once; the client repeats some.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from recollect.errors import NothingFound, UsageError
+from recollect.launch import conversation_events as events
+from recollect.launch.client_process import StderrLine, StdoutMessage
+from recollect.launch.conversation_events import (
+    ConversationEvent,
+    ConversationRequest,
+    ConversationStatus,
+)
+from recollect.launch.stream_session import StreamNotice, StreamRecord, StreamSession
+from recollect.reader import StreamItem
+from recollect.records.blocks import ContentBlock, Text, Thinking, ToolUse
+from recollect.records.conversation import Assistant
+from recollect.records.envelope import Blank, Chain, Damaged, Oversized, Torn
+from recollect.records.stream import partial_messages as partial
+from recollect.records.stream.message_decoding import decode_message
+from recollect.records.stream.messages import (
+    CommandLifecycle,
+    ConversationReset,
+    Message,
+    Result,
+    UnknownMessage,
+    UserMessage,
+)
+from recollect.records.stream.system_messages import (
+    BackgroundTasksChanged,
+    Init,
+    Status,
+    TaskNotification,
+    TaskStarted,
+)
+
+MAX_TEXT: Final = 10_000
+"""Characters of a line that is not a message."""
+
+MAX_SETTLED: Final = 1000
+"""Settled requests to remember, to say what became of them."""
+
+_TAKEN: Final = frozenset({"started", "completed"})
+
+
+class Settings(Struct, frozen=True):
+    """Session, model and permission mode as the client says; None if not known."""
+
+    session_id: str | None = None
+    model: str | None = None
+    permission_mode: str | None = None
+
+
+class QueuedPrompt(Struct, frozen=True):
+    """A prompt that the client has not taken yet."""
+
+    uuid: str
+    text: str
+    line: bytes
+    """What was sent."""
+
+
+class _OpenBlock(Struct):
+    """The message that is being written, and its open block."""
+
+    message_id: str = ""
+    index: int | None = None
+
+
+class ConversationState:
+    """The state of one conversation, over all clients that it had."""
+
+    def __init__(self, clock: Callable[[], str | None] = lambda: None) -> None:
+        self.stream = StreamSession(clock)
+        self.settings = Settings()
+        self.queue: dict[str, QueuedPrompt] = {}
+        self.pending: dict[str, ConversationRequest] = {}
+        self.tasks: dict[str, str] = {}
+        self.has_history = False
+        """Whether the client has begun to write the session."""
+        self._base = ConversationStatus.STARTING
+        self._is_working = False
+        self._has_taken = False
+        self._settled: dict[str, str] = {}
+        self._seen: set[str] = set()
+        self._blocks: dict[str | None, _OpenBlock] = {}
+
+    @property
+    def status(self) -> ConversationStatus:
+        """What the conversation is doing."""
+        if self._base is ConversationStatus.ENDED:
+            return self._base
+        if self.pending:
+            return ConversationStatus.WAITING
+        return ConversationStatus.WORKING if self._is_working else self._base
+
+    def start_client(self) -> None:
+        """A client was started; prompts that the last one did not take are sent to it."""
+        self._base = ConversationStatus.STARTING
+        self._is_working = bool(self.queue)
+        self._has_taken = False
+        self._blocks.clear()
+
+    def greet(self) -> None:
+        """The client answered for the first time."""
+        self._base = ConversationStatus.IDLE
+
+    def end_client(self, *, is_idle: bool) -> Iterator[ConversationEvent]:
+        """The client has exited; one that was idle is started again by the next prompt."""
+        for request_id in list(self.pending):
+            yield self.settle(request_id, "lost")
+        if self.tasks:
+            self.tasks = {}
+            yield events.TasksChanged(tasks={})
+        self._is_working = False
+        self._base = ConversationStatus.IDLE if is_idle else ConversationStatus.ENDED
+
+    def add_prompt(self, prompt: QueuedPrompt, images: int) -> ConversationEvent:
+        """A prompt was sent."""
+        self.queue[prompt.uuid] = prompt
+        self._is_working = True
+        return events.PromptQueued(uuid=prompt.uuid, text=prompt.text, images=images)
+
+    def ask(self, request: ConversationRequest) -> ConversationEvent:
+        """The client asks a person."""
+        self.pending[request.id] = request
+        return events.RequestAsked(request=request)
+
+    def find_request(self, request_id: str) -> ConversationRequest:
+        """Return an open request; raises an error that says why there is none."""
+        if request_id in self.pending:
+            return self.pending[request_id]
+        if request_id in self._settled:
+            how = self._settled[request_id]
+            raise UsageError(f"Request {request_id} is no longer open: {how}.")
+        raise NothingFound(f"There is no request {request_id}.")
+
+    def settle(self, request_id: str, how: str, by: str = "") -> ConversationEvent:
+        """A request is no longer open."""
+        self.pending.pop(request_id, None)
+        self._settled[request_id] = how
+        if len(self._settled) > MAX_SETTLED:
+            del self._settled[next(iter(self._settled))]
+        return events.RequestSettled(id=request_id, how=how, by=by)
+
+    def feed(self, output: StdoutMessage | StderrLine) -> Iterator[ConversationEvent]:
+        """Yield what some output of the client means."""
+        match output:
+            case StderrLine(text=text):
+                yield events.StderrPrinted(text=text)
+            case StdoutMessage(item=Blank()):
+                return
+            case StdoutMessage(item=Damaged() | Torn() | Oversized(), raw=raw):
+                text = raw[:MAX_TEXT].decode(errors="replace").strip()
+                yield events.LineUnparsed(text=text or "(a line that is too long to read)")
+            case StdoutMessage(item=item):
+                yield from self._feed_message(item)
+
+    def _feed_message(self, item: StreamItem) -> Iterator[ConversationEvent]:
+        yield from self._note_prompts(item)
+        match item:
+            case partial.StreamEvent():
+                self._is_working = True
+                yield from self._read_partial(item)
+            case Init():
+                yield from self._start_turn(item)
+            case Status():
+                yield from self._read_status(item)
+            case BackgroundTasksChanged() | TaskStarted() | TaskNotification():
+                yield from self._read_task(item)
+            case Result():
+                yield from self._finish_turn(item)
+            case ConversationReset():
+                yield events.NoticeReceived(
+                    text="The conversation was cleared and continues in another session."
+                )
+        yield from self._read_record(item)
+
+    def _note_prompts(self, item: StreamItem) -> Iterator[ConversationEvent]:
+        match item:
+            case CommandLifecycle(command_uuid=uuid, state=state) if state in _TAKEN:
+                yield from self._take(uuid)
+            case CommandLifecycle(command_uuid=uuid, state="cancelled"):
+                yield from self.withdraw(uuid)
+            case UserMessage(is_replay=True, uuid=uuid):
+                yield from self._take(uuid)
+            case Result(user_message_uuids=uuids):
+                for uuid in uuids:
+                    yield from self._take(uuid)
+
+    def _take(self, uuid: str | None) -> Iterator[ConversationEvent]:
+        prompt = self.queue.pop(uuid, None) if uuid else None
+        if prompt is not None:
+            self._has_taken = True
+            yield events.PromptTaken(uuid=prompt.uuid)
+            yield from self._read_record(decode_message(prompt.line))
+
+    def withdraw(self, uuid: str | None) -> Iterator[ConversationEvent]:
+        """A queued prompt will not be taken."""
+        if uuid and self.queue.pop(uuid, None):
+            yield events.PromptWithdrawn(uuid=uuid)
+
+    def _start_turn(self, message: Init) -> Iterator[ConversationEvent]:
+        self.has_history = self._is_working = True
+        if not self._has_taken:
+            # Older clients say which prompt they took only when the reply is well under way.
+            yield from self._take(next(iter(self.queue), None))
+        yield from self.change_settings(
+            session_id=message.session_id,
+            model=message.model,
+            permission_mode=message.permission_mode,
+        )
+
+    def change_settings(
+        self,
+        session_id: str | None = None,
+        model: str | None = None,
+        permission_mode: str | None = None,
+    ) -> Iterator[ConversationEvent]:
+        """The client uses other settings; None for those that it did not mention."""
+        known = self.settings
+        self.settings = Settings(
+            session_id or known.session_id,
+            model or known.model,
+            permission_mode or known.permission_mode,
+        )
+        if self.settings != known:
+            changed = self.settings
+            yield events.SettingsChanged(
+                session_id=changed.session_id,
+                model=changed.model,
+                permission_mode=changed.permission_mode,
+            )
+
+    def _read_status(self, message: Status) -> Iterator[ConversationEvent]:
+        if message.status is not None:
+            self._is_working = True
+        yield from self.change_settings(permission_mode=message.permission_mode)
+        if message.status is not None:
+            yield events.StatusChanged(status=self.status, detail=message.status)
+
+    def _read_task(
+        self, message: BackgroundTasksChanged | TaskStarted | TaskNotification
+    ) -> Iterator[ConversationEvent]:
+        before = dict(self.tasks)
+        match message:
+            case BackgroundTasksChanged(tasks=tasks):
+                self.tasks = {each.task_id or "": each.description or "" for each in tasks}
+            case TaskStarted(task_id=str(task), is_backgrounded=True, description=description):
+                self.tasks[task] = description or ""
+            case TaskNotification(task_id=str(task)):
+                self.tasks.pop(task, None)
+        if self.tasks != before:
+            yield events.TasksChanged(tasks=dict(self.tasks))
+
+    def _finish_turn(self, message: Result) -> Iterator[ConversationEvent]:
+        self._is_working = bool(self.queue)
+        self._has_taken = False
+        self._blocks.clear()
+        self.stream.feed(message)
+        yield events.TurnFinished(result=message)
+
+    def _read_partial(self, message: partial.StreamEvent) -> Iterator[ConversationEvent]:
+        self.stream.feed(message)
+        agent = message.parent_tool_use_id
+        block = self._blocks.setdefault(agent, _OpenBlock())
+        match message.event:
+            case partial.MessageStart(message=begun):
+                block.message_id = message.api_message_id or (begun.id if begun else None) or ""
+                block.index = None
+            case partial.ContentBlockStart(index=index, content_block=content):
+                block.index = index
+                yield _start_block(block, agent, content)
+            case partial.ContentBlockDelta(delta=delta) if block.index is not None:
+                yield from _read_delta(block, agent, delta)
+            case partial.ContentBlockStop():
+                block.index = None
+
+    def _read_record(self, item: StreamItem | None) -> Iterator[ConversationEvent]:
+        if item is None or isinstance(item, UnknownMessage | partial.StreamEvent | Result):
+            # Newer clients send messages that we do not know; a transcript has none of them.
+            return
+        if isinstance(item, Message) and item.uuid in self._seen:
+            # Not fed either: a repeated record would become the parent of the next one.
+            return
+        match self.stream.feed(item):
+            case StreamNotice(text=text):
+                yield events.NoticeReceived(text=text)
+            case StreamRecord(record=record) as found:
+                if isinstance(record, Chain) and record.uuid:
+                    self._seen.add(record.uuid)
+                yield self._make_record(found)
+
+    def _make_record(self, found: StreamRecord) -> ConversationEvent:
+        block = self._blocks.get(found.agent)
+        message = found.record.message if isinstance(found.record, Assistant) else None
+        if block is None or message is None or message.id != block.message_id:
+            return events.RecordReceived(record=found.record, agent=found.agent)
+        return events.RecordReceived(
+            record=found.record,
+            agent=found.agent,
+            message_id=block.message_id,
+            index=block.index,
+        )
+
+
+def _start_block(
+    block: _OpenBlock, agent: str | None, content: ContentBlock | None
+) -> ConversationEvent:
+    kinds: Mapping[type[ContentBlock], str] = {Text: "text", Thinking: "thinking", ToolUse: "tool"}
+    call = content if isinstance(content, ToolUse) else None
+    return events.BlockStarted(
+        message_id=block.message_id,
+        index=block.index or 0,
+        agent=agent,
+        kind=kinds.get(type(content), "other") if content is not None else "other",
+        tool=call.name if call else None,
+        call_id=call.id if call else None,
+    )
+
+
+def _read_delta(
+    block: _OpenBlock, agent: str | None, delta: partial.BlockDelta | None
+) -> Iterator[ConversationEvent]:
+    name, index = block.message_id, block.index or 0
+    match delta:
+        case partial.TextDelta(text=text) if text:
+            yield events.TextStreamed(message_id=name, index=index, agent=agent, text=text)
+        case partial.ThinkingDelta(thinking=text) if text:
+            yield events.ThinkingStreamed(message_id=name, index=index, agent=agent, text=text)
+        case partial.InputJsonDelta(partial_json=text) if text:
+            yield events.ToolInputStreamed(message_id=name, index=index, agent=agent, text=text)

@@ -1,0 +1,96 @@
+"""Numbers the events of a conversation and keeps the last ones, for any number of readers.
+
+A reader that was away goes on after the last number it has seen. What was streamed of a block is
+dropped once its record is there: a late reader needs only the record. One event loop uses a log; it
+is not safe for threads.
+"""
+
+import asyncio
+import time
+from bisect import bisect_right
+from collections.abc import AsyncIterator, Callable
+from operator import attrgetter
+from typing import Final
+
+from msgspec.structs import replace
+
+from recollect.launch.conversation_events import (
+    BlockEvent,
+    ConversationEvent,
+    EventsDropped,
+    RecordReceived,
+)
+
+MAX_EVENTS: Final = 5000
+
+
+class EventLog:
+    """The events of one conversation."""
+
+    def __init__(
+        self, max_events: int = MAX_EVENTS, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._clock = clock
+        self._max_events = max_events
+        self._events: list[ConversationEvent] = []
+        self._number = 0
+        self._dropped = 0
+        self._is_closed = False
+        self._grown = asyncio.Event()
+
+    @property
+    def last_number(self) -> int:
+        """The number of the latest event; 0 before the first."""
+        return self._number
+
+    def publish(self, event: ConversationEvent) -> ConversationEvent:
+        """Number an event and hand it to all readers."""
+        self._number += 1
+        numbered = replace(event, number=self._number, time=self._clock())
+        if isinstance(numbered, RecordReceived) and numbered.index is not None:
+            self._forget_streamed(numbered.agent, numbered.message_id, numbered.index)
+        self._events.append(numbered)
+        if len(self._events) > self._max_events:
+            self._dropped = self._events.pop(0).number
+        self._wake()
+        return numbered
+
+    def close(self) -> None:
+        """End all readers after the last event."""
+        self._is_closed = True
+        self._wake()
+
+    def list_events(self, after: int = 0) -> list[ConversationEvent]:
+        """Return what is kept after this number, and first whether something is missing."""
+        kept = self._events[bisect_right(self._events, after, key=attrgetter("number")) :]
+        if after < self._dropped:
+            return [EventsDropped(number=self._dropped, time=self._clock()), *kept]
+        return kept
+
+    async def iter_events(self, after: int = 0) -> AsyncIterator[ConversationEvent]:
+        """Yield the events after this number, then new ones until the log is closed."""
+        while True:
+            grown = self._grown
+            for event in self.list_events(after):
+                after = event.number
+                yield event
+            if self._number > after:
+                continue
+            if self._is_closed:
+                return
+            if grown is self._grown:
+                await grown.wait()
+
+    def _forget_streamed(self, agent: str | None, message_id: str | None, index: int) -> None:
+        wanted = (agent, message_id, index)
+        self._events = [
+            event
+            for event in self._events
+            if not isinstance(event, BlockEvent)
+            or (event.agent, event.message_id, event.index) != wanted
+        ]
+
+    def _wake(self) -> None:
+        # Every reader waits for the event of its own time; a new one is made for the next.
+        grown, self._grown = self._grown, asyncio.Event()
+        grown.set()

@@ -1,0 +1,127 @@
+"""What may be started, and with which arguments."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.errors import NothingFound, RecollectError, UsageError
+from recollect.launch.conversation_options import (
+    ConversationOptions,
+    check_not_running,
+    check_options,
+    find_conversation_client,
+    list_arguments,
+    plan_first,
+)
+
+SESSION = "5e551011-0000-4000-8000-000000000001"
+MESSAGE = "3e55a9e0-0000-4000-8000-000000000002"
+STREAMING = [
+    "--print",
+    "--output-format=stream-json",
+    "--verbose",
+    "--include-partial-messages",
+    "--input-format=stream-json",
+    "--permission-prompt-tool=stdio",
+    "--replay-user-messages",
+]
+
+
+def make(directory: Path, **more: Any) -> ConversationOptions:
+    """Options for a directory."""
+    return ConversationOptions(directory=str(directory), **more)
+
+
+def test_a_new_session_gets_its_id_before_it_exists(tmp_path: Path) -> None:
+    """The id is chosen here, so that pages can link to the session at once."""
+    launch = plan_first(make(tmp_path))
+    assert list(list_arguments(launch, make(tmp_path))) == [
+        *STREAMING,
+        f"--session-id={launch.session_id}",
+    ]
+
+
+def test_a_session_is_resumed_forked_or_cut_off(tmp_path: Path) -> None:
+    """Every value is in one word with its option; only a copy gets another id."""
+    resumed = make(tmp_path, session=SESSION, at=MESSAGE, model="opus", permission_mode="plan")
+    assert list(list_arguments(plan_first(resumed), resumed)) == [
+        *STREAMING,
+        f"--resume={SESSION}",
+        f"--resume-session-at={MESSAGE}",
+        "--model=opus",
+        "--permission-mode=plan",
+    ]
+    forked = make(tmp_path, session=SESSION, fork=True, extra_arguments=("--add-dir=/srv",))
+    launch = plan_first(forked)
+    assert launch.session_id != SESSION
+    assert list(list_arguments(launch, forked)) == [
+        *STREAMING,
+        f"--resume={SESSION}",
+        f"--session-id={launch.session_id}",
+        "--fork-session",
+        "--add-dir=/srv",
+    ]
+
+
+def test_permissions_are_skipped_only_if_that_was_allowed(tmp_path: Path) -> None:
+    """The mode, and the options that lead to it, need the word of whoever starts the client."""
+    for more in (
+        {"permission_mode": "bypassPermissions"},
+        {"extra_arguments": ("--dangerously-skip-permissions",)},
+        {"extra_arguments": ("--permission-mode=bypassPermissions",)},
+    ):
+        with pytest.raises(UsageError):
+            check_options(make(tmp_path, **more))
+        check_options(make(tmp_path, allow_bypass=True, **more))
+    allowed = make(tmp_path, allow_bypass=True)
+    assert "--allow-dangerously-skip-permissions" in list_arguments(plan_first(allowed), allowed)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"session": "../../etc"}, "is not the id of a session"),
+        ({"session": SESSION, "at": "--help"}, "is not the id of a message"),
+        ({"fork": True}, "Which session?"),
+        ({"at": MESSAGE}, "Which session?"),
+        ({"model": "--help"}, "is not a valid name"),
+        ({"model": "two words"}, "is not a valid name"),
+        ({"effort": ""}, "is not a valid name"),
+        ({"extra_arguments": ("--output-format=text",)}, "--output-format cannot be passed"),
+        ({"extra_arguments": ("--resume", "x")}, "--resume cannot be passed"),
+    ],
+)
+def test_what_cannot_be_passed_is_refused(tmp_path: Path, more: dict[str, Any], words: str) -> None:
+    """Ids, names and arguments are checked before anything is started."""
+    with pytest.raises(UsageError, match=words):
+        check_options(make(tmp_path, **more))
+
+
+def test_a_directory_is_absolute_and_exists(tmp_path: Path) -> None:
+    """A relative path would mean another directory in a server."""
+    with pytest.raises(UsageError, match="is not an absolute path"):
+        check_options(ConversationOptions(directory="work"))
+    with pytest.raises(NothingFound, match="There is no directory"):
+        check_options(make(tmp_path / "gone"))
+
+
+def test_a_session_that_another_client_has_open_is_refused(tmp_path: Path) -> None:
+    """Its process is named; a copy of the session may be started all the same."""
+    (tmp_path / "sessions").mkdir()
+    stated = {"pid": os.getpid(), "sessionId": SESSION}
+    (tmp_path / "sessions" / f"{os.getpid()}.json").write_text(json.dumps(stated))
+    environment = {"CLAUDE_CONFIG_DIR": str(tmp_path)}
+    with pytest.raises(UsageError, match=rf"open in another Claude Code \(process {os.getpid()}\)"):
+        check_not_running(make(tmp_path, session=SESSION, environment=environment))
+    check_not_running(make(tmp_path, session=SESSION, fork=True, environment=environment))
+    check_not_running(make(tmp_path, session=MESSAGE, environment=environment))
+    check_not_running(make(tmp_path, environment=environment))
+
+
+def test_a_missing_client_is_an_error(tmp_path: Path) -> None:
+    """The client is looked for on the PATH of its own environment."""
+    with pytest.raises(RecollectError, match="`claude` is not on the PATH"):
+        find_conversation_client(make(tmp_path, environment={"PATH": str(tmp_path)}))
