@@ -3,6 +3,8 @@
 Progress is shown on stderr, only in a terminal and only for work that takes over a second.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 import time
@@ -10,11 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.cli.clock import read_clock
 from recollect.errors import NothingFound
 from recollect.workspace.workspace import NoSessions, Workspace
+
+if TYPE_CHECKING:
+    from recollect.redact import RedactionPolicy
 
 TIP: Final = "To try it with sample sessions: recollect demo"
 
@@ -73,6 +78,7 @@ def command_workspace(
     """
     line = ProgressLine()
     workspace = Workspace(_find_roots(claude_dirs, is_demo), None, prices, read_clock, line.show)
+    workspace.load_redaction = _load_policy
     try:
         with workspace:
             if is_demo:
@@ -90,3 +96,9 @@ def _find_roots(claude_dirs: Sequence[Path], is_demo: bool) -> Sequence[Path]:
     from recollect.demo import CLAUDE_DIRECTORY  # rarely needed
 
     return (CLAUDE_DIRECTORY,)
+
+
+def _load_policy() -> RedactionPolicy:
+    from recollect.cli.effective_settings import load_policy  # the rules, rarely needed
+
+    return load_policy()

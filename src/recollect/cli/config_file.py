@@ -1,15 +1,16 @@
 """The config file: its location, the settings it may contain, and their validation.
 
-Knows names and types of settings, not what commands do with them. Without a file, no TOML parser
-is imported: most users have none, and every start would pay for it.
+Knows names and types of settings, not what commands do with them. Settings of a table are named
+like `redact.emails`. Without a file, no TOML parser is imported: most users have none, and every
+start would pay for it.
 """
 
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from recollect.errors import UsageError
 
@@ -30,7 +31,7 @@ class Setting(NamedTuple):
     """A setting: how its value is validated, and the parameter that it is the default of."""
 
     read: Callable[[object], Value]
-    parameter: str
+    parameter: str | None
     meaning: str
 
 
@@ -42,8 +43,17 @@ class SettingSource(NamedTuple):
 
     def find_line(self, name: str) -> int:
         """Return the line of a setting; 1 if it cannot be found."""
-        found = re.search(rf"^[ \t]*\[*[ \t]*[\"']?{re.escape(name)}\b", self.text, re.MULTILINE)
-        return self.text.count("\n", 0, found.start()) + 1 if found else 1
+        table, _, key = name.rpartition(".")
+        start = self._find(table, 0) if table else 0
+        # `redact.emails = true` is the same as `emails = true` below `[redact]`.
+        at = max(self._find(name, start), self._find(key, start)) if table else self._find(key, 0)
+        return self.text.count("\n", 0, max(at, start, 0)) + 1
+
+    def _find(self, name: str, start: int) -> int:
+        found = re.compile(rf"^[ \t]*\[*[ \t]*[\"']?{re.escape(name)}\b", re.MULTILINE).search(
+            self.text, max(start, 0)
+        )
+        return found.start() if found else -1
 
     def refuse(self, name: str, reason: str) -> NoReturn:
         """Raise UsageError about the setting `name`."""
@@ -80,7 +90,15 @@ def load_stated(environment: Mapping[str, str] = os.environ) -> dict[str, Stated
         raise UsageError(f"{path} is not valid UTF-8.") from None
     except OSError as error:
         raise UsageError(f"Cannot read {path}: {error.strerror}.") from error
-    return {name: _read(source, name, value) for name, value in _parse(source).items()}
+    return {name: _read(source, name, value) for name, value in _iter_settings(_parse(source))}
+
+
+def _iter_settings(parsed: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    for name, value in parsed.items():
+        if name in TABLES and isinstance(value, dict):
+            yield from ((f"{name}.{key}", each) for key, each in value.items())
+        else:
+            yield name, value
 
 
 def _parse(source: SettingSource) -> dict[str, object]:
@@ -127,9 +145,58 @@ def _read_zone(value: object) -> str:
     return value
 
 
+def _read_switch(value: object) -> str:
+    if not isinstance(value, bool):
+        raise ValueError("expected true or false.")  # noqa: TRY004 - reported like any bad value
+    return "true" if value else "false"
+
+
+def _read_names(value: object) -> tuple[str, ...]:
+    items = value if isinstance(value, list) else [None]
+    if not all(isinstance(item, str) and item for item in items):
+        raise ValueError('expected a list of names, such as ["mara"].')
+    return tuple(items)
+
+
+def _read_expressions(value: object) -> tuple[str, ...]:
+    items = value if isinstance(value, list) else [None]
+    if not all(isinstance(item, str) and item for item in items):
+        raise ValueError('expected a list of regular expressions, such as ["test-[0-9]+"].')
+    _check_expressions(items)
+    return tuple(items)
+
+
+def _read_patterns(value: object) -> tuple[str, ...]:
+    """Return own patterns as `kind=pattern`."""
+    items = value if isinstance(value, dict) else {"": None}
+    if not all(_KIND.fullmatch(kind) and isinstance(each, str) for kind, each in items.items()):
+        raise ValueError(
+            "expected a table of regular expressions by kind, such as "
+            '{ acme-key = "acme_[a-z0-9]{20}" }.'
+        )
+    _check_expressions(items.values())
+    return tuple(f"{kind}={pattern}" for kind, pattern in items.items())
+
+
+def _check_expressions(patterns: Iterable[Any]) -> None:
+    from recollect.redact.policy import compile_pattern  # only where they are set
+
+    for pattern in patterns:
+        compile_pattern(pattern)
+
+
+TABLES: Final = frozenset({"redact"})
+_KIND: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
 SETTINGS: Final[Mapping[str, Setting]] = {
     "roots": Setting(_read_directories, "claude_dirs", "Claude directories to read"),
     "timezone": Setting(_read_zone, "timezone", "time zone of days"),
     "prices": Setting(_read_path, "prices", "your own price file"),
+    "redact.home": Setting(_read_switch, None, "mask your home directory in exports"),
+    "redact.users": Setting(_read_names, None, "user names to mask in exports"),
+    "redact.hosts": Setting(_read_names, None, "host names to mask in exports"),
+    "redact.emails": Setting(_read_switch, None, "mask e-mail addresses in exports"),
+    "redact.patterns": Setting(_read_patterns, None, "your own kinds of secrets"),
+    "redact.allow": Setting(_read_expressions, None, "values that are not secrets"),
 }
 """Settings by their name in the file."""

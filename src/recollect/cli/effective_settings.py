@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from recollect.cli.config_file import SETTINGS, Value, load_stated
+from recollect.cli.config_file import SETTINGS, Stated, Value, load_stated
 from recollect.documents.command_reports import Effective, SettingOrigin
 from recollect.errors import NothingFound
 from recollect.locations import resolve_roots
 from recollect.locations.roots import CONFIG_VARIABLE
+from recollect.redact.policy import OwnPattern, RedactionPolicy
 from recollect.usage.zones import load_zone
 
 PRICES_VARIABLE: Final = "RECOLLECT_PRICES"
@@ -26,7 +27,7 @@ def find_effective(
     stated = load_stated(environment)
     found = []
     for name, setting in SETTINGS.items():
-        value, origin, place = _DEFAULTS[name](environment), SettingOrigin.DEFAULT, None
+        value, origin, place = _find_default(name, environment), SettingOrigin.DEFAULT, None
         if name in stated:
             value, origin, place = (
                 stated[name].value,
@@ -55,6 +56,32 @@ def find_prices(environment: Mapping[str, str] = os.environ) -> Path | None:
     return Path(prices) if isinstance(prices, str) else None
 
 
+def load_policy(environment: Mapping[str, str] = os.environ) -> RedactionPolicy:
+    """Return what the settings say about masking."""
+    stated = load_stated(environment)
+    values = {name: _list_stated(stated.get(f"redact.{name}")) for name in _REDACT}
+    kinds = [each.partition("=") for each in values["patterns"]]
+    return RedactionPolicy(
+        home=str(Path.home()) if values["home"] == ("true",) else None,
+        users=values["users"],
+        hosts=values["hosts"],
+        emails=values["emails"] == ("true",),
+        patterns=tuple(OwnPattern(kind, pattern) for kind, _, pattern in kinds),
+        allow=values["allow"],
+    )
+
+
+def _list_stated(stated: Stated | None) -> tuple[str, ...]:
+    if stated is None:
+        return ()
+    return (stated.value,) if isinstance(stated.value, str) else stated.value
+
+
+def _find_default(name: str, environment: Mapping[str, str]) -> Value | None:
+    find = _DEFAULTS.get(name)
+    return find(environment) if find else None
+
+
 def _find_roots(environment: Mapping[str, str]) -> tuple[str, ...]:
     try:
         return tuple(map(str, resolve_roots(environment=environment)))
@@ -72,5 +99,7 @@ _FROM_VARIABLE: Final[Mapping[str, _Find]] = {
 _DEFAULTS: Final[Mapping[str, _Find]] = {
     "roots": _find_roots,
     "timezone": lambda _: load_zone().name,
-    "prices": lambda _: None,
+    "redact.home": lambda _: "false",
+    "redact.emails": lambda _: "false",
 }
+_REDACT: Final = ("home", "users", "hosts", "emails", "patterns", "allow")

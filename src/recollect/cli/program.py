@@ -36,7 +36,11 @@ def load_defaults() -> dict[str, object]:
     # The environment takes precedence over the file.
     if os.environ.get(CONFIG_VARIABLE):
         stated.pop("roots", None)
-    return {SETTINGS[name].parameter: found.value for name, found in stated.items()}
+    return {
+        parameter: found.value
+        for name, found in stated.items()
+        if (parameter := SETTINGS[name].parameter) is not None
+    }
 
 
 def is_given(parameter: str) -> bool:

@@ -40,6 +40,11 @@ class RedactionPolicy(Struct, frozen=True):
     allow: tuple[str, ...] = ()
     """Patterns for whole values that are no secrets."""
 
+    @property
+    def for_display(self) -> "RedactionPolicy":
+        """The policy for what only the user sees: definite secrets, and no personal data."""
+        return RedactionPolicy(likely=False, patterns=self.patterns, allow=self.allow)
+
 
 DEFAULT_POLICY: Final = RedactionPolicy()
 
@@ -76,10 +81,10 @@ def find_masked(text: Text, policy: RedactionPolicy) -> list[Match]:
 
 @lru_cache(maxsize=8)
 def _compile(policy: RedactionPolicy) -> tuple[Callable[[bytes], bool], tuple[_Find, ...]]:
-    allowed = [_compile_pattern(pattern) for pattern in policy.allow]
-    finders = [_find_with(each.kind, _compile_pattern(each.pattern)) for each in policy.patterns]
+    allowed = [compile_pattern(pattern) for pattern in policy.allow]
+    finders = [_find_with(each.kind, compile_pattern(each.pattern)) for each in policy.patterns]
     if policy.emails:
-        finders.append(_find_with("email", _compile_pattern(_EMAIL.decode())))
+        finders.append(_find_with("email", compile_pattern(_EMAIL.decode())))
     for kind, names in (("user", policy.users), ("host", policy.hosts)):
         finders += [_find_name(kind, name.encode()) for name in names if len(name) >= _MIN_NAME]
     if policy.home:
@@ -87,7 +92,7 @@ def _compile(policy: RedactionPolicy) -> tuple[Callable[[bytes], bool], tuple[_F
     return lambda value: any(each.fullmatch(value) for each in allowed), tuple(finders)
 
 
-def _compile_pattern(pattern: str) -> Any:
+def compile_pattern(pattern: str) -> Any:
     """Compile a user's pattern, which must not slow anything down: RE2 is linear for all."""
     import re2  # type: ignore[import-untyped]
 

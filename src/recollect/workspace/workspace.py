@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from recollect.live.live_events import AnyEvent
     from recollect.locations import Transcript
     from recollect.pricing.prices import Prices
+    from recollect.redact import RedactionPolicy
     from recollect.search.engine import SearchOptions
     from recollect.session.session import Session
     from recollect.usage.ledger_access import UsageLedger
@@ -72,6 +73,8 @@ class Workspace:
     ) -> None:
         self.prices = prices
         """A price file that takes precedence over the bundled prices."""
+        self.load_redaction: Callable[[], RedactionPolicy] | None = None
+        """Reads the policy from wherever settings are; without it, defaults apply."""
         self._given_roots = roots
         self._given_directory = data_directory
         self._now = now or (lambda: datetime.now(UTC))
@@ -116,6 +119,13 @@ class Workspace:
         if not self._is_temporary:
             use_archive(self.roots)
         return self.roots
+
+    @cached_property
+    def redaction(self) -> RedactionPolicy:
+        """What is masked in whatever leaves the machine."""
+        from recollect.redact import RedactionPolicy  # the rules, rarely needed
+
+        return self.load_redaction() if self.load_redaction else RedactionPolicy()
 
     @cached_property
     def data_directory(self) -> Path:

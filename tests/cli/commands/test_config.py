@@ -8,6 +8,15 @@ import pytest
 from tests.cli.demo_home import make_demo_home
 from tests.process import Finished, RunRecollect, run_python
 
+NOTHING_MASKED = {
+    "redact.home": ("false", "default", None),
+    "redact.users": (None, "default", None),
+    "redact.hosts": (None, "default", None),
+    "redact.emails": ("false", "default", None),
+    "redact.patterns": (None, "default", None),
+    "redact.allow": (None, "default", None),
+}
+
 
 @pytest.fixture
 def config(safe_environment: None) -> Path:
@@ -34,6 +43,7 @@ def test_each_value_has_its_origin(run_recollect: RunRecollect, config: Path) ->
         "roots": ([root], "environment", "CLAUDE_CONFIG_DIR"),
         "timezone": ("Asia/Tokyo", "option", "--timezone"),
         "prices": ("/b", "environment", "RECOLLECT_PRICES"),
+        **NOTHING_MASKED,
     }
 
 
@@ -46,6 +56,7 @@ def test_without_anything_all_is_built_in(run_recollect: RunRecollect, config: P
         "roots": ([root], "default", None),
         "timezone": ("UTC", "default", None),
         "prices": (None, "default", None),
+        **NOTHING_MASKED,
     }
 
 
@@ -54,7 +65,8 @@ def test_a_wrong_file_ends_every_command_with_its_line(
 ) -> None:
     """What the user wrote and what is done must not differ in silence."""
     config.write_text("\ncolour = true\n", encoding="utf-8")
-    reason = "Unknown setting `colour`. Valid settings: roots, timezone, prices."
+    valid = ", ".join(("roots", "timezone", "prices", *NOTHING_MASKED))
+    reason = f"Unknown setting `colour`. Valid settings: {valid}."
     message = f"recollect: {config}, line 2: {reason}\n"
     for arguments in (("config", "show"), ("usage", "--demo"), ("doctor", "--demo")):
         assert run_recollect(*arguments) == Finished(2, "", message)

@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from recollect.cli.command_workspace import command_workspace
 from recollect.cli.config_file import NAME, SETTINGS, Stated, find_path, load_stated
+from recollect.cli.effective_settings import load_policy
 from recollect.cli.program import Defaults, load_defaults
 from recollect.errors import UsageError
+from recollect.redact import OwnPattern, RedactionPolicy
 
 FULL = """\
 # mine
@@ -14,7 +17,21 @@ roots = ["~/.claude", "/mnt/old"]
 
 timezone = "Europe/Berlin"
 prices = "/etc/prices.toml"
+
+[redact]
+home = true
+users = ["mina"]
+hosts = ["reef.local"]
+emails = true
+allow = ["sk-test-[a-z]+"]
+
+[redact.patterns]
+acme-key = "acme_[a-z0-9]{20}"
 """
+VALID = (
+    "roots, timezone, prices, redact.home, redact.users, redact.hosts, redact.emails, "
+    "redact.patterns, redact.allow"
+)
 
 
 @pytest.fixture
@@ -41,7 +58,38 @@ def test_every_setting_can_be_made(config: Path) -> None:
         "roots": Stated(("/home/mina/.claude", "/mnt/old"), 2),
         "timezone": Stated("Europe/Berlin", 4),
         "prices": Stated("/etc/prices.toml", 5),
+        "redact.home": Stated("true", 8),
+        "redact.users": Stated(("mina",), 9),
+        "redact.hosts": Stated(("reef.local",), 10),
+        "redact.emails": Stated("true", 11),
+        "redact.allow": Stated(("sk-test-[a-z]+",), 12),
+        "redact.patterns": Stated(("acme-key=acme_[a-z0-9]{20}",), 14),
     }
+
+
+def test_the_settings_make_a_policy(config: Path) -> None:
+    """Exports mask what the file says."""
+    config.write_text(FULL, encoding="utf-8")
+    assert load_policy() == RedactionPolicy(
+        home="/home/mina",
+        users=("mina",),
+        hosts=("reef.local",),
+        emails=True,
+        patterns=(OwnPattern("acme-key", "acme_[a-z0-9]{20}"),),
+        allow=("sk-test-[a-z]+",),
+    )
+
+
+def test_without_a_file_the_policy_is_the_default(tmp_path: Path) -> None:
+    """All secrets, no personal data."""
+    assert load_policy({"XDG_CONFIG_HOME": str(tmp_path)}) == RedactionPolicy()
+
+
+def test_a_workspace_has_the_policy(config: Path, tmp_path: Path) -> None:
+    """Commands and exports ask the workspace."""
+    config.write_text("[redact]\nemails = true\n", encoding="utf-8")
+    with command_workspace((tmp_path,)) as workspace:
+        assert workspace.redaction == RedactionPolicy(emails=True)
 
 
 def test_the_file_lies_in_the_directory_for_configuration(
@@ -71,11 +119,11 @@ def test_a_file_that_was_named_has_to_be_there(config: Path) -> None:
     [
         (
             '\n\nrots = ["/x"]\n',
-            "FILE, line 3: Unknown setting `rots`. Valid settings: roots, timezone, prices.",
+            "FILE, line 3: Unknown setting `rots`. Valid settings: " + VALID + ".",
         ),
         (
             'timezone = "UTC"\n[usage]\nunit = "x"\n',
-            "FILE, line 2: Unknown setting `usage`. Valid settings: roots, timezone, prices.",
+            "FILE, line 2: Unknown setting `usage`. Valid settings: " + VALID + ".",
         ),
         (
             'roots = "/x"\n',
@@ -103,7 +151,27 @@ def test_a_file_that_was_named_has_to_be_there(config: Path) -> None:
         ),
         (
             "redaction = true\n",
-            "FILE, line 1: Unknown setting `redaction`. Valid settings: roots, timezone, prices.",
+            "FILE, line 1: Unknown setting `redaction`. Valid settings: " + VALID + ".",
+        ),
+        ("[redact]\n\nhome = 1\n", "FILE, line 3: `redact.home`: expected true or false."),
+        (
+            '[redact]\nusers = "mina"\n',
+            'FILE, line 2: `redact.users`: expected a list of names, such as ["mara"].',
+        ),
+        (
+            'redact.allow = ["("]\n',
+            "FILE, line 1: `redact.allow`: '(' is not a valid regular expression: missing ): (.",
+        ),
+        (
+            "[redact.patterns]\nAcme = 'x'\n",
+            (
+                "FILE, line 1: `redact.patterns`: expected a table of regular expressions by "
+                'kind, such as { acme-key = "acme_[a-z0-9]{20}" }.'
+            ),
+        ),
+        (
+            "[redact]\nmail = true\n",
+            "FILE, line 2: Unknown setting `redact.mail`. Valid settings: " + VALID + ".",
         ),
         ("roots = [\n", "FILE is not valid TOML: Invalid value (at end of document)."),
     ],

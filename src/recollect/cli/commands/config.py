@@ -80,6 +80,8 @@ def _list_values(setting: Effective) -> list[str]:
             return ["(none)"]
         case str():
             return [display_path(Path(setting.value))]
+    if setting.name.startswith("redact."):
+        return list(setting.value)
     return [display_path(Path(value)) for value in setting.value]
 
 
