@@ -39,7 +39,7 @@ def read_everything(root: Path) -> list[Evidence]:
     """What all sessions below a Claude directory say about all files."""
     backups = BackupDirectory(root)
     sessions = [
-        collect_evidence(open_transcript(each), None, backups)
+        collect_evidence(open_transcript(each), backups)
         for each in discover_root(root).transcripts
         if each.kind is TranscriptKind.SESSION
     ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.versions.recorded_paths import PathAliases, list_marks, normalize_path
+from recollect.versions.recorded_paths import PathAliases, normalize_path
 
 ALIASES = PathAliases(
     ("/p/src/a.py",), ("/p",), moved_from=("/old",), worktrees=("/p/.claude/worktrees/x", "/w")
@@ -46,11 +46,3 @@ def test_case_counts_only_where_the_disk_says_so() -> None:
     """Where names are the same in any case, so are paths."""
     aliases = PathAliases(("/p/a.py",), ("/p",), ignores_case=True)
     assert aliases.find_stream("/P/A.py") == "/p/a.py"
-
-
-def test_lines_are_searched_for_the_end_of_the_path() -> None:
-    """The path inside the project, in the spelling of either system."""
-    assert list_marks(["/p/a.py"], ["/p"]) == (b'a.py"',)
-    assert list_marks(["/p/src/a.py"], ["/p"]) == (b'src/a.py"', b'src\\\\a.py"')
-    assert list_marks(["/q/src/a.py"], ["/p"]) == (b'src/a.py"', b'src\\\\a.py"')
-    assert len(list_marks([f"/p/{'é' * 200}"], ["/p"])[0]) == 100

@@ -1,19 +1,17 @@
-"""Find the history of a file for commands, and show its versions as a table, a diff or JSON."""
+"""Find the history of a file for commands, and show its versions as a table or a diff."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
 from recollect.cli.command_workspace import command_workspace
 from recollect.cli.session_labels import join_lines, label_id
 from recollect.cli.tables import GAP, faint, pad, strong
-from recollect.documents.file_versions import FileDocument, VersionEntry
-from recollect.errors import NothingFound
 from recollect.quantities import format_time
 from recollect.render.terminal import measure, safe_text
 from recollect.render.terminal.safe_text import clip
@@ -21,29 +19,12 @@ from recollect.session.times import parse_time
 
 if TYPE_CHECKING:
     from recollect.versions.file_history import FileHistory
-    from recollect.versions.git_blobs import GitFile
     from recollect.versions.replay import Version
+    from recollect.workspace.file_questions import FoundFile
 
-SCHEMA = "recollect.file/1"
 _MIN_PROMPT_WIDTH = 10
 _HEADINGS = ("", "when", "session", "turn", "how", "known", "+", "-")
 _SIDES = "><<><<>>"
-
-
-class FileRequest(NamedTuple):
-    """Which file is asked about, and where to look."""
-
-    path: Path
-    claude_dirs: Sequence[Path] = ()
-    moved_from: Sequence[Path] = ()
-    all_projects: bool = False
-
-
-class FoundFile(NamedTuple):
-    """The history of a file, and its repository if there is one."""
-
-    history: FileHistory
-    git: GitFile | None
 
 
 moved_from_option = click.option(
@@ -59,75 +40,27 @@ all_projects_option = click.option(
 )
 
 
-def load_history(request: FileRequest, *, with_git: bool = True) -> FoundFile:
-    """Return the versions of a file; raise NothingFound if no session names it.
+class SearchOptions(TypedDict):
+    """Where to look for a file."""
 
-    Other projects are searched too if those around the file know nothing about it.
-    """
-    from recollect.versions.file_history import find_history, select_transcripts_of
-    from recollect.versions.target_files import describe_target, find_project_root
-
-    with command_workspace(request.claude_dirs) as workspace:
-        every = workspace.require_sessions()
-    aliases = describe_target(request.path, request.moved_from)
-    root = find_project_root(Path(aliases.path))
-    git = _find_git(root, Path(aliases.path)) if with_git else None
-    find_base = git.find_base if git else None
-    near = every if request.all_projects else select_transcripts_of(aliases, every)
-    history = find_history(aliases, near, find_base)
-    if not history.versions and len(near) < len(every):
-        history = find_history(aliases, every, find_base)
-    if not history.versions:
-        raise NothingFound(
-            f"No session has recorded a version of {request.path}. If the project was moved, name "
-            "its earlier directory with --moved-from."
-        )
-    return FoundFile(history, git)
+    moved_from: tuple[Path, ...]
+    all_projects: bool
+    claude_dirs: tuple[Path, ...]
 
 
-def _find_git(root: Path, path: Path) -> GitFile | None:
-    from recollect.versions.git_blobs import GitFile
-    from recollect.versions.target_files import has_repository
+def load_history(path: Path, options: SearchOptions) -> FoundFile:
+    """Return the versions of a file; raise NothingFound if no session names it."""
+    from recollect.workspace.file_questions import FileRequest, find_file
 
-    return GitFile(root, path) if has_repository(root) else None
+    with command_workspace(options["claude_dirs"]) as workspace:
+        request = FileRequest(path, options["moved_from"], options["all_projects"])
+        return find_file(workspace, request)
 
 
 def report_unreadable(history: FileHistory) -> None:
     """Print which transcripts could not be read."""
     for each in history.unreadable:
         click.echo(f"recollect: {safe_text(each)}", err=True)
-
-
-def describe_history(history: FileHistory) -> FileDocument:
-    """Convert a history to the document of `--json`."""
-    return FileDocument(
-        schema=SCHEMA,
-        path=history.path,
-        sessions=history.sessions,
-        versions=tuple(map(describe_version, history.versions)),
-    )
-
-
-def describe_version(version: Version) -> VersionEntry:
-    """Convert a version to a document entry."""
-    origin = version.origin
-    return VersionEntry(
-        number=version.number,
-        session=origin.session_id,
-        turn=origin.turn,
-        uuid=origin.uuid,
-        time=origin.time,
-        known=version.known.value,
-        kind=version.kind.value,
-        added=version.added,
-        removed=version.removed,
-        path=version.path,
-        tool=origin.tool if version.change else None,
-        agent=origin.agent_id,
-        model=origin.model if version.change else None,
-        prompt=origin.prompt,
-        causes=tuple(cause.kind.value for cause in version.causes),
-    )
 
 
 def iter_versions(history: FileHistory, columns: int) -> Iterator[str]:

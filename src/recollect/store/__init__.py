@@ -13,6 +13,7 @@ from recollect.lazy_names import import_on_first_use
 if TYPE_CHECKING:
     from recollect.store.catalog import FileRow
     from recollect.store.database import open_for_reading, refuse_newer, snapshot
+    from recollect.store.edit_outlines import StoredOutline
     from recollect.store.index_status import IndexStatus, find_index_status
     from recollect.store.integrity import DamagedIndex, NewerIndex, translate_errors
     from recollect.store.session_table import CallSummary
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "catalog": "FileRow",
     "database": "open_for_reading refuse_newer snapshot",
+    "edit_outlines": "StoredOutline",
     "index_status": "IndexStatus find_index_status",
     "integrity": "DamagedIndex NewerIndex translate_errors",
     "session_table": "CallSummary",
@@ -47,6 +49,7 @@ __all__ = [
     "IndexStatus",
     "IndexedFile",
     "NewerIndex",
+    "StoredOutline",
     "TextKind",
     "delete_texts",
     "find_identity",

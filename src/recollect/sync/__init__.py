@@ -12,6 +12,7 @@ from recollect.lazy_names import import_on_first_use
 if TYPE_CHECKING:
     from recollect.sync.cached_values import OnFileRead, load_calls
     from recollect.sync.counting import Traits, group_copies
+    from recollect.sync.edit_outlines import find_outlines, read_outlines
     from recollect.sync.figure_reading import FIGURES
     from recollect.sync.freshness import find_transcripts, is_current
     from recollect.sync.index_access import ask_index
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "cached_values": "OnFileRead load_calls",
     "counting": "Traits group_copies",
+    "edit_outlines": "find_outlines read_outlines",
     "figure_reading": "FIGURES",
     "freshness": "find_transcripts is_current",
     "index_access": "ask_index",
@@ -71,6 +73,7 @@ __all__ = [
     "end_with_parent",
     "find_gone",
     "find_key",
+    "find_outlines",
     "find_text_status",
     "find_transcripts",
     "group_copies",
@@ -84,6 +87,7 @@ __all__ = [
     "load_calls",
     "locate_indexed",
     "read_fresh",
+    "read_outlines",
     "sync",
     "sync_in_memory",
     "to_micro",

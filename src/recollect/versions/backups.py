@@ -7,22 +7,56 @@ looked up in all of them. Names come from transcripts and must be plain before t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
 from recollect.library.processes import read_small
 from recollect.locations import is_plain_name
 from recollect.locations.project_names import decode_id
 from recollect.sources.safe_files import find_directory, list_directory
 from recollect.sources.source import Entry
-from recollect.versions.session_evidence import BackupFile
+from recollect.versions.evidence import BackupReference, Origin, Sighting, SightingKind
+from recollect.versions.file_texts import decode_file
 
 DIRECTORY_NAME: Final = "file-history"
 MAX_BACKUP: Final = 64 * 1024 * 1024
 _NAME: Final = re.compile(r"([0-9a-f]{16})@v(\d{1,9})")
+
+
+class Backups(Protocol):
+    """The file-history backups of sessions."""
+
+    def read(self, session_id: str, name: str) -> bytes | None:
+        """Return a backup, from the directory of any session; None if it is gone."""
+
+    def list_unrecorded(self, session_id: str, recorded: Iterable[str]) -> Iterable[BackupFile]:
+        """Return later versions of `recorded` backups that no record names, oldest first."""
+
+
+class BackupFile(NamedTuple):
+    """A backup in a session's directory, and when it was written."""
+
+    name: str
+    time: str
+
+
+class NoBackups:
+    """For sessions that come from no directory."""
+
+    def read(self, session_id: str, name: str) -> bytes | None:
+        """Return None."""
+        return None
+
+    def list_unrecorded(
+        self,
+        session_id: str,
+        recorded: Iterable[str],
+    ) -> Iterable[BackupFile]:
+        """Return nothing."""
+        return ()
 
 
 class BackupDirectory:
@@ -83,3 +117,36 @@ class BackupDirectory:
 def _format_time(entry: Entry) -> str:
     seconds = entry.stat(follow_symlinks=False).st_mtime
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.000Z"
+
+
+def read_backup(reference: BackupReference, backups: Backups) -> Sighting | None:
+    """Return the content of a backup; None if it is gone or not text."""
+    origin = reference.origin
+    data = backups.read(origin.session_id, reference.name)
+    content = decode_file(data) if data is not None else None
+    if content is None:
+        return None
+    return Sighting(
+        path=reference.path,
+        origin=origin,
+        kind=reference.kind,
+        text=content.text,
+        backup=reference.name,
+    )
+
+
+def read_unrecorded(
+    session_id: str, named: Mapping[str, str], backups: Backups
+) -> Iterator[Sighting]:
+    """Yield the backups that were made after the last record; `named` are paths by backup."""
+    paths = {name.partition("@")[0]: path for name, path in named.items()}
+    for file in backups.list_unrecorded(session_id, named):
+        reference = BackupReference(
+            path=paths[file.name.partition("@")[0]],
+            origin=Origin(session_id=session_id, time=file.time),
+            kind=SightingKind.BACKUP,
+            name=file.name,
+        )
+        found = read_backup(reference, backups)
+        if found is not None:
+            yield found

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from recollect.records.envelope import Span
 from recollect.records.tools import PatchHunk
 from recollect.records.tools.file_tools import EditStep
 
@@ -111,5 +112,23 @@ class Rename(Struct, frozen=True, kw_only=True):
     origin: Origin
 
 
+class CallReference(Struct, frozen=True, kw_only=True):
+    """A successful call about a file, and the records of the call and its result."""
+
+    path: str
+    origin: Origin
+    spans: tuple[Span, ...]
+
+
+class BackupReference(Struct, frozen=True, kw_only=True):
+    """A backup that a record names."""
+
+    path: str
+    origin: Origin
+    kind: SightingKind
+    name: str
+
+
 FileEvidence = Change | Sighting | Window
 Evidence = FileEvidence | Rename | Cause
+Reference = CallReference | BackupReference

@@ -1,9 +1,4 @@
-"""The versions of one file over all sessions: which transcripts name it, and what they add up to.
-
-Transcripts are searched for the bytes of the file's name first, and only those with a line about
-such a file are opened. Without an index every transcript of the project is searched, at the speed
-of reading it.
-"""
+"""The versions of one file over all sessions: what those that name it add up to."""
 
 from __future__ import annotations
 
@@ -14,29 +9,25 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recollect.errors import UnreadableInput
-from recollect.library.opening import open_transcript
-from recollect.library.transcript_ends import find_session_id
-from recollect.locations import Transcript, TranscriptKind, encode_project_path
-from recollect.locations.project_names import encode_id, encode_without_limit
+from recollect.locations import Transcript, encode_project_path
+from recollect.locations.project_names import encode_without_limit
 from recollect.locations.sidecars import find_root_of
-from recollect.reader.marked_lines import iter_marked_lines
-from recollect.session.session import Session
 from recollect.session.times import merge_by_time
-from recollect.sources.safe_files import list_directory, open_file
+from recollect.sources.safe_files import list_directory
 from recollect.versions.backups import BackupDirectory
+from recollect.versions.edit_index import EditIndex
 from recollect.versions.evidence import Cause, Evidence, Rename
-from recollect.versions.recorded_paths import (
-    PathAliases,
-    list_marks,
-    normalize_path,
-    relative_to,
-)
+from recollect.versions.recorded_paths import PathAliases, last_component, relative_to
 from recollect.versions.replay import Check, FindBase, Version, replay
-from recollect.versions.session_evidence import WantedFiles, collect_evidence
+from recollect.versions.session_outline import (
+    FindStream,
+    OutdatedOutline,
+    Outline,
+    expand_outline,
+    name_file,
+)
 
 _MAX_NAMES: Final = 20
-_ABOUT_FILES: Final = (b'"tool_use"', b'"file-history', b'"edited_text_file"')
 
 
 class FileHistory(Struct, frozen=True, kw_only=True):
@@ -90,14 +81,12 @@ def _iter_parents(path: str) -> Iterator[str]:
 
 
 def find_history(
-    aliases: PathAliases,
-    transcripts: Sequence[Transcript],
-    find_base: FindBase | None = None,
+    aliases: PathAliases, index: EditIndex, find_base: FindBase | None = None
 ) -> FileHistory:
-    """Return the versions that these transcripts know of a file."""
+    """Return the versions that the sessions of an index know of a file."""
     earlier: set[str] = set()
     while True:
-        collected = _collect(aliases, earlier, transcripts)
+        collected = _collect(aliases, earlier, index)
         evidence = merge_sessions(collected.sessions)
         renames = [each for each in evidence if isinstance(each, Rename)]
         old = {each.old_path for each in renames} - earlier - {*aliases.paths}
@@ -108,37 +97,68 @@ def find_history(
 
 
 class _Collected(NamedTuple):
-    sessions: list[tuple[Evidence, ...]]
+    sessions: list[Sequence[Evidence]]
     ids: tuple[str, ...]
     unreadable: tuple[str, ...]
     roots: tuple[Path, ...]
 
 
-def _collect(
-    aliases: PathAliases, earlier: set[str], transcripts: Sequence[Transcript]
-) -> _Collected:
-    """Read the sessions that name the file, or one of the names that it had before."""
-    roots = aliases.roots if aliases.is_repository or aliases.moved_from else ()
-    marks = list_marks((*_spell(aliases), *earlier), roots)
-    sessions: list[tuple[Evidence, ...]] = []
+def _collect(aliases: PathAliases, earlier: set[str], index: EditIndex) -> _Collected:
+    """Read what sessions say about the file, or about one of the names that it had before."""
+    names = {*_spell(aliases), *earlier}
+    sessions: list[Sequence[Evidence]] = []
     found: list[str] = []
-    unreadable: list[str] = []
     claude_dirs: dict[Path, None] = {}
-    for transcript in find_mentions(transcripts, marks):
-        try:
-            session = open_transcript(transcript)
-        except UnreadableInput as error:
-            unreadable.append(str(error))
-            continue
-        wanted = WantedFiles(_extend(aliases, session, transcript).find_stream, marks, earlier)
+    for transcript, outline in index.find(_list_names(aliases, names)):
         root = find_root_of(transcript)
         claude_dirs |= {root: None} if root else {}
-        backups = BackupDirectory(root)
-        evidence = collect_evidence(session, wanted, backups)
+        extended = _extend(aliases, outline, transcript)
+        find_stream = _add_names(extended.find_stream, earlier, names)
+        evidence = _expand(transcript, outline, find_stream, BackupDirectory(root))
         if any(not isinstance(each, Cause) for each in evidence):
             sessions.append(evidence)
-            found.append(session.id)
-    return _Collected(sessions, tuple(found), tuple(unreadable), tuple(claude_dirs))
+            found.append(outline.session_id)
+    unreadable = tuple(index.list_unreadable(names))
+    return _Collected(sessions, tuple(found), unreadable, tuple(claude_dirs))
+
+
+def _list_names(aliases: PathAliases, paths: Iterable[str]) -> set[str]:
+    """Return what sessions about the file are found by, wherever its project was."""
+    tops = {*aliases.roots, *aliases.moved_from, *aliases.worktrees}
+    is_top = any(path.rpartition("/")[0] in tops for path in aliases.paths)
+    names = {name_file(path) for path in paths}
+    return names | ({last_component(path) for path in aliases.paths} if is_top else set())
+
+
+def _add_names(find_stream: FindStream, earlier: set[str], paths: Iterable[str]) -> FindStream:
+    """Treat `earlier` names as files of their own, because the file was moved from there."""
+    names = {last_component(path).casefold() for path in paths}
+
+    def find(path: str) -> str | None:
+        if path.rpartition("/")[2].casefold() not in names:
+            return None
+        return path if path in earlier else find_stream(path)
+
+    return find
+
+
+def _expand(
+    transcript: Transcript, outline: Outline, find_stream: FindStream, backups: BackupDirectory
+) -> Sequence[Evidence]:
+    try:
+        return expand_outline(outline, find_stream, backups)
+    except OutdatedOutline:
+        # Records within other records have no line of their own; hardly ever needed.
+        from recollect.library.opening import open_transcript
+        from recollect.versions.session_evidence import collect_evidence
+
+        every = collect_evidence(open_transcript(transcript), backups)
+        streams = [(each, find_stream(each.path) if each.path else None) for each in every]
+        return [
+            replace(each, path=stream) if stream else each
+            for each, stream in streams
+            if stream or (isinstance(each, Cause) and each.path is None)
+        ]
 
 
 def _spell(aliases: PathAliases) -> set[str]:
@@ -155,22 +175,16 @@ def _spell(aliases: PathAliases) -> set[str]:
     return paths | {f"{directory}/{each}" for each in same}
 
 
-def _extend(aliases: PathAliases, session: Session, transcript: Transcript) -> PathAliases:
+def _extend(aliases: PathAliases, outline: Outline, transcript: Transcript) -> PathAliases:
     """Add the earlier places and worktrees that a session itself tells about."""
-    cwds = [normalize_path(change.value) for change in session.facts.cwds]
-    pairs = [tree for tree in session.facts.worktrees if tree is not None]
-    worktrees = [
-        normalize_path(tree.worktree_path)
-        for tree in pairs
-        if tree.worktree_path and normalize_path(tree.original_cwd or "") in aliases.roots
-    ]
+    worktrees = [path for path, directory in outline.worktrees if directory in aliases.roots]
     is_here = any(
         transcript.project_dir.name in (encode_project_path(root), encode_without_limit(root))
         for root in aliases.roots
     )
     moved = [
         cwd
-        for cwd in cwds
+        for cwd in outline.cwds
         if is_here and not any(cwd == root or relative_to(cwd, root) for root in aliases.roots)
     ]
     return replace(
@@ -178,39 +192,6 @@ def _extend(aliases: PathAliases, session: Session, transcript: Transcript) -> P
         moved_from=tuple(dict.fromkeys((*aliases.moved_from, *moved))),
         worktrees=tuple(dict.fromkeys((*aliases.worktrees, *worktrees))),
     )
-
-
-def find_mentions(transcripts: Iterable[Transcript], marks: Sequence[bytes]) -> list[Transcript]:
-    """Return the sessions with a line about such a file, in their own or a subagent's transcript.
-
-    A subagent whose session is gone stands for itself.
-    """
-    by_id: dict[tuple[Path, str], Transcript] = {}
-    every = list(transcripts)
-    for each in every:
-        if each.kind is TranscriptKind.SESSION and each.session_id:
-            by_id[each.project_dir, each.session_id] = each
-    wanted: dict[str, Transcript] = {}
-    for each in every:
-        if not each.is_empty and names_file(each, marks):
-            owner = each
-            if each.kind is not TranscriptKind.SESSION:
-                session_id = each.session_id
-                if session_id is None:
-                    session_id = encode_id(find_session_id(each.path) or "")
-                owner = by_id.get((each.project_dir, session_id), each)
-            wanted.setdefault(owner.file, owner)
-    return list(wanted.values())
-
-
-def names_file(transcript: Transcript, marks: Sequence[bytes]) -> bool:
-    """Whether a line of a transcript is about a file whose name is one of the marks."""
-    try:
-        with open_file(transcript.file) as file:
-            lines = iter_marked_lines(file, marks, 0, transcript.size)
-            return any(any(word in line.data for word in _ABOUT_FILES) for line in lines)
-    except (UnreadableInput, OSError):
-        return False
 
 
 def merge_sessions(sessions: Iterable[Iterable[Evidence]]) -> list[Evidence]:

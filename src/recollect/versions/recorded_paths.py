@@ -8,13 +8,9 @@ from __future__ import annotations
 import ntpath
 import posixpath
 import re
-from collections.abc import Collection, Iterable
 from typing import Final
 
 from msgspec import Struct
-
-MAX_MARK: Final = 100
-"""Bytes of a mark; searching in windows needs it to be short."""
 
 _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
@@ -84,19 +80,3 @@ class PathAliases(Struct, frozen=True):
 
     def _is_same(self, one: str, other: str) -> bool:
         return one == other or (self.ignores_case and one.casefold() == other.casefold())
-
-
-def list_marks(paths: Iterable[str], roots: Collection[str] = ()) -> tuple[bytes, ...]:
-    """Return the bytes that a line with one of these paths contains: its end, in JSON.
-
-    That is the path inside the project, since `roots`, its directory, may have had another name;
-    outside of all, the name with the directory that it is in.
-    """
-    marks: set[str] = set()
-    for path in paths:
-        inside = next(filter(None, (relative_to(path, root) for root in roots)), None)
-        mark = inside or "/".join(path.rsplit("/", 2)[1:])
-        marks |= {mark, mark.replace("/", "\\")}
-    escaped = (mark.replace("\\", "\\\\").replace('"', '\\"') for mark in marks)
-    encoded = (f'{mark}"'.encode("utf-8", "replace") for mark in escaped)
-    return tuple(sorted(mark[-MAX_MARK:] for mark in encoded))

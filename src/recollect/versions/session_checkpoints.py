@@ -16,10 +16,11 @@ from msgspec.structs import replace
 from recollect.errors import NothingFound
 from recollect.session.session import Session
 from recollect.session.turns import Turn
+from recollect.versions.backups import Backups
 from recollect.versions.evidence import Cause, CauseKind, Rename, Sighting, SightingKind
 from recollect.versions.recorded_paths import normalize_path
 from recollect.versions.replay import Grade, Version, VersionKind, replay
-from recollect.versions.session_evidence import Backups, collect_evidence, name_prompt
+from recollect.versions.session_evidence import collect_evidence, name_prompt
 
 
 class FileState(Struct, frozen=True):
@@ -63,7 +64,7 @@ class SessionCheckpoints(Struct, frozen=True, kw_only=True):
 
 def build_checkpoints(session: Session, backups: Backups | None = None) -> SessionCheckpoints:
     """Return the state of all files that the session touched, at each prompt of a person."""
-    evidence = collect_evidence(session, backups=backups)
+    evidence = collect_evidence(session, backups)
     seen = {
         (each.path, each.origin.uuid or ""): each
         for each in evidence

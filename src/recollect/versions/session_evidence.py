@@ -1,20 +1,20 @@
 """Session → what it says about files, in the order in which it happened.
 
-The main transcript and each subagent are in order themselves; they are merged by time. Inputs and
-results of tools are parsed only for calls that can be about a wanted file: a session has thousands
-of calls, and the bytes of an input say quickly what it is not about.
+The main transcript and each subagent are in order themselves; they are merged by time. What calls
+and backups contain is read here, or left to be read later: then there is a reference in its place.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 
 from recollect.documents.kinds import ToolStatus
 from recollect.records.attachment_kinds import EditedTextFile
 from recollect.records.attachments import Attachment
 from recollect.records.conversation import Assistant
+from recollect.records.envelope import Span
 from recollect.records.state import FileBackup, FileHistoryDelta, FileHistorySnapshot
 from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.records.tools.shell_tools import ShellInput
@@ -22,92 +22,49 @@ from recollect.session.session import Session
 from recollect.session.times import merge_by_time
 from recollect.session.tool_calls import ToolCall
 from recollect.session.turns import Turn
+from recollect.versions.backups import Backups, NoBackups, read_backup, read_unrecorded
 from recollect.versions.call_evidence import read_file_call
 from recollect.versions.causes import classify_command, find_renames
 from recollect.versions.evidence import (
+    BackupReference,
+    CallReference,
     Cause,
     CauseKind,
     Evidence,
     Origin,
+    Reference,
     Rename,
     Sighting,
     SightingKind,
 )
-from recollect.versions.file_texts import decode_file
 from recollect.versions.recorded_paths import normalize_path
 
 _SHELL_TOOLS: Final = frozenset({"Bash", "PowerShell"})
 _STALE: Final = re.compile(r"modified since (?:it was )?read|unexpectedly modified", re.IGNORECASE)
+_MAX_PROMPT: Final = 500
 _LATE_FIRST_COPY: Final = "2.0."
 """Clients whose first backup of a file may have been copied after the edit."""
-
-
-class Backups(Protocol):
-    """The file-history backups of sessions."""
-
-    def read(self, session_id: str, name: str) -> bytes | None:
-        """Return a backup, from the directory of any session; None if it is gone."""
-
-    def list_unrecorded(self, session_id: str, recorded: Iterable[str]) -> Iterable[BackupFile]:
-        """Return later versions of `recorded` backups that no record names, oldest first."""
-
-
-class BackupFile(NamedTuple):
-    """A backup in a session's directory, and when it was written."""
-
-    name: str
-    time: str
-
-
-class NoBackups:
-    """For sessions that come from no directory."""
-
-    def read(self, session_id: str, name: str) -> bytes | None:
-        """Return None."""
-        return None
-
-    def list_unrecorded(
-        self,
-        session_id: str,
-        recorded: Iterable[str],
-    ) -> Iterable[BackupFile]:
-        """Return nothing."""
-        return ()
-
-
-class WantedFiles(NamedTuple):
-    """Which files evidence is collected about; `marks` are bytes that their names contain."""
-
-    find_alias: Callable[[str], str | None] = lambda path: path
-    marks: tuple[bytes, ...] = ()
-    earlier: Collection[str] = ()
-    """Paths that count as files of their own, because the file was moved from there."""
-
-    def find_stream(self, path: str) -> str | None:
-        """Return the file that a recorded path is about; None if it is not wanted."""
-        return path if path in self.earlier else self.find_alias(path)
-
-    def may_contain(self, data: bytes) -> bool:
-        """Whether bytes of a record can be about a wanted file."""
-        return not self.marks or any(mark in data for mark in self.marks)
 
 
 class _Placed(NamedTuple):
     file: str
     offset: int
     time: str | None
-    evidence: Evidence
+    evidence: Evidence | Reference
 
 
-def collect_evidence(
-    session: Session, wanted: WantedFiles | None = None, backups: Backups | None = None
-) -> tuple[Evidence, ...]:
-    """Return what a session and its subagents say about the wanted files, and possible causes."""
-    collector = _Collector(session, wanted or WantedFiles(), backups or NoBackups())
-    return tuple(_merge(collector.iter_placed()))
+def collect_evidence(session: Session, backups: Backups | None = None) -> tuple[Evidence, ...]:
+    """Return what a session and its subagents say about files, and possible causes."""
+    found = _merge(_Collector(session, backups or NoBackups()).iter_placed())
+    return tuple(each for each in found if not isinstance(each, Reference))
 
 
-def _merge(placed: Iterable[_Placed]) -> list[Evidence]:
+def collect_references(session: Session) -> tuple[Evidence | Reference, ...]:
+    """Return the same with references instead of what calls and recorded backups contain."""
+    return tuple(_merge(_Collector(session, None).iter_placed()))
+
+
+def _merge(placed: Iterable[_Placed]) -> list[Evidence | Reference]:
     """Order by place within a file, and by time between files."""
     by_file: dict[str, list[_Placed]] = {}
     for each in placed:
@@ -119,10 +76,10 @@ def _merge(placed: Iterable[_Placed]) -> list[Evidence]:
 class _Collector:
     """One session while its evidence is collected."""
 
-    def __init__(self, session: Session, wanted: WantedFiles, backups: Backups) -> None:
+    def __init__(self, session: Session, backups: Backups | None) -> None:
         self._main = session
-        self._wanted = wanted
         self._backups = backups
+        """None to return references."""
         cwds = session.facts.cwds
         self._cwd = cwds[0].value if cwds else None
         self._turns = {
@@ -160,13 +117,10 @@ class _Collector:
         if cause.kind not in (CauseKind.SHELL, CauseKind.GIT) or "mv" not in cause.detail:
             return
         for old, new in find_renames(cause.detail, self._cwd):
-            path = self._wanted.find_stream(new)
-            if path is not None:
-                yield Rename(path=path, old_path=old, origin=cause.origin)
+            yield Rename(path=new, old_path=old, origin=cause.origin)
 
-    def _place(self, session: Session, uuid: str | None, evidence: Evidence) -> _Placed:
-        record = session.find_record(uuid) if uuid else None
-        span = record.span if record else None
+    def _place(self, session: Session, uuid: str | None, evidence: Evidence | Reference) -> _Placed:
+        span = _find_span(session, uuid)
         return _Placed(
             span.file if span else "", span.offset if span else 0, evidence.origin.time, evidence
         )
@@ -196,12 +150,10 @@ class _Collector:
         agent_id: str | None,
         turn: Turn | None,
         joined: set[str],
-    ) -> Evidence | None:
+    ) -> Evidence | Reference | None:
         name = call.name
         if name in FILE_TOOLS:
-            if not self._wanted.may_contain(bytes(call.raw_input)):
-                return None
-            return self._read_file_call(call, self._origin(session, call, agent_id, turn))
+            return self._read_file_call(session, call, self._origin(session, call, agent_id, turn))
         kind: CauseKind | None = None
         detail = ""
         if name in _SHELL_TOOLS and isinstance(call.input, ShellInput):
@@ -215,20 +167,22 @@ class _Collector:
             return None
         return Cause(kind=kind, origin=self._origin(session, call, agent_id, turn), detail=detail)
 
-    def _read_file_call(self, call: ToolCall, origin: Origin) -> Evidence | None:
+    def _read_file_call(
+        self, session: Session, call: ToolCall, origin: Origin
+    ) -> Evidence | Reference | None:
         wanted = call.input
         recorded = getattr(wanted, "file_path", None) or getattr(wanted, "notebook_path", None)
-        path = self._find_stream(recorded) if recorded else None
-        if path is None:
+        if not recorded:
             return None
+        path = normalize_path(recorded, self._cwd)
         if call.status is not ToolStatus.SUCCESS:
             is_stale = _STALE.search(call.text) is not None
             cause = Cause(kind=CauseKind.NOTICED, origin=origin, detail=call.text, path=path)
             return cause if is_stale else None
-        return read_file_call(call, path, origin)
-
-    def _find_stream(self, recorded: str) -> str | None:
-        return self._wanted.find_stream(normalize_path(recorded, self._cwd))
+        if self._backups is not None:
+            return read_file_call(call, path, origin)
+        spans = [_find_span(session, uuid) for uuid in (call.call_uuid, call.result_uuid)]
+        return CallReference(path=path, origin=origin, spans=tuple(filter(None, spans)))
 
     def _iter_prompts(self) -> Iterator[_Placed]:
         """A person had the time to change files before each prompt."""
@@ -261,11 +215,10 @@ class _Collector:
         for link in session.tree.links.values():
             if not isinstance(link, Attachment) or not isinstance(link.attachment, EditedTextFile):
                 continue
-            path = self._find_stream(link.attachment.filename or "")
-            if path is not None:
-                origin = self._notice_origin(link.uuid, link.timestamp, agent_id, turn)
-                cause = Cause(kind=CauseKind.NOTICED, origin=origin, path=path)
-                yield self._place(session, link.uuid, cause)
+            path = normalize_path(link.attachment.filename or "", self._cwd)
+            origin = self._notice_origin(link.uuid, link.timestamp, agent_id, turn)
+            cause = Cause(kind=CauseKind.NOTICED, origin=origin, path=path)
+            yield self._place(session, link.uuid, cause)
 
     def _notice_origin(
         self, uuid: str | None, time: str | None, agent_id: str | None, turn: Turn | None
@@ -293,9 +246,7 @@ class _Collector:
             else:
                 continue
             for key, backup in entries:
-                stream = self._find_stream(key)
-                if stream is None:
-                    continue
+                stream = normalize_path(key, self._cwd)
                 is_repeated = (stream, backup.backup_file_name) in seen
                 seen.add((stream, backup.backup_file_name))
                 if backup.backup_file_name:
@@ -315,7 +266,7 @@ class _Collector:
 
     def _read_backup(
         self, path: str, backup: FileBackup, uuid: str | None, time: str | None, is_touch: bool
-    ) -> Sighting | None:
+    ) -> Sighting | BackupReference | None:
         anchor = self._main.find_record(uuid or "")
         version = (anchor.version if anchor else None) or ""
         is_late = is_touch and version.startswith(_LATE_FIRST_COPY)
@@ -324,31 +275,26 @@ class _Collector:
         name = backup.backup_file_name
         if name is None:
             return Sighting(path=path, origin=origin, kind=kind, text=None)
-        return self._make_sighting(path, origin, kind, name)
-
-    def _make_sighting(
-        self, path: str, origin: Origin, kind: SightingKind, name: str
-    ) -> Sighting | None:
-        data = self._backups.read(self._main.id, name)
-        content = decode_file(data) if data is not None else None
-        if content is None:
-            return None
-        return Sighting(path=path, origin=origin, kind=kind, text=content.text, backup=name)
+        found = BackupReference(path=path, origin=origin, kind=kind, name=name)
+        return found if self._backups is None else read_backup(found, self._backups)
 
     def _iter_unrecorded(self, named: dict[str, str], last: _Placed | None) -> Iterator[_Placed]:
-        streams = {name.partition("@")[0]: stream for name, stream in named.items()}
-        for file in self._backups.list_unrecorded(self._main.id, named):
-            stream = streams[file.name.partition("@")[0]]
-            origin = Origin(session_id=self._main.id, time=file.time)
-            found = self._make_sighting(stream, origin, SightingKind.BACKUP, file.name)
-            if found is not None:
-                # Written when the session ended: after everything in the transcript.
-                yield _Placed(last.file if last else "", 1 << 62, file.time, found)
+        if self._backups is None:
+            return
+        for found in read_unrecorded(self._main.id, named, self._backups):
+            # Written when the session ended: after everything in the transcript.
+            yield _Placed(last.file if last else "", 1 << 62, found.origin.time, found)
+
+
+def _find_span(session: Session, uuid: str | None) -> Span | None:
+    record = session.find_record(uuid) if uuid else None
+    return record.span if record else None
 
 
 def name_prompt(turn: Turn | None) -> str:
-    """Return the prompt of a turn on one line."""
+    """Return the prompt of a turn on one line, or how it begins."""
     if turn is None:
         return ""
     words = turn.words or (turn.command.name if turn.command else "")
-    return " ".join(words.split())
+    # Each line of a blame repeats it, and a prompt can be a pasted file.
+    return " ".join(words[: 2 * _MAX_PROMPT].split())[:_MAX_PROMPT]

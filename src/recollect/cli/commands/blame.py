@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import Unpack
 
 import click
+from msgspec.structs import replace
 
 from recollect.cli.file_text import (
-    FileRequest,
+    SearchOptions,
     all_projects_option,
     load_history,
     moved_from_option,
@@ -28,26 +29,19 @@ from recollect.render.terminal import measure, safe_text
 from recollect.render.terminal.safe_text import clip
 from recollect.session.times import parse_time
 
-if TYPE_CHECKING:
-    from recollect.versions.file_blame import LineOfFile
-
-SCHEMA = "recollect.blame/1"
 _NAMES = {"other": "not by Claude Code", "unknown": "unknown"}
 _MIN_PROMPT_WIDTH = 12
 _MAX_PROMPT_WIDTH = 40
 _TEXT_SHARE = 2
 
 
-class _Options(TypedDict):
+class _Options(SearchOptions):
     lines: str | None
     revision: str | None
     ignore_space: bool
     stat: bool
     porcelain: bool
-    moved_from: tuple[Path, ...]
-    all_projects: bool
     paged: bool
-    claude_dirs: tuple[Path, ...]
     as_json: bool
 
 
@@ -82,13 +76,10 @@ def command(path: Path, **options: Unpack[_Options]) -> int:
     """
     if sum((options["as_json"], options["porcelain"], options["stat"])) > 1:
         raise UsageError("Use only one of --json, --porcelain and --stat.")
-    lines, unreadable = _load(path, options)
-    wanted = _select(lines, options["lines"])
+    document, unreadable = _load(path, options)
+    wanted = _select(document.lines, options["lines"])
     if options["as_json"]:
-        document = BlameDocument(
-            schema=SCHEMA, path=str(path.absolute()), lines=tuple(map(describe_line, wanted))
-        )
-        click.echo(format_document(document))
+        click.echo(format_document(replace(document, lines=tuple(wanted))))
         return unreadable
     iterate = _iter_table
     if options["stat"]:
@@ -99,25 +90,25 @@ def command(path: Path, **options: Unpack[_Options]) -> int:
     return unreadable
 
 
-def _load(path: Path, options: _Options) -> tuple[list[LineOfFile], int]:
+def _load(path: Path, options: _Options) -> tuple[BlameDocument, int]:
     from recollect.versions.file_blame import blame_present, blame_revision
     from recollect.versions.target_files import read_present
+    from recollect.workspace.file_questions import describe_blame
 
-    request = FileRequest(
-        path, options["claude_dirs"], options["moved_from"], options["all_projects"]
-    )
-    found = load_history(request)
+    found = load_history(path, options)
     report_unreadable(found.history)
     code = UnreadableInput.exit_code if found.history.unreadable else 0
     space = options["ignore_space"]
-    if options["revision"] is not None:
-        revision = options["revision"]
-        return blame_revision(found.history, found.git, revision, ignore_space=space), code
-    data = read_present(path)
-    return blame_present(found.history, found.git, data, ignore_space=space), code
+    revision = options["revision"]
+    if revision is not None:
+        lines = blame_revision(found.history, found.git, revision, ignore_space=space)
+    else:
+        data = read_present(path)
+        lines = blame_present(found.history, found.git, data, ignore_space=space)
+    return describe_blame(str(path.absolute()), lines), code
 
 
-def _select(lines: list[LineOfFile], wanted: str | None) -> list[LineOfFile]:
+def _select(lines: Sequence[BlamedLine], wanted: str | None) -> Sequence[BlamedLine]:
     """Return the lines of a range such as `3`, `3,7`, `3,` or `3,+5`."""
     if wanted is None:
         return lines
@@ -134,29 +125,7 @@ def _select(lines: list[LineOfFile], wanted: str | None) -> list[LineOfFile]:
     return lines[start - 1 : stop]
 
 
-def describe_line(line: LineOfFile) -> BlamedLine:
-    """Convert a line to a document entry."""
-    version = line.author.version
-    by = line.author.by
-    if version is None or by != "claude":
-        return BlamedLine(line=line.number, by=by, text=line.text)
-    origin = version.origin
-    return BlamedLine(
-        line=line.number,
-        by=by,
-        session=origin.session_id,
-        turn=origin.turn,
-        uuid=origin.uuid,
-        tool=origin.tool,
-        model=origin.model,
-        time=origin.time,
-        prompt=origin.prompt,
-        text=line.text,
-    )
-
-
-def _iter_table(lines: Sequence[LineOfFile], columns: int) -> Iterator[str]:
-    entries = [describe_line(line) for line in lines]
+def _iter_table(entries: Sequence[BlamedLine], columns: int) -> Iterator[str]:
     width = max(min(columns // _TEXT_SHARE - 30, _MAX_PROMPT_WIDTH), _MIN_PROMPT_WIDTH)
     labels = [_make_label(entry, width) for entry in entries]
     room = max(map(measure, labels), default=0)
@@ -175,25 +144,23 @@ def _make_label(entry: BlamedLine, width: int) -> str:
     return f"{turn}  {day}  {clip(join_lines(entry.prompt), width)}".rstrip()
 
 
-def _iter_counts(lines: Sequence[LineOfFile], columns: int) -> Iterator[str]:
+def _iter_counts(entries: Sequence[BlamedLine], columns: int) -> Iterator[str]:
     """Yield how many lines each prompt wrote, most first, and then the others."""
     counts: dict[tuple[str, ...], int] = {}
-    for line in lines:
-        entry = describe_line(line)
+    for entry in entries:
         label = _make_label(entry, columns)
         key = (label, safe_text(entry.model or "", single_line=True))
         counts[key] = counts.get(key, 0) + 1
     width = len(f"{max(counts.values(), default=0):,}")
     for (label, model), count in sorted(counts.items(), key=lambda pair: -pair[1]):
-        share = f"{100 * count / len(lines):.0f}%"
+        share = f"{100 * count / len(entries):.0f}%"
         yield GAP.join(filter(None, [f"{count:>{width},}", f"{share:>4}", model, label]))
 
 
-def _iter_porcelain(lines: Sequence[LineOfFile], columns: int) -> Iterator[str]:  # noqa: ARG001 - one signature
+def _iter_porcelain(entries: Sequence[BlamedLine], columns: int) -> Iterator[str]:  # noqa: ARG001 - one signature
     """Yield the format of git, with a hash of the tool call in place of a commit's."""
     shown: set[str] = set()
-    for line in lines:
-        entry = describe_line(line)
+    for entry in entries:
         name = hashlib.sha1(f"{entry.session}{entry.uuid}".encode(), usedforsecurity=False)
         key = name.hexdigest() if entry.by == "claude" else "0" * 40
         yield f"{key} {entry.line} {entry.line} 1"

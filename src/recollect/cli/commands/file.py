@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from recollect.cli.clock import read_clock
 from recollect.cli.file_text import (
-    FileRequest,
+    SearchOptions,
     all_projects_option,
-    describe_history,
     iter_diff,
     iter_versions,
     load_history,
@@ -33,13 +32,10 @@ if TYPE_CHECKING:
     from recollect.versions.replay import Version
 
 
-class _Options(TypedDict):
+class _Options(SearchOptions):
     at: str | None
     diff: str | None
-    moved_from: tuple[Path, ...]
-    all_projects: bool
     paged: bool
-    claude_dirs: tuple[Path, ...]
     as_json: bool
 
 
@@ -79,14 +75,13 @@ def command(path: Path, **options: Unpack[_Options]) -> int:
     """
     if sum(bool(each) for each in (options["at"], options["diff"], options["as_json"])) > 1:
         raise UsageError("Use only one of --at, --diff and --json.")
-    request = FileRequest(
-        path, options["claude_dirs"], options["moved_from"], options["all_projects"]
-    )
-    history = load_history(request).history
+    history = load_history(path, options).history
     report_unreadable(history)
     if options["at"]:
         _print_text(_find(options["at"], history))
     elif options["as_json"]:
+        from recollect.workspace.file_questions import describe_history
+
         click.echo(format_document(describe_history(history)))
     elif options["diff"]:
         show_lines(_iter_diff(options["diff"], history, path), is_paged=options["paged"])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from recollect.cli.clock import read_clock
 from recollect.cli.file_text import (
-    FileRequest,
+    SearchOptions,
     all_projects_option,
     iter_diff,
     load_history,
@@ -27,16 +27,13 @@ if TYPE_CHECKING:
     from recollect.versions.session_checkpoints import FileState
 
 
-class _Options(TypedDict):
+class _Options(SearchOptions):
     at: str | None
     output: Path | None
     checkpoint: int | None
     to: Path | None
     dry_run: bool
     yes: bool
-    moved_from: tuple[Path, ...]
-    all_projects: bool
-    claude_dirs: tuple[Path, ...]
 
 
 @click.command("restore")
@@ -103,10 +100,7 @@ def _restore_file(target: str, options: _Options) -> None:
     from recollect.versions.version_names import find_version
 
     path = Path(target)
-    request = FileRequest(
-        path, options["claude_dirs"], options["moved_from"], options["all_projects"]
-    )
-    found = load_history(request)
+    found = load_history(path, options)
     version = find_version(options["at"] or "", found.history.versions, read_clock())
     backup = found.history.read_backup(version)
     committed = found.git.read_newest() if found.git else None

@@ -1,0 +1,171 @@
+"""Which sessions are about a file, from the index, and what they say about it.
+
+A session is read once, when its outline is missing or one of its transcripts has changed since;
+after that, only the lines about the wanted file are. The text pass cannot make outlines: it sees
+one file at a time, and what a subagent did belongs to a turn of the session that started it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from recollect.errors import UnreadableInput
+from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.project_names import encode_id
+from recollect.reader.marked_lines import iter_marked_lines
+from recollect.sources.safe_files import open_file
+from recollect.sources.stamps import make_stamp
+from recollect.store import StoredOutline
+from recollect.sync import OnFileRead, find_outlines, read_outlines
+from recollect.versions.recorded_paths import last_component
+from recollect.versions.session_outline import Outline, decode_outline, encode_outline
+
+_MAX_MARK: Final = 100
+"""Bytes of a name; searching in windows needs it to be short."""
+
+
+class SessionFiles(NamedTuple):
+    """A session's transcript and those of its subagents; of a lost session, one subagent's."""
+
+    transcript: Transcript
+    others: tuple[Transcript, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of all transcripts."""
+        return self.transcript.size + sum(each.size for each in self.others)
+
+    def sign(self, *, is_read: bool = False) -> bytes:
+        """Return a hash of the states of all transcripts, as they are listed.
+
+        `is_read`: as they are about to be read. It equals no other while one may still change
+        without that being seen.
+        """
+        files = sorted((self.transcript, *self.others), key=lambda each: each.file)
+        states = [(each.file, make_stamp(each.stamp) if is_read else each.stamp) for each in files]
+        return hashlib.blake2b(repr(states).encode(), digest_size=12).digest()
+
+
+class FoundOutline(NamedTuple):
+    """A session and what it says about files."""
+
+    transcript: Transcript
+    outline: Outline
+
+
+class EditIndex:
+    """The sessions among some transcripts, by the files that they are about."""
+
+    def __init__(
+        self,
+        transcripts: Iterable[Transcript],
+        directory: Path | None = None,
+        on_read: OnFileRead | None = None,
+    ) -> None:
+        self._transcripts = transcripts
+        self._directory = directory
+        self._on_read = on_read
+        self._unreadable: dict[str, str] = {}
+
+    def find(self, names: Iterable[str] | None) -> list[FoundOutline]:
+        """Return the sessions about files with these names, or all.
+
+        A name is as in `name_file`, or without a directory for a file at the top of a project.
+        """
+        wanted = None if names is None else {name.casefold() for name in names}
+        found = {
+            each.path: each
+            for each in self._fresh
+            if wanted is None or any(name.casefold() in wanted for name in each.names)
+        }
+        if self._directory is not None:
+            fresh = {each.path for each in self._fresh}
+            known = [path for path in self._sessions if path not in fresh]
+            stored = find_outlines(self._directory, known, sorted(wanted) if wanted else None)
+            found |= {each.path: each for each in stored}
+        outlines = [
+            (self._sessions[path].transcript, decode_outline(found[path].outline))
+            for path in self._sessions
+            if path in found
+        ]
+        return [FoundOutline(each, outline) for each, outline in outlines if outline is not None]
+
+    def list_unreadable(self, paths: Iterable[str]) -> list[str]:
+        """Return why sessions with the names of these paths in them could not be read."""
+        marks = [last_component(path).encode("utf-8", "replace")[:_MAX_MARK] for path in paths]
+        failed = [(self._sessions[path].transcript, why) for path, why in self._unreadable.items()]
+        return [why for transcript, why in failed if _contains(transcript, marks)]
+
+    @cached_property
+    def _sessions(self) -> dict[str, SessionFiles]:
+        return {each.transcript.file: each for each in group_sessions(self._transcripts)}
+
+    @cached_property
+    def _fresh(self) -> list[StoredOutline]:
+        """The outlines that the index did not have."""
+        if self._directory is None:
+            found = [self._read(path) for path in self._sessions]
+            return [each for each in found if each is not None]
+        return read_outlines(
+            self._directory,
+            {path: each.sign() for path, each in self._sessions.items()},
+            {path: each.size for path, each in self._sessions.items()},
+            self._read,
+            self._on_read,
+        )
+
+    def _read(self, path: str) -> StoredOutline | None:
+        files = self._sessions[path]
+        signature = files.sign(is_read=True)
+        # The session model is not needed when nothing has changed.
+        from recollect.library.opening import IncrementalSession
+        from recollect.versions.outline_making import make_outline
+
+        try:
+            # Which files belong together is known; looking again takes longer than reading them.
+            session = IncrementalSession().catch_up(files.transcript, files.others)
+        except UnreadableInput as error:
+            self._unreadable[path] = str(error)
+            return None
+        outline = make_outline(session)
+        names = tuple(sorted(outline.list_names()))
+        return StoredOutline(path, signature, encode_outline(outline), names)
+
+
+def _contains(transcript: Transcript, marks: Sequence[bytes]) -> bool:
+    try:
+        with open_file(transcript.file) as file:
+            return any(True for _ in iter_marked_lines(file, marks, 0, transcript.size))
+    except (UnreadableInput, OSError):
+        return False
+
+
+def group_sessions(transcripts: Iterable[Transcript]) -> Iterator[SessionFiles]:
+    """Yield the sessions among the transcripts, each with the files that it is made from."""
+    every = [each for each in transcripts if not each.is_empty]
+    sessions = {
+        (each.project_dir, each.session_id): each
+        for each in every
+        if each.kind is TranscriptKind.SESSION and each.session_id
+    }
+    others: dict[str, list[Transcript]] = {}
+    for each in every:
+        owner = each
+        if each.kind is not TranscriptKind.SESSION:
+            # The session of an early client's subagent is named only inside its file.
+            session_id = each.session_id or _find_session_id(each)
+            owner = sessions.get((each.project_dir, session_id), each)
+        others.setdefault(owner.file, []).extend([each] if owner is not each else [])
+    by_file = {each.file: each for each in every}
+    for file, found in others.items():
+        yield SessionFiles(by_file[file], tuple(found))
+
+
+def _find_session_id(transcript: Transcript) -> str:
+    from recollect.library.transcript_ends import find_session_id  # hardly ever needed
+
+    return encode_id(find_session_id(transcript.path) or "")

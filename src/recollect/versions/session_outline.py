@@ -1,0 +1,272 @@
+"""What a session says about files, without their contents: small enough for the index.
+
+An outline refers to the lines of the transcripts in which contents are; expanding it for one file
+reads just those. It holds as long as the transcripts are what they were, which its user checks.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from functools import cache
+from operator import itemgetter
+from typing import Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from recollect.errors import UnreadableInput
+from recollect.reader import TranscriptDecoder
+from recollect.records.envelope import Chain
+from recollect.session.times import merge_by_time
+from recollect.session.tool_calls import ToolCall, build_tool_calls
+from recollect.sources.safe_files import open_file
+from recollect.sources.source import SourceFile
+from recollect.versions.backups import Backups, read_backup, read_unrecorded
+from recollect.versions.call_evidence import read_file_call
+from recollect.versions.evidence import (
+    BackupReference,
+    Cause,
+    CauseKind,
+    Evidence,
+    Origin,
+    Rename,
+    Sighting,
+    SightingKind,
+)
+
+_LEVEL: Final = 6
+FindStream = Callable[[str], str | None]
+"""Returns the file that a recorded path is about; None if it is not wanted."""
+
+
+class OutdatedOutline(Exception):
+    """A line does not contain what the outline says."""
+
+
+class OutlinedOrigin(Struct, frozen=True, array_like=True):
+    """An origin, with the places of its texts in a list."""
+
+    time: str | None
+    uuid: str | None
+    turn: int | None
+    prompt: int
+    agent: int
+    call_id: str | None = None
+    tool: int = 0
+    model: int = 0
+
+
+class CallEntry(Struct, frozen=True, array_like=True, tag=0):
+    """A call about a file, and where its lines are."""
+
+    path: int
+    origin: OutlinedOrigin
+    file: int
+    spans: tuple[int, ...]
+    """Offset and length of each line, in turns."""
+
+
+class BackupEntry(Struct, frozen=True, array_like=True, tag=1):
+    """A backup of a file; without a name, that there was no file."""
+
+    path: int
+    origin: OutlinedOrigin
+    kind: SightingKind
+    name: str | None
+
+
+class CauseEntry(Struct, frozen=True, array_like=True, tag=2):
+    """Something that may have changed the file at `path`, or any file."""
+
+    kind: CauseKind
+    time: str | None
+    uuid: str | None
+    turn: int | None
+    path: int = 0
+
+
+class RenameEntry(Struct, frozen=True, array_like=True, tag=3):
+    """A command that moved a file."""
+
+    path: int
+    old_path: int
+    origin: OutlinedOrigin
+
+
+Entry = CallEntry | BackupEntry | CauseEntry | RenameEntry
+
+
+class OutlinePart(Struct, frozen=True, array_like=True):
+    """What is about one path, or any file if that is empty; decoded only if it is wanted."""
+
+    path: int
+    entries: Raw
+    """Entries in their order, each with its number among all of the session."""
+
+
+class Outline(Struct, frozen=True, array_like=True):
+    """What a session says about files, in the order in which it happened."""
+
+    session_id: str
+    cwds: tuple[str, ...]
+    """All directories that it worked in, normalized."""
+    worktrees: tuple[tuple[str, str], ...]
+    """Work trees that it made, and the directory that each belongs to."""
+    files: tuple[bytes, ...]
+    """The transcripts."""
+    texts: tuple[str, ...]
+    """Paths, prompts and names, each once; the first is empty."""
+    parts: tuple[OutlinePart, ...]
+
+    def list_names(self) -> set[str]:
+        """Return what the files that it is about are found by: see `name_file`.
+
+        One at the top of a project is found by its name alone too: the project may move.
+        """
+        paths = {self.texts[each.path] for each in self.parts if each.path}
+        tops = {path for path in paths if path.rpartition("/")[0] in self.cwds}
+        return {name_file(path) for path in paths} | {path.rpartition("/")[2] for path in tops}
+
+
+def name_file(path: str) -> str:
+    """Return the name of a file with the directory that it is in, of a normalized path."""
+    return "/".join(path.rsplit("/", 2)[-2:])
+
+
+_DECODER: Final = msgspec.msgpack.Decoder(Outline)
+_ENTRIES: Final = msgspec.msgpack.Decoder(list[tuple[int, Entry]])
+
+
+def encode_outline(outline: Outline) -> bytes:
+    """Return an outline in its form for the index."""
+    return zlib.compress(msgspec.msgpack.encode(outline), _LEVEL)
+
+
+def decode_outline(data: bytes) -> Outline | None:
+    """Return the outline that was encoded; None if this program cannot read it."""
+    try:
+        return _DECODER.decode(zlib.decompress(data))
+    except (msgspec.MsgspecError, zlib.error):
+        return None
+
+
+def expand_outline(outline: Outline, find_stream: FindStream, backups: Backups) -> list[Evidence]:
+    """Return what a session says about the wanted files, reading only lines that are about them.
+
+    Raises `OutdatedOutline` if a line is not what it was, or cannot be read.
+    """
+    with ExitStack() as stack:
+        expansion = _Expansion(outline, find_stream, backups, stack)
+        try:
+            numbered = [each for part in outline.parts for each in expansion.decode(part)]
+        except msgspec.MsgspecError as error:
+            raise OutdatedOutline from error
+        numbered.sort(key=itemgetter(0))
+        found = [each for _, entry in numbered for each in expansion.expand(entry)]
+        return _add_unrecorded(outline, found, expansion.named, backups)
+
+
+def _add_unrecorded(
+    outline: Outline, found: list[Evidence], named: dict[str, str], backups: Backups
+) -> list[Evidence]:
+    """Add the backups that no record names: made when the session ended, after its last prompt."""
+    unrecorded = list(read_unrecorded(outline.session_id, named, backups)) if named else []
+    if not unrecorded:
+        return found
+    last = (found[-1].origin.time if found else None) or ""
+    times = {id(each): max(each.origin.time or "", last) for each in unrecorded}
+    return merge_by_time((found, unrecorded), lambda each: times.get(id(each), each.origin.time))
+
+
+class _Expansion:
+    """An outline while it is expanded for some files."""
+
+    def __init__(
+        self, outline: Outline, find_stream: FindStream, backups: Backups, stack: ExitStack
+    ) -> None:
+        self._outline = outline
+        self._find_stream = cache(find_stream)
+        self._backups = backups
+        self._stack = stack
+        self._open: dict[int, SourceFile] = {}
+        self.named: dict[str, str] = {}
+        """The backups that records name, with their files."""
+
+    def decode(self, part: OutlinePart) -> list[tuple[int, Entry]]:
+        """Return the entries of a part with their numbers; none if its file is not wanted."""
+        path = self._outline.texts[part.path]
+        is_wanted = not path or self._find_stream(path) is not None
+        return _ENTRIES.decode(part.entries) if is_wanted else []
+
+    def expand(self, entry: Entry) -> Iterator[Evidence]:
+        path = self._find_stream(self._outline.texts[entry.path]) if entry.path else None
+        if isinstance(entry, CauseEntry):
+            if path is not None or not entry.path:
+                yield self._make_cause(entry, path)
+        elif path is None:
+            return
+        elif isinstance(entry, RenameEntry):
+            old = self._outline.texts[entry.old_path]
+            yield Rename(path=path, old_path=old, origin=self._make_origin(entry.origin))
+        elif isinstance(entry, CallEntry):
+            found = read_file_call(self._find_call(entry), path, self._make_origin(entry.origin))
+            yield from [found] if found else []
+        else:
+            yield from self._expand_backup(entry, path)
+
+    def _make_cause(self, entry: CauseEntry, path: str | None) -> Cause:
+        origin = Origin(
+            session_id=self._outline.session_id, turn=entry.turn, uuid=entry.uuid, time=entry.time
+        )
+        return Cause(kind=entry.kind, origin=origin, path=path)
+
+    def _make_origin(self, entry: OutlinedOrigin) -> Origin:
+        texts = self._outline.texts
+        return Origin(
+            session_id=self._outline.session_id,
+            agent_id=texts[entry.agent] or None,
+            turn=entry.turn,
+            prompt=texts[entry.prompt],
+            uuid=entry.uuid,
+            call_id=entry.call_id,
+            tool=texts[entry.tool] or None,
+            model=texts[entry.model] or None,
+            time=entry.time,
+        )
+
+    def _expand_backup(self, entry: BackupEntry, path: str) -> Iterator[Sighting]:
+        origin = self._make_origin(entry.origin)
+        if entry.name is None:
+            yield Sighting(path=path, origin=origin, kind=entry.kind, text=None)
+            return
+        self.named[entry.name] = path
+        reference = BackupReference(path=path, origin=origin, kind=entry.kind, name=entry.name)
+        found = read_backup(reference, self._backups)
+        yield from [found] if found else []
+
+    def _find_call(self, entry: CallEntry) -> ToolCall:
+        """Return the call that an entry refers to, made from its own lines."""
+        pairs = zip(entry.spans[::2], entry.spans[1::2], strict=True)
+        links = [link for offset, length in pairs for link in self._read(entry, offset, length)]
+        calls, _ = build_tool_calls(links)
+        for call in calls:
+            if call.id == entry.origin.call_id and call.call_uuid == entry.origin.uuid:
+                return call
+        raise OutdatedOutline
+
+    def _read(self, entry: CallEntry, offset: int, length: int) -> Iterable[Chain]:
+        file = self._open.get(entry.file)
+        name = os.fsdecode(self._outline.files[entry.file])
+        try:
+            if file is None:
+                file = self._open[entry.file] = self._stack.enter_context(open_file(name))
+            file.seek(offset)
+            data = file.read(length)
+        except (OSError, UnreadableInput) as error:
+            raise OutdatedOutline from error
+        decoder = TranscriptDecoder(name, offset)
+        records = [*decoder.feed(data), *decoder.finish()]
+        return [record for record in records if isinstance(record, Chain)]

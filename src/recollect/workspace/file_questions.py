@@ -1,0 +1,127 @@
+"""Questions about files: their versions, and who wrote their lines, over all sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from recollect.documents.file_versions import (
+    BlamedLine,
+    BlameDocument,
+    FileDocument,
+    VersionEntry,
+)
+from recollect.errors import NothingFound
+from recollect.versions.edit_index import EditIndex
+from recollect.versions.file_history import FileHistory, find_history, select_transcripts_of
+from recollect.versions.git_blobs import GitFile
+from recollect.versions.target_files import describe_target, find_project_root, has_repository
+
+if TYPE_CHECKING:
+    from recollect.locations import Transcript
+    from recollect.versions.file_blame import LineOfFile
+    from recollect.versions.replay import Version
+    from recollect.workspace.workspace import Workspace
+
+FILE_SCHEMA: Final = "recollect.file/1"
+BLAME_SCHEMA: Final = "recollect.blame/1"
+
+
+class FileRequest(NamedTuple):
+    """Which file is asked about, and where to look."""
+
+    path: Path
+    moved_from: Sequence[Path] = ()
+    all_projects: bool = False
+
+
+class FoundFile(NamedTuple):
+    """The history of a file, and its repository if there is one."""
+
+    history: FileHistory
+    git: GitFile | None
+
+
+def find_file(workspace: Workspace, request: FileRequest) -> FoundFile:
+    """Return the versions of a file; raise NothingFound if no session names it.
+
+    Other projects are searched too if those around the file know nothing about it.
+    """
+    aliases = describe_target(request.path, request.moved_from)
+    root = find_project_root(Path(aliases.path))
+    git = GitFile(root, Path(aliases.path)) if has_repository(root) else None
+    every = workspace.require_sessions()
+    near = every if request.all_projects else select_transcripts_of(aliases, every)
+
+    def search(transcripts: Sequence[Transcript]) -> FileHistory:
+        index = EditIndex(transcripts, workspace.data_directory, workspace.count_files)
+        return find_history(aliases, index, git.find_base if git else None)
+
+    history = search(near)
+    if not history.versions and len(near) < len(every):
+        history = search(every)
+    if not history.versions:
+        raise NothingFound(
+            f"No session has recorded a version of {request.path}. If the project was moved, name "
+            "its earlier directory with --moved-from."
+        )
+    return FoundFile(history, git)
+
+
+def describe_history(history: FileHistory) -> FileDocument:
+    """Return the document of a history."""
+    return FileDocument(
+        schema=FILE_SCHEMA,
+        path=history.path,
+        sessions=history.sessions,
+        versions=tuple(map(describe_version, history.versions)),
+    )
+
+
+def describe_version(version: Version) -> VersionEntry:
+    """Return a version as a document entry."""
+    origin = version.origin
+    return VersionEntry(
+        number=version.number,
+        session=origin.session_id,
+        turn=origin.turn,
+        uuid=origin.uuid,
+        time=origin.time,
+        known=version.known.value,
+        kind=version.kind.value,
+        added=version.added,
+        removed=version.removed,
+        path=version.path,
+        tool=origin.tool if version.change else None,
+        agent=origin.agent_id,
+        model=origin.model if version.change else None,
+        prompt=origin.prompt,
+        causes=tuple(cause.kind.value for cause in version.causes),
+    )
+
+
+def describe_blame(path: str, lines: Sequence[LineOfFile]) -> BlameDocument:
+    """Return the document about the lines of a file."""
+    return BlameDocument(schema=BLAME_SCHEMA, path=path, lines=tuple(map(describe_line, lines)))
+
+
+def describe_line(line: LineOfFile) -> BlamedLine:
+    """Return a line as a document entry."""
+    version = line.author.version
+    by = line.author.by
+    if version is None or by != "claude":
+        return BlamedLine(line=line.number, by=by, text=line.text)
+    origin = version.origin
+    return BlamedLine(
+        line=line.number,
+        by=by,
+        session=origin.session_id,
+        turn=origin.turn,
+        uuid=origin.uuid,
+        tool=origin.tool,
+        model=origin.model,
+        time=origin.time,
+        prompt=origin.prompt,
+        text=line.text,
+    )
