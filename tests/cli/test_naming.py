@@ -29,12 +29,17 @@ def home(safe_environment: None) -> Path:
         ("9479", HARBOUR),
         ("Speed up the harbour import", HARBOUR),
         ("HARBOUR", HARBOUR),
+        ("import  harbour", HARBOUR),
+        ("9479:2", HARBOUR),
+        ("harbour:2", HARBOUR),
+        (f"{HARBOUR}#ee547413-47a7-4e8b-9fcb-d46ea9df52f1", HARBOUR),
+        (f"http://127.0.0.1:8765/s/{HARBOUR}?at=ee547413#ee547413", HARBOUR),
     ],
 )
 def test_a_session_has_many_names(
     run_recollect: RunRecollect, home: Path, name: str, expected: str
 ) -> None:
-    """An id, its beginning, a title, words of it, or a place from the newest back."""
+    """An id, its beginning, a title, words of it, a count from the newest back, or a place."""
     done = run_at(run_recollect, 80, "resume", "--json", name)
     assert (done.code, json.loads(done.stdout)["session_id"]) == (0, expected)
 

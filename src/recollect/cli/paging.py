@@ -27,10 +27,11 @@ def show_text(text: str, *, is_paged: bool = True) -> None:
     show_lines(text.split("\n"), is_paged=is_paged)
 
 
-def show_lines(lines: Iterable[str], *, is_paged: bool = True) -> None:
+def show_lines(lines: Iterable[str], *, is_paged: bool = True, start: str | None = None) -> None:
     """Print `lines` as they are produced, through the pager like `show_text`.
 
-    The first page is shown as soon as it is complete, however long the rest takes.
+    The first page is shown as soon as it is complete, however long the rest takes. `less` starts at
+    the first line with `start`, which is a sign of ours.
     """
     colour = wants_colour()
     remaining = iter(lines)
@@ -40,6 +41,9 @@ def show_lines(lines: Iterable[str], *, is_paged: bool = True) -> None:
         remaining = chain(first, remaining)
         if len(first) >= height:
             os.environ.setdefault("LESS", "FRX")
+            if start is not None:
+                # A little below the top, so that what comes before it is seen too.
+                os.environ["LESS"] += f" -j.3$ +/{start}"
             click.echo_via_pager(_iter_joined(remaining), color=colour)
             return
     for chunk in _iter_chunks(remaining):

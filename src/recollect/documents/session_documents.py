@@ -23,6 +23,8 @@ class ShowDocument(Struct, frozen=True, kw_only=True):
     schema: Literal["recollect.show/2"] = "recollect.show/2"
     session: Metadata
     turns: tuple[TurnView, ...]
+    at: str | None = None
+    """The uuid of what was asked for with `--at`, or `turn-3`; a subagent's is at its call."""
 
 
 class ShowHead(Struct, frozen=True, kw_only=True):
@@ -30,6 +32,8 @@ class ShowHead(Struct, frozen=True, kw_only=True):
 
     schema: Literal["recollect.show/2"] = "recollect.show/2"
     session: Metadata
+    at: str | None = None
+    """As in `ShowDocument`."""
 
 
 class TurnsDocument(Struct, frozen=True, kw_only=True):

@@ -192,7 +192,7 @@ def match_session(
             return _require_one(ref, found, tell)
     raise NothingFound(
         f"No session is called {ref!r}: it is no id, no beginning of one ({MIN_PREFIX_LENGTH} "
-        f"characters at least), no agent and no part of a title in{_name_places(places)}\n"
+        f"characters at least), no agent and no words of a title in{_name_places(places)}\n"
         f"{_explain_file(ref)}"
     )
 
@@ -240,14 +240,30 @@ def _match_prefix(ref: str, transcripts: Sequence[Transcript], tell: ReadFacts) 
 
 
 def _match_title(ref: str, transcripts: Sequence[Transcript], tell: ReadFacts) -> list[Transcript]:
-    wanted = ref.strip().casefold()
+    """Return the sessions with that title, or part of a title, or words of one, the best first."""
+    wanted = " ".join(ref.split()).casefold()
     titled = [
-        (each.transcript, each.title.strip().casefold())
+        (each.transcript, " ".join(each.title.split()).casefold())
         for each in tell(_sessions(transcripts))
         if each.title
     ]
-    exact = [each for each, title in titled if title == wanted]
-    return exact or [each for each, title in titled if wanted and wanted in title]
+    words = wanted.split()
+    tests: tuple[Callable[[str], bool], ...] = (
+        lambda title: title == wanted,
+        lambda title: wanted in title,
+        lambda title: all(word in title for word in words),
+    )
+    for matches in tests:
+        if words and (found := [each for each in titled if matches(each[1])]):
+            found.sort(key=lambda each: -_count_whole(words, each[1]))
+            return [transcript for transcript, _ in found]
+    return []
+
+
+def _count_whole(words: Sequence[str], title: str) -> int:
+    """Return how many of the words are whole words of a title, not parts of longer ones."""
+    whole = set(re.findall(r"\w+", title))
+    return sum(word in whole for word in words)
 
 
 def _sessions(transcripts: Iterable[Transcript]) -> list[Transcript]:

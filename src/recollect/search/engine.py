@@ -18,8 +18,9 @@ from msgspec.structs import replace
 
 from recollect.documents.search_results import Facet, Hit
 from recollect.locations import Transcript
+from recollect.locations.place_names import LINE_PREFIX, name_place
 from recollect.records.envelope import Record
-from recollect.records.state import Summary
+from recollect.records.state import State, Summary
 from recollect.search.facets import make_facets
 from recollect.search.grouping import SessionGroups
 from recollect.search.joined_prompts import drop_joined
@@ -280,10 +281,13 @@ class _Search:
             offset = text.position if path == file.path else None
         is_queued = text.part == TextKind.QUEUED
         uuid = name_queued(record.span) if is_queued else _get_string(record, "uuid")
+        line = (
+            f"{LINE_PREFIX}{offset}" if isinstance(record, State) and offset is not None else None
+        )
         return Hit(
             session_id=session_id,
             uuid=uuid,
-            link=f"{session_id}#{uuid}" if uuid else session_id,
+            link=name_place(session_id, uuid or line),
             project=self._queries.names.get(text.cwd or 0, file.project),
             path=os.fsencode(path).decode("utf-8", "replace"),
             offset=offset,

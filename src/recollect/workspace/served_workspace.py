@@ -21,6 +21,7 @@ from recollect.documents.session_listing import SessionListing
 from recollect.errors import IndexFailure, NothingFound
 from recollect.library.session_filters import SessionPage, SessionQuery, make_page
 from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.place_names import PlaceName
 from recollect.store import DamagedIndex, open_for_reading, snapshot, translate_errors
 from recollect.store.data_directory import INDEX_NAME
 from recollect.workspace.indexer_process import IndexerProcess
@@ -35,7 +36,11 @@ from recollect.workspace.session_catalog import (
     Snapshot,
     find_session,
 )
-from recollect.workspace.session_questions import choose_sessions, complete_listing
+from recollect.workspace.session_questions import (
+    FoundPlace,
+    choose_sessions,
+    complete_listing,
+)
 from recollect.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -127,6 +132,10 @@ class ServedWorkspace(Workspace):
     def find(self, name: str) -> Transcript:
         """Return the transcript of the session with that id; never taken for a path or a title."""
         return self.locate(name).transcript
+
+    def find_place(self, name: str) -> FoundPlace:
+        """Return the session with that id, and no place in it."""
+        return FoundPlace(self.find(name), PlaceName(name))
 
     def locate(self, session_id: str, project: str | None = None) -> FoundSession:
         """Return a session and its files by id, and by project if several have the same id."""

@@ -26,10 +26,12 @@ from recollect.library.session_filters import (
     sort_sessions,
 )
 from recollect.locations import Transcript, find_root_of
+from recollect.locations.place_names import PlaceName, read_place
+from recollect.locations.references import locate_file, looks_like_file
 from recollect.locations.transcript_files import name_of
 from recollect.session.times import milliseconds_between
 from recollect.sources.source import is_only_archived
-from recollect.sync import find_gone, list_current
+from recollect.sync import find_gone, list_current, locate_indexed
 
 if TYPE_CHECKING:
     from recollect.launch.resuming import Resumption
@@ -156,6 +158,39 @@ def _to_listing(tree: SessionTree) -> SessionListing:
         relation=tree.relation.value if tree.relation else None,
         children=tuple(map(_to_listing, tree.children)),
     )
+
+
+class FoundPlace(Struct, frozen=True):
+    """A session, and the place in it that was named."""
+
+    transcript: Transcript
+    place: PlaceName
+
+
+def find_place(workspace: Workspace, name: str) -> FoundPlace:
+    """Return what `name` means; raises NothingFound if none of its readings is a session."""
+    readings = read_place(name)
+    for reading in readings[:-1]:
+        try:
+            return FoundPlace(_find_named(workspace, reading.session), reading)
+        except AmbiguousSession:
+            raise
+        except NothingFound:
+            continue
+    return FoundPlace(_find_named(workspace, readings[-1].session), readings[-1])
+
+
+def _find_named(workspace: Workspace, name: str) -> Transcript:
+    if looks_like_file(name):
+        return locate_file(Path(name))
+    try:
+        return locate_indexed(name, workspace.data_directory, workspace.searched_roots)
+    except AmbiguousSession:
+        raise
+    except NothingFound:
+        # If there are no sessions at all, say that instead.
+        workspace.require_sessions()
+        raise
 
 
 def open_priced(transcript: Transcript, workspace: Workspace | None) -> Session:

@@ -55,6 +55,14 @@ def select_turns(session: Session, selection: TurnSelection) -> list[int]:
     return [turn.index for turn in chosen]
 
 
+def surround(session: Session, index: int, context: int) -> list[int]:
+    """Return the turn at `index` and `context` turns before and after it, of the main path."""
+    near = [turn.index for turn in session.turns if turn.is_on_main_path and turn.index != index]
+    before = [each for each in near if each < index]
+    after = [each for each in near if each > index]
+    return [*before[max(len(before) - context, 0) :], index, *after[:context]]
+
+
 def _select_without_turns(session: Session) -> list[int]:
     """Return the single pseudo-turn of a session without prompts, if anything happened in it."""
     from recollect.render.views.turn_views import build_turn_views  # loads all views

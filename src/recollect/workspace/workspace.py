@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
-from recollect.errors import AmbiguousSession, NothingFound, UnreadableInput
+from recollect.errors import NothingFound, UnreadableInput
 from recollect.locations.project_names import PROJECTS_DIRECTORY
 from recollect.locations.roots import resolve_roots
 from recollect.store.data_directory import INDEX_NAME, find_data_directory
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from recollect.usage.tool_usage import ToolQuestion, ToolReport
     from recollect.workspace.index_upkeep import IndexUpdate, SyncOptions
     from recollect.workspace.searching import SearchAnswer
+    from recollect.workspace.session_questions import FoundPlace
     from recollect.workspace.usage_questions import ExplainAnswer, UsageAnswer, UsageFilters
 
 T = TypeVar("T")
@@ -184,21 +185,20 @@ class Workspace:
     def find(self, name: str) -> Transcript:
         """Return the transcript for a path, an id or the start of one, a title, `latest` or `-1`.
 
-        Raises NothingFound if there is none and AmbiguousSession if there are several.
+        The name of a place in a session will do too, see `find_place`. Raises NothingFound if there
+        is none and AmbiguousSession if there are several.
         """
-        from recollect.locations.references import locate_file, looks_like_file
-        from recollect.sync import locate_indexed
+        return self.find_place(name).transcript
 
-        if looks_like_file(name):
-            return locate_file(Path(name))
-        try:
-            return locate_indexed(name, self.data_directory, self.searched_roots)
-        except AmbiguousSession:
-            raise
-        except NothingFound:
-            # If there are no sessions at all, say that instead.
-            self.require_sessions()
-            raise
+    def find_place(self, name: str) -> FoundPlace:
+        """Return the session and the place in it that `SESSION#UUID`, `SESSION:3` or a link names.
+
+        Any name of a session is one of a place too. The place itself is looked up with
+        `session_places.locate`, which takes the opened session.
+        """
+        from recollect.workspace.session_questions import find_place
+
+        return find_place(self, name)
 
     def plan_resume(
         self, name: str, *, fork: bool = False, extra_arguments: Sequence[str] = ()
@@ -219,9 +219,13 @@ class Workspace:
 
         Without prices, which take time to load, its metrics have no list price.
         """
+        return self.open_found(self.find_place(name), with_prices=with_prices)
+
+    def open_found(self, found: FoundPlace, *, with_prices: bool = True) -> Session:
+        """Open the session of a place that was found; see `open`."""
         from recollect.workspace.session_questions import open_priced
 
-        return open_priced(self.find(name), self if with_prices else None)
+        return open_priced(found.transcript, self if with_prices else None)
 
     def find_matching(self, query: SessionQuery) -> list[Transcript]:
         """Return the sessions that match `query`, oldest first; raises NothingFound without any."""

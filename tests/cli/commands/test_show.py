@@ -21,6 +21,9 @@ PAGES = {
     "show-none": ("c798220b", "--tools", "none"),
     "show-chinese": ("035908b6", "--tools", "full"),
     "show-prompts": (IMPORT, "--prompts"),
+    "show-outline": (IMPORT, "--outline"),
+    "show-at": (f"--at={BRANCHED}#901ccc89-acc7-45e4-9269-d06f366f617b", "--highlight=HARBOUR"),
+    "show-at-subagent": ("7aa5fa93#cd44e2f3-9eb4-4b88-8e45-c8d59934cac3",),
 }
 """By the name of their golden files."""
 
@@ -118,6 +121,32 @@ def test_what_was_left_behind_is_shown_on_demand(
     assert numbers(run_recollect, BRANCHED, *options) == selected
 
 
+@pytest.mark.parametrize(
+    ("options", "selected"),
+    [
+        ((f"{BRANCHED}:2",), [2]),
+        ((f"{BRANCHED}:2", "-C", "1"), [1, 2, 3]),
+        (("--at", f"{BRANCHED}:-1", "-C", "9"), [1, 3]),
+        ((IMPORT, "--at", "2", "-C", "1"), [1, 2, 3]),
+        ((IMPORT, "--at", "ee547413"), [1]),
+    ],
+)
+def test_a_place_is_shown_with_turns_around_it(
+    run_recollect: RunRecollect, home: Path, options: tuple[str, ...], selected: list[int]
+) -> None:
+    """A turn or a record, named with its session or beside it, and as many turns as wanted."""
+    assert numbers(run_recollect, *options) == selected
+
+
+def test_json_says_where_the_place_is(run_recollect: RunRecollect, home: Path) -> None:
+    """`at` is the uuid of the step that shows the record: a result is at its call."""
+    result = show(run_recollect, f"{BRANCHED}#eaca8b64", "--json")
+    (turn,) = json.loads(result.stdout)["turns"]
+    (call,) = [step for step in turn["steps"] if step["type"] == "tool"]
+    assert json.loads(result.stdout)["at"] == call["uuid"]
+    assert call["result_uuid"].startswith("eaca8b64")
+
+
 def test_a_session_can_be_counted_back_to(run_recollect: RunRecollect, home: Path) -> None:
     """`-3` is a session and `--turn -1` a turn, on the same command line."""
     assert numbers(run_recollect, "-3", "--turn", "-1") == [4]
@@ -147,6 +176,13 @@ def test_raw_is_the_file(run_recollect: RunRecollect, home: Path) -> None:
             "Use only one of --raw, --json and --json-lines.",
         ),
         (("--turn", "1", "--turns", "1-2"), 2, "Use only one of --turn and --turns."),
+        (("--at", "9"), 3, "No turn 9: this session has 4 turns."),
+        (("--at", "deadbeef"), 3, "The session has no record 'deadbeef'."),
+        (
+            ("--at", "2", "--turn", "1"),
+            2,
+            "Use a place without --turn, --turns, --branch and --segment.",
+        ),
         (
             ("--turns", "0-2"),
             2,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.commands.show import iter_session
+from recollect.cli.session_text import iter_session
 from recollect.documents.turns import (
     CheckItem,
     Checklist,

@@ -8,32 +8,33 @@ from recollect.cli.command_workspace import command_workspace
 from recollect.cli.options import SessionName, claude_dir_option, json_option
 from recollect.documents.command_reports import OpenDocument
 from recollect.errors import NothingFound
-from recollect.launch.web_link import find_server, make_link, make_path, split_target
+from recollect.launch.web_link import find_server, make_link
+from recollect.locations.place_names import make_path
 from recollect.locations.transcript_files import name_of
 
 
 @click.command("open")
-@click.argument("target", type=SessionName(), metavar="SESSION[#UUID]")
+@click.argument("target", type=SessionName(), metavar="PLACE")
 @click.option("--browser", is_flag=True, help="Also open the link in your browser.")
 @claude_dir_option
 @json_option
 def command(target: str, *, browser: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
     """Print a session's link in the web app.
 
-    See `recollect show` for how to specify SESSION; a link of the web app works too. With #UUID the
-    link points to that record. Links are permanent: they contain the id of the session.
+    PLACE is a session, named as for `recollect show`, or a place in one: SESSION#UUID or
+    SESSION:TURN. Links are permanent: they contain the id of the session.
 
     \b
       recollect open latest
-      recollect open 8facb961 --browser
+      recollect open 8facb961:3 --browser
 
     Exits with 3 if there is no such session or the web app is not running.
     """
-    name, record = split_target(target)
     with command_workspace(claude_dirs) as workspace:
-        session_id = name_of(workspace.find(name))
+        found = workspace.find_place(target)
         server = find_server(workspace.data_directory)
-    path = make_path(session_id, record)
+    session_id, record = name_of(found.transcript), found.place.record
+    path = make_path(session_id, found.place.anchor)
     link = make_link(server, path) if server else None
     if as_json:
         from recollect.cli.json_output import format_document  # only for JSON

@@ -15,95 +15,20 @@ from recollect.cli.options import claude_dir_option, json_option, session_argume
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.tables import colour_option, count_columns, wants_colour
 from recollect.cli.turn_options import Number, SegmentNumber, TurnBoundsOption
-from recollect.documents.turns import TurnView
 from recollect.errors import UsageError
-from recollect.library.sidecar_files import load_session_lists
-from recollect.render.terminal.canvas import Canvas, RenderOptions
-from recollect.render.terminal.terminal_turns import (
-    draw_head,
-    draw_notice,
-    draw_prompt,
-    draw_subagent,
-    draw_turn,
-    draw_turn_rule,
-)
-from recollect.render.views.sidecar_notices import list_sidecar_notices
+from recollect.locations.place_names import PlaceName, read_spot
+from recollect.render.terminal import POINTER
 from recollect.render.views.turn_views import build_turn_views
-from recollect.render.views.whole_calls import show_whole_calls
 from recollect.session.session import Session
 from recollect.sources.safe_files import open_file
+from recollect.workspace.session_places import RecordLocation, locate
 from recollect.workspace.turn_selection import (
     TurnBounds,
     TurnSelection,
-    list_alternatives,
     select_turns,
+    surround,
 )
-
-
-def iter_session(
-    session: Session,
-    turns: Sequence[int],
-    render_options: RenderOptions,
-    *,
-    is_whole: bool,
-    prompts_only: bool,
-) -> Iterator[str]:
-    """Yield the lines of `turns`, with a header if the whole session is shown."""
-    canvas = Canvas(render_options)
-    for line in _iter_all(session, turns, canvas, is_whole=is_whole, prompts_only=prompts_only):
-        yield line.rstrip()
-
-
-def _iter_all(
-    session: Session,
-    turns: Sequence[int],
-    canvas: Canvas,
-    *,
-    is_whole: bool,
-    prompts_only: bool,
-) -> Iterator[str]:
-    columns = canvas.options.columns
-    if is_whole:
-        yield from draw_head(session, canvas, columns)
-        yield ""
-    for view in _iter_views(session, turns, is_full=canvas.options.is_full):
-        yield from _render_fork(session, view, canvas)
-        if prompts_only:
-            yield from draw_turn_rule(view, canvas, columns)
-            yield from draw_prompt(view, canvas, columns)
-        else:
-            yield from draw_turn(view, session, canvas, columns)
-        yield ""
-    if is_whole and not prompts_only:
-        yield from _render_strays(session, canvas)
-        for notice in list_sidecar_notices(load_session_lists(session), session.id):
-            yield from draw_notice(notice, canvas, columns)
-            yield ""
-
-
-def _iter_views(session: Session, turns: Sequence[int], *, is_full: bool) -> Iterator[TurnView]:
-    for index in turns:
-        for view in build_turn_views(session, start=index, stop=index + 1):
-            yield show_whole_calls(view, session) if is_full else view
-
-
-def _render_fork(session: Session, view: TurnView, canvas: Canvas) -> Iterator[str]:
-    """Yield a line about each branch that was abandoned before this turn."""
-    own = set(view.uuids)
-    numbers = {uuid: number for number, uuid in enumerate(list_alternatives(session), start=1)}
-    for branch in session.branches:
-        if branch.chosen in own:
-            ways = [f"--branch {numbers[each]}" for each in branch.options if each in numbers]
-            yield canvas.styled(f"├─ Rewound to here. Abandoned: {', '.join(ways)}", "yellow")
-
-
-def _render_strays(session: Session, canvas: Canvas) -> Iterator[str]:
-    """Yield the subagents that no known call started."""
-    strays = [each for each in session.subagents if each.call is None and not each.is_warmup]
-    if strays:
-        yield canvas.styled("Subagents not started by a call in this session", "bold")
-    for each in strays:
-        yield from draw_subagent(each, canvas, canvas.options.columns)
+from recollect.workspace.workspace import Workspace
 
 
 class _Options(TypedDict):
@@ -111,7 +36,11 @@ class _Options(TypedDict):
     turns: TurnBounds | None
     branch: str | None
     segment: int | None
+    at: str | None
+    context: int
+    highlight: tuple[str, ...]
     prompts: bool
+    outline: bool
     thinking: bool
     tools: str
     subagents: bool
@@ -123,7 +52,7 @@ class _Options(TypedDict):
 
 
 @click.command("show")
-@session_argument()
+@session_argument(required=False)
 @click.option("--turn", type=Number(), metavar="N", help="Show only turn N; -1 is the last.")
 @click.option(
     "--turns",
@@ -138,6 +67,15 @@ class _Options(TypedDict):
     metavar="N",
     help="Show only segment N: 0 is before the first compaction, -1 is the last.",
 )
+@click.option(
+    "--at", metavar="PLACE", help="Show only the turn at PLACE, with what PLACE names marked."
+)
+@click.option(
+    "-C", "--context", type=click.IntRange(0, 100_000), default=0, metavar="N",
+    help="With a place, also show N turns before and after it.",
+)  # fmt: skip
+@click.option("--highlight", multiple=True, metavar="TEXT", help="Highlight TEXT. Can be repeated.")
+@click.option("--outline", is_flag=True, help="Show one line per prompt.")
 @click.option("--prompts", is_flag=True, help="Show only prompts, without replies.")
 @click.option("--thinking", is_flag=True, help="Show thinking in full.")
 @click.option(
@@ -158,11 +96,12 @@ class _Options(TypedDict):
 @click.option(
     "--json-lines", is_flag=True, help="Output JSON Lines: the session, then one turn per line."
 )
-def command(session: str, **options: Unpack[_Options]) -> int:
+def command(session: str | None, **options: Unpack[_Options]) -> int:
     """Show a session, or any part of it.
 
     SESSION is an id or the start of one, words from a title, the path of a transcript, `latest`, or
-    -1, -2 ... for the newest session, the one before it, and so on.
+    -1, -2 ... for the newest session, the one before it, and so on. A place in a session is
+    SESSION#UUID (a record), SESSION:3 (a turn) or a link to the web app.
 
     Output is safe for your terminal, even through a pipe: escape sequences in a transcript are
     shown, not executed. Only --raw prints the original bytes.
@@ -172,25 +111,44 @@ def command(session: str, **options: Unpack[_Options]) -> int:
       recollect show latest --turn -1 --tools full
       recollect show 8facb961 --prompts
       recollect show 'flaky test' --turns 2-5 --thinking
+      recollect show --at 8facb961:12 -C 2
       recollect show -2 --json | jq '.turns[].words'
 
     Exits with 3 if there is no such session or turn.
     """
     selection = _check(options)
-    _reject_stream(session)
+    name = session or options["at"]
+    if name is None:
+        context = click.get_current_context()
+        raise click.MissingParameter(
+            ctx=context, param=context.command.params[0], param_hint="'SESSION'"
+        )
+    _reject_stream(name)
     with command_workspace(options["claude_dirs"]) as workspace:
-        opened = workspace.open(session, with_prices=False)
-    if options["raw"] and selection == TurnSelection():
+        opened, place = _open(workspace, name, options["at"] if session else None)
+    at = locate(opened, place, options["highlight"])
+    if at is not None and selection != TurnSelection():
+        raise UsageError("Use a place without --turn, --turns, --branch and --segment.")
+    if options["raw"] and at is None and selection == TurnSelection():
         _print_raw(opened, None)
         return 0
-    turns = select_turns(opened, selection)
+    turns = surround(opened, at.turn, options["context"]) if at else select_turns(opened, selection)
     if options["raw"]:
         _print_raw(opened, turns)
     elif options["as_json"] or options["json_lines"]:
-        _print_json(opened, turns, options)
+        _print_json(opened, turns, options, at)
     else:
-        show_lines(_iter_lines(opened, turns, selection, options), is_paged=options["paged"])
+        is_whole = at is None and selection == TurnSelection()
+        lines = _iter_lines(opened, turns, options, at, is_whole=is_whole)
+        show_lines(lines, is_paged=options["paged"], start=POINTER.strip() if at else None)
     return 0
+
+
+def _open(workspace: Workspace, name: str, spot: str | None) -> tuple[Session, PlaceName]:
+    """Open a session; return it and the place, which `spot` may name without the session."""
+    found = workspace.find_place(name)
+    session = workspace.open_found(found, with_prices=False)
+    return session, found.place if spot is None else read_spot(spot)
 
 
 def _reject_stream(name: str) -> None:
@@ -222,8 +180,14 @@ def _check(options: _Options) -> TurnSelection:
 
 
 def _iter_lines(
-    session: Session, turns: Sequence[int], selection: TurnSelection, options: _Options
+    session: Session,
+    turns: Sequence[int],
+    options: _Options,
+    at: RecordLocation | None,
+    *,
+    is_whole: bool,
 ) -> Iterator[str]:
+    from recollect.cli.session_text import iter_outline, iter_place, iter_session  # loads rich
     from recollect.render.terminal.canvas import RenderOptions, ToolDetail
 
     render_options = RenderOptions(
@@ -233,18 +197,23 @@ def _iter_lines(
         thinking=options["thinking"],
         subagents=options["subagents"],
         directory=session.metadata.cwd,
+        marks=options["highlight"],
     )
+    if options["outline"]:
+        return iter_outline(session, turns, render_options)
+    if at is not None:
+        return iter_place(session, turns, at, render_options)
+    prompts_only = options["prompts"]
     return iter_session(
-        session,
-        turns,
-        render_options,
-        is_whole=selection == TurnSelection(),
-        prompts_only=options["prompts"],
+        session, turns, render_options, is_whole=is_whole, prompts_only=prompts_only
     )
 
 
-def _print_json(session: Session, turns: Sequence[int], options: _Options) -> None:
+def _print_json(
+    session: Session, turns: Sequence[int], options: _Options, at: RecordLocation | None
+) -> None:
     from recollect.cli.json_output import format_document, format_line
+    from recollect.cli.session_text import iter_views
     from recollect.documents.session_documents import ShowDocument, ShowHead
     from recollect.render.views.complete_turns import complete_turn
 
@@ -252,12 +221,14 @@ def _print_json(session: Session, turns: Sequence[int], options: _Options) -> No
         replace(view, steps=())
         if options["prompts"]
         else complete_turn(view, session, subagents=options["subagents"])
-        for view in _iter_views(session, turns, is_full=False)
+        for view in iter_views(session, turns, is_full=False)
     )
+    anchor = at.anchor if at else None
     if options["as_json"]:
-        click.echo(format_document(ShowDocument(session=session.metadata, turns=tuple(entries))))
+        document = ShowDocument(session=session.metadata, turns=tuple(entries), at=anchor)
+        click.echo(format_document(document))
         return
-    click.echo(format_line(ShowHead(session=session.metadata)))
+    click.echo(format_line(ShowHead(session=session.metadata, at=anchor)))
     for entry in entries:
         click.echo(format_line(entry))
 

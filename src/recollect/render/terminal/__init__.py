@@ -5,6 +5,7 @@ Making text safe costs nothing to import; drawing loads rich, and only commands 
 
 from recollect.render.terminal.safe_text import (
     ESCAPE_SIGN,
+    POINTER,
     clip,
     measure,
     restore_text,
@@ -12,4 +13,4 @@ from recollect.render.terminal.safe_text import (
     shorten,
 )
 
-__all__ = ["ESCAPE_SIGN", "clip", "measure", "restore_text", "safe_text", "shorten"]
+__all__ = ["ESCAPE_SIGN", "POINTER", "clip", "measure", "restore_text", "safe_text", "shorten"]

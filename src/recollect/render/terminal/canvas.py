@@ -6,12 +6,15 @@ time, because entities in Markdown can restore what was removed before parsing.
 """
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from enum import StrEnum
+from functools import cached_property
 from itertools import islice
 
 from msgspec import Struct
+from msgspec.structs import replace
 from rich.cells import cell_len, chop_cells
 from rich.color import ColorSystem
 from rich.console import Console, RenderableType
@@ -21,7 +24,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from recollect.quantities import format_count
-from recollect.render.terminal.safe_text import safe_text
+from recollect.render.terminal.safe_text import POINTER, safe_text
 from recollect.render.views.part_builders import shorten_path
 
 
@@ -52,6 +55,13 @@ class RenderOptions(Struct, frozen=True, kw_only=True):
     directory: str | None = None
     """The session's directory: paths below it are relative, unless everything is shown."""
 
+    at: str = ""
+    """The uuid of a step or a prompt, or `turn-3`: it is marked, and shown completely."""
+    agents: Mapping[str, int] = {}
+    """Subagents of which one turn is shown, by their ids, and the index of that turn."""
+    marks: tuple[str, ...] = ()
+    """Words that are highlighted wherever they occur."""
+
     def show_path(self, path: str) -> str:
         """Return `path` relative to the session's directory."""
         return path if self.is_full else shorten_path(path, self.directory)
@@ -61,6 +71,11 @@ class RenderOptions(Struct, frozen=True, kw_only=True):
         """Whether nothing may be left out."""
         return self.tools is ToolDetail.FULL
 
+
+OPEN_MARK, CLOSE_MARK = "«»"
+"""Around highlighted words without colours."""
+
+_MARKED = Style(color="black", bgcolor="yellow")
 
 TAB = 4
 MIN_COLUMNS = 16
@@ -94,6 +109,7 @@ class Canvas:
 
     def __init__(self, options: RenderOptions) -> None:
         self.options = options
+        self._marks = _compile_marks(options.marks)
         self._console = Console(
             file=io.StringIO(),
             width=options.columns,
@@ -106,6 +122,15 @@ class Canvas:
             theme=Theme(_STYLES),
             _environ={},
         )
+
+    @cached_property
+    def complete(self) -> "Canvas":
+        """A canvas on which nothing is left out, narrower by the margin of a marked step."""
+        columns = max(self.options.columns - len(POINTER), MIN_COLUMNS)
+        options = replace(
+            self.options, columns=columns, tools=ToolDetail.FULL, thinking=True, at=""
+        )
+        return Canvas(options)
 
     def draw(self, drawing: RenderableType, columns: int) -> Iterator[str]:
         """Yield the lines of anything that rich can lay out."""
@@ -142,11 +167,43 @@ class Canvas:
 
     def _finish(self, segments: Iterable[Segment]) -> str:
         shown = [segment for segment in segments if not segment.control]
+        if self._marks is not None:
+            shown = list(_mark(shown, self._marks, is_coloured=self.options.is_coloured))
         if not self.options.is_coloured:
             return safe_text("".join(segment.text for segment in shown), single_line=True)
         return "".join(
             _paint(safe_text(segment.text, single_line=True), segment.style) for segment in shown
         )
+
+
+def _compile_marks(words: Sequence[str]) -> re.Pattern[str] | None:
+    longest_first = sorted(filter(None, words), key=len, reverse=True)
+    pattern = "|".join(map(re.escape, longest_first))
+    return re.compile(pattern, re.IGNORECASE) if pattern else None
+
+
+def _mark(
+    segments: Sequence[Segment], pattern: re.Pattern[str], *, is_coloured: bool
+) -> Iterator[Segment]:
+    """Yield the segments of a line with what matches highlighted, or in «guillemets»."""
+    spans = [found.span() for found in pattern.finditer("".join(each.text for each in segments))]
+    start = 0
+    for segment in segments:
+        end = start + len(segment.text)
+        at = start
+        for first, last in spans:
+            if last <= start or first >= end:
+                continue
+            yield Segment(segment.text[at - start : max(first, start) - start], segment.style)
+            text = segment.text[max(first, start) - start : min(last, end) - start]
+            if is_coloured:
+                yield Segment(text, _MARKED if segment.style is None else segment.style + _MARKED)
+            else:
+                left = OPEN_MARK if first >= start else ""
+                yield Segment(f"{left}{text}{CLOSE_MARK if last <= end else ''}", segment.style)
+            at = min(last, end)
+        yield Segment(segment.text[at - start :], segment.style)
+        start = end
 
 
 def _strip_end(line: Sequence[Segment]) -> Sequence[Segment]:

@@ -10,6 +10,9 @@ import unicodedata
 
 ESCAPE_SIGN = "␛"
 
+POINTER = "▶ "
+"""Before a step that is marked."""
+
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 except tab and line feed, DEL, C1
 _SELECTORS = "\ufe00-\ufe0f"
 _MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"

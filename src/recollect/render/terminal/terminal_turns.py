@@ -26,10 +26,8 @@ from recollect.documents.turns import (
 )
 from recollect.quantities import (
     format_count,
-    format_dollars,
     format_duration,
     format_time,
-    format_time_range,
 )
 from recollect.render.terminal.canvas import (
     MIN_COLUMNS,
@@ -40,70 +38,14 @@ from recollect.render.terminal.canvas import (
     indent,
 )
 from recollect.render.terminal.prose import draw_plain
-from recollect.render.terminal.safe_text import measure, safe_text, shorten
+from recollect.render.terminal.safe_text import POINTER, measure, safe_text, shorten
 from recollect.render.terminal.source_code import draw_diff
 from recollect.render.terminal.terminal_parts import draw_part
 from recollect.render.views.part_builders import join_facts, take_line
 from recollect.render.views.turn_views import build_turn_views
-from recollect.render.views.whole_calls import show_whole_calls
-from recollect.session.metadata import Metrics
+from recollect.render.views.whole_calls import show_whole_call, show_whole_calls
 from recollect.session.session import Session, Subagent
 from recollect.session.times import parse_time
-
-
-def draw_head(session: Session, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield a session's title, where and when it took place, and its figures."""
-    about = session.metadata
-    title = take_line(about.title or about.first_prompt or "(no title)")
-    yield from canvas.wrap(Text(safe_text(title, single_line=True), "bold"), columns)
-    for facts in (_list_facts(session, canvas.options), _list_figures(session)):
-        known = [safe_text(fact, single_line=True) for fact in facts if fact]
-        for line in _fill(known, columns):
-            yield from canvas.wrap(Text(line, "dim"), columns)
-
-
-def _fill(facts: Sequence[str], columns: int) -> Iterator[str]:
-    """Yield lines of facts, wrapped between facts if each fits a line."""
-    line = ""
-    for fact in facts:
-        longer = join_facts(line, fact)
-        if line and measure(longer) > columns:
-            yield line
-            longer = fact
-        line = longer
-    yield line
-
-
-def _list_facts(session: Session, options: RenderOptions) -> list[str | None]:
-    about = session.metadata
-    when = format_time_range(parse_time(about.created), parse_time(about.last_active), options.zone)
-    return [about.id, about.cwd, about.git_branch, when]
-
-
-def _list_figures(session: Session) -> list[str | None]:
-    metrics = session.metrics
-    changed = (metrics.lines_added, metrics.lines_removed)
-    return [
-        format_count(len(session.turns), "turn"),
-        format_count(metrics.tool_calls, "tool call"),
-        format_count(len(session.subagents), "subagent") if session.subagents else None,
-        f"+{changed[0]:,} -{changed[1]:,} lines" if any(changed) else None,
-        format_count(metrics.tokens.total, "token") if metrics.tokens.total else None,
-        f"{metrics.copied_tokens.total:,} copied" if metrics.copied_tokens.total else None,
-        *_list_costs(metrics),
-    ]
-
-
-def _list_costs(metrics: Metrics) -> list[str]:
-    """Return the cost recorded by an old client, and ours."""
-    if metrics.client_cost_usd is None:
-        return []
-    noted = f"{format_dollars(metrics.client_cost_usd, 4)} recorded by Claude Code"
-    if metrics.client_priced:
-        return [f"{noted} ({format_count(metrics.client_priced, 'message')} without tokens)"]
-    ours = metrics.list_price_usd
-    return [f"{format_dollars(ours, 4)} at list prices", noted] if ours is not None else [noted]
-
 
 INDENT = "  "
 BAR = "▌ "
@@ -175,6 +117,7 @@ def draw_rule(title: str, canvas: Canvas, columns: int, style: str) -> Iterator[
 
 
 MARGIN = "  │ "
+MARKED_MARGIN = "▏ "
 MIN_TITLE_WIDTH = 12
 
 _SIGNS = {
@@ -355,16 +298,35 @@ _NESTED = "  ┃ "
 def draw_turn(view: TurnView, session: Session, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the lines of one turn of `session`."""
     yield from draw_turn_rule(view, canvas, columns)
-    yield from draw_prompt(view, canvas, columns)
+    marked = _find_marked(view, canvas.options.at)
+    if None in marked:
+        yield from _point_at(draw_prompt(view, canvas.complete, columns - len(POINTER)), canvas)
+    else:
+        yield from draw_prompt(view, canvas, columns)
     for _, group in groupby(view.steps, key=type):
-        lines = list(_draw_group(list(group), session, canvas, columns))
+        lines = list(_draw_group(list(group), session, canvas, columns, marked))
         if lines:
             yield ""
             yield from lines
 
 
+def _find_marked(view: TurnView, at: str) -> frozenset[str | None]:
+    """Return the uuids of the steps of a turn that are marked.
+
+    A prompt, or a record that no step shows, is marked as None: as are steps without a uuid, which
+    say what else there is in such a record.
+    """
+    if not at:
+        return frozenset()
+    return frozenset({None} if at in (view.uuid, f"turn-{view.number}") else {at})
+
+
 def _draw_group(
-    steps: Sequence[Step], session: Session, canvas: Canvas, columns: int
+    steps: Sequence[Step],
+    session: Session,
+    canvas: Canvas,
+    columns: int,
+    marked: frozenset[str | None],
 ) -> Iterator[str]:
     """Yield consecutive steps of one kind: calls close together, texts apart."""
     calls = [step for step in steps if isinstance(step, ToolStep)]
@@ -376,9 +338,20 @@ def _draw_group(
     for number, step in enumerate(steps):
         if number and isinstance(step, TextStep):
             yield ""
-        yield from draw_step(step, canvas, columns)
+        if step.uuid in marked:
+            whole = show_whole_call(step, session)
+            lines = draw_step(whole, canvas.complete, columns - len(POINTER))
+            yield from _point_at(lines, canvas)
+        else:
+            yield from draw_step(step, canvas, columns)
         if isinstance(step, ToolStep):
             yield from _draw_subagents(step, session, canvas, columns)
+
+
+def _point_at(lines: Iterable[str], canvas: Canvas) -> Iterator[str]:
+    """Yield the lines of what is marked, with a margin that leads the eye to it."""
+    margin = canvas.styled(MARKED_MARGIN, "bold yellow")
+    return indent(lines, canvas.styled(POINTER, "bold yellow"), margin)
 
 
 def draw_step(step: Step, canvas: Canvas, columns: int) -> Iterator[str]:
@@ -412,10 +385,12 @@ def draw_subagent(subagent: Subagent, canvas: Canvas, columns: int) -> Iterator[
     )
     line = Text.assemble(("  ↳ ", "magenta"), (name, "bold magenta"), (f"  {facts}", "dim"))
     yield from canvas.fold(line, columns)
-    if canvas.options.subagents:
+    only = canvas.options.agents.get(subagent.agent_id)
+    if canvas.options.subagents or only is not None:
         room = max(columns - len(_NESTED), MIN_COLUMNS)
         margin = canvas.styled(_NESTED, "magenta")
-        for view in build_turn_views(subagent.session):
+        stop = None if only is None else only + 1
+        for view in build_turn_views(subagent.session, start=only or 0, stop=stop):
             shown = show_whole_calls(view, subagent.session) if canvas.options.is_full else view
             yield from indent(draw_turn(shown, subagent.session, canvas, room), margin)
             yield margin.rstrip()

@@ -10,11 +10,12 @@ from msgspec import Raw
 from msgspec.structs import astuple, replace
 
 from recollect.documents.turns import NoticeKind, NoticeStep, Part, Step, TextStep
+from recollect.locations.place_names import LINE_PREFIX
 from recollect.records.attachment_kinds import OtherAttachment
 from recollect.records.attachments import Attachment
 from recollect.records.conversation import Assistant, User
 from recollect.records.decoding import decode_value
-from recollect.records.envelope import Chain, is_absent
+from recollect.records.envelope import Chain, Span, is_absent
 from recollect.records.state import State
 from recollect.records.system import CompactBoundary, LocalCommand, System
 from recollect.records.tools.planning_tools import Todo
@@ -97,12 +98,17 @@ def _make_notice(record: Chain, parts: tuple[Part, ...]) -> NoticeStep:
     )
 
 
+def name_line(span: Span | None) -> str | None:
+    """Return the name of a record without a uuid: where its line is, if it is in a file."""
+    return f"{LINE_PREFIX}{span.offset}" if span else None
+
+
 def make_state_notice(record: State) -> NoticeStep:
     """Return a routine notice of what a state record says."""
     tag = str(record.__struct_config__.tag)
     texts = ((name.replace("_", " "), text) for name, text in list_texts(record))
     return NoticeStep(
-        uuid=None,
+        uuid=name_line(record.span),
         kind=NoticeKind.INFORMATION,
         title=_STATE_TITLES.get(tag) or tag.replace("-", " ").capitalize(),
         parts=show_fields(*texts),

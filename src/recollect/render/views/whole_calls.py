@@ -22,10 +22,12 @@ from recollect.documents.turns import (
     Fields,
     Hunk,
     Json,
+    NoticeStep,
     Part,
     Picture,
     Question,
     Step,
+    ThinkingStep,
     ToolStep,
     TurnView,
 )
@@ -72,6 +74,20 @@ class ShownTexts:
         if number is not None and line.lstrip()[number.end() :].strip() in self._lines:
             return True
         return len(text) >= _LONG and text.casefold() in self._all
+
+
+def read_step(step: Step) -> str:
+    """Return all texts that a step shows, one after the other."""
+    match step:
+        case ToolStep():
+            lines, parts = [step.title, step.summary], (*step.input, *step.output)
+        case ThinkingStep():
+            lines, parts = [step.text], ()
+        case NoticeStep():
+            lines, parts = [step.title], step.parts
+        case _:
+            lines, parts = [], step.parts
+    return "\n".join((*lines, *(text for part in parts for text in _iter_texts(part))))
 
 
 def iter_leaves(value: object, place: str, depth: int = 0) -> Iterator[Leaf]:

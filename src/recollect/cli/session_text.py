@@ -1,0 +1,146 @@
+"""A session as lines for a terminal: all of it, the surroundings of a place, or an outline.
+
+Lines are made as they are printed: the first page of a long session is there at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+from rich.text import Text
+
+from recollect.documents.api_documents import OutlineEntry
+from recollect.documents.turns import TurnView
+from recollect.library.sidecar_files import load_session_lists
+from recollect.quantities import format_count, format_time
+from recollect.render.terminal.canvas import Canvas, RenderOptions
+from recollect.render.terminal.safe_text import clip, measure, safe_text
+from recollect.render.terminal.terminal_head import draw_head
+from recollect.render.terminal.terminal_turns import (
+    draw_notice,
+    draw_prompt,
+    draw_subagent,
+    draw_turn,
+    draw_turn_rule,
+)
+from recollect.render.views.overview import build_outline
+from recollect.render.views.sidecar_notices import list_sidecar_notices
+from recollect.render.views.turn_views import build_turn_views
+from recollect.render.views.whole_calls import show_whole_calls
+from recollect.session.session import Session
+from recollect.session.times import parse_time
+from recollect.workspace.session_places import RecordLocation
+from recollect.workspace.turn_selection import list_alternatives
+
+
+def iter_session(
+    session: Session,
+    turns: Sequence[int],
+    render_options: RenderOptions,
+    *,
+    is_whole: bool,
+    prompts_only: bool,
+) -> Iterator[str]:
+    """Yield the lines of `turns`, with a header if the whole session is shown."""
+    canvas = Canvas(render_options)
+    for line in _iter_all(session, turns, canvas, is_whole=is_whole, prompts_only=prompts_only):
+        yield line.rstrip()
+
+
+def _iter_all(
+    session: Session,
+    turns: Sequence[int],
+    canvas: Canvas,
+    *,
+    is_whole: bool,
+    prompts_only: bool,
+) -> Iterator[str]:
+    columns = canvas.options.columns
+    if is_whole:
+        yield from draw_head(session, canvas, columns)
+        yield ""
+    for view in iter_views(session, turns, is_full=canvas.options.is_full):
+        yield from _render_fork(session, view, canvas)
+        if prompts_only:
+            yield from draw_turn_rule(view, canvas, columns)
+            yield from draw_prompt(view, canvas, columns)
+        else:
+            yield from draw_turn(view, session, canvas, columns)
+        yield ""
+    if is_whole and not prompts_only:
+        yield from _render_strays(session, canvas)
+        for notice in list_sidecar_notices(load_session_lists(session), session.id):
+            yield from draw_notice(notice, canvas, columns)
+            yield ""
+
+
+def iter_views(session: Session, turns: Sequence[int], *, is_full: bool) -> Iterator[TurnView]:
+    """Yield the views of `turns`, with everything in their calls if `is_full`."""
+    for index in turns:
+        for view in build_turn_views(session, start=index, stop=index + 1):
+            yield show_whole_calls(view, session) if is_full else view
+
+
+def _render_fork(session: Session, view: TurnView, canvas: Canvas) -> Iterator[str]:
+    """Yield a line about each branch that was abandoned before this turn."""
+    own = set(view.uuids)
+    numbers = {uuid: number for number, uuid in enumerate(list_alternatives(session), start=1)}
+    for branch in session.branches:
+        if branch.chosen in own:
+            ways = [f"--branch {numbers[each]}" for each in branch.options if each in numbers]
+            yield canvas.styled(f"├─ Rewound to here. Abandoned: {', '.join(ways)}", "yellow")
+
+
+def _render_strays(session: Session, canvas: Canvas) -> Iterator[str]:
+    """Yield the subagents that no known call started."""
+    strays = [each for each in session.subagents if each.call is None and not each.is_warmup]
+    if strays:
+        yield canvas.styled("Subagents not started by a call in this session", "bold")
+    for each in strays:
+        yield from draw_subagent(each, canvas, canvas.options.columns)
+
+
+def iter_place(
+    session: Session, turns: Sequence[int], at: RecordLocation, render_options: RenderOptions
+) -> Iterator[str]:
+    """Yield the lines of `turns` with a place marked, opened down to the subagent that has it."""
+    agents: dict[str, int] = {}
+    inner = at
+    while inner.inside is not None:
+        agents[inner.agent_id] = inner.inside.turn
+        inner = inner.inside
+    options = replace(render_options, at=inner.anchor, agents=agents)
+    is_stray = bool(at.agent_id) and not at.anchor
+    shown = () if is_stray else turns
+    yield from iter_session(session, shown, options, is_whole=False, prompts_only=False)
+    if is_stray:
+        canvas = Canvas(options)
+        for child in session.subagents:
+            if child.agent_id == at.agent_id:
+                yield from draw_subagent(child, canvas, options.columns)
+
+
+def iter_outline(
+    session: Session, turns: Sequence[int], render_options: RenderOptions
+) -> Iterator[str]:
+    """Yield one line for each prompt: its number, when it was, what it says and what came of it."""
+    canvas = Canvas(render_options)
+    wanted = set(turns)
+    entries = [each for each in build_outline(session) if each.number - 1 in wanted and each.line]
+    width = max((len(str(each.number)) for each in entries), default=1)
+    for entry in entries:
+        yield canvas.line(_describe_entry(entry, width, render_options)).rstrip()
+
+
+def _describe_entry(entry: OutlineEntry, width: int, options: RenderOptions) -> Text:
+    when = format_time(parse_time(entry.start), options.zone)
+    head = f"{entry.number:>{width}}  {when}{'  ' if when else ''}"
+    calls = format_count(entry.tool_calls, "call") if entry.tool_calls else ""
+    failed = f"{entry.errors:,} failed" if entry.errors else ""
+    tail = ", ".join(filter(None, (calls, failed)))
+    room = max(options.columns - measure(head) - (measure(tail) + 2 if tail else 0), 8)
+    style = "bold" if entry.is_by_person else "dim"
+    line = clip(safe_text(entry.line, single_line=True), room)
+    text = Text.assemble((head, "cyan"), (line, style if entry.is_on_main_path else "dim strike"))
+    return Text.assemble(text, (f"  {tail}" if tail else "", "red" if failed else "dim"))
