@@ -86,6 +86,8 @@ MAY_ASK_THE_DISK = {
     "archive/archive.py": "the archive",
     "archive/archive_directory.py": "the archive",
     "archive/archive_source.py": "the seam itself",
+    "archive/exporting.py": "the size of an export",
+    "archive/keys.py": "the key of the archive",
     "archive/object_store.py": "the archive",
     "archive/restoring.py": "where files are restored to",
     "cli/commands/config.py": "the settings file",

@@ -10,6 +10,7 @@ from typing import Final
 
 from recollect import __version__
 from recollect.archive.archive_directory import VARIABLE as ARCHIVE_VARIABLE
+from recollect.archive.keys import IDENTITY_VARIABLE, PASSPHRASE_VARIABLE
 from recollect.cli.clock import NOW_VARIABLE
 from recollect.cli.config_file import VARIABLE as CONFIG_FILE_VARIABLE
 from recollect.cli.effective_settings import PRICES_VARIABLE
@@ -29,6 +30,8 @@ ENVIRONMENT: Final[Mapping[str, str]] = {
     CONFIG_FILE_VARIABLE: "Path of the config file.",
     DATA_VARIABLE: "Directory for Recollect's own files, such as the index.",
     ARCHIVE_VARIABLE: "Directory of the archive, if it is not with the other files.",
+    IDENTITY_VARIABLE: "File with the age identity of an encrypted archive.",
+    PASSPHRASE_VARIABLE: "Passphrase of an encrypted archive or bundle.",
     PRICES_VARIABLE: "Your own price file; same as --prices.",
     POLL_VARIABLE: "If set, poll for changes instead of using file-system events.",
     NOW_VARIABLE: "Use this time instead of the clock, for example 2026-11-13T12:00:00Z.",

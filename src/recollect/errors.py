@@ -4,6 +4,7 @@ Bad *data* never raises: it is a value (`Unknown`, `Damaged`) that is counted an
 exception is a request that cannot be fulfilled, and its message says what to do about it.
 
     RecollectError              1   base class; raised itself only for a bug
+    ├── OutputFailure           1   a file that was asked for cannot be written
     ├── UsageError              2   the request is invalid
     ├── NothingFound            3   no such directory, session or other object
     │   └── AmbiguousSession    3   several sessions match
@@ -12,7 +13,9 @@ exception is a request that cannot be fulfilled, and its message says what to do
     ├── ArchiveFailure          6   the archive cannot be used or written
     └── ClientFailure           7   Claude Code refused a request, did not answer, or ended
 
-0 is success, and 130 an interrupt by the user.
+A file that cannot be written ends with 1 if it is one that the user named, with 5 if it belongs to
+the index and with 6 if it belongs to the archive. A declined confirmation ends with 1. 0 is
+success, and 130 an interrupt by the user.
 """
 
 import re
@@ -33,6 +36,10 @@ class RecollectError(Exception):
     """Base class of all exceptions that Recollect raises on purpose."""
 
     exit_code: ClassVar[int] = 1
+
+
+class OutputFailure(RecollectError):
+    """A file or directory that the user named cannot be written."""
 
 
 class UsageError(RecollectError):

@@ -106,7 +106,7 @@ def test_it_reaches_other_processes(pond: Pond) -> None:
     pond.write(TRANSCRIPT, LINE)
     pond.sync()
     (pond.root / TRANSCRIPT).unlink()
-    source = ArchiveSource(str(pond.archive.directory), str(pond.root), identify_root(pond.root))
+    source = ArchiveSource(pond.archive, str(pond.root), identify_root(pond.root))
     copy = pickle.loads(pickle.dumps(source))
     with copy.open(str(pond.root / TRANSCRIPT)) as file:
         assert file.read() == LINE
@@ -127,7 +127,7 @@ def test_reading_from_any_offset(
         pond.write(TRANSCRIPT, data[:size], mtime=1_700_000_000 + number)
         pond.sync()
     (pond.root / TRANSCRIPT).unlink()
-    source = ArchiveSource(str(pond.archive.directory), str(pond.root), identify_root(pond.root))
+    source = ArchiveSource(pond.archive, str(pond.root), identify_root(pond.root))
     with source.open(str(pond.root / TRANSCRIPT)) as file:
         for offset, count in reads:
             assert file.seek(offset) == offset

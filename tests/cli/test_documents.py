@@ -53,6 +53,7 @@ PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
     "recollect.archive-list/1": (("archive", "list"),),
     "recollect.archive-verify/1": (("archive", "verify", "--deep"),),
     "recollect.archive-restore/1": (("archive", "restore", SESSION, "--to", "{folder}"),),
+    "recollect.archive-export/1": (("archive", "export", SESSION, "-o", "{folder}/tide.tar.zst"),),
     "recollect.archive-removal/1": (("archive", "forget", SESSION, "--yes"),),
     "recollect.bundle/1": (("bundle", SESSION, "-o", "{folder}/tide.recollect"),),
     "recollect.import/1": (("import", "{bundle}", "--to", "{folder}"),),

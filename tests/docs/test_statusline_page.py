@@ -56,7 +56,7 @@ def test_fields_of_the_settings_are_documented() -> None:
 def test_every_setting_is_documented() -> None:
     """The settings of the page are those of the program."""
     table = CONFIG[: CONFIG.index("The file is")]
-    assert re.findall(r"^\| `([a-z.]+)`", table, flags=re.MULTILINE) == list(SETTINGS)
+    assert re.findall(r"^\| `([a-z._]+)`", table, flags=re.MULTILINE) == list(SETTINGS)
 
 
 def test_options_are_documented(run_recollect: RunRecollect) -> None:

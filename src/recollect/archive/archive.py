@@ -3,6 +3,7 @@
     archive.json          format, consent, and the sessions that were forgotten on purpose
     snapshots/            manifests, one per sync that stored something
     objects/ab/abcd….zst  compressed content
+    identity.age          the key of an encrypted archive, locked with a passphrase
     known.msgpack         cache of the newest version of each file; may be deleted
     tmp/                  files that are being written
 
@@ -10,9 +11,10 @@ The cache saves reading manifests and files that have not changed. It names the 
 was made from, and is ignored as soon as there are others.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -21,24 +23,24 @@ from msgspec import Struct
 
 from recollect.archive.archive_directory import SETTINGS_NAME
 from recollect.archive.compressed import hash_bytes
+from recollect.archive.encryption import Cipher
+from recollect.archive.keys import LOCKED_IDENTITY, get_key_finder
 from recollect.archive.manifests import (
     FORMAT,
     FileVersion,
     ManifestName,
+    check_manifest,
     decode_manifest,
     encode_manifest,
     make_time,
     parse_manifest_name,
 )
 from recollect.archive.object_store import ObjectStore, explain_failures, sync_directory
+from recollect.archive.restoring import make_directories
 from recollect.errors import ArchiveFailure, IndexFailure, UnreadableInput, UsageError
 from recollect.sources.growth import FileState
 from recollect.sources.safe_files import open_file
-from recollect.store.data_directory import (
-    Lock,
-    hold_lock,
-    make_private_directory,
-)
+from recollect.store.data_directory import Lock, hold_lock
 
 _CACHE: Final = "known.msgpack"
 _SNAPSHOTS: Final = "snapshots"
@@ -56,6 +58,8 @@ class ArchiveSettings(Struct, frozen=True, kw_only=True):
     """Sessions that are not archived again."""
     forgotten_plans: tuple[str, ...] = ()
     """Paths of their plans, which only the deleted transcripts would tell."""
+    recipients: tuple[str, ...] = ()
+    """Who can decrypt the archive; it is not encrypted if there are none."""
 
 
 class KnownFile(Struct, frozen=True, kw_only=True):
@@ -92,9 +96,42 @@ class Stored(NamedTuple):
 class Archive:
     """An archive; opening one that does not exist is not an error."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, identities: Sequence[str] = ()) -> None:
         self.directory = directory
-        self.objects = ObjectStore(directory)
+        self._identities = tuple(identities)
+        self.objects = ObjectStore(directory, lambda: self.cipher)
+
+    @cached_property
+    def cipher(self) -> Cipher:
+        """How files of the archive are encrypted and decrypted."""
+        settings = self.settings
+        sources = get_key_finder().list_sources(self.directory)
+        return Cipher(settings.recipients if settings else (), (lambda: self._identities, *sources))
+
+    @property
+    def has_passphrase(self) -> bool:
+        """Whether a passphrase protects the key of the archive."""
+        return self.locked_identity.is_file()
+
+    @property
+    def locked_identity(self) -> Path:
+        """Where that key is, if there is one."""
+        return self.directory / LOCKED_IDENTITY
+
+    def reopen(self) -> "Archive":
+        """Return the archive with the settings that it has now, and the same keys."""
+        return Archive(self.directory, self._identities)
+
+    def find_identities(self) -> tuple[str, ...]:
+        """Return the keys of an encrypted archive, for another process."""
+        return self.cipher.collect_identities() if self.cipher.recipients else ()
+
+    def require_keys(self) -> None:
+        """Raise KeyMissing if the archive is encrypted and cannot be decrypted."""
+        if self.cipher.recipients:
+            self._read_cache()
+            for name in self.list_manifests()[-1:]:
+                self._read_manifest_data(name)
 
     @property
     def settings(self) -> ArchiveSettings | None:
@@ -132,10 +169,12 @@ class Archive:
 
     def save_settings(self, settings: ArchiveSettings) -> None:
         """Write the settings, and make the directories if they are not there."""
-        make_private_directory(self.directory)
         with explain_failures(self.directory):
+            make_directories(self.directory)
             for name in _DIRECTORIES:
                 (self.directory / name).mkdir(mode=0o700, exist_ok=True)
+        # Its recipients may be others now.
+        vars(self).pop("cipher", None)
         data = msgspec.json.format(msgspec.json.encode(settings), indent=2)
         self.objects.write_file(self.directory / SETTINGS_NAME, data + b"\n")
 
@@ -167,14 +206,13 @@ class Archive:
 
     def read_manifest(self, name: ManifestName) -> tuple[FileVersion, ...]:
         """Return the files of a manifest; raise UnreadableInput if it is damaged."""
-        with open_file(self._manifest_path(name)) as file:
-            return decode_manifest(name, file.read())
+        return decode_manifest(name, self._read_manifest_data(name))
 
     def add_manifest(self, versions: Iterable[FileVersion], taken: str | None = None) -> None:
         """Store a manifest; the objects it needs are made durable before it appears."""
         names = self.list_manifests()
         when = taken or make_time(datetime.now(UTC), names[-1].taken if names else None)
-        data = encode_manifest(when, versions)
+        data = self.cipher.seal(encode_manifest(when, versions))
         self.objects.flush()
         path = self._manifest_path(ManifestName(when, hash_bytes(data)))
         self.objects.write_file(path, data)
@@ -197,7 +235,8 @@ class Archive:
     def save_known(self, files: Iterable[KnownFile]) -> None:
         """Write the cache."""
         cache = _Cache(tuple(map(str, self.list_manifests())), tuple(files))
-        self.objects.write_file(self.directory / _CACHE, msgspec.msgpack.encode(cache))
+        data = self.cipher.seal(msgspec.msgpack.encode(cache))
+        self.objects.write_file(self.directory / _CACHE, data)
 
     def drop_cache(self) -> None:
         """Delete the cache, which would name files that were forgotten."""
@@ -205,10 +244,14 @@ class Archive:
 
     def _read_cache(self) -> _Cache | None:
         try:
-            data = (self.directory / _CACHE).read_bytes()
+            data = self.cipher.unseal((self.directory / _CACHE).read_bytes())
             return msgspec.msgpack.decode(data, type=_Cache)
-        except (OSError, msgspec.DecodeError):
+        except (OSError, UnreadableInput, msgspec.DecodeError):
             return None
+
+    def _read_manifest_data(self, name: ManifestName) -> bytes:
+        with open_file(self._manifest_path(name)) as file:
+            return self.cipher.unseal(check_manifest(name, file.read()))
 
     def _manifest_path(self, name: ManifestName) -> Path:
         return self.directory / _SNAPSHOTS / str(name)

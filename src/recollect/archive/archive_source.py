@@ -8,7 +8,7 @@ and after Claude Code deletes a session. What is on disk always wins.
 import io
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -37,20 +37,21 @@ def mount_archive(archive: Archive, roots: Iterable[Path]) -> None:
         return
     for root in roots:
         for point in {str(root.absolute()), os.path.realpath(root)} - set(list_mounts()):
-            mount(point, ArchiveSource(str(archive.directory), point, identify_root(root)))
+            mount(point, ArchiveSource(archive, point, identify_root(root)))
 
 
 class ArchiveSource(DirectorySource):
     """A directory on disk, and archived files where it has none."""
 
-    def __init__(self, archive: str, point: str, root: str) -> None:
+    def __init__(self, archive: Archive, point: str, root: str) -> None:
         self._archive = archive
         self._point = point
         self._root = root
 
-    def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
-        """What another process needs; it reads the list of files itself."""
-        return ArchiveSource, (self._archive, self._point, self._root)
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        """What another process needs; it reads the list itself, and cannot ask for keys."""
+        identities = self._archive.find_identities()
+        return _open_source, (str(self._archive.directory), identities, self._point, self._root)
 
     def has_on_disk(self, name: str) -> bool:
         """Whether the name is one on disk."""
@@ -64,8 +65,7 @@ class ArchiveSource(DirectorySource):
             found = self._entries.get(name)
             if found is None or found.version is None:
                 raise
-            objects = Archive(Path(self._archive)).objects
-            return _ArchivedFile(objects, found.version, found.status)
+            return _ArchivedFile(self._archive.objects, found.version, found.status)
 
     def find_status(self, name: str) -> os.stat_result:
         """Return the status of the entry on disk, or else of the archived one."""
@@ -92,7 +92,7 @@ class ArchiveSource(DirectorySource):
     @cached_property
     def _entries(self) -> dict[str, "_ArchivedEntry"]:
         """All archived files and the directories above them, by name."""
-        known = Archive(Path(self._archive)).load_known().values()
+        known = self._archive.load_known().values()
         ours = [each for each in known if each.version.root == self._root]
         entries: dict[str, _ArchivedEntry] = {}
         for each in _drop_moved(ours, self._point):
@@ -114,6 +114,10 @@ class ArchiveSource(DirectorySource):
         for name, entry in self._entries.items():
             children.setdefault(os.path.dirname(name), []).append(entry)
         return children
+
+
+def _open_source(directory: str, identities: Sequence[str], point: str, root: str) -> ArchiveSource:
+    return ArchiveSource(Archive(Path(directory), identities), point, root)
 
 
 class _ArchivedEntry(NamedTuple):

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from recollect.archive.archive import Archive, ArchiveSettings
 from recollect.archive.archive_sync import count_changed, sync_archive
-from recollect.archive.manifests import FileKind, encode_path, parse_taken
+from recollect.archive.manifests import FileKind, FileVersion, encode_path, parse_taken
 from recollect.archive.restoring import Target
 from recollect.archive.session_copies import (
     ArchivedSession,
@@ -58,6 +58,8 @@ def describe_status(archive: Archive, roots: Iterable[Path]) -> ArchiveStatus:
         files_behind=count_changed(archive, roots),
         forgotten=len(settings.forgotten) if settings else 0,
         damaged_manifests=sorted(stored.damaged),
+        recipients=list(settings.recipients) if settings else [],
+        has_passphrase=archive.has_passphrase,
     )
 
 
@@ -116,6 +118,17 @@ def run_restore(
     archive: Archive, refs: Sequence[str], base: Path, *, keep_times: bool
 ) -> ArchiveRestore:
     """Restore sessions by id, or everything if none is named."""
+    chosen, files = choose_files(archive, refs)
+    targets = restore_files(archive, files, base, keep_times=keep_times)
+    return ArchiveRestore(
+        directory=str(base), sessions=[each.id for each in chosen], files=list_written(targets)
+    )
+
+
+def choose_files(
+    archive: Archive, refs: Sequence[str]
+) -> tuple[list[ArchivedSession], list[FileVersion]]:
+    """Return sessions and their files by id, or everything if none is named."""
     stored = archive.load()
     sessions = list_sessions(stored)
     chosen = [find_session(sessions, ref) for ref in refs] or sessions
@@ -124,10 +137,7 @@ def run_restore(
         files += [file for file in stored.newest().values() if file.session is None]
     if not files:
         raise NothingFound("The archive is empty. Run `recollect archive sync` first.")
-    targets = restore_files(archive, files, base, keep_times=keep_times)
-    return ArchiveRestore(
-        directory=str(base), sessions=[each.id for each in chosen], files=list_written(targets)
-    )
+    return chosen, files
 
 
 def list_written(targets: Iterable[Target]) -> list[WrittenFile]:

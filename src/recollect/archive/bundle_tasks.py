@@ -6,7 +6,6 @@ bundle twice as well: nothing is written before all of it has been checked.
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +24,14 @@ from recollect.archive.bundles import (
     open_bundle,
 )
 from recollect.archive.claude_files import ClaudeFile, list_claude_files
+from recollect.archive.locked_files import (
+    UNLOCKED,
+    FileLock,
+    ReadableFile,
+    count_bytes,
+    open_unlocked,
+    write_locked,
+)
 from recollect.archive.manifests import FileKind, decode_path
 from recollect.archive.restoring import (
     Outcome,
@@ -50,16 +57,9 @@ class _Packed(NamedTuple):
     entry: BundledFile
 
 
-class _OwnFile(NamedTuple):
-    """A bundle as a file that is written: for its owner only."""
-
-    path: str
-    size: int = 0
-    mtime_ns: int = 0
-    mode: str = _PRIVATE
-
-
-def make_bundle(transcripts: Sequence[Transcript], output: Path) -> BundleReport:
+def make_bundle(
+    transcripts: Sequence[Transcript], output: Path, lock: FileLock = UNLOCKED
+) -> BundleReport:
     """Write sessions with all that belongs to them to a new file."""
     packed, sessions = list[_Packed](), list[BundledSession]()
     for transcript in transcripts:
@@ -74,7 +74,7 @@ def make_bundle(transcripts: Sequence[Transcript], output: Path) -> BundleReport
         files=tuple(each.entry for each in packed),
     )
     data = iter_bundle(manifest, map(_iter_packed, packed))
-    write_new(output, data, _OwnFile(str(output)), keep_time=False)
+    write_locked(output, data, lock)
     with open_file(output) as written:
         size = written.find_status().st_size
     return BundleReport(
@@ -83,6 +83,7 @@ def make_bundle(transcripts: Sequence[Transcript], output: Path) -> BundleReport
         files=len(packed),
         bytes=sum(each.entry.size for each in packed),
         stored_bytes=size,
+        is_encrypted=lock != UNLOCKED,
     )
 
 
@@ -148,24 +149,34 @@ def _iter_packed(packed: _Packed) -> Iterator[bytes]:
 
 
 def import_bundle(
-    path: Path, base: Path, mapping: Mapping[str, str], *, dry_run: bool, keep_times: bool
+    path: Path,
+    base: Path,
+    mapping: Mapping[str, str],
+    *,
+    dry_run: bool,
+    keep_times: bool,
+    identity: Path | None = None,
 ) -> ImportReport:
     """Check a bundle, then write its files below `base`, in the projects that `mapping` says."""
-    with _open(path) as bundle:
+    with open_unlocked(path, identity) as opened:
+        bundle = _read(opened)
         projects = map_projects(bundle.manifest.sessions, mapping)
         targets = [_check(base, projects, file, data) for file, data in iter_files(bundle)]
         refuse_conflicts(targets)
         sessions = [session.id for session in bundle.manifest.sessions]
-    if not dry_run:
-        with _open(path) as bundle:
-            for target, (file, data) in zip(targets, iter_files(bundle), strict=True):
-                if target.outcome is Outcome.RESTORED:
-                    private = structs.replace(file, mode=_PRIVATE)
-                    write_new(target.path, data, private, keep_time=keep_times)
-                deque(data, maxlen=0)
+        if not dry_run:
+            _place(_read(opened), targets, keep_times=keep_times)
     return ImportReport(
         is_dry_run=dry_run, directory=str(base), sessions=sessions, files=list_written(targets)
     )
+
+
+def _place(bundle: OpenBundle, targets: Sequence[Target], *, keep_times: bool) -> None:
+    for target, (file, data) in zip(targets, iter_files(bundle), strict=True):
+        if target.outcome is Outcome.RESTORED:
+            private = structs.replace(file, mode=_PRIVATE)
+            write_new(target.path, data, private, keep_time=keep_times)
+        deque(data, maxlen=0)
 
 
 def map_projects(
@@ -209,7 +220,6 @@ def _check(
     return target
 
 
-@contextmanager
-def _open(path: Path) -> Iterator[OpenBundle]:
-    with open_file(path, resolve=True) as file:
-        yield open_bundle(file, file.find_status().st_size)
+def _read(file: ReadableFile) -> OpenBundle:
+    size = count_bytes(file)
+    return open_bundle(file, size)

@@ -20,11 +20,11 @@ import msgspec
 from msgspec import Struct
 
 from recollect.archive.compressed import FrameReader, compress
+from recollect.archive.locked_files import ReadableFile
 from recollect.archive.manifests import FileKind
 from recollect.archive.object_store import MAX_CONTENT
 from recollect.archive.restoring import parse_foreign, parse_mode
 from recollect.errors import UnreadableInput
-from recollect.sources.source import SourceFile
 
 FORMAT: Final = "recollect-bundle/1"
 SUFFIX: Final = ".recollect"
@@ -99,7 +99,7 @@ def iter_bundle(manifest: BundleManifest, contents: Iterable[Iterable[bytes]]) -
         yield compress(pending)
 
 
-def open_bundle(file: SourceFile, size: int) -> OpenBundle:
+def open_bundle(file: ReadableFile, size: int) -> OpenBundle:
     """Read and check the manifest of a bundle; raise UnreadableInput if anything is wrong."""
     if file.read(len(_MARK)) != _MARK:
         raise UnreadableInput("This is not a bundle: its first bytes are different.")

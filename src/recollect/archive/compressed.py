@@ -6,7 +6,7 @@ trained dictionary makes whole sessions larger, and losing it would lose everyth
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from typing import Final
 
@@ -34,6 +34,15 @@ _STEP: Final = 1 << 20
 def compress(data: bytes | bytearray) -> bytes:
     """Return one zstd frame with the size and a checksum of its content."""
     return zstd.compress(data, options=_OPTIONS)
+
+
+def compress_stream(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield one zstd frame with all parts."""
+    encoder = zstd.ZstdCompressor(options=_OPTIONS)
+    for part in parts:
+        if data := encoder.compress(part):
+            yield data
+    yield encoder.flush()
 
 
 def decompress(stored: bytes, limit: int) -> bytes:

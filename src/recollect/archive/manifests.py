@@ -96,18 +96,23 @@ class DamagedManifest(UnreadableInput):
 
 
 def encode_manifest(taken: str, versions: Iterable[FileVersion]) -> bytes:
-    """Return the stored bytes of a manifest."""
+    """Return the bytes of a manifest, compressed."""
     listed = tuple(versions)
     header = Header(taken=taken, files=len(listed))
     lines = [msgspec.json.encode(each) for each in (header, *listed)]
     return compress(b"\n".join([*lines, b""]))
 
 
-def decode_manifest(name: ManifestName, stored: bytes) -> tuple[FileVersion, ...]:
-    """Return the files of a manifest; raise DamagedManifest if a single bit has changed."""
+def check_manifest(name: ManifestName, stored: bytes) -> bytes:
+    """Return the stored bytes; raise DamagedManifest if a single bit has changed."""
     if hash_bytes(stored) != name.sha256:
         raise DamagedManifest(f"The manifest {name} is damaged: its SHA-256 is not its name.")
-    return _decode(name, decompress(stored, MAX_MANIFEST))
+    return stored
+
+
+def decode_manifest(name: ManifestName, data: bytes) -> tuple[FileVersion, ...]:
+    """Return the files of a manifest; raise UnreadableInput if it is not one."""
+    return _decode(name, decompress(data, MAX_MANIFEST))
 
 
 def _decode(name: ManifestName, data: bytes) -> tuple[FileVersion, ...]:

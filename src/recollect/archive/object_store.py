@@ -9,12 +9,13 @@ import errno
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from recollect.archive.compressed import compress, decompress, hash_bytes
+from recollect.archive.encryption import PLAIN, Cipher
 from recollect.errors import ArchiveFailure, UnreadableInput
 from recollect.sources.safe_files import open_file
 
@@ -29,14 +30,19 @@ _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 class ObjectStore:
     """The objects of an archive, and how its files are written."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, find_cipher: Callable[[], Cipher] = lambda: PLAIN) -> None:
+        self._find_cipher = find_cipher
         self._objects = directory / "objects"
         self._temporary = directory / "tmp"
         self._touched: set[Path] = set()
 
     def put(self, content: bytes | bytearray) -> tuple[str, int]:
         """Store up to `MAX_CONTENT` bytes; return the name and the number of bytes written."""
-        stored = compress(content)
+        return self.put_compressed(compress(content))
+
+    def put_compressed(self, data: bytes) -> tuple[str, int]:
+        """Store content that is compressed already, encrypted if the archive is."""
+        stored = self._find_cipher().seal(data)
         name = hash_bytes(stored)
         path = self._path(name)
         if _holds(path, stored):
@@ -69,10 +75,14 @@ class ObjectStore:
 
     def read(self, name: str) -> bytes:
         """Return the content of an object; raise UnreadableInput if a bit of it has changed."""
+        return decompress(self.read_compressed(name), MAX_CONTENT)
+
+    def read_compressed(self, name: str) -> bytes:
+        """Return the content of an object as it was before it was encrypted, checked."""
         stored = self.read_stored(name)
         if hash_bytes(stored) != name:
             raise UnreadableInput(f"The object {name} is damaged: its SHA-256 is not its name.")
-        return decompress(stored, MAX_CONTENT)
+        return self._find_cipher().unseal(stored)
 
     def read_stored(self, name: str) -> bytes:
         """Return the bytes of an object as they are stored, unchecked."""

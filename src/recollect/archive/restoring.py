@@ -9,17 +9,16 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import IO, Final, NamedTuple, Protocol
 
 from recollect.archive.claude_files import describe_place
 from recollect.archive.manifests import decode_path
-from recollect.archive.object_store import explain_failures
-from recollect.errors import UnreadableInput, UsageError
+from recollect.errors import OutputFailure, UnreadableInput, UsageError
 from recollect.locations.project_names import is_plain_name
-from recollect.sources.safe_files import Refused, find_directory, find_status
+from recollect.sources.safe_files import Refused, describe_error, find_directory, find_status
 from recollect.sources.source import is_key_name
 
 MAX_DEPTH: Final = 12
@@ -125,22 +124,38 @@ def write_new(
 ) -> None:
     """Write a file that does not exist yet; it appears complete, or not at all."""
     mode = parse_mode(file.mode)
-    with explain_failures(target):
+
+    def finish(temporary: Path) -> None:
+        temporary.chmod(mode)
+        if keep_time:
+            os.utime(temporary, ns=(file.mtime_ns, file.mtime_ns))
+
+    _create(target, lambda opened: opened.writelines(content), finish)
+
+
+def write_private(target: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Let `write` fill a file that does not exist yet, for its owner only."""
+    _create(target, write, lambda _temporary: None)
+
+
+def _create(
+    target: Path, write: Callable[[IO[bytes]], object], finish: Callable[[Path], None]
+) -> None:
+    try:
         make_directories(target.parent)
         descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".recollect-")
         temporary = Path(name)
         try:
             with os.fdopen(descriptor, "wb") as opened:
-                for part in content:
-                    opened.write(part)
+                write(opened)
                 opened.flush()
                 os.fsync(opened.fileno())
-            temporary.chmod(mode)
-            if keep_time:
-                os.utime(temporary, ns=(file.mtime_ns, file.mtime_ns))
+            finish(temporary)
             _publish(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputFailure(f"Cannot write {target}: {describe_error(error)}.") from error
 
 
 def make_directories(path: Path) -> None:

@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
+from recollect.cli.config_file import find_path
 from recollect.cli.session_labels import label_id
 from recollect.cli.tables import faint, iter_table, wrap
 from recollect.documents.archive_reports import (
+    ArchiveExport,
     ArchiveList,
     ArchiveRemoval,
     ArchiveStatus,
@@ -34,11 +36,43 @@ def iter_consent(path: Path, files: int, size: int, columns: int) -> Iterator[st
     yield from wrap(
         "When Claude Code deletes a session, the copy stays until you remove it with `recollect "
         "archive forget` or `prune`. Sessions contain whatever Claude has read, including "
-        "passwords: only your user can read the copies, but they are not encrypted.",
+        "passwords: only your user can read the copies, but they are not encrypted. `recollect "
+        "archive encrypt` changes that.",
         columns,
         "",
     )
     yield from wrap("Nothing in the Claude directory is changed.", columns, "")
+
+
+def iter_key_warning(columns: int, *, has_passphrase: bool) -> Iterator[str]:
+    """Yield what a lost key means, before it is used."""
+    key = "passphrase" if has_passphrase else "key"
+    yield from wrap(
+        f"Without its {key} nobody can read an encrypted archive: not you, and not Recollect. If "
+        f"the {key} is lost, every session that Claude Code has deleted is lost. Keep a copy of it "
+        "where you will find it in years, for example in a password manager.",
+        columns,
+        "",
+    )
+
+
+def iter_key_advice(path: Path, columns: int) -> Iterator[str]:
+    """Yield what to do with a new key."""
+    yield from wrap(f"The key is in {show_path(path)}. Copy it to a safe place.", columns, "")
+    yield from wrap(
+        f"So that Recollect finds it, put this at the top of {show_path(find_path())}:", columns, ""
+    )
+    yield f'  archive_identity = "{show_path(path)}"'
+
+
+def iter_export(report: ArchiveExport) -> Iterator[str]:
+    """Yield what was exported."""
+    sessions, files = (
+        format_count(len(report.sessions), "session"),
+        format_count(report.files, "file"),
+    )
+    size = format_bytes(report.stored_bytes)
+    yield f"Exported {sessions}, {files}, to {show_path(Path(report.path))} ({size})."
 
 
 def iter_status(status: ArchiveStatus, columns: int) -> Iterator[str]:
@@ -55,6 +89,9 @@ def iter_status(status: ArchiveStatus, columns: int) -> Iterator[str]:
 def _list_status(status: ArchiveStatus) -> Iterator[tuple[str, str]]:
     yield "Archive", show_path(Path(status.path))
     yield "State", "enabled" if status.is_enabled else "not enabled"
+    if status.recipients:
+        keys = "1 key" if len(status.recipients) == 1 else f"{len(status.recipients):,} keys"
+        yield "Encrypted", "with a passphrase" if status.has_passphrase else f"for {keys}"
     if status.last_sync or status.sessions:
         gone = f", {status.sessions_gone:,} of them deleted by Claude Code"
         yield "Sessions", f"{status.sessions:,}{gone if status.sessions_gone else ''}"

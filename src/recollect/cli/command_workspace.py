@@ -14,8 +14,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import click
+
+from recollect.cli.archive_keys import prepare_archive
 from recollect.cli.clock import read_clock
 from recollect.errors import NothingFound
+from recollect.render.terminal import safe_text
 from recollect.workspace.workspace import NoSessions, Workspace
 
 if TYPE_CHECKING:
@@ -77,6 +81,7 @@ def command_workspace(
     The progress line is erased at the end, so print the answer after the `with` statement.
     """
     line = ProgressLine()
+    prepare_archive()
     workspace = Workspace(_find_roots(claude_dirs, is_demo), None, prices, read_clock, line.show)
     workspace.load_redaction = _load_policy
     try:
@@ -84,6 +89,9 @@ def command_workspace(
             if is_demo:
                 workspace.use_temporary_index()
             yield workspace
+            if workspace.archive_failure:
+                line.clear()
+                click.echo(f"recollect: {safe_text(workspace.archive_failure)}", err=True)
     except NoSessions as error:
         raise NothingFound(f"{error}\n{tip}") from error
     finally:

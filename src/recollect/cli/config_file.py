@@ -192,6 +192,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "roots": Setting(_read_directories, "claude_dirs", "Claude directories to read"),
     "timezone": Setting(_read_zone, "timezone", "time zone of days"),
     "prices": Setting(_read_path, "prices", "your own price file"),
+    "archive_identity": Setting(_read_path, "identity", "age identity of an encrypted archive"),
     "redact.home": Setting(_read_switch, None, "mask your home directory in exports"),
     "redact.users": Setting(_read_names, None, "user names to mask in exports"),
     "redact.hosts": Setting(_read_names, None, "host names to mask in exports"),

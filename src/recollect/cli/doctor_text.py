@@ -19,6 +19,7 @@ from recollect.documents.health_report import (
 )
 from recollect.health.retention import SETTING, SOON
 from recollect.quantities import format_bytes, format_count
+from recollect.render.terminal import safe_text
 from recollect.store import MIN_SQLITE_VERSION, is_sqlite_safe
 
 MAX_ROWS = 12
@@ -127,6 +128,9 @@ def iter_archive(archive: ArchiveReport | None, columns: int) -> Iterator[str]:
         return
     if not archive.is_enabled:
         yield from wrap("Not enabled. To keep sessions: recollect archive enable", columns)
+        return
+    if archive.problem:
+        yield from wrap(safe_text(archive.problem, single_line=True), columns)
         return
     gone = f", {archive.sessions_gone:,} of them deleted by Claude Code"
     behind = f"{format_count(archive.files_behind, 'file')} to copy: recollect archive sync"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from recollect.archive.keys import IDENTITY_VARIABLE
 from recollect.cli.config_file import SETTINGS, Stated, Value, load_stated
 from recollect.documents.command_reports import Effective, SettingOrigin
 from recollect.errors import NothingFound
@@ -91,10 +92,15 @@ def _find_roots(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 _Find = Callable[[Mapping[str, str]], Value | None]
 _OPTIONS: Final = {"roots": "--claude-dir", "timezone": "--timezone", "prices": "--prices"}
-_VARIABLES: Final = {"roots": CONFIG_VARIABLE, "prices": PRICES_VARIABLE}
+_VARIABLES: Final = {
+    "roots": CONFIG_VARIABLE,
+    "prices": PRICES_VARIABLE,
+    "archive_identity": IDENTITY_VARIABLE,
+}
 _FROM_VARIABLE: Final[Mapping[str, _Find]] = {
     "roots": _find_roots,
     "prices": lambda environment: environment[PRICES_VARIABLE],
+    "archive_identity": lambda environment: environment[IDENTITY_VARIABLE],
 }
 _DEFAULTS: Final[Mapping[str, _Find]] = {
     "roots": _find_roots,

@@ -35,6 +35,7 @@ DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.archive-list/1": "recollect.documents.archive_reports:ArchiveList",
     "recollect.archive-verify/1": "recollect.documents.archive_reports:ArchiveVerification",
     "recollect.archive-restore/1": "recollect.documents.archive_reports:ArchiveRestore",
+    "recollect.archive-export/1": "recollect.documents.archive_reports:ArchiveExport",
     "recollect.archive-removal/1": "recollect.documents.archive_reports:ArchiveRemoval",
     "recollect.bundle/1": "recollect.documents.archive_reports:BundleReport",
     "recollect.import/1": "recollect.documents.archive_reports:ImportReport",

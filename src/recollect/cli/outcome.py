@@ -3,7 +3,7 @@
 | code | meaning |
 |---|---|
 | 0 | success |
-| 1 | failure: the output could not be written, or a bug in Recollect |
+| 1 | failure: a file could not be written, you declined a confirmation, or a bug in Recollect |
 | 2 | usage error |
 | 3 | nothing found |
 | 4 | damaged or unreadable input, or secrets found; everything else was processed |

@@ -25,6 +25,10 @@ class ArchiveStatus(Struct, frozen=True, kw_only=True):
     forgotten: int
     """Sessions that are not archived on purpose."""
     damaged_manifests: list[str]
+    recipients: list[str]
+    """Public keys that the archive is encrypted to; none if it is not encrypted."""
+    has_passphrase: bool
+    """Whether a passphrase opens it."""
 
 
 class ArchiveSync(Struct, frozen=True, kw_only=True):
@@ -106,6 +110,18 @@ class ArchiveRestore(Struct, frozen=True, kw_only=True):
     files: list[WrittenFile]
 
 
+class ArchiveExport(Struct, frozen=True, kw_only=True):
+    """`archive export`: what was written to one file."""
+
+    schema: str = "recollect.archive-export/1"
+    path: str
+    sessions: list[str]
+    files: int
+    bytes: int
+    stored_bytes: int
+    is_encrypted: bool
+
+
 class ArchiveRemoval(Struct, frozen=True, kw_only=True):
     """`archive forget` and `archive prune`: what was removed, or would be."""
 
@@ -128,6 +144,7 @@ class BundleReport(Struct, frozen=True, kw_only=True):
     files: int
     bytes: int
     stored_bytes: int
+    is_encrypted: bool
 
 
 class ImportReport(Struct, frozen=True, kw_only=True):

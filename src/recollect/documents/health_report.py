@@ -95,6 +95,8 @@ class ArchiveReport(Struct, frozen=True, kw_only=True):
     sessions_gone: int = 0
     files_behind: int = 0
     last_sync: str | None = None
+    problem: str | None = None
+    """Why it cannot be read, for example because it is encrypted and the key is not here."""
 
 
 class HealthReport(Struct, frozen=True, kw_only=True):

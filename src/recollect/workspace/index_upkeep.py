@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from recollect.errors import NothingFound
+from recollect.errors import ArchiveFailure, NothingFound
 from recollect.locations import Transcript
 from recollect.workspace.workspace import NoSessions
 
@@ -134,7 +134,10 @@ def _examine_archive(roots: Sequence[Path]) -> ArchiveReport:
     from recollect.archive.archive import Archive
     from recollect.archive.archive_tasks import describe_status
 
-    status = describe_status(Archive(directory), roots)
+    try:
+        status = describe_status(Archive(directory), roots)
+    except ArchiveFailure as error:
+        return ArchiveReport(path=path, is_enabled=True, problem=str(error))
     return ArchiveReport(
         path=path,
         is_enabled=status.is_enabled,

@@ -74,6 +74,8 @@ class Workspace:
     ) -> None:
         self.prices = prices
         """A price file that takes precedence over the bundled prices."""
+        self.archive_failure: str | None = None
+        """Why sessions in the archive are left out, once they have been looked for."""
         self.load_redaction: Callable[[], RedactionPolicy] | None = None
         """Reads the policy from wherever settings are; without it, defaults apply."""
         self._given_roots = roots
@@ -118,7 +120,7 @@ class Workspace:
     def searched_roots(self) -> tuple[Path, ...]:
         """The same, with the sessions in the archive that Claude Code has deleted."""
         if not self._is_temporary:
-            use_archive(self.roots)
+            self.archive_failure = use_archive(self.roots)
         return self.roots
 
     @cached_property

@@ -71,7 +71,7 @@ def test_nothing_happens_without_consent(home: Home) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal")
-@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 130)])
+@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 1)])
 def test_consent_is_asked_for_at_a_terminal(home: Home, answer: bytes, code: int) -> None:
     """No is the default, and then nothing is created."""
     ours, theirs = pty.openpty()
@@ -214,3 +214,72 @@ def test_unknown_names(archived: Home) -> None:
         done = archived.run(*words)
         assert (done.code, "recollect archive list" in done.stderr) == (3, True)
     assert archived.run("restore").code == 2
+
+
+@pytest.mark.slow
+def test_an_encrypted_archive_needs_its_key(archived: Home, run_recollect: RunRecollect) -> None:
+    """The warning comes first; afterwards only the key reads deleted sessions, and says so."""
+    pytest.importorskip("pyrage", reason="needs the extra `encryption`")
+    key = archived.path / "key.txt"
+    refused = archived.run("encrypt", "--new-key", str(key))
+    assert (refused.code, key.exists()) == (2, False)
+    assert "If the key is lost, every session that Claude Code" in refused.stderr
+    done = archived.run("encrypt", "--new-key", str(key), "--yes")
+    assert (done.code, "Encrypted    for 1 key" in done.stdout) == (0, True), done
+    assert f'archive_identity = "{key}"'.replace(str(archived.path), "~") in done.stderr
+    assert key.stat().st_mode & 0o777 == 0o600
+    for words in (("sync",), ("verify",), ("list",), ("status",), ("restore", SESSION)):
+        locked = archived.run(*words)
+        assert (locked.code, "Set RECOLLECT_ARCHIVE_IDENTITY" in locked.stderr) == (6, True), words
+    before = run_at(run_recollect, 80, "list", "-n", "0")
+    assert (before.code, before.stderr.startswith("recollect: Deleted sessions are left out.")) == (
+        0,
+        True,
+    )
+    (archived.claude / "projects" / "-home-mina-projects-tidepool" / f"{SESSION}.jsonl").unlink()
+    assert run_at(run_recollect, 80, "show", SESSION).code == 3
+    config = archived.path / ".config" / "recollect" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(f'archive_identity = "{key}"\n', encoding="utf-8")
+    assert archived.run("sync").code == 0
+    shown = run_at(run_recollect, 80, "show", SESSION)
+    assert (shown.code, shown.stderr) == (0, "")
+    found = run_at(run_recollect, 80, "search", "--wait", f"session:{SESSION[:8]}", "tide")
+    assert (found.code, found.stderr) == (0, "")
+    assert archived.run("decrypt", "--yes").code == 0
+    config.unlink()
+    assert archived.run("verify", "--deep").code == 0
+
+
+@pytest.mark.slow
+def test_a_passphrase_comes_from_the_environment(
+    archived: Home, run_recollect: RunRecollect
+) -> None:
+    """Or from a terminal; never from an argument."""
+    pytest.importorskip("pyrage", reason="needs the extra `encryption`")
+    assert archived.run("encrypt", "--passphrase", "--yes").code == 2
+    right, wrong = ({"RECOLLECT_ARCHIVE_PASSPHRASE": each} for each in ("right", "wrong"))
+    encrypted = run_recollect("archive", "encrypt", "--passphrase", "--yes", env=right)
+    assert (encrypted.code, "with a passphrase" in encrypted.stdout) == (0, True), encrypted
+    assert run_recollect("archive", "verify", env=right).code == 0
+    refused = run_recollect("archive", "verify", env=wrong)
+    assert (refused.code, refused.stderr) == (6, "recollect: The passphrase is wrong.\n")
+    assert archived.run("verify").code == 6
+
+
+def test_what_cannot_be_written_has_one_code_for_each_place(
+    archived: Home, run_recollect: RunRecollect
+) -> None:
+    """1 for what the user named, 6 for the archive."""
+    blocked = archived.path / "blocked"
+    blocked.write_bytes(b"a file where a directory should be")
+    for words in (
+        ("archive", "restore", SESSION, "--to", str(blocked / "there")),
+        ("archive", "export", "--all", "-o", str(blocked / "all.tar")),
+        ("bundle", SESSION, "-o", str(blocked / "one.recollect")),
+    ):
+        done = run_recollect(*words)
+        assert (done.code, "Cannot write" in done.stderr) == (1, True), done
+    elsewhere = {"RECOLLECT_ARCHIVE_DIR": str(blocked / "archive")}
+    done = run_recollect("archive", "enable", "--yes", env=elsewhere)
+    assert (done.code, "Cannot write" in done.stderr) == (6, True), done

@@ -43,6 +43,7 @@ def test_each_value_has_its_origin(run_recollect: RunRecollect, config: Path) ->
         "roots": ([root], "environment", "CLAUDE_CONFIG_DIR"),
         "timezone": ("Asia/Tokyo", "option", "--timezone"),
         "prices": ("/b", "environment", "RECOLLECT_PRICES"),
+        "archive_identity": (None, "default", None),
         **NOTHING_MASKED,
     }
 
@@ -56,6 +57,7 @@ def test_without_anything_all_is_built_in(run_recollect: RunRecollect, config: P
         "roots": ([root], "default", None),
         "timezone": ("UTC", "default", None),
         "prices": (None, "default", None),
+        "archive_identity": (None, "default", None),
         **NOTHING_MASKED,
     }
 
@@ -65,7 +67,7 @@ def test_a_wrong_file_ends_every_command_with_its_line(
 ) -> None:
     """What the user wrote and what is done must not differ in silence."""
     config.write_text("\ncolour = true\n", encoding="utf-8")
-    valid = ", ".join(("roots", "timezone", "prices", *NOTHING_MASKED))
+    valid = ", ".join(("roots", "timezone", "prices", "archive_identity", *NOTHING_MASKED))
     reason = f"Unknown setting `colour`. Valid settings: {valid}."
     message = f"recollect: {config}, line 2: {reason}\n"
     for arguments in (("config", "show"), ("usage", "--demo"), ("doctor", "--demo")):

@@ -29,8 +29,8 @@ allow = ["sk-test-[a-z]+"]
 acme-key = "acme_[a-z0-9]{20}"
 """
 VALID = (
-    "roots, timezone, prices, redact.home, redact.users, redact.hosts, redact.emails, "
-    "redact.patterns, redact.allow"
+    "roots, timezone, prices, archive_identity, redact.home, redact.users, redact.hosts, "
+    "redact.emails, redact.patterns, redact.allow"
 )
 
 

@@ -1,6 +1,5 @@
 """`recollect archive`: copies of sessions that stay when Claude Code deletes the originals."""
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Unpack
@@ -8,10 +7,11 @@ from typing import TYPE_CHECKING, Final, Unpack
 import click
 
 from recollect.archive.archive import Archive
-from recollect.archive.archive_directory import find_archive_directory
+from recollect.cli.archive_encryption import decrypt, encrypt, export
 from recollect.cli.clock import read_clock
 from recollect.cli.command_workspace import progress_line
-from recollect.cli.json_output import format_document
+from recollect.cli.confirming import confirm, yes_option
+from recollect.cli.opened_archive import open_archive, open_existing, print_document
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.tables import count_columns
 from recollect.cli.write_targets import TargetOptions, choose_target, keeps_times, target_options
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 RESTORED: Final = "restored-sessions"
 
-yes_option = click.option("--yes", is_flag=True, help="Skip the confirmation prompt.")
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Show what would be removed, and remove nothing."
 )
@@ -78,7 +77,7 @@ def enable(*, yes: bool, hook: bool, claude_dirs: tuple[Path, ...], as_json: boo
         _ask_for_consent(archive, roots, yes=yes)
         set_enabled(archive, enabled=True)
     document = describe_status(archive, roots)
-    _print(document, iter_status(document, count_columns()), as_json=as_json)
+    print_document(document, iter_status(document, count_columns()), as_json=as_json)
     for heading, snippet in iter_snippets() if hook else ():
         click.echo(f"\n# {heading}\n{snippet}")
     return 0
@@ -98,7 +97,7 @@ def disable(*, as_json: bool) -> int:
     archive = open_existing()
     set_enabled(archive, enabled=False)
     document = describe_status(archive, ())
-    _print(document, iter_status(document, count_columns()), as_json=as_json)
+    print_document(document, iter_status(document, count_columns()), as_json=as_json)
     return 0
 
 
@@ -130,7 +129,7 @@ def sync(*, quiet: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
         for text in () if is_complete else iter_sync_problems(document, count_columns()):
             click.echo(text, err=True)
     else:
-        _print(document, iter_sync(document, count_columns()), as_json=as_json)
+        print_document(document, iter_sync(document, count_columns()), as_json=as_json)
     return 0 if is_complete else UnreadableInput.exit_code
 
 
@@ -152,7 +151,7 @@ def status(*, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
         # The archive may be all that is left.
         roots = ()
     document = describe_status(open_archive(roots), roots)
-    _print(document, iter_status(document, count_columns()), as_json=as_json)
+    print_document(document, iter_status(document, count_columns()), as_json=as_json)
     return UnreadableInput.exit_code if document.damaged_manifests else 0
 
 
@@ -171,7 +170,9 @@ def list_archived(*, as_json: bool) -> int:
     document = describe_sessions(open_existing())
     if not document.sessions and not as_json:
         raise NothingFound("The archive is empty. Run `recollect archive sync` first.")
-    _print(document, iter_sessions(document, read_clock(), count_columns()), as_json=as_json)
+    print_document(
+        document, iter_sessions(document, read_clock(), count_columns()), as_json=as_json
+    )
     return 0
 
 
@@ -194,7 +195,7 @@ def verify(*, deep: bool, as_json: bool) -> int:
 
     with progress_line("objects") as show_progress:
         document = run_verification(open_existing(), show_progress, deep=deep)
-    _print(document, iter_verification(document, count_columns()), as_json=as_json)
+    print_document(document, iter_verification(document, count_columns()), as_json=as_json)
     return UnreadableInput.exit_code if document.damaged else 0
 
 
@@ -232,7 +233,7 @@ def restore(
     base = choose_target(options, RESTORED)
     document = run_restore(open_existing(), sessions, base, keep_times=keeps_times(options))
     lines = iter_written(document.files, document.directory, dry_run=False)
-    _print(document, lines, as_json=as_json)
+    print_document(document, lines, as_json=as_json)
     return 0
 
 
@@ -261,7 +262,7 @@ def prune(*, older_than: str | None, dry_run: bool, yes: bool, as_json: bool) ->
     archive = open_existing()
     if older_than and not dry_run:
         planned = prune_archive(archive, before, dry_run=True)
-        _confirm(f"Remove {len(planned.sessions):,} archived sessions for good?", yes=yes)
+        confirm(f"Remove {len(planned.sessions):,} archived sessions for good?", yes=yes)
     _print_removal(prune_archive(archive, before, dry_run=dry_run), as_json=as_json)
     return 0
 
@@ -290,28 +291,13 @@ def forget(session: str, *, undo: bool, dry_run: bool, yes: bool, as_json: bool)
     if undo:
         allow_again(archive, session)
         document = describe_status(archive, ())
-        _print(document, iter_status(document, count_columns()), as_json=as_json)
+        print_document(document, iter_status(document, count_columns()), as_json=as_json)
         return 0
     if not dry_run:
         planned = forget_session(archive, session, dry_run=True)
-        _confirm(f"Remove {planned.sessions[0]} from the archive for good?", yes=yes)
+        confirm(f"Remove {planned.sessions[0]} from the archive for good?", yes=yes)
     _print_removal(forget_session(archive, session, dry_run=dry_run), as_json=as_json)
     return 0
-
-
-def open_archive(roots: Iterable[Path]) -> Archive:
-    """Return the archive, which need not exist."""
-    return Archive(find_archive_directory(roots))
-
-
-def open_existing() -> Archive:
-    """Return the archive; raise NothingFound if there is none."""
-    archive = Archive(find_archive_directory())
-    if archive.settings is None:
-        raise NothingFound(
-            f"There is no archive in {archive.directory}. Run `recollect archive enable` first."
-        )
-    return archive
 
 
 def _ask_for_consent(archive: Archive, roots: Iterable[Path], *, yes: bool) -> None:
@@ -322,22 +308,14 @@ def _ask_for_consent(archive: Archive, roots: Iterable[Path], *, yes: bool) -> N
     size = sum(file.stamp[1] for file in files)
     for line in iter_consent(archive.directory, len(files), size, count_columns()):
         click.echo(line, err=True)
-    _confirm("Keep copies of your sessions?", yes=yes)
-
-
-def _confirm(question: str, *, yes: bool) -> None:
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError("Nothing was done, because nobody can be asked here. Add --yes to agree.")
-    click.confirm(question, abort=True, err=True)
+    confirm("Keep copies of your sessions?", yes=yes)
 
 
 def _print_removal(document: "ArchiveRemoval", *, as_json: bool) -> None:
     from recollect.cli.archive_text import iter_removal
 
-    _print(document, iter_removal(document, count_columns()), as_json=as_json)
+    print_document(document, iter_removal(document, count_columns()), as_json=as_json)
 
 
-def _print(document: object, lines: Iterable[str], *, as_json: bool) -> None:
-    click.echo(format_document(document) if as_json else "\n".join(lines))
+for each in (export, encrypt, decrypt):
+    command.add_command(each)

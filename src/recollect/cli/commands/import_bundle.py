@@ -5,6 +5,7 @@ from typing import Unpack
 
 import click
 
+from recollect.cli.archive_keys import use_configured_keys
 from recollect.cli.archive_text import iter_written
 from recollect.cli.json_output import format_document
 from recollect.cli.options import json_option
@@ -24,11 +25,19 @@ IMPORTED = "imported-sessions"
     metavar="OLD=NEW",
     help="Treat directory OLD in the bundle as NEW on this machine. Can be repeated.",
 )
+@click.option(
+    "-i",
+    "--identity",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The age identity that opens an encrypted bundle.",
+)
 @target_options
 @json_option
 def command(
     file: Path,
     *,
+    identity: Path | None,
     dry_run: bool,
     maps: tuple[str, ...],
     as_json: bool,
@@ -37,7 +46,8 @@ def command(
     """Unpack the sessions of a bundle.
 
     FILE was made by `recollect bundle`. All of it is checked before anything is written, and an
-    existing file is never overwritten. Files are written to the directory `imported-sessions`
+    existing file is never overwritten. An encrypted bundle needs `--identity`, or asks for its
+    passphrase. Files are written to the directory `imported-sessions`
     unless `--to` names another, laid out like a Claude directory, so that other commands can read
     it with `--claude-dir`.
 
@@ -51,6 +61,7 @@ def command(
     """
     from recollect.archive.bundle_tasks import import_bundle  # loads the archive
 
+    use_configured_keys()
     base = choose_target(options, IMPORTED)
     document = import_bundle(
         file,
@@ -58,6 +69,7 @@ def command(
         dict(map(_parse_map, maps)),
         dry_run=dry_run,
         keep_times=keeps_times(options),
+        identity=identity,
     )
     lines = iter_written(document.files, document.directory, dry_run=dry_run)
     click.echo(format_document(document) if as_json else "\n".join(lines))

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from recollect.cli.archive_keys import prepare_archive
 from recollect.cli.clock import read_clock
 from recollect.cli.options import claude_dir_option
 from recollect.cli.outcome import DEBUG_VARIABLE
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.errors import NothingFound, UsageError
 from recollect.locations import resolve_roots
+from recollect.render.terminal import safe_text
 from recollect.store.data_directory import find_data_directory
 from recollect.workspace.archive_access import use_archive
 
@@ -98,7 +100,9 @@ def _find_roots(claude_dirs: tuple[Path, ...]) -> tuple[Path, ...]:
         if claude_dirs:
             raise
         return ()
-    use_archive(roots)
+    prepare_archive()
+    if failure := use_archive(roots):
+        click.echo(f"recollect: {safe_text(failure)}", err=True)
     return roots
 
 

@@ -1,0 +1,187 @@
+"""Encryption in the age format (age-encryption.org/v1): the only module that knows pyrage.
+
+`age -d` reads everything that is written here. A passphrase costs a second of computing on purpose,
+so it never protects the objects of an archive themselves: it protects an identity, and the objects
+are encrypted to that.
+
+age hides content; it does not prove who wrote it. Whoever knows a recipient can encrypt to it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from types import ModuleType
+from typing import IO, Any, Final
+
+from recollect.errors import ArchiveFailure, UnreadableInput, UsageError
+
+MAGIC: Final = b"age-encryption.org/v1\n"
+_PASSPHRASE_STANZA: Final = b"-> scrypt "
+_SECRET_KEY: Final = "AGE-SECRET-KEY-"
+_SSH_KEY: Final = "-----BEGIN "
+_NO_KEY: Final = "No matching keys found"
+_OTHER_KEY: Final = (
+    "The archive is encrypted for another key than yours. Check RECOLLECT_ARCHIVE_IDENTITY and "
+    "`archive_identity` in the config file: without the right key nobody can read the archive."
+)
+_NO_IDENTITY: Final = (
+    "The archive is encrypted. Set RECOLLECT_ARCHIVE_IDENTITY, or `archive_identity` in the config "
+    "file, to the file with your age identity."
+)
+
+
+class KeyMissing(ArchiveFailure):
+    """Something is encrypted, and no key that was given opens it."""
+
+
+class Cipher:
+    """Encrypts to recipients, and decrypts with identities that are asked for when needed.
+
+    `sources` return identities, cheap ones first: the next is only asked if no earlier one fits.
+    """
+
+    def __init__(
+        self, recipients: Sequence[str], sources: Iterable[Callable[[], Sequence[str]]]
+    ) -> None:
+        self.recipients = tuple(recipients)
+        self._sources = tuple(sources)
+
+    def seal(self, data: bytes) -> bytes:
+        """Return the data encrypted to the recipients; as it is if there are none."""
+        return encrypt(data, self.recipients) if self.recipients else data
+
+    def unseal(self, data: bytes) -> bytes:
+        """Return the data decrypted if it is encrypted; raise KeyMissing without a key for it."""
+        if not is_encrypted(data):
+            return data
+        is_tried = False
+        for source in self._sources:
+            if identities := source():
+                is_tried = True
+                try:
+                    return decrypt(data, identities)
+                except KeyMissing:
+                    continue
+        raise KeyMissing(_OTHER_KEY if is_tried else _NO_IDENTITY)
+
+    def collect_identities(self) -> tuple[str, ...]:
+        """Return the identities that are used first, to hand them to another process."""
+        return next((tuple(found) for source in self._sources if (found := source())), ())
+
+
+PLAIN: Final = Cipher((), ())
+
+
+def is_encrypted(data: bytes) -> bool:
+    """Whether these bytes begin like an age file."""
+    return data.startswith(MAGIC)
+
+
+def needs_passphrase(head: bytes) -> bool:
+    """Whether the age file that begins so is opened by a passphrase instead of an identity."""
+    return is_encrypted(head) and head[len(MAGIC) :].startswith(_PASSPHRASE_STANZA)
+
+
+def generate_identity() -> tuple[str, str]:
+    """Return a new identity and its recipient."""
+    identity = _load().x25519.Identity.generate()
+    return str(identity), str(identity.to_public())
+
+
+def parse_identities(text: str) -> tuple[str, ...]:
+    """Return the identities in the text of a file: age identities by line, or one SSH key."""
+    if text.lstrip().startswith(_SSH_KEY):
+        return (text,)
+    return tuple(
+        line for each in text.splitlines() if (line := each.strip()).startswith(_SECRET_KEY)
+    )
+
+
+def check_recipient(text: str) -> str:
+    """Return a recipient; raise UsageError if it is not one."""
+    _parse_recipient(text)
+    return text
+
+
+def encrypt(data: bytes, recipients: Sequence[str]) -> bytes:
+    """Return the data encrypted to all recipients."""
+    return bytes(_load().encrypt(data, list(map(_parse_recipient, recipients))))
+
+
+def decrypt(data: bytes, identities: Sequence[str]) -> bytes:
+    """Return the content of an age file; raise KeyMissing if it is for another identity."""
+    age = _load()
+    try:
+        return bytes(age.decrypt(data, list(map(_parse_identity, identities))))
+    except age.DecryptError as error:
+        raise _explain(error) from error
+
+
+def encrypt_stream(reader: IO[bytes], writer: IO[bytes], recipients: Sequence[str]) -> None:
+    """Encrypt all that `reader` gives to all recipients, in constant memory."""
+    _load().encrypt_io(reader, writer, list(map(_parse_recipient, recipients)))
+
+
+def decrypt_stream(reader: IO[bytes], writer: IO[bytes], identities: Sequence[str]) -> None:
+    """Decrypt an age file in constant memory; what was written before an error is incomplete."""
+    age = _load()
+    try:
+        age.decrypt_io(reader, writer, list(map(_parse_identity, identities)))
+    except age.DecryptError as error:
+        raise _explain(error) from error
+    except OSError as error:
+        raise UnreadableInput("The file is damaged: it cannot be decrypted.") from error
+
+
+def lock_with_passphrase(data: bytes, passphrase: str) -> bytes:
+    """Return the data encrypted with a passphrase; takes a second on purpose."""
+    return bytes(_load().passphrase.encrypt(data, passphrase))
+
+
+@cache
+def unlock_with_passphrase(data: bytes, passphrase: str) -> bytes:
+    """Return what `lock_with_passphrase` got; raise KeyMissing if the passphrase is another."""
+    age = _load()
+    try:
+        return bytes(age.passphrase.decrypt(data, passphrase))
+    except age.DecryptError as error:
+        raise KeyMissing("The passphrase is wrong.") from error
+
+
+def _explain(error: Exception) -> KeyMissing | UnreadableInput:
+    if str(error) == _NO_KEY:
+        return KeyMissing("It is encrypted for another key than yours.")
+    return UnreadableInput("The file is damaged: it cannot be decrypted.")
+
+
+@cache
+def _parse_recipient(text: str) -> Any:
+    age = _load()
+    kind = age.ssh if text.startswith("ssh-") else age.x25519
+    try:
+        return kind.Recipient.from_str(text)
+    except age.RecipientError as error:
+        raise UsageError(
+            f"{text!r} is not a recipient: it starts with age1, or is an SSH public key ({error})."
+        ) from error
+
+
+@cache
+def _parse_identity(text: str) -> Any:
+    age = _load()
+    try:
+        if text.startswith(_SECRET_KEY):
+            return age.x25519.Identity.from_str(text)
+        return age.ssh.Identity.from_buffer(text.encode())
+    except age.IdentityError as error:
+        raise UsageError(f"The identity cannot be used: {error}.") from error
+
+
+def _load() -> ModuleType:
+    try:
+        import pyrage  # an extra
+    except ModuleNotFoundError as error:
+        raise ArchiveFailure(
+            "Encryption needs another package: pip install 'recollect[encryption]'"
+        ) from error
+    module: ModuleType = pyrage
+    return module

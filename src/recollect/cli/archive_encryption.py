@@ -1,0 +1,176 @@
+"""`recollect archive encrypt`, `decrypt` and `export`: keys, and taking copies along."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Unpack
+
+import click
+
+from recollect.archive.archive import Archive
+from recollect.cli.archive_keys import (
+    SETTING,
+    LockOptions,
+    ask_new_passphrase,
+    choose_lock,
+    lock_options,
+    passphrase_option,
+    recipient_option,
+)
+from recollect.cli.command_workspace import progress_line
+from recollect.cli.confirming import confirm, yes_option
+from recollect.cli.opened_archive import open_existing, print_document
+from recollect.cli.options import json_option
+from recollect.cli.tables import count_columns
+from recollect.errors import UsageError
+
+Watch = Callable[[int, int], None]
+
+
+@click.command("export")
+@click.argument("sessions", nargs=-1, metavar="[SESSION]...")
+@click.option("--all", "everything", is_flag=True, help="Export everything in the archive.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write to FILE, which must not exist: a .tar or .tar.zst.",
+)
+@lock_options
+@json_option
+def export(
+    sessions: tuple[str, ...],
+    *,
+    everything: bool,
+    output: Path,
+    as_json: bool,
+    **options: Unpack[LockOptions],
+) -> int:
+    """Write archived sessions to a tar file.
+
+    The file is laid out like a Claude directory and has the newest version of every file, with its
+    permissions and time, so that any tar unpacks it. It is compressed with zstd unless its name
+    ends in .tar, and encrypted with `--recipient` or `--passphrase`.
+
+    \b
+      recollect archive export --all -o sessions.tar.zst
+      recollect archive export 7aa5fa93 -o one.tar
+    """
+    from recollect.archive.exporting import export_sessions
+    from recollect.cli.archive_text import iter_export
+
+    if bool(sessions) == everything:
+        raise UsageError("Name the sessions to export, or use --all.")
+    archive = open_existing()
+    document = export_sessions(archive, sessions, output.absolute(), choose_lock(options))
+    print_document(document, iter_export(document), as_json=as_json)
+    return 0
+
+
+@click.command("encrypt")
+@recipient_option
+@passphrase_option
+@click.option(
+    "--new-key",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Make a new age identity in FILE and encrypt to it.",
+)
+@yes_option
+@json_option
+def encrypt(
+    *,
+    recipients: tuple[str, ...],
+    asks_passphrase: bool,
+    new_key: Path | None,
+    yes: bool,
+    as_json: bool,
+) -> int:
+    """Encrypt the archive, or change who can read it.
+
+    Everything in the archive is encrypted in the age format: to one or more recipients, to a new
+    key, or with a passphrase. Whoever loses the key loses the archive, so you are asked first.
+
+    Afterwards every command needs the key to read archived sessions: the identity file that
+    RECOLLECT_ARCHIVE_IDENTITY or `archive_identity` in the config file names, or the passphrase,
+    from RECOLLECT_ARCHIVE_PASSPHRASE or typed in. Needs pip install 'recollect[encryption]'.
+
+    \b
+      recollect archive encrypt --new-key ~/recollect-key.txt
+      recollect archive encrypt --recipient age1KEY
+      recollect archive encrypt --passphrase
+    """
+    from recollect.archive.reencrypting import protect_with_passphrase
+    from recollect.cli.archive_text import iter_key_advice, iter_key_warning
+
+    if sum(map(bool, (recipients, asks_passphrase, new_key))) != 1:
+        raise UsageError("Use one of --recipient, --passphrase and --new-key.")
+    archive = open_existing()
+    for line in iter_key_warning(count_columns(), has_passphrase=asks_passphrase):
+        click.echo(line, err=True)
+    confirm("Encrypt the archive?", yes=yes)
+    with progress_line("objects") as show_progress:
+        if asks_passphrase:
+            keys = protect_with_passphrase(archive, ask_new_passphrase(), show_progress)
+        else:
+            keys = _encrypt_to_keys(archive, recipients, new_key, show_progress)
+    if new_key:
+        for line in iter_key_advice(new_key.absolute(), count_columns()):
+            click.echo(line, err=True)
+    return _report_status(Archive(archive.directory, keys), as_json=as_json)
+
+
+@click.command("decrypt")
+@yes_option
+@json_option
+def decrypt(*, yes: bool, as_json: bool) -> int:
+    """Store the archive without encryption again.
+
+    \b
+      recollect archive decrypt
+    """
+    from recollect.archive.reencrypting import encrypt_to
+
+    archive = open_existing()
+    confirm("Store the archive without encryption?", yes=yes)
+    with progress_line("objects") as show_progress:
+        encrypt_to(archive, (), show_progress)
+    return _report_status(archive.reopen(), as_json=as_json)
+
+
+def _encrypt_to_keys(
+    archive: Archive, recipients: Sequence[str], new_key: Path | None, watch: Watch
+) -> Sequence[str]:
+    """Encrypt to a new key, or to recipients whose key is here; return the identities."""
+    from recollect.archive.keys import IDENTITY_VARIABLE, get_key_finder
+    from recollect.archive.reencrypting import (
+        encrypt_to,
+        make_identity_file,
+        require_matching_identity,
+    )
+
+    finder = get_key_finder()
+    if new_key:
+        place = new_key.absolute()
+        recipients = [make_identity_file(place)]
+        identities = finder.read_identities(place)
+    else:
+        identities = finder.read_identity_file()
+    if not identities:
+        raise UsageError(
+            f"Set {IDENTITY_VARIABLE}, or `{SETTING}` in the config file, to the identity file of "
+            "a recipient first: without it you could not read your own archive."
+        )
+    require_matching_identity(recipients, identities)
+    encrypt_to(archive, recipients, watch)
+    return identities
+
+
+def _report_status(archive: Archive, *, as_json: bool) -> int:
+    from recollect.archive.archive_tasks import describe_status
+    from recollect.cli.archive_text import iter_status
+
+    document = describe_status(archive, ())
+    print_document(document, iter_status(document, count_columns()), as_json=as_json)
+    return 0

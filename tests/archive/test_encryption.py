@@ -1,0 +1,280 @@
+"""An encrypted archive: the same answers with its key, none without it, and readable by age."""
+
+import pickle
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.archive.archive import Archive
+from recollect.archive.archive_source import mount_archive
+from recollect.archive.archive_tasks import run_restore
+from recollect.archive.bundle_tasks import import_bundle, make_bundle
+from recollect.archive.encryption import (
+    KeyMissing,
+    check_recipient,
+    decrypt,
+    encrypt,
+    generate_identity,
+    is_encrypted,
+    unlock_with_passphrase,
+)
+from recollect.archive.exporting import export_sessions
+from recollect.archive.keys import KeyFinder, get_key_finder, set_key_finder
+from recollect.archive.locked_files import FileLock
+from recollect.archive.reencrypting import (
+    encrypt_to,
+    make_identity_file,
+    protect_with_passphrase,
+    require_matching_identity,
+)
+from recollect.archive.verifying import verify_archive
+from recollect.errors import OutputFailure, UnreadableInput, UsageError
+from recollect.locations import discover_root
+from recollect.sources.source import list_mounts, unmount
+from tests.archive.trees import LINE, SESSION, TRANSCRIPT, Pond, read_facts
+
+pytest.importorskip("pyrage", reason="needs the extra `encryption`")
+
+PASSPHRASE = "four words or more"
+
+
+def ignore(_done: int, _count: int) -> None:
+    """Show no progress."""
+
+
+@pytest.fixture(autouse=True)
+def finder() -> Iterator[None]:
+    """Let no test see the keys of another."""
+    before = get_key_finder()
+    yield
+    set_key_finder(before)
+    for point in list_mounts():
+        unmount(point)
+
+
+def use_environment(**values: str) -> None:
+    """Find keys as if these variables were set."""
+    set_key_finder(KeyFinder(environment=values))
+
+
+def make_key(base: Path) -> str:
+    """Make an identity file, let it be found, and return its recipient."""
+    recipient = make_identity_file(base / "key.txt")
+    use_environment(RECOLLECT_ARCHIVE_IDENTITY=str(base / "key.txt"))
+    return recipient
+
+
+def read_stored(archive: Archive) -> dict[str, bytes]:
+    """Return every object, manifest and cache as it is on disk."""
+    files = [*archive.directory.glob("objects/*/*"), *archive.directory.glob("snapshots/*")]
+    files += archive.directory.glob("known.msgpack")
+    return {path.name: path.read_bytes() for path in files}
+
+
+def test_everything_is_encrypted_and_comes_back(pond: Pond, tmp_path: Path) -> None:
+    """Objects, manifests and the cache, whether stored before or after; restored byte for byte."""
+    pond.write_session()
+    pond.sync()
+    encrypt_to(pond.archive, [make_key(tmp_path)], ignore)
+    assert all(map(is_encrypted, read_stored(pond.archive).values()))
+    pond.write(TRANSCRIPT, LINE * 40)
+    assert pond.sync().grown == 1
+    stored = read_stored(pond.archive)
+    assert all(map(is_encrypted, stored.values()))
+    assert not any(b"projects" in each or SESSION.encode() in each for each in stored.values())
+    assert pond.sync().bytes_read == 0
+    found = verify_archive(pond.archive, deep=True, watch=ignore)
+    assert (found.damaged, found.unused) == ((), 0)
+    before = read_facts(pond.root)
+    shutil.rmtree(pond.root)
+    assert pond.restore_all(tmp_path / "restored") == before
+
+
+@pytest.mark.slow
+def test_versions_survive_a_change_of_keys(pond: Pond, tmp_path: Path) -> None:
+    """From plain to a key, to a passphrase, to another passphrase and back to plain."""
+    pond.write(TRANSCRIPT, LINE)
+    pond.sync()
+    pond.write(TRANSCRIPT, LINE * 2, mtime=1_700_000_100)
+    pond.sync()
+
+    def list_versions() -> list[tuple[str, str]]:
+        versions = pond.archive.reopen().load().iter_versions()
+        return [(each.path, each.sha256) for each in versions]
+
+    plain = list_versions()
+    encrypt_to(pond.archive, [make_key(tmp_path)], ignore)
+    assert list_versions() == plain
+    protect_with_passphrase(pond.archive, PASSPHRASE, ignore)
+    use_environment(RECOLLECT_ARCHIVE_PASSPHRASE=PASSPHRASE)
+    assert list_versions() == plain
+    objects = dict(pond.archive.objects.iter_names())
+    protect_with_passphrase(pond.archive.reopen(), "another one", ignore)
+    assert dict(pond.archive.objects.iter_names()) == objects
+    with pytest.raises(KeyMissing, match="wrong"):
+        list_versions()
+    use_environment(RECOLLECT_ARCHIVE_PASSPHRASE="another one")
+    assert list_versions() == plain
+    encrypt_to(pond.archive.reopen(), [], ignore)
+    use_environment()
+    assert list_versions() == plain
+    assert not any(map(is_encrypted, read_stored(pond.archive).values()))
+    assert not (pond.archive.directory / "identity.age").exists()
+
+
+def test_without_the_key_nothing_is_read(pond: Pond, tmp_path: Path) -> None:
+    """The message says what to set; a wrong key is told from none."""
+    pond.write(TRANSCRIPT, LINE)
+    pond.sync()
+    encrypt_to(pond.archive, [make_key(tmp_path)], ignore)
+    use_environment()
+    for act in (Archive.load, Archive.load_known, Archive.require_keys):
+        with pytest.raises(KeyMissing, match="Set RECOLLECT_ARCHIVE_IDENTITY, or"):
+            act(pond.archive.reopen())
+    make_identity_file(tmp_path / "other.txt")
+    use_environment(RECOLLECT_ARCHIVE_IDENTITY=str(tmp_path / "other.txt"))
+    with pytest.raises(KeyMissing, match="for another key than yours"):
+        pond.archive.reopen().load()
+    use_environment(RECOLLECT_ARCHIVE_IDENTITY=str(tmp_path / "none.txt"))
+    with pytest.raises(KeyMissing, match=r"none\.txt"):
+        pond.archive.reopen().load()
+
+
+def test_a_key_that_is_not_here_is_noticed_before_it_is_used(tmp_path: Path) -> None:
+    """Otherwise one could lock oneself out of one's own archive."""
+    identity, recipient = generate_identity()
+    require_matching_identity([recipient], [identity])
+    with pytest.raises(KeyMissing):
+        require_matching_identity([recipient], [generate_identity()[0]])
+    with pytest.raises(UsageError, match="not a recipient"):
+        check_recipient("age1nonsense")
+    make_identity_file(tmp_path / "key.txt")
+    with pytest.raises((OutputFailure, UsageError)):
+        make_identity_file(tmp_path / "key.txt")
+
+
+def test_an_interrupted_encryption_can_be_finished(pond: Pond, tmp_path: Path) -> None:
+    """Every file can be read in between, and nothing plain is left in the end."""
+    pond.write_session()
+    pond.sync()
+    before = pond.archive.load().newest().keys()
+
+    class Interrupted(Exception):
+        """Stands for the end of the process."""
+
+    def interrupt(done: int, _count: int) -> None:
+        if done == 2:
+            raise Interrupted
+
+    recipient = make_key(tmp_path)
+    with pytest.raises(Interrupted):
+        encrypt_to(pond.archive, [recipient], interrupt)
+    again = pond.archive.reopen()
+    assert verify_archive(again, deep=True, watch=ignore).damaged == ()
+    assert again.load().newest().keys() == before
+    encrypt_to(again, [recipient], ignore)
+    assert all(map(is_encrypted, read_stored(again).values()))
+    found = verify_archive(again, deep=True, watch=ignore)
+    assert (found.damaged, found.unused) == ((), 0)
+
+
+def test_deleted_sessions_are_read_from_an_encrypted_archive(pond: Pond, tmp_path: Path) -> None:
+    """As from any other, in this process; the key reaches those that it starts."""
+    pond.write_session()
+    pond.sync()
+    encrypt_to(pond.archive, [make_key(tmp_path)], ignore)
+    before = [each.file for each in discover_root(pond.root).transcripts]
+    mount_archive(pond.archive, [pond.root])
+    shutil.rmtree(pond.root)
+    assert [each.file for each in discover_root(pond.root).transcripts] == before
+    (source,) = set(list_mounts().values())
+    sent = pickle.dumps(source)
+    use_environment()
+    with pickle.loads(sent).open(str(pond.root / TRANSCRIPT)) as file:
+        assert file.read() == LINE * 20
+
+
+@pytest.mark.slow
+def test_age_itself_reads_what_a_passphrase_protects(pond: Pond) -> None:
+    """The identity is one that age understands, and objects are plain age files of zstd frames."""
+    pond.write(TRANSCRIPT, LINE)
+    pond.sync()
+    protect_with_passphrase(pond.archive, PASSPHRASE, ignore)
+    locked = (pond.archive.directory / "identity.age").read_bytes()
+    identity = unlock_with_passphrase(locked, PASSPHRASE).decode().strip()
+    (stored,) = (path.read_bytes() for path in pond.archive.directory.glob("objects/*/*"))
+    frame = decrypt(stored, [identity])
+    done = subprocess.run(["zstd", "-dcq"], input=frame, capture_output=True, check=True)
+    assert done.stdout == LINE
+
+
+@pytest.mark.parametrize("with_passphrase", [pytest.param(True, marks=pytest.mark.slow), False])
+def test_encrypted_bundles(pond: Pond, tmp_path: Path, with_passphrase: bool) -> None:
+    """Unpacked with the key, refused without it and when a bit has changed."""
+    pond.write_session()
+    (transcript,) = (
+        each for each in discover_root(pond.root).transcripts if each.path.stem == SESSION
+    )
+    identity, recipient = generate_identity()
+    (tmp_path / "key.txt").write_text(identity)
+    path = tmp_path / "pond.recollect"
+    lock = FileLock(passphrase=PASSPHRASE) if with_passphrase else FileLock((recipient,))
+    assert make_bundle([transcript], path, lock).is_encrypted
+    assert is_encrypted(path.read_bytes())
+    use_environment()
+
+    def unpack(file: Path, key: Path | None) -> int:
+        base = tmp_path / "there"
+        done = import_bundle(file, base, {}, dry_run=False, keep_times=True, identity=key)
+        return len(done.files)
+
+    with pytest.raises(KeyMissing):
+        unpack(path, None)
+    use_environment(RECOLLECT_ARCHIVE_PASSPHRASE=PASSPHRASE)
+    changed = bytearray(path.read_bytes())
+    changed[-1] ^= 1
+    (tmp_path / "changed.recollect").write_bytes(changed)
+    with pytest.raises((UnreadableInput, KeyMissing)):
+        unpack(tmp_path / "changed.recollect", tmp_path / "key.txt")
+    assert not (tmp_path / "there").exists()
+    assert unpack(path, tmp_path / "key.txt") == len(read_facts(tmp_path / "there"))
+
+
+def test_an_export_is_a_tar_for_everybody(pond: Pond, tmp_path: Path) -> None:
+    """Tools that everybody has give back bytes, modes and times; zstd and age are what they say."""
+    pond.write_session()
+    pond.write(f"{TRANSCRIPT.rpartition('/')[0]}/{'n' * 150}.jsonl", LINE)
+    pond.sync()
+    expected = read_facts(pond.root)
+    assert export_sessions(pond.archive, [], tmp_path / "all.tar").files == len(expected)
+    with tarfile.open(tmp_path / "all.tar") as tar:
+        tar.extractall(tmp_path / "by-python", filter="data")
+    found = read_facts(tmp_path / "by-python")
+    assert {path: facts.sha256 for path, facts in found.items()} == {
+        path: facts.sha256 for path, facts in expected.items()
+    }
+    export_sessions(pond.archive, [], tmp_path / "all.tar.zst")
+    (tmp_path / "by-tar").mkdir()
+    command = ["tar", "--zstd", "-xpf", "all.tar.zst", "-C", "by-tar"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert read_facts(tmp_path / "by-tar") == expected
+    identity, recipient = generate_identity()
+    only = export_sessions(pond.archive, [SESSION], tmp_path / "one.age", FileLock((recipient,)))
+    assert (only.sessions, only.is_encrypted) == ([SESSION], True)
+    assert decrypt((tmp_path / "one.age").read_bytes(), [identity])[:4] == b"\x28\xb5\x2f\xfd"
+
+
+def test_a_restore_needs_the_key(pond: Pond, tmp_path: Path) -> None:
+    """Nothing is written without it."""
+    pond.write_session()
+    pond.sync()
+    encrypt_to(pond.archive, [make_key(tmp_path)], ignore)
+    use_environment()
+    with pytest.raises(KeyMissing):
+        run_restore(pond.archive.reopen(), [SESSION], tmp_path / "there", keep_times=True)
+    assert not (tmp_path / "there").exists()
+    assert encrypt(b"", [generate_identity()[1]]) != encrypt(b"", [generate_identity()[1]])
