@@ -38,7 +38,7 @@ class KeyFinder:
 
     def list_sources(self, archive: Path) -> tuple[Callable[[], Sequence[str]], ...]:
         """Return where to look for identities of an archive, in this order."""
-        return (self.read_identity_file, lambda: self._unlock_own(archive / LOCKED_IDENTITY))
+        return (self.read_identity_file, lambda: self.unlock_identity(archive / LOCKED_IDENTITY))
 
     def read_identity_file(self) -> Sequence[str]:
         """Return the identities in the configured file; none if there is no such file."""
@@ -67,7 +67,8 @@ class KeyFinder:
             raise KeyMissing(f"{prompt}: set {PASSPHRASE_VARIABLE}, or run this in a terminal.")
         return found
 
-    def _unlock_own(self, path: Path) -> Sequence[str]:
+    def unlock_identity(self, path: Path) -> Sequence[str]:
+        """Return the identity that a passphrase protects; none if there is no such file."""
         if not path.is_file():
             return ()
         passphrase = self.require_passphrase("Passphrase of the archive")

@@ -18,6 +18,7 @@ from recollect.archive.encryption import (
     generate_identity,
     lock_with_passphrase,
 )
+from recollect.archive.keys import get_key_finder
 from recollect.archive.manifests import FileVersion, iter_objects
 from recollect.archive.restoring import write_private
 from recollect.errors import NothingFound, UnreadableInput
@@ -44,7 +45,7 @@ def protect_with_passphrase(archive: Archive, passphrase: str, watch: Watch) -> 
 
     An archive that has a passphrase keeps its identity, so nothing else is written again.
     """
-    own = archive.find_identities() if archive.has_passphrase else ()
+    own = get_key_finder().unlock_identity(archive.locked_identity)
     identity, recipient = (own[0], None) if own else generate_identity()
     locked = lock_with_passphrase(f"{identity}\n".encode(), passphrase)
     with archive.lock():
