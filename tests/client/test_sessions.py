@@ -1,5 +1,6 @@
 """What our reader, model and ledger say of a session is what the real client was made to do."""
 
+import json
 import os
 import signal
 
@@ -181,3 +182,21 @@ def test_every_scene_has_tokens_of_its_own() -> None:
     """No two replies report the same, so that none can stand for another."""
     outputs = [reply.output for replies in SCENES.values() for reply in replies]
     assert len(outputs) == len(set(outputs))
+
+
+def test_a_session_continues_after_an_earlier_turn(theatre: Theatre) -> None:
+    """`resume --at` hands the client exactly the turns up to it, and leaves the session alone."""
+    first = theatre.ask("play:tools one")[-1]["session_id"]
+    for prompt in ("play:again two", "play:thought three"):
+        theatre.ask(prompt, "--resume", first)
+    before = theatre.open(first)
+    assert len(list_prompts(before)) == 3
+    words = ("-p", "--output-format", "json", ALLOWED, "play:hello instead")
+    done = theatre.recollect("resume", first, "--at", "2", "--", *words)
+    assert done.code == 0, done
+    after = theatre.open(json.loads(done.stdout)["session_id"])
+    assert list_prompts(after) == ["play:tools one", "play:again two", "play:hello instead"]
+    assert list_said(after) == texts("tools", "again", "hello")
+    assert [each.uuids for each in theatre.open(first).messages] == [
+        each.uuids for each in before.messages
+    ]

@@ -18,6 +18,7 @@ class Project:
         self.session = session
         self._lines: list[dict[str, Any]] = []
         self._count = 0
+        self._last: str | None = None
         directory.mkdir(parents=True, exist_ok=True)
 
     def path(self, name: str) -> Path:
@@ -29,12 +30,12 @@ class Project:
         return f"{kind}{self._count:04d}-{self.session[:4]}"
 
     def _add(self, kind: str, **fields: Any) -> str:
-        uuid = self._id("u")
+        parent, self._last = self._last, self._id("u")
         self._lines.append(
             {
                 "type": kind,
-                "uuid": uuid,
-                "parentUuid": self._lines[-1]["uuid"] if self._lines else None,
+                "uuid": self._last,
+                "parentUuid": parent,
                 "sessionId": self.session,
                 "cwd": str(self.directory),
                 "version": "2.1.112",
@@ -44,7 +45,7 @@ class Project:
                 **fields,
             }
         )
-        return uuid
+        return self._last
 
     def prompt(self, words: str) -> str:
         """A person asks for something."""
@@ -119,7 +120,6 @@ class Project:
         self._lines.append(
             {
                 "type": "file-history-snapshot",
-                "uuid": None,
                 "messageId": uuid,
                 "snapshot": snapshot,
                 "isSnapshotUpdate": False,

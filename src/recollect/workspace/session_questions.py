@@ -242,8 +242,33 @@ def plan_session(
     """Return how to resume a session; one that was deleted is named in the error."""
     from recollect.launch.resuming import plan_resume
 
+    transcript = _find_resumable(workspace, name)
+    listings = list_current(workspace.data_directory, [transcript])
+    cwd = listings[0].cwd if listings else None
+    return plan_resume(transcript, cwd, fork=fork, extra_arguments=extra_arguments)
+
+
+def plan_earlier(
+    workspace: Workspace, name: str, turn: int, extra_arguments: Sequence[str]
+) -> Resumption:
+    """Copy the session up to a turn, and return how to resume the copy."""
+    from recollect.launch.resuming import plan_resume
+    from recollect.launch.session_forks import fork_session
+    from recollect.library.opening import open_transcript
+    from recollect.locations.references import locate_file
+
+    transcript = _find_resumable(workspace, name)
+    listings = list_current(workspace.data_directory, [transcript])
+    cwd = listings[0].cwd if listings else None
+    # Before anything is written: a session that cannot be resumed needs no copy.
+    plan_resume(transcript, cwd)
+    fork = fork_session(open_transcript(transcript), transcript, turn)
+    return plan_resume(locate_file(fork.path), cwd, extra_arguments=extra_arguments)
+
+
+def _find_resumable(workspace: Workspace, name: str) -> Transcript:
     try:
-        transcript = workspace.find(name)
+        return workspace.find(name)
     except AmbiguousSession:
         raise
     except NothingFound as error:
@@ -254,9 +279,6 @@ def plan_session(
             f"Cannot resume {gone.id}: its transcript no longer exists: {gone.path}\n"
             "Claude Code deletes old transcripts; `recollect doctor` shows which are next."
         ) from error
-    listings = list_current(workspace.data_directory, [transcript])
-    cwd = listings[0].cwd if listings else None
-    return plan_resume(transcript, cwd, fork=fork, extra_arguments=extra_arguments)
 
 
 def find_session_process(transcript: Transcript) -> LiveProcess | None:

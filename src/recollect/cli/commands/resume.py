@@ -19,12 +19,24 @@ from recollect.render.terminal import safe_text
 @session_argument()
 @click.option("--fork", is_flag=True, help="Continue in a copy and leave the session unchanged.")
 @click.option(
+    "--at",
+    type=click.IntRange(min=1),
+    metavar="TURN",
+    help="Continue after this turn, in a copy without the later ones.",
+)
+@click.option(
     "--print", "only_print", is_flag=True, help="Print the command instead of running it."
 )
 @claude_dir_option
 @json_option
 def command(
-    session: str, *, fork: bool, only_print: bool, claude_dirs: tuple[Path, ...], as_json: bool
+    session: str,
+    *,
+    fork: bool,
+    at: int | None,
+    only_print: bool,
+    claude_dirs: tuple[Path, ...],
+    as_json: bool,
 ) -> int:
     """Resume a session in Claude Code.
 
@@ -32,17 +44,23 @@ def command(
     for `recollect show`. With --json the command is printed, not run. Everything after `--` is
     passed to claude unchanged.
 
+    --at copies the session up to that turn and resumes the copy. The session itself stays as it
+    is, and so do your files: `recollect restore SESSION --checkpoint TURN` brings those back.
+
     \b
       recollect resume latest
       recollect resume "flaky tide" --fork
+      recollect resume latest --at 3
       recollect resume 8facb961 --print
       recollect resume -2 -- --model opus
 
     Exits with 3 if the transcript or the directory no longer exists, or `claude` is not found.
     """
     with command_workspace(claude_dirs) as workspace:
-        plan = workspace.plan_resume(session, fork=fork, extra_arguments=get_client_arguments())
-        process = workspace.find_process(session)
+        plan = workspace.plan_resume(
+            session, fork=fork, at=at, extra_arguments=get_client_arguments()
+        )
+        process = workspace.find_process(session) if at is None else None
     if as_json:
         from recollect.cli.json_output import format_document  # only for JSON
 
