@@ -103,6 +103,7 @@ MAY_ASK_THE_DISK = {
     "launch/conversation_options.py": "the working directory to start in",
     "launch/resuming.py": "the working directory to resume in",
     "launch/running.py": "the working directory to run in, and the file to save a stream to",
+    "launch/session_forks.py": "the copy of a session that it writes",
     "library/processes.py": "/proc, when a process started",
     "live/watching.py": "how many directories the system can watch",
     "pricing/price_tables.py": "prices",
