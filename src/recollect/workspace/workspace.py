@@ -203,21 +203,11 @@ class Workspace:
         return find_place(self, name)
 
     def plan_resume(
-        self,
-        name: str,
-        *,
-        fork: bool = False,
-        at: int | None = None,
-        extra_arguments: Sequence[str] = (),
+        self, name: str, *, fork: bool = False, extra_arguments: Sequence[str] = ()
     ) -> Resumption:
-        """Return how to resume the session that `name` names in Claude Code; see `find`.
+        """Return how to resume the session that `name` names in Claude Code; see `find`."""
+        from recollect.workspace.session_questions import plan_session
 
-        With `at` a copy of the session is written first that ends with that turn.
-        """
-        from recollect.workspace.session_questions import plan_earlier, plan_session
-
-        if at is not None:
-            return plan_earlier(self, name, at, extra_arguments)
         return plan_session(self, name, fork=fork, extra_arguments=extra_arguments)
 
     def find_process(self, name: str) -> LiveProcess | None:

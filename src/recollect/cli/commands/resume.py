@@ -13,6 +13,7 @@ from recollect.documents.session_listing import LiveProcess
 from recollect.errors import NothingFound
 from recollect.launch.resuming import Resumption, check_resume, check_shown, resume
 from recollect.render.terminal import safe_text
+from recollect.workspace.session_questions import plan_earlier
 
 
 @click.command("resume", cls=PassthroughCommand)
@@ -57,10 +58,12 @@ def command(
     Exits with 3 if the transcript or the directory no longer exists, or `claude` is not found.
     """
     with command_workspace(claude_dirs) as workspace:
-        plan = workspace.plan_resume(
-            session, fork=fork, at=at, extra_arguments=get_client_arguments()
-        )
-        process = workspace.find_process(session) if at is None else None
+        if at is None:
+            plan = workspace.plan_resume(session, fork=fork, extra_arguments=get_client_arguments())
+            process = workspace.find_process(session)
+        else:
+            plan = plan_earlier(workspace, session, at, get_client_arguments())
+            process = None
     if as_json:
         from recollect.cli.json_output import format_document  # only for JSON
 
