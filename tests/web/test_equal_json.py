@@ -37,6 +37,7 @@ COMPARED = {
 }
 WITHOUT_COMMAND = {
     "/api/history/sessions": "spelled as other programs spell it",
+    "/api/overview": "no command prints the overview",
     "/api/projects": "no command lists projects alone",
     "/api/sessions/{id}": "figures and subagents of one session, which no command prints as JSON",
     "/api/sessions/{id}/outline": "navigation of the page",

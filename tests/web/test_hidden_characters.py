@@ -15,7 +15,8 @@ from tests.web.running import RunningServer, run_server
 
 STARTS = (
     "/",
-    "/?subagents=true&text=" + quote(PAYLOAD, errors="replace"),
+    "/sessions",
+    "/sessions?subagents=true&text=" + quote(PAYLOAD, errors="replace"),
     "/search?q=owned",
     "/search?q=" + quote(f"(( {PAYLOAD[:300]}", errors="replace"),
     "/health",
@@ -78,10 +79,10 @@ def test_no_page_holds_one(hostile_server: RunningServer) -> None:
 def test_a_filter_takes_what_a_page_shows(hostile_server: RunningServer) -> None:
     """A choice in a form is sent as shown, and is understood."""
     shown = safe_text(TURNED)
-    page = hostile_server.get("/").body
+    page = hostile_server.get("/sessions").body
     assert shown in find_texts(page, "option")
     for query in (f"model={quote(shown)}", "branch=" + quote("main␛")):
-        found = hostile_server.get(f"/?{query}").body
+        found = hostile_server.get(f"/sessions?{query}").body
         assert [row.split()[0] for row in find_texts(found, "tr", data_session="")] == ["hello"]
 
 

@@ -20,6 +20,7 @@ from recollect.usage.reports import ReportOrder
 from recollect.usage.scopes import ScopeKind
 from recollect.web.api.history import ListOrder
 from recollect.web.pages.explain_page import NOTES
+from recollect.web.pages.home_page import MEASURES
 from recollect.web.templating import LANGUAGES, ONE, load_catalogue
 
 FACETS = ("project", "role", "tool", "error", "model", "date")
@@ -53,6 +54,8 @@ FAMILIES: dict[str, set[str]] = {
     "facets of a search": _name("search.facet_", FACETS),
     "roles": _name("search.role_", CHOICES["role"]),
     "charts": _name("usage.chart_", ("cost", "tokens")),
+    "states of running sessions": _name("home.is_", ("waiting", "busy", "idle")),
+    "measures of activity": _name("home.measure_", MEASURES),
     "kinds of input": _name("", InputKind),
     "kinds of context": _name("", ContextKind),
     "statuses of calls": _name("", ToolStatus),

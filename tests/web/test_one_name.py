@@ -58,7 +58,7 @@ def assert_one_name(root: Path, folder: Path, shown: int) -> None:
         assert {row["key"]: row["title"] for row in usage if row["key"] in listed} == {
             row["key"]: listed[row["key"]][0] for row in usage if row["key"] in listed
         }
-        page = server.get("/").body
+        page = server.get("/sessions").body
         rows = find_texts(page, "tr", data_session="")
         assert len(rows) == min(len(told), 50)
         # Of a session without any prompt `show` has nothing to show.

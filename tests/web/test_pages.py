@@ -16,7 +16,9 @@ from tests.web.running import RunningServer
 
 PAGES = [
     "/",
-    "/?text=release&order=cost&subagents=true",
+    "/?measure=sessions",
+    "/sessions",
+    "/sessions?text=release&order=cost&subagents=true",
     f"/s/{SESSION}",
     f"/s/{SESSION}/changes",
     "/s/agent-a557725",

@@ -72,7 +72,7 @@ def test_page_tells_own_tokens_from_copied_ones(
     page = figures.get(f"/s/{SECOND}", **{"Accept-Language": language}).body
     assert any(words in fact for fact in find_texts(page, "dl", class_="session-facts"))
     assert "1,002 tokens · 1,500 copied" in _show(figures.root, SECOND)
-    rows = figures.get("/", **{"Accept-Language": language}).body.decode()
+    rows = figures.get("/sessions", **{"Accept-Language": language}).body.decode()
     assert f'title="{words}"' in rows
 
 

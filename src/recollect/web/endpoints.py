@@ -20,6 +20,7 @@ from recollect.documents.api_documents import (
     SessionDocument,
 )
 from recollect.documents.history_page import HistoryPage
+from recollect.documents.overview import Overview
 from recollect.documents.search_results import SearchDocument
 from recollect.documents.session_documents import TurnsDocument
 from recollect.documents.usage_report import ExplainDocument, UsageDocument
@@ -32,6 +33,7 @@ from recollect.web.api.session_endpoints import (
     SessionParameters,
     describe_health,
     describe_outline,
+    describe_overview,
     describe_session,
     find_in_session,
     list_projects,
@@ -78,6 +80,14 @@ ENDPOINTS: Final = (
         parameters=HistoryParameters,
         answer=list_history,
         returns=HistoryPage,
+    ),
+    Endpoint(
+        path="/api/overview",
+        summary="Get activity by day, this week, what runs, what expires, and projects.",
+        parameters=NoParameters,
+        answer=describe_overview,
+        returns=Overview,
+        errors=(422, 503),
     ),
     Endpoint(
         path="/api/projects",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from recollect.documents.health_report import HealthReport
+    from recollect.documents.overview import Overview
     from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
     from recollect.documents.usage_groups import Group
     from recollect.health.first_look import FirstLook
@@ -317,6 +318,12 @@ class Workspace:
         )
         beginning = start or ("start" if scope.is_narrow else "end")
         return follow(scope, beginning, options or FollowOptions())
+
+    def overview(self) -> Overview:
+        """Return the activity of the last year, this week, what runs, what expires, projects."""
+        from recollect.workspace.overview_questions import make_overview
+
+        return make_overview(self)
 
     def running(self) -> dict[str, LiveProcess]:
         """Return the clients that run now, by the session that each has open."""

@@ -15,8 +15,9 @@ pytestmark = pytest.mark.slow
 
 PAGES = [
     "/",
-    "/?text=release&order=cost&subagents=true&errors=false",
-    "/?text=nothing-like-this",
+    "/sessions",
+    "/sessions?text=release&order=cost&subagents=true&errors=false",
+    "/sessions?text=nothing-like-this",
     f"/s/{SESSION}",
     "/s/7aa5fa93-883b-4f00-b3b1-6090844693a9",
     "/s/94791a87-9d13-410a-a632-25a9b25c1b45",

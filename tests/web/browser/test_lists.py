@@ -22,13 +22,13 @@ def titles(found: Visit) -> list[str]:
 
 def test_filters_of_the_list(desk: Visit) -> None:
     """Words, project, errors, subagents and order narrow the list down, together."""
-    page = desk.open("/")
+    page = desk.open("/sessions")
     assert len(titles(desk)) == 8
     page.locator("input[name=text]").fill("harbour")
     expect(page.locator("p.count")).to_have_text("1 of 8 sessions · Clear filters")
     expect(page).to_have_url(re.compile(r"text=harbour"))
     assert titles(desk) == ["Speed up the harbour import"]
-    page = desk.open("/")
+    page = desk.open("/sessions")
     page.get_by_label("With errors").check()
     expect(page.locator("p.count")).to_have_text("2 of 8 sessions · Clear filters")
     expect(page.locator("tr[data-session] .mark-chip.error")).to_have_count(2)
@@ -49,7 +49,7 @@ def test_filters_of_the_list(desk: Visit) -> None:
 
 def test_the_list_opens_a_session(desk: Visit) -> None:
     """The key j comes to a session, Enter opens it."""
-    page = desk.open("/")
+    page = desk.open("/sessions")
     first = titles(desk)[0]
     page.keyboard.press("j")
     expect(page.locator("tr.chosen .title")).to_have_text(first)
@@ -121,7 +121,7 @@ def test_every_operation_of_the_api_is_shown(desk: Visit) -> None:
 
 def test_a_phone_shows_what_matters(start_visit: StartVisit) -> None:
     """On a phone a session is a card: title, place, time, turns and cost."""
-    page = start_visit(Look(size=PHONE)).open("/")
+    page = start_visit(Look(size=PHONE)).open("/sessions")
     row = page.locator("tr[data-session]").first
     box = row.bounding_box()
     assert box is not None
@@ -143,7 +143,7 @@ def empty_server(folder: Path) -> Iterator[RunningServer]:
 def test_nothing_was_found(browser: Browser, tmp_path: Path) -> None:
     """Without sessions the page says where it looked, and how to see the demo."""
     with empty_server(tmp_path) as server, visit(browser, server) as found:
-        page = found.open("/")
+        page = found.open("/sessions")
         expect(page.locator("h1")).to_have_text("No sessions found")
         expect(page.locator("main li code").first).to_have_text(str(server.root))
         expect(page.locator("main")).to_contain_text("recollect serve --demo")

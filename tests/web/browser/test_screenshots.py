@@ -49,7 +49,8 @@ class Shot:
 
 
 SHOTS = (
-    Shot("sessions", "/"),
+    Shot("home", "/"),
+    Shot("sessions", "/sessions"),
     Shot("session", TIDES, opened="Edit"),
     Shot("session-dark", TIDES, Look("dark"), opened="Edit"),
     Shot("search", "/search?q=harbour"),

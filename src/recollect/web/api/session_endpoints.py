@@ -2,7 +2,7 @@
 
 Ids are compared with what the session contains; any other is NothingFound. A record is read from
 the file and the offset that the session knows, and no part of a request becomes part of a path.
-Also the list of projects, and the health report.
+Also the overview, the list of projects, and the health report.
 """
 
 from typing import Annotated
@@ -20,6 +20,7 @@ from recollect.documents.api_documents import (
     SessionMetrics,
     SubagentRow,
 )
+from recollect.documents.overview import Overview
 from recollect.reader.transcript_reader import read_span
 from recollect.render.views.overview import build_outline
 from recollect.session.finding import find_text
@@ -130,6 +131,11 @@ def list_projects(services: Services, _: NoParameters) -> ProjectsDocument:
     """All projects."""
     services.workspace.catalog.wait_for_list(LIST_SECONDS)
     return ProjectsDocument(projects=services.workspace.choices.projects)
+
+
+def describe_overview(services: Services, _: NoParameters) -> Overview:
+    """What the home page shows."""
+    return services.workspace.overview()
 
 
 def describe_health(services: Services, _: NoParameters) -> HealthDocument:

@@ -13,6 +13,7 @@ from recollect.web.endpoints import Workers
 from recollect.web.pages.api_page import render_api_page
 from recollect.web.pages.explain_page import ExplainPageParameters, render_explain_page
 from recollect.web.pages.health_page import render_health_page
+from recollect.web.pages.home_page import HomeParameters, render_home_page
 from recollect.web.pages.search_page import SearchPageParameters, render_search_page
 from recollect.web.pages.session_page import (
     AgentParameters,
@@ -54,7 +55,8 @@ class Page(Struct, frozen=True):
 
 # Ids inside a session come from records and may contain slashes.
 PAGES: Final = (
-    Page("/", SessionsParameters, render_sessions_page),
+    Page("/", HomeParameters, render_home_page, translates=True),
+    Page("/sessions", SessionsParameters, render_sessions_page),
     Page("/s/{id}", SessionPageParameters, render_session_page, translates=True),
     Page("/s/{id}/turns", TurnsPageParameters, render_turns, translates=True),
     Page("/s/{id}/calls/{call:path}", CallParameters, render_call_fragment, translates=True),

@@ -1,4 +1,4 @@
-"""`/`: all sessions, or what to do if there are none."""
+"""`/sessions`: all sessions, or what to do if there are none."""
 
 from datetime import datetime
 from typing import Annotated, get_args
@@ -9,6 +9,7 @@ from recollect.documents.api_documents import ProjectRow
 from recollect.documents.session_listing import SessionListing
 from recollect.library.session_filters import SessionQuery
 from recollect.web.api.history import ListOrder
+from recollect.web.pages.home_page import make_empty_page
 from recollect.web.parameters import read_range
 from recollect.web.services import Services
 from recollect.web.templating import PageContent
@@ -56,13 +57,6 @@ class SessionsPage(Struct, frozen=True, kw_only=True):
     """The event id to resume after: later changes are not on this page."""
 
 
-class EmptyPage(Struct, frozen=True, kw_only=True):
-    """There are no sessions: which directories were searched, and how to see the demo."""
-
-    roots: tuple[str, ...]
-    is_listed: bool
-
-
 def render_sessions_page(services: Services, wanted: SessionsParameters) -> PageContent:
     """Render the list, or the page for users without sessions."""
     workspace = services.workspace
@@ -70,8 +64,7 @@ def render_sessions_page(services: Services, wanted: SessionsParameters) -> Page
     last_event = workspace.changes.last_id
     known = workspace.snapshot
     if not known.sessions:
-        roots = tuple(str(root) for root in services.settings.roots)
-        nothing = EmptyPage(roots=roots, is_listed=known.is_listed)
+        nothing = make_empty_page(services)
         return PageContent("nothing.html", nothing, title="sessions.title", section="sessions")
     page = _make_page(workspace, wanted, last_event, is_listed=known.is_listed)
     return PageContent("sessions.html", page, title="sessions.title", section="sessions")

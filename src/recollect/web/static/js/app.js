@@ -17,6 +17,7 @@ const isThere = (selector) => document.querySelector(selector) !== null;
 
 if (isThere("article.session")) (await import("./session.js")).startSession();
 if (isThere("form[data-instant]")) (await import("./sessions.js")).startSessions();
+if (isThere(".home")) (await import("./sessions.js")).followList(document.body);
 if (isThere("form.search")) (await import("./searching.js")).startSearching();
 if (isThere("[data-load]")) (await import("./loading.js")).startLoading();
 // Last, because a session first remembers how its turns were rendered.

@@ -10,9 +10,17 @@ const PAUSE = 150;
 
 export function startSessions() {
   const list = getElement(document, "#list", HTMLElement);
+  startFilters(list);
+  followList(list);
+}
+
+/**
+ * Offers to show changes, and keeps the dots of running sessions current.
+ * @param {HTMLElement} list holds the button that offers it
+ */
+export function followList(list) {
   const findPill = () => getElement(list, "[data-changed]", HTMLElement);
   const since = findPill().dataset.since;
-  startFilters(list);
   list.addEventListener("click", (event) => {
     if (findAround(event, "[data-changed]")) location.reload();
   });
@@ -20,10 +28,11 @@ export function startSessions() {
   /** @param {Record<string, string>} live what each running session does, by its id */
   function showLive(live) {
     for (const row of listElements(document, "tr[data-session]")) {
-      const dot = getElement(row, "[data-live]", HTMLElement);
       const session = row.dataset.session ?? "";
-      dot.hidden = !(session in live);
-      dot.dataset.status = live[session] ?? "";
+      for (const dot of listElements(row, "[data-live]")) {
+        dot.hidden = !(session in live);
+        dot.dataset.status = live[session] ?? "";
+      }
     }
   }
 

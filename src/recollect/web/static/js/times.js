@@ -1,22 +1,40 @@
-// Relative times such as "2 hours ago", with the exact time as a tooltip; updated regularly.
+// Short times such as "3 h" or "Wed", with the exact time as a tooltip; updated regularly.
 
-/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
-const UNITS = [
-  ["year", 31536000],
-  ["month", 2592000],
-  ["week", 604800],
-  ["day", 86400],
-  ["hour", 3600],
-  ["minute", 60],
-];
-const format = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" });
+const language = document.documentElement.lang;
+const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
+const weekday = new Intl.DateTimeFormat(language, { weekday: "short" });
+const day = new Intl.DateTimeFormat(language, { day: "numeric", month: "short" });
+const year = new Intl.DateTimeFormat(language, { day: "numeric", month: "short", year: "numeric" });
+const isChinese = language.startsWith("zh");
 
-/** @param {number} seconds */
-function describe(seconds) {
-  for (const [unit, size] of UNITS) {
-    if (Math.abs(seconds) >= size) return format.format(-Math.floor(seconds / size), unit);
-  }
-  return format.format(0, "minute");
+const MINUTE = 60000;
+const DAY = 1440 * MINUTE;
+
+/**
+ * now, 2 min, 3 h, yesterday, Wed, 13 Nov, 16 Oct 2025: the shorter, the longer ago.
+ * @param {Date} moment
+ * @param {Date} now
+ */
+function describe(moment, now) {
+  const minutes = Math.floor((now.getTime() - moment.getTime()) / MINUTE);
+  if (minutes < 1) return relative.format(0, "second");
+  if (minutes < 60) return isChinese ? `${minutes} 分钟` : `${minutes} min`;
+  const days = countDays(moment, now);
+  if (days < 1) return `${Math.floor(minutes / 60)} ${isChinese ? "小时" : "h"}`;
+  if (days < 2) return relative.format(-1, "day");
+  if (days < 7) return weekday.format(moment);
+  return (moment.getFullYear() === now.getFullYear() ? day : year).format(moment);
+}
+
+/**
+ * Midnights between two moments.
+ * @param {Date} moment
+ * @param {Date} now
+ */
+function countDays(moment, now) {
+  const start = new Date(now.getFullYear(), now.getMonth(), now.getDate());
+  const from = new Date(moment.getFullYear(), moment.getMonth(), moment.getDate());
+  return Math.round((start.getTime() - from.getTime()) / DAY);
 }
 
 /** @param {ParentNode} within */
@@ -26,7 +44,7 @@ export function showTimes(within = document) {
   for (const time of times) {
     if (!time.title) time.title = time.textContent ?? "";
     const moment = Date.parse(time.dateTime);
-    if (!Number.isNaN(moment)) time.textContent = describe((Date.now() - moment) / 1000);
+    if (!Number.isNaN(moment)) time.textContent = describe(new Date(moment), new Date());
   }
 }
 

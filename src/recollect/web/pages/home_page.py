@@ -1,0 +1,176 @@
+"""`/`: what runs, activity, this week, what expires, recent sessions and projects."""
+
+from datetime import date, timedelta
+from typing import Literal
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from recollect.documents.overview import ActivityDay, Overview, PeriodTotals
+from recollect.quantities import format_dollars, format_number, format_short_number
+from recollect.web.charts import draw_share
+from recollect.web.heat_map import HeatMapWords, draw_heat_map, draw_week
+from recollect.web.services import Services
+from recollect.web.template_filters import DASH
+from recollect.web.templating import PageContent, Translator
+
+WEEKS = 53
+MINUS = "\N{MINUS SIGN}"
+Measure = Literal["cost", "tokens", "sessions"]
+MEASURES: tuple[Measure, ...] = ("cost", "tokens", "sessions")
+
+
+class HomeParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the heat map shows."""
+
+    measure: Measure = "cost"
+
+
+class EmptyPage(Struct, frozen=True, kw_only=True):
+    """There are no sessions: which directories were searched, and how to see the demo."""
+
+    roots: tuple[str, ...]
+    is_listed: bool
+
+
+class WeekFigure(Struct, frozen=True, kw_only=True):
+    """A figure of this week against the same days of the last."""
+
+    measure: Measure
+    value: str
+    address: str
+    """The page that says what it consists of."""
+    change: str
+    """Empty if there is nothing to compare it with."""
+    before: str
+    bars: Markup
+
+
+class HomePage(Struct, frozen=True, kw_only=True):
+    """The overview with its drawings."""
+
+    overview: Overview
+    measure: Measure
+    measures: tuple[Measure, ...]
+    heat_map: str
+    first_day: str
+    busiest: ActivityDay | None
+    busiest_value: str
+    week: tuple[WeekFigure, ...]
+    shares: tuple[Markup, ...]
+    """A bar for each project."""
+    waiting: int
+    now: float
+    last_event: str
+    """The event id to resume after: later changes are not on this page."""
+
+
+def render_home_page(
+    services: Services, wanted: HomeParameters, translator: Translator
+) -> PageContent:
+    """Render the overview, or the page for users without sessions."""
+    workspace = services.workspace
+    # Read first: a change in between is then reported twice, instead of lost.
+    last_event = workspace.changes.last_id
+    known = workspace.snapshot
+    if not known.sessions:
+        return PageContent("nothing.html", make_empty_page(services), "home.title", "home")
+    overview = workspace.overview()
+    days = {date.fromisoformat(each.day): each for each in overview.days}
+    busiest = max(days.values(), key=lambda each: _measure(each, wanted.measure), default=None)
+    most = max((each.cost_usd or 0 for each in overview.projects), default=0)
+    page = HomePage(
+        overview=overview,
+        measure=wanted.measure,
+        measures=MEASURES,
+        heat_map=_draw_activity(overview, days, wanted.measure, translator),
+        first_day=_find_first_day(overview).isoformat(),
+        busiest=busiest,
+        busiest_value=_format_day(busiest, wanted.measure) if busiest else "",
+        week=tuple(_describe_week(overview, days, each) for each in MEASURES),
+        shares=tuple(draw_share(each.cost_usd, most) for each in overview.projects),
+        waiting=sum(bool(each.live and _is_waiting(each.live.status)) for each in overview.live),
+        now=workspace.now.timestamp(),
+        last_event=last_event,
+    )
+    return PageContent("home.html", page, title="home.title", section="home")
+
+
+def make_empty_page(services: Services) -> EmptyPage:
+    """Return the page for users without sessions."""
+    roots = tuple(str(root) for root in services.settings.roots)
+    return EmptyPage(roots=roots, is_listed=services.workspace.snapshot.is_listed)
+
+
+def _is_waiting(status: str | None) -> bool:
+    return (status or "").startswith("waiting")
+
+
+def _find_first_day(overview: Overview) -> date:
+    today = date.fromisoformat(overview.today)
+    return today - timedelta(days=today.weekday() + 7 * (WEEKS - 1))
+
+
+def _measure(day: ActivityDay | PeriodTotals, measure: Measure) -> float:
+    values = {"cost": day.cost_usd or 0, "tokens": day.tokens, "sessions": day.sessions}
+    return values[measure]
+
+
+def _format_day(day: ActivityDay | PeriodTotals, measure: Measure) -> str:
+    if measure == "cost":
+        return DASH if day.cost_usd is None else format_dollars(day.cost_usd)
+    return format_short_number(day.tokens) if measure == "tokens" else format_number(day.sessions)
+
+
+def _draw_activity(
+    overview: Overview, days: dict[date, ActivityDay], measure: Measure, translator: Translator
+) -> str:
+    def describe(day: date) -> str:
+        figures = translator(
+            "home.day",
+            cost=_format_day(days[day], "cost"),
+            tokens=_format_day(days[day], "tokens"),
+            sessions=_format_day(days[day], "sessions"),
+        )
+        return f"{day.isoformat()}: {figures}"
+
+    words = HeatMapWords(
+        label=translator("home.heat_map"),
+        months=translator("home.months").split(),
+        weekdays=translator("home.weekdays").split(),
+        describe=describe,
+        address=lambda day: f"/sessions?{urlencode({'since': day, 'until': day})}",
+    )
+    values = {day: _measure(each, measure) for day, each in days.items()}
+    return draw_heat_map(values, date.fromisoformat(overview.today), WEEKS, words)
+
+
+def _describe_week(
+    overview: Overview, days: dict[date, ActivityDay], measure: Measure
+) -> WeekFigure:
+    this, last = overview.this_week, overview.last_week
+    monday = date.fromisoformat(this.since)
+    values = [
+        _measure(days[day], measure) if (day := monday + timedelta(days=at)) in days else 0
+        for at in range(-7, 7)
+    ]
+    path = "/sessions" if measure == "sessions" else "/usage"
+    query = {"since": this.since, "until": this.until} | (
+        {} if measure == "sessions" else {"group": "day", "measure": measure}
+    )
+    return WeekFigure(
+        measure=measure,
+        value=_format_day(this, measure),
+        address=f"{path}?{urlencode(query)}",
+        change=_compare(_measure(this, measure), _measure(last, measure), measure),
+        before=_format_day(last, measure),
+        bars=draw_week(values[7:], values[:7]),
+    )
+
+
+def _compare(value: float, before: float, measure: Measure) -> str:
+    if not before:
+        return ""
+    change = f"{value - before:+.0f}" if measure == "sessions" else f"{value / before - 1:+.0%}"
+    return change.replace("-", MINUS)

@@ -1,0 +1,111 @@
+"""The overview of all sessions, and which project directories belong together."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from recollect.demo import CLAUDE_DIRECTORY
+from recollect.documents.overview import ActivityDay, PeriodTotals
+from recollect.documents.session_listing import SessionListing
+from recollect.locations.project_names import encode_project_path
+from recollect.workspace.project_groups import group_projects
+from recollect.workspace.workspace import Workspace
+from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt
+
+NOW = datetime(2026, 11, 13, 12, tzinfo=UTC)
+
+
+def listing(session_id: str, project: str, cwd: str | None, activity: float) -> SessionListing:
+    """A session in a list."""
+    return SessionListing(
+        id=session_id,
+        project=project,
+        path=f"/c/projects/{project}/{session_id}.jsonl",
+        size=1,
+        modified=activity,
+        activity=activity,
+        cwd=cwd,
+    )
+
+
+def name_groups(*listings: SessionListing) -> list[tuple[str, str | None, tuple[str, ...], int]]:
+    """Each group: the main directory, its path, all directories, and how many are worktrees."""
+    groups = group_projects(listings)
+    return [(each.main, each.path, each.projects, each.worktrees) for each in groups]
+
+
+def test_worktrees_belong_to_their_repository() -> None:
+    """Those that Claude Code makes lie below the folder, which need not have a session itself."""
+    tree = "-w-pond--claude-worktrees-frogs"
+    other = "-w-lake--claude-worktrees-a"
+    assert name_groups(
+        listing("a", "-w-pond", "/w/pond", 3),
+        listing("b", tree, "/w/pond/.claude/worktrees/frogs", 5),
+        listing("c", other, "/w/lake/.claude/worktrees/a", 1),
+    ) == [
+        ("-w-pond", "/w/pond", ("-w-pond", tree), 1),
+        (other, "/w/lake/.claude/worktrees/a", (other,), 0),
+    ]
+
+
+@pytest.mark.parametrize("moved", ["copied", "renamed"])
+def test_a_moved_folder_is_one_project(moved: str) -> None:
+    """A session in two directories, or one whose records name another folder, unites them."""
+    early = listing("a", "-w-old", "/w/old" if moved == "copied" else "/w/new", 1)
+    late = listing("a" if moved == "copied" else "b", "-w-new", "/w/new", 2)
+    assert [group[:3] for group in name_groups(late, early)] == [
+        ("-w-new", "/w/new", ("-w-new", "-w-old"))
+    ]
+
+
+def test_other_folders_stay_apart() -> None:
+    """A similar name, a folder below, and a subagent's directory change nothing."""
+    found = name_groups(
+        listing("a", "-w-pond", "/w/pond", 1),
+        listing("b", "-w-pond-two", "/w/pond-two", 2),
+        listing("c", encode_project_path("/w/pond/sub"), "/w/pond/sub", 3),
+    )
+    assert [group[0] for group in found] == ["-w-pond", "-w-pond-two", "-w-pond-sub"]
+
+
+def test_overview_of_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Days, weeks and projects add up to what reports and lists say."""
+    monkeypatch.setenv("TZ", "UTC")
+    with Workspace([CLAUDE_DIRECTORY], tmp_path / "data", now=lambda: NOW) as workspace:
+        overview = workspace.overview()
+        report = workspace.usage("day").report
+        sessions = workspace.sessions(with_usage=True).sessions
+    assert (overview.today, overview.sessions) == ("2026-11-13", len(sessions))
+    assert overview.recent == sessions
+    assert sum(day.tokens for day in overview.days) == report.totals.tokens
+    assert sum(day.sessions for day in overview.days) == len(sessions)
+    monday = next(day for day in overview.days if day.day == "2026-11-09")
+    assert monday == ActivityDay(day="2026-11-09", cost_usd=0.059986, tokens=117_568, sessions=1)
+    assert overview.this_week == PeriodTotals(
+        since="2026-11-09",
+        until="2026-11-13",
+        cost_usd=0.110172,
+        tokens=276_785,
+        sessions=3,
+    )
+    assert (overview.last_week.since, overview.last_week.until) == ("2026-11-02", "2026-11-06")
+    assert sum(each.sessions for each in overview.projects) == len(sessions)
+
+
+def test_what_expires_first_comes_first(tmp_path: Path) -> None:
+    """Only what is deleted within a week, by the settings of the directory."""
+    root = ClaudeRoot(tmp_path / "claude")
+    ages = {FIRST: 29, SECOND: 26, "33333333-3333-4333-8333-333333333333": 2}
+    for session_id, days in ages.items():
+        path = root.session(session_id, prompt("drain the pond"))
+        moment = NOW.timestamp() - days * 86400
+        os.utime(path, (moment, moment))
+    with Workspace([root.path], tmp_path / "data", now=lambda: NOW) as workspace:
+        overview = workspace.overview()
+    found = [(each.id, each.expires) for each in overview.expiring]
+    assert (found, overview.expiring_total) == (
+        [(FIRST, "2026-11-14T12:00:00+00:00"), (SECOND, "2026-11-17T12:00:00+00:00")],
+        2,
+    )
