@@ -35,8 +35,8 @@ PAGES = [
 ]
 GROUND = {"light": "rgb(248, 248, 246)", "dark": "rgb(14, 16, 18)"}
 HEADINGS = {
-    "en": ["Sessions", "Search", "Usage", "Health"],
-    "zh": ["会话", "搜索", "用量", "健康状况"],
+    "en": ["Home", "Sessions", "Search", "Usage", "Health"],
+    "zh": ["主页", "会话", "搜索", "用量", "健康状况"],
 }
 
 

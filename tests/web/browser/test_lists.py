@@ -39,11 +39,11 @@ def test_filters_of_the_list(desk: Visit) -> None:
     expect(page.locator(".empty-state")).to_have_text(
         "No sessions match these filters. Clear filters"
     )
-    page = desk.open("/?order=cost")
+    page = desk.open("/sessions?order=cost")
     every = page.locator("tr[data-session] td.cost-cell").all_inner_texts()
     costs = [float(cost.lstrip("<$")) for cost in every]
     assert costs == sorted(costs, reverse=True)
-    desk.open("/?subagents=true")
+    desk.open("/sessions?subagents=true")
     assert page.locator("tr.subagent").count() == len(titles(desk)) - 8
 
 

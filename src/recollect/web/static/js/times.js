@@ -1,6 +1,7 @@
 // Short times such as "3 h" or "Wed", with the exact time as a tooltip; updated regularly.
 
-const language = document.documentElement.lang;
+// Days before months, as everywhere else on the pages.
+const language = document.documentElement.lang === "en" ? "en-GB" : document.documentElement.lang;
 const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
 const weekday = new Intl.DateTimeFormat(language, { weekday: "short" });
 const day = new Intl.DateTimeFormat(language, { day: "numeric", month: "short" });
