@@ -112,6 +112,7 @@ MAY_ASK_THE_DISK = {
     "versions/target_files.py": "the file that was asked about, and its repository",
     "web/assets.py": "what the package brings",
     "web/templating.py": "what the package brings",
+    "workspace/session_marks.py": "stars and notes",
     "workspace/workspace.py": "whether there is an index",
 }
 ASKING_PACKAGES = {"sources": "the seam itself", "store": "the index", "demo": "the sample data"}

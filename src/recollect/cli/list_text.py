@@ -18,9 +18,11 @@ from recollect.render.terminal import clip, measure
 RUNNING: Final = "●"
 EXPIRING: Final = "!"
 ARCHIVED: Final = "◇"
+STARRED: Final = "★"
 LEGEND: Final = {
     RUNNING: "open in Claude Code",
     EXPIRING: f"will be deleted by Claude Code within {SOON.days} days",
+    STARRED: "starred by you",
     ARCHIVED: "deleted by Claude Code; read from the archive",
 }
 
@@ -82,7 +84,7 @@ def iter_lines(
 
 def list_marks(rows: Sequence[SessionLine], now: datetime) -> list[str]:
     """Return the legend of the marks that occur in `rows`."""
-    used = {_mark(row.entry, now) for row in rows}
+    used = {mark for row in rows for mark in _mark(row.entry, now)}
     return [f"{mark} {meaning}" for mark, meaning in LEGEND.items() if mark in used]
 
 
@@ -139,6 +141,10 @@ def _count(number: int | None) -> str:
 
 
 def _mark(entry: SessionListing, now: datetime) -> str:
+    return _mark_state(entry, now) + (STARRED if entry.starred else "")
+
+
+def _mark_state(entry: SessionListing, now: datetime) -> str:
     if entry.live:
         return RUNNING
     if entry.is_archived:

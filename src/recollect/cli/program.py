@@ -64,6 +64,8 @@ COMMANDS = {
     "run": "Run a prompt in Claude Code and watch it work.",
     "resume": "Resume a session in Claude Code.",
     "replay": "Replay a session or a saved stream as it happened.",
+    "star": "Star sessions, to find them again.",
+    "note": "Print or set your private note on a session.",
     "open": "Print a session's link in the web app.",
     "serve": "Browse, search and follow sessions in the browser.",
     "archive": "Keep sessions that Claude Code would delete.",

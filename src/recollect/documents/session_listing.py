@@ -101,6 +101,10 @@ class SessionListing(Struct, frozen=True):
     """When Claude Code may delete the transcript; None if it never does or already has."""
     is_archived: bool = False
     """Whether Claude Code has deleted the transcript, so that it is read from the archive."""
+    starred: bool = False
+    """Whether you starred it."""
+    note: str | None = None
+    """Your private note on it."""
     unreadable: str | None = None
     """Why the file could not be read."""
     relation: str | None = None

@@ -39,15 +39,21 @@ class SessionQuery(Struct, frozen=True, kw_only=True):
     """Started before this time."""
     has_errors: bool = False
     """With failed tool calls or API errors."""
+    has_compactions: bool = False
+    """With a compaction."""
     is_live: bool = False
     """Open in a client right now."""
+    is_starred: bool = False
+    """Starred by you."""
+    expires_by: datetime | None = None
+    """Deleted by Claude Code at this time or before."""
     include_subagents: bool = False
     order: SessionOrder = "activity"
 
     @property
     def needs_figures(self) -> bool:
         """Whether whole transcripts have to be read to know what matches."""
-        return self.model is not None or self.has_errors
+        return self.model is not None or self.has_errors or self.has_compactions
 
     @property
     def needs_usage(self) -> bool:
@@ -70,7 +76,7 @@ class SessionPage(Struct, frozen=True, kw_only=True):
 
 
 def select(listings: Iterable[SessionListing], query: SessionQuery) -> list[SessionListing]:
-    """Return the listings that match all filters but `is_live` and `include_subagents`."""
+    """Return the listings that match all filters on what transcripts say."""
     belongs = _make_directory_filter(query.directory)
     return [each for each in listings if belongs(each) and _matches(each, query)]
 
@@ -83,6 +89,7 @@ def _matches(listing: SessionListing, query: SessionQuery) -> bool:
         and contains(query.model, *listing.models)
         and _is_in_range(listing, query.since, query.until)
         and bool(listing.error_count or not query.has_errors)
+        and bool(listing.compaction_count or not query.has_compactions)
     )
 
 

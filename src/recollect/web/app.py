@@ -25,6 +25,7 @@ from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
 from recollect.web.api.event_stream import PATH as EVENTS_PATH
 from recollect.web.api.event_stream import EventSource
+from recollect.web.api.mark_endpoint import MARK_PATH, make_mark_handler
 from recollect.web.assets import PREFIX, Assets
 from recollect.web.endpoints import Workers, make_routes
 from recollect.web.middleware import BodyLimit, Gate, HostCheck, OriginCheck, SecurityHeaders
@@ -101,6 +102,7 @@ def _make_routes(parts: AppParts) -> list[Route]:
         Route("/api/openapi.json", _serve_openapi),
         Route(EVENTS_PATH, parts.events.serve),
         Route("/api/launches", sign_in.launch, methods=["POST"]),
+        Route(MARK_PATH, make_mark_handler(workers), methods=["POST"]),
         *make_routes(workers),
         Route(SIGN_IN, sign_in.exchange, methods=["POST"]),
         Route(f"{PREFIX}/{{version}}/{{name:path}}", parts.assets.serve),

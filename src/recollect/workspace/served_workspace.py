@@ -36,8 +36,10 @@ from recollect.workspace.session_catalog import (
     Snapshot,
     find_session,
 )
+from recollect.workspace.session_marks import load_marks
 from recollect.workspace.session_questions import (
     FoundPlace,
+    PresentState,
     choose_sessions,
     complete_listing,
 )
@@ -100,6 +102,11 @@ class ServedWorkspace(Workspace):
         return self.catalog.snapshot
 
     @property
+    def present(self) -> PresentState:
+        """Running clients, usage and retention as known, and marks as they are in their file."""
+        return replace(self.catalog.snapshot.present, marks=load_marks(self.data_directory))
+
+    @property
     def choices(self) -> FilterChoices:
         """The projects, branches and models that lists can be filtered by."""
         return self._choices.find(self.catalog.snapshot)
@@ -123,10 +130,10 @@ class ServedWorkspace(Workspace):
             return super().sessions(
                 query, page=page, page_size=page_size, with_usage=with_usage, as_tree=as_tree
             )
-        known = self.snapshot
-        found = choose_sessions(known.sessions, query or SessionQuery(), known.present)
+        known, present = self.snapshot, self.present
+        found = choose_sessions(known.sessions, query or SessionQuery(), present)
         chosen = make_page(found, page, page_size)
-        shown = tuple(complete_listing(each, known.present) for each in chosen.sessions)
+        shown = tuple(complete_listing(each, present) for each in chosen.sessions)
         return replace(chosen, sessions=shown)
 
     def find(self, name: str) -> Transcript:
@@ -148,7 +155,7 @@ class ServedWorkspace(Workspace):
 
     def complete(self, listing: SessionListing) -> SessionListing:
         """Return a listing with its usage, its running client and its expiry."""
-        return complete_listing(listing, self.catalog.snapshot.present)
+        return complete_listing(listing, self.present)
 
     @contextmanager
     def use(self, found: FoundSession) -> Iterator[Session]:
@@ -194,9 +201,9 @@ class ServedWorkspace(Workspace):
         if result is None:
             raise IndexFailure("The full-text index is being rebuilt. Try again in a moment.")
         ids = {hit.session_id for hit in result.hits}
-        known = self.catalog.snapshot
+        known, present = self.catalog.snapshot, self.present
         sessions = {
-            each.id: complete_listing(each, known.present)
+            each.id: complete_listing(each, present)
             for each in reversed(known.sessions)
             if each.id in ids
         }

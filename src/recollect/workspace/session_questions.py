@@ -8,6 +8,7 @@ the same way for commands, pages and the library.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ from recollect.locations.transcript_files import name_of
 from recollect.session.times import milliseconds_between
 from recollect.sources.source import is_only_archived
 from recollect.sync import find_gone, list_current, locate_indexed
+from recollect.workspace.session_marks import NO_MARK, SessionMark, load_marks
 
 if TYPE_CHECKING:
     from recollect.launch.resuming import Resumption
@@ -41,11 +43,12 @@ if TYPE_CHECKING:
 
 
 class PresentState(Struct, frozen=True, kw_only=True):
-    """Running clients and usage by session id, retention by the path of the Claude directory."""
+    """Running clients, usage and marks by session id, retention by that of the directory's path."""
 
     live: Mapping[str, LiveProcess] = {}
     retentions: Mapping[str, Retention] = {}
     usage: Mapping[str, SessionUsage] = {}
+    marks: Mapping[str, SessionMark] = {}
 
 
 def find_running(roots: Iterable[Path]) -> dict[str, LiveProcess]:
@@ -57,11 +60,14 @@ def find_running(roots: Iterable[Path]) -> dict[str, LiveProcess]:
 
 
 def find_present_state(
-    roots: Sequence[Path], usage: Mapping[str, SessionUsage] | None = None
+    workspace: Workspace, usage: Mapping[str, SessionUsage] | None = None
 ) -> PresentState:
-    """Return the running clients and the retention of all Claude directories."""
+    """Return the running clients and the retention of all Claude directories, and all marks."""
     return PresentState(
-        live=find_running(roots), retentions=read_retentions(roots), usage=usage or {}
+        live=find_running(workspace.roots),
+        retentions=read_retentions(workspace.roots),
+        usage=usage or {},
+        marks=load_marks(workspace.data_directory),
     )
 
 
@@ -74,6 +80,8 @@ def choose_sessions(
         for each in listings
         if (query.include_subagents or not each.is_subagent)
         and (not query.is_live or each.id in present.live)
+        and (not query.is_starred or present.marks.get(each.id, NO_MARK).starred)
+        and (query.expires_by is None or _expires_by(each, query.expires_by, present))
     )
     found = select(candidates, query)
     if query.needs_usage:
@@ -81,17 +89,30 @@ def choose_sessions(
     return found if query.order == "activity" else sort_sessions(found, query.order)
 
 
+def _expires_by(listing: SessionListing, moment: datetime, present: PresentState) -> bool:
+    expiry = _find_expiry(listing, present)
+    return expiry is not None and expiry <= moment
+
+
+def _find_expiry(listing: SessionListing, present: PresentState) -> datetime | None:
+    """Return when Claude Code may delete a session; None for subagents and archived ones."""
+    if listing.is_subagent or is_only_archived(listing.path):
+        return None
+    return find_expiry(listing.path, listing.modified, present.retentions)
+
+
 def complete_listing(listing: SessionListing, present: PresentState) -> SessionListing:
     """Return a listing with its usage, its running client and its expiry."""
-    is_session, is_archived = not listing.is_subagent, is_only_archived(listing.path)
-    can_expire = is_session and not is_archived
-    moment = find_expiry(listing.path, listing.modified, present.retentions) if can_expire else None
+    moment = _find_expiry(listing, present)
+    mark = present.marks.get(listing.id, NO_MARK)
     return replace(
         add_usage(listing, present),
         duration_ms=milliseconds_between(listing.created, listing.last_active),
-        live=present.live.get(listing.id) if is_session else None,
+        live=None if listing.is_subagent else present.live.get(listing.id),
         expires=moment.isoformat(timespec="seconds") if moment else None,
-        is_archived=is_archived,
+        is_archived=is_only_archived(listing.path),
+        starred=mark.starred,
+        note=mark.note or None,
         children=tuple(complete_listing(each, present) for each in listing.children),
     )
 
@@ -132,7 +153,7 @@ def list_sessions(
     )
     has_usage = bool(listings) and (with_usage or query.needs_usage)
     usage = workspace.read_usage()[0] if has_usage else {}
-    present = find_present_state(workspace.roots, usage)
+    present = find_present_state(workspace, usage)
     found = choose_sessions(listings, query, present)
     if as_tree:
         found = _arrange(listings, found)
@@ -211,7 +232,7 @@ def find_matching(workspace: Workspace, query: SessionQuery) -> list[Transcript]
     """Return the sessions that match, oldest first; raises NothingFound if there are none."""
     found = workspace.find_transcripts(include_subagents=False)
     listings = list_current(workspace.data_directory, found)
-    wanted = choose_sessions(listings, query, find_present_state(workspace.roots))
+    wanted = choose_sessions(listings, query, find_present_state(workspace))
     if not wanted:
         workspace.require_sessions()
         raise NothingFound(

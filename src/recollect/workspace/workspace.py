@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 from recollect.errors import NothingFound, UnreadableInput
 from recollect.locations.project_names import PROJECTS_DIRECTORY
 from recollect.locations.roots import resolve_roots
+from recollect.locations.transcript_files import name_of
 from recollect.store.data_directory import INDEX_NAME, find_data_directory
 from recollect.sync import find_transcripts
 from recollect.workspace.archive_access import use_archive
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from recollect.usage.tool_usage import ToolQuestion, ToolReport
     from recollect.workspace.index_upkeep import IndexUpdate, SyncOptions
     from recollect.workspace.searching import SearchAnswer
+    from recollect.workspace.session_marks import SessionMark
     from recollect.workspace.session_questions import FoundPlace
     from recollect.workspace.usage_questions import ExplainAnswer, UsageAnswer, UsageFilters
 
@@ -324,6 +326,15 @@ class Workspace:
         from recollect.workspace.overview_questions import make_overview
 
         return make_overview(self)
+
+    def mark(
+        self, name: str, *, starred: bool | None = None, note: str | None = None
+    ) -> SessionMark:
+        """Star a session, or set your note on it; None leaves one as it is. See `find`."""
+        from recollect.workspace.session_marks import change_mark
+
+        found = name_of(self.find(name))
+        return change_mark(self.data_directory, found, starred=starred, note=note)
 
     def running(self) -> dict[str, LiveProcess]:
         """Return the clients that run now, by the session that each has open."""

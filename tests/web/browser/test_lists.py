@@ -47,6 +47,39 @@ def test_filters_of_the_list(desk: Visit) -> None:
     assert page.locator("tr.subagent").count() == len(titles(desk)) - 8
 
 
+def test_a_star_is_kept(desk: Visit) -> None:
+    """A press or the key s stars a session, in all lists; the filter shows no others."""
+    page = desk.open("/sessions")
+    row = page.locator("tr[data-session]").nth(2)
+    row.locator("[data-star]").click()
+    expect(row.locator("[data-star]")).to_have_attribute("aria-pressed", "true")
+    starred = row.locator(".title").inner_text()
+    page.get_by_label("Starred", exact=True).check()
+    expect(page.locator("tr[data-session]")).to_have_count(1)
+    assert titles(desk) == [starred]
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("s")
+    expect(page.locator("[data-star]")).to_have_attribute("aria-pressed", "false")
+    desk.open("/sessions?starred=true")
+    expect(page.locator(".empty-state")).to_have_text(
+        "No sessions match these filters. Clear filters"
+    )
+
+
+def test_a_note_is_kept(desk: Visit) -> None:
+    """A note that was saved is there when the session is opened again."""
+    page = desk.open("/s/94791a87-9d13-410a-a632-25a9b25c1b45")
+    for words in ("try <i>batches</i>", ""):
+        page.locator("details.note summary").click()
+        page.locator("details.note textarea").fill(words)
+        page.locator("details.note button").click()
+        expect(page.locator("details.note [role=status]")).to_have_text("Saved")
+        page.reload()
+        page.locator("html[data-ready=true]").wait_for(state="attached")
+        expect(page.locator("details.note summary")).to_have_text(words or "Private note")
+
+
 def test_the_list_opens_a_session(desk: Visit) -> None:
     """The key j comes to a session, Enter opens it."""
     page = desk.open("/sessions")

@@ -34,6 +34,7 @@ class _Options(TypedDict):
     since: str | None
     until: str | None
     errors: bool
+    starred: bool
     subagents: bool
     tree: bool
     limit: int
@@ -54,6 +55,7 @@ class _Options(TypedDict):
 @since_option
 @until_option
 @click.option("--errors", is_flag=True, help="Only sessions with failed tool or API calls.")
+@click.option("--starred", is_flag=True, help="Only sessions that you starred.")
 @click.option("--subagents", is_flag=True, help="Include subagents.")
 @click.option(
     "--tree", is_flag=True, help="Show forks, continuations and subagents below their session."
@@ -101,6 +103,7 @@ def command(text: str | None, **options: Unpack[_Options]) -> int:
         since=since,
         until=until,
         has_errors=options["errors"],
+        is_starred=options["starred"],
         include_subagents=options["subagents"],
     )
     is_json = options["as_json"] or options["json_lines"]

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from recollect.documents.api_documents import ProjectRow
 from recollect.documents.session_listing import SessionListing
+from recollect.health.retention import SOON
 from recollect.library.session_filters import SessionQuery
 from recollect.web.api.history import ListOrder
 from recollect.web.pages.home_page import make_empty_page
@@ -31,6 +32,9 @@ class SessionsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_field
     subagents: bool = False
     live: bool = False
     errors: bool = False
+    starred: bool = False
+    compacted: bool = False
+    expiring: bool = False
     order: ListOrder = "activity"
     page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
 
@@ -104,5 +108,8 @@ def _make_query(wanted: SessionsParameters, now: datetime) -> SessionQuery:
         include_subagents=wanted.subagents,
         is_live=wanted.live,
         has_errors=wanted.errors,
+        is_starred=wanted.starred,
+        has_compactions=wanted.compacted,
+        expires_by=now + SOON if wanted.expiring else None,
         order=wanted.order,
     )

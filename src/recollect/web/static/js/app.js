@@ -6,11 +6,13 @@ import { startKeys } from "./keys.js";
 import { startPalette } from "./palette.js";
 import { startTimes } from "./times.js";
 import { startCopying } from "./copying.js";
+import { startMarking } from "./marking.js";
 
 startPreferences();
 startKeys();
 startPalette();
 startTimes();
+startMarking();
 
 /** @param {string} selector */
 const isThere = (selector) => document.querySelector(selector) !== null;

@@ -3,6 +3,7 @@
 import { switchTheme } from "./preferences.js";
 import { openPalette } from "./palette.js";
 import { copyText, linkTo } from "./copying.js";
+import { toggleStar } from "./marking.js";
 import { findAround, getElement, listElements } from "./elements.js";
 
 const TEXT_FIELDS = "input:not([type=checkbox]), select, textarea";
@@ -102,6 +103,12 @@ function copyChosen() {
   if (message && document.querySelector("article.session")) copyText(linkTo(message.id));
 }
 
+function starChosen() {
+  const [button] = listElements(chosen?.closest("tr") ?? document, "[data-star]");
+  const isMeant = chosen?.closest("tr") || document.querySelector("article.session");
+  if (button && isMeant) toggleStar(button);
+}
+
 function showKeys() {
   getElement(document, "#keys", HTMLDialogElement).showModal();
 }
@@ -119,6 +126,7 @@ const KEYS = {
   G: () => goToEnd(true),
   o: openChosen,
   c: copyChosen,
+  s: starChosen,
   t: switchTheme,
   "?": showKeys,
 };

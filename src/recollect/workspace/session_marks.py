@@ -1,0 +1,96 @@
+"""Stars and private notes of sessions, in a file of our own beside the index.
+
+They cannot be rebuilt from transcripts, so that they are not part of the index: deleting that loses
+none of them. A file that cannot be read is never replaced.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from recollect.errors import IndexFailure, UsageError
+from recollect.store.data_directory import hold_lock, make_private_directory
+
+MARKS_NAME: Final = "marks.json"
+MAX_NOTE: Final = 10_000
+_LOCK_NAME: Final = "marks.lock"
+
+
+class SessionMark(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the user said about a session."""
+
+    starred: bool = False
+    note: str = ""
+
+
+class MarksFile(Struct, frozen=True, kw_only=True):
+    """The file: marks by the id of their session."""
+
+    version: Literal[1] = 1
+    sessions: dict[str, SessionMark] = {}
+
+
+NO_MARK: Final = SessionMark()
+
+
+def load_marks(directory: Path) -> Mapping[str, SessionMark]:
+    """Return the marks by session id; none if the file is missing or cannot be read."""
+    try:
+        return _read(directory).sessions
+    except IndexFailure:
+        return {}
+
+
+def change_mark(
+    directory: Path, session_id: str, *, starred: bool | None = None, note: str | None = None
+) -> SessionMark:
+    """Set or remove a star, a note or both, and return the mark; None leaves one as it is."""
+    if note is not None and len(note) > MAX_NOTE:
+        raise UsageError(f"A note has at most {MAX_NOTE:,} characters; this one has {len(note):,}.")
+    if starred is None and note is None:
+        return _read(directory).sessions.get(session_id, NO_MARK)
+    make_private_directory(directory)
+    with hold_lock(directory, name=_LOCK_NAME):
+        kept = _read(directory)
+        mark = kept.sessions.get(session_id, NO_MARK)
+        mark = replace(
+            mark,
+            starred=mark.starred if starred is None else starred,
+            note=mark.note if note is None else note.strip(),
+        )
+        others = {name: each for name, each in kept.sessions.items() if name != session_id}
+        found = others if mark == NO_MARK else {**others, session_id: mark}
+        _write(directory, MarksFile(sessions=found))
+    return mark
+
+
+def _read(directory: Path) -> MarksFile:
+    path = directory / MARKS_NAME
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=MarksFile)
+    except FileNotFoundError:
+        return MarksFile()
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise IndexFailure(
+            f"Cannot read the stars and notes in {path}: {error}. Move it away to start over."
+        ) from error
+
+
+def _write(directory: Path, content: MarksFile) -> None:
+    from tempfile import NamedTemporaryFile  # only to write
+
+    # Readable by its owner only, and complete or not there at all.
+    data = msgspec.json.format(msgspec.json.encode(content), indent=2)
+    try:
+        with NamedTemporaryFile(dir=directory, prefix=MARKS_NAME, delete=False) as part:
+            part.write(data)
+            part.flush()
+            os.fsync(part.fileno())
+        Path(part.name).replace(directory / MARKS_NAME)
+    except OSError as error:
+        raise IndexFailure(f"Cannot write {directory / MARKS_NAME}: {error.strerror}.") from error

@@ -1,0 +1,53 @@
+"""Stars and notes: kept in a file of our own, one by one, and never lost to another writer."""
+
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import IndexFailure, UsageError
+from recollect.workspace.session_marks import (
+    MARKS_NAME,
+    MAX_NOTE,
+    SessionMark,
+    change_mark,
+    load_marks,
+)
+
+
+def test_a_star_and_a_note_are_kept_apart(tmp_path: Path) -> None:
+    """Each is set and removed alone; a session without either is not in the file."""
+    data = tmp_path / "data"
+    assert change_mark(data, "a", starred=True) == SessionMark(starred=True)
+    assert change_mark(data, "a", note=" on\nhold ") == SessionMark(starred=True, note="on\nhold")
+    change_mark(data, "b", note="later")
+    assert change_mark(data, "a") == load_marks(data)["a"]
+    change_mark(data, "a", starred=False)
+    change_mark(data, "b", note="")
+    assert load_marks(data) == {"a": SessionMark(note="on\nhold")}
+    assert stat.S_IMODE((data / MARKS_NAME).stat().st_mode) == 0o600
+
+
+def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    """Each waits for the others."""
+    names = [f"session-{number}" for number in range(20)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda name: change_mark(tmp_path, name, starred=True), names))
+    assert load_marks(tmp_path) == {name: SessionMark(starred=True) for name in names}
+
+
+def test_a_damaged_file_is_never_replaced(tmp_path: Path) -> None:
+    """Lists go on without marks; a change is refused, and the file stays as it is."""
+    path = tmp_path / MARKS_NAME
+    path.write_bytes(b'{"sessions": {"a":')
+    assert load_marks(tmp_path) == {}
+    with pytest.raises(IndexFailure, match="Move it away"):
+        change_mark(tmp_path, "b", starred=True)
+    assert path.read_bytes() == b'{"sessions": {"a":'
+
+
+def test_a_note_has_an_end(tmp_path: Path) -> None:
+    """A note is a remark, not a document."""
+    with pytest.raises(UsageError, match="at most 10,000 characters"):
+        change_mark(tmp_path, "a", note="x" * (MAX_NOTE + 1))
