@@ -41,6 +41,9 @@ class Output(Struct, frozen=True, tag="output"):
 
     text: str
     is_error: bool = False
+    """Whether it says why a call failed."""
+    is_stderr: bool = False
+    """Whether it was printed on standard error, which programs use for progress, too."""
 
 
 class Hunk(Struct, frozen=True, kw_only=True, gc=False):
@@ -176,6 +179,12 @@ class SubagentReference(Struct, frozen=True, kw_only=True):
     kind: SubagentKind
     agent_type: str | None
     description: str | None
+    turn_count: int = 0
+    tool_calls: int = 0
+    tokens: int = 0
+    """Its own, without those of its subagents."""
+    duration_ms: float | None = None
+    model: str | None = None
     turns: "tuple[TurnView, ...] | None" = None
     """Its turns, in output that was asked to expand subagents."""
 
@@ -203,6 +212,8 @@ class ToolStep(Struct, frozen=True, kw_only=True, tag="tool"):
     subagents: tuple[SubagentReference, ...] = ()
     result_uuid: str | None = None
     """The record with its result: links to that record lead here."""
+    description: str = ""
+    """What the model said a command is for."""
 
 
 class NoticeKind(StrEnum):
@@ -259,6 +270,8 @@ class TurnView(Struct, frozen=True, kw_only=True):
     end: str | None
     active_ms: float | None
     permission_mode: str | None
+    context_tokens: int = 0
+    """How much the model read for its last reply: the size of the conversation at that time."""
     uuids: tuple[str, ...] = ()
     """All records of the turn, including those that are not shown: links to any of them lead here.
     """

@@ -4,11 +4,12 @@ A long session need not be read completely before its first turns can be shown: 
 from the beginning of the file and says that it is partial.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from recollect.documents.turns import TurnView
+from recollect.documents.turns import ToolStep, TurnView
 from recollect.library.opening import FIRST_BYTES, price_turn, read_first_part
 from recollect.render.views.complete_turns import complete_turn
 from recollect.render.views.turn_views import build_turn_views
@@ -55,6 +56,10 @@ class TurnRange(Struct, frozen=True, kw_only=True):
     """The cost of each turn without its subagents, in millionths of a dollar."""
     at: str = ""
     """The anchor of the requested record."""
+    cost_before: int | None = None
+    """The cost of the turns before these, subagents not included; None if not known."""
+    agent_costs: Mapping[str, int | None] = {}
+    """The cost of each subagent that these turns started, by its id."""
 
 
 def load_turns(workspace: "ServedWorkspace", found: FoundSession, wanted: TurnWindow) -> TurnRange:
@@ -71,6 +76,7 @@ def load_turns(workspace: "ServedWorkspace", found: FoundSession, wanted: TurnWi
                 total=None,
                 is_partial=True,
                 costs=_price(workspace, part.session, turns),
+                cost_before=None if wanted.start else 0,
             )
     with workspace.use(found) as session:
         owner = find_agent(session, wanted.agent) if wanted.agent else session
@@ -84,7 +90,7 @@ def _can_be_quick(workspace: "ServedWorkspace", found: FoundSession, wanted: Tur
 
 
 def _take(workspace: "ServedWorkspace", session: Session, wanted: TurnWindow) -> TurnRange:
-    total = len(session.turns)
+    total, prices = len(session.turns), workspace.price_list
     start, at = wanted.start, ""
     if wanted.at:
         location = find_location(session, wanted.at, wanted.offset)
@@ -97,7 +103,34 @@ def _take(workspace: "ServedWorkspace", session: Session, wanted: TurnWindow) ->
         is_partial=False,
         costs=_price(workspace, session, turns),
         at=at,
+        cost_before=_add_up(price_turn(each, prices) for each in session.turns[:start]),
+        agent_costs=_price_agents(workspace, session, turns),
     )
+
+
+def _price_agents(
+    workspace: "ServedWorkspace", session: Session, views: tuple[TurnView, ...]
+) -> dict[str, int | None]:
+    wanted = {
+        each.agent_id
+        for view in views
+        for step in view.steps
+        if isinstance(step, ToolStep)
+        for each in step.subagents
+    }
+    prices = workspace.price_list
+    return {
+        each.agent_id: _add_up(price_turn(turn, prices) for turn in each.session.turns)
+        for each in session.subagents
+        if each.agent_id in wanted
+    }
+
+
+def _add_up(costs: Iterable[int | None]) -> int | None:
+    """Return the sum of the known costs; None if some are given and none is known."""
+    given = list(costs)
+    known = [cost for cost in given if cost is not None]
+    return sum(known) if known or not given else None
 
 
 def _price(

@@ -79,7 +79,7 @@ def test_a_prompt_is_linked_by_its_uuid() -> None:
         <span class="kind">typed</span>
         <time datetime="2026-11-13T12:00:00Z">2026-11-13 12:00</time> </div>
         <div class="words prose"><p>Run the <em>tests</em></p> </div> </header>
-        <div class="steps"> </div> <footer class="turn-figures"> </footer> </article>
+        <div class="steps"> </div> <footer class="turn-figures"><dl> </dl></footer> </article>
         """
     )
 

@@ -71,13 +71,13 @@ def test_a_note_is_kept(desk: Visit) -> None:
     """A note that was saved is there when the session is opened again."""
     page = desk.open("/s/94791a87-9d13-410a-a632-25a9b25c1b45")
     for words in ("try <i>batches</i>", ""):
-        page.locator("details.note summary").click()
-        page.locator("details.note textarea").fill(words)
-        page.locator("details.note button").click()
-        expect(page.locator("details.note [role=status]")).to_have_text("Saved")
+        page.locator("details.session-note summary").click()
+        page.locator("details.session-note textarea").fill(words)
+        page.locator("details.session-note button").click()
+        expect(page.locator("details.session-note [role=status]")).to_have_text("Saved")
         page.reload()
         page.locator("html[data-ready=true]").wait_for(state="attached")
-        expect(page.locator("details.note summary")).to_have_text(words or "Private note")
+        expect(page.locator("details.session-note summary")).to_have_text(words or "Private note")
 
 
 def test_the_list_opens_a_session(desk: Visit) -> None:

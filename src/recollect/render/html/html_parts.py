@@ -36,13 +36,12 @@ _PLAIN = Ink()
 _EMPHASIS = ("bold", "dim", "italic", "underline", "strike", "reverse")
 
 
-def render_output(text: str, *, is_error: bool = False) -> Markup:
+def render_output(text: str, kind: str = "") -> Markup:
     """Render program output; line breaks of other systems count as ours."""
     runs = Markup().join(
         _render_run(run, ink) for run, ink in iter_runs(text.replace("\r\n", "\n"))
     )
-    css_class = "output error" if is_error else "output"
-    return Markup('<pre class="{}">{}</pre>').format(css_class, runs)
+    return Markup('<pre class="output{}">{}</pre>').format(kind and f" {kind}", runs)
 
 
 def _render_run(text: str, ink: Ink) -> Markup:
@@ -196,13 +195,17 @@ def _render_code(code: Code) -> Markup:
     )
 
 
+def _name_stream(output: Output) -> str:
+    return "error" if output.is_error else "stderr" if output.is_stderr else ""
+
+
 _RENDERERS: dict[type[Part], Callable[[Any], Markup]] = {
     Prose: lambda prose: Markup('<div class="prose">{}</div>').format(
         render_markdown(_cut(prose.text))
     ),
     Plain: lambda plain: show_block(_cut(plain.text), "plain"),
     Code: _render_code,
-    Output: lambda output: render_output(_cut(output.text), is_error=output.is_error),
+    Output: lambda output: render_output(_cut(output.text), _name_stream(output)),
     Diff: render_diff,
     Checklist: _render_checklist,
     Entries: _render_entries,

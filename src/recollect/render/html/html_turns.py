@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 from msgspec import Struct
 
-from recollect.documents.turns import ToolStep, TurnView
-from recollect.quantities import format_duration
+from recollect.documents.kinds import ToolStatus
+from recollect.documents.turns import Diff, ToolStep, TurnView
+from recollect.quantities import format_duration, format_short_number
+from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.render.html.html_code import show_text
 from recollect.render.html.html_parts import render_parts
 from recollect.render.html.markdown import render_markdown
@@ -46,6 +48,11 @@ class Frame(Struct, frozen=True, kw_only=True):
     show_cost: Callable[[TurnView], str] | None = None
     """Formats the cost of a turn; prices are not known here."""
 
+    show_agent_cost: Callable[[str], str] | None = None
+    """Formats the cost of a subagent, by its id."""
+    show_total: Callable[[TurnView], str] | None = None
+    """Formats the cost of the session up to the end of a turn."""
+
     def shorten(self, path: str) -> str:
         """Return a path below the work directory relative to it, and any other text as it is."""
         return shorten_path(path, self.directory)
@@ -70,6 +77,54 @@ def draw_tick(kind: str, milliseconds: float | None = None) -> Markup:
     # By classes, because a page may hold no style of its own; a step of 0.1 s is 1, of 1,000 s 5.
     length = 1 + round(math.log10(1 + (milliseconds or 0) / 100))
     return _TICK.format(kind, min(length, _MAX_TICK))
+
+
+def split_path(title: str, tool: str) -> tuple[str, str]:
+    """Return the folder and the name of a path, so that the name is never cut off."""
+    if tool not in FILE_TOOLS:
+        return "", title
+    at = max(title.rfind("/"), title.rfind("\\")) + 1
+    return title[:at], title[at:]
+
+
+class TurnChanges(Struct, frozen=True):
+    """What a turn changed: files, and lines as far as diffs say."""
+
+    files: int = 0
+    added: int = 0
+    removed: int = 0
+
+
+def count_changes(turn: TurnView) -> TurnChanges:
+    """Count the files and lines that the calls of a turn changed."""
+    done = [
+        part
+        for step in turn.steps
+        if isinstance(step, ToolStep) and step.status is ToolStatus.SUCCESS
+        for part in (*step.input, *step.output)
+        if isinstance(part, Diff)
+    ]
+    signs = [line[:1] for diff in done for hunk in diff.hunks for line in hunk.lines]
+    return TurnChanges(len({diff.path for diff in done}), signs.count("+"), signs.count("-"))
+
+
+WINDOWS = (200_000, 1_000_000)
+"""Context windows: transcripts do not say which one a model had."""
+
+
+def draw_context(tokens: int) -> Markup:
+    """Draw how full the context was: of the smallest window that it fits."""
+    window = next((size for size in WINDOWS if tokens <= size), tokens)
+    share = round(100 * tokens / window)
+    return Markup(
+        '<svg class="meter" width="100%" height="6" aria-hidden="true"><rect class="room" '
+        'width="100%" height="6" rx="1"/><rect class="used" width="{}%" height="6" rx="1"/></svg>'
+    ).format(share)
+
+
+def name_in_words(name: str) -> str:
+    """Return the name of an MCP server or tool as words: `create_issue` is `create issue`."""
+    return name.replace("_", " ").strip() or name
 
 
 def draw_call_tick(call: ToolStep) -> Markup:
@@ -102,5 +157,10 @@ def _environment() -> "Environment":
         text=show_text,
         tick=draw_tick,
         call_tick=draw_call_tick,
+        path_parts=split_path,
+        words=name_in_words,
+        context=draw_context,
+        short=format_short_number,
+        changes=count_changes,
     )
     return environment

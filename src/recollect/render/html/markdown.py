@@ -66,6 +66,8 @@ def _options() -> "tuple[ExtensionOptions, RenderOptions]":
     extensions.autolink = extensions.cjk_friendly_emphasis = True
     output = comrak.RenderOptions()
     output.escape = True
+    # People and models break lines where they want them broken.
+    output.hardbreaks = True
     return extensions, output
 
 

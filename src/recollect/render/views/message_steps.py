@@ -298,6 +298,7 @@ class Replies:
             output=view.output,
             subagents=tuple(map(refer_to, self._subagents.get(call.id, ()))),
             result_uuid=call.result_uuid,
+            description=view.description,
         )
 
 
@@ -308,7 +309,17 @@ def refer_to(subagent: Subagent) -> SubagentReference:
         kind=subagent.kind,
         agent_type=subagent.agent_type,
         description=subagent.description,
+        turn_count=len(subagent.session.turns),
+        tool_calls=len(subagent.session.tool_calls),
+        tokens=subagent.session.metrics.tokens.total,
+        duration_ms=subagent.session.metrics.duration_ms,
+        model=_find_model(subagent.session),
     )
+
+
+def _find_model(session: Session) -> str | None:
+    replies = (said for said in reversed(session.messages) if not said.is_synthetic)
+    return next((said.model for said in replies if said.model), None)
 
 
 def _show_text(block: ContentBlock) -> tuple[Part, ...]:

@@ -106,7 +106,7 @@ def make_gap_notice(link: Chain) -> NoticeStep:
 
 def _note_hook(run: HookRun) -> NoticeStep:
     said = run.text if run.text.strip() != run.stdout.strip() else ""
-    streams = (Output(run.stdout), Output(run.stderr, is_error=True))
+    streams = (Output(run.stdout), Output(run.stderr, is_error=run.outcome not in _ROUTINE))
     spoken = (*show_plain(said), *(stream for stream in streams if stream.text.strip()))
     facts = show_fields(
         ("command", run.command),

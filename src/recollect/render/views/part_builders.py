@@ -86,6 +86,18 @@ def take_line(text: str) -> str:
     return f"{line} {_ELLIPSIS}" if rest else line
 
 
+def fold_progress(text: str) -> str:
+    """Return program output with the last state of each line that was written over and over."""
+    if "\r" not in text:
+        return text
+    return "\n".join(map(_take_last_state, text.split("\n")))
+
+
+def _take_last_state(line: str) -> str:
+    states = line.split("\r")
+    return next((state for state in reversed(states) if state.strip()), states[-1])
+
+
 def join_facts(*facts: str | None) -> str:
     """Join the non-empty `facts` in one line."""
     return FACT_SEPARATOR.join(fact for fact in facts if fact)

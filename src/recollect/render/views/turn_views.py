@@ -100,8 +100,19 @@ def build_turn_view(session: Session, turn: Turn) -> TurnView:
         end=turn.end,
         active_ms=turn.active_ms,
         permission_mode=turn.permission_mode,
+        context_tokens=_measure_context(replies),
         uuids=tuple(uuid for entry in entries if (uuid := _uuid_of(entry))),
     )
+
+
+def _measure_context(replies: Sequence[Message]) -> int:
+    """Return what the model read for the last reply that says so."""
+    for said in reversed(replies):
+        if said.usage:
+            read = count_tokens([said.usage])
+            if known := read.total - read.output:
+                return known
+    return 0
 
 
 def find_opener(turn: Turn) -> Message | None:

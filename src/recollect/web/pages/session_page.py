@@ -4,6 +4,7 @@ The first screen of a long session comes from the start of its file; the page is
 and its script requests the same turns again once the file has been read completely.
 """
 
+from itertools import accumulate
 from typing import Annotated
 from urllib.parse import quote
 
@@ -254,11 +255,18 @@ def _render_fragment(
 
 
 def _render(turns: TurnRange, frame: Frame) -> tuple[Markup, ...]:
-    costs = {
-        turn.number: or_dash(format_dollars)(to_dollars(cost))
-        for turn, cost in zip(turns.turns, turns.costs, strict=True)
-    }
-    priced = replace(frame, show_cost=lambda turn: costs[turn.number])
+    def show(cost: int | None) -> str:
+        return or_dash(format_dollars)(to_dollars(cost))
+
+    costs = {turn.number: cost for turn, cost in zip(turns.turns, turns.costs, strict=True)}
+    totals = dict(zip(costs, accumulate(cost or 0 for cost in costs.values()), strict=True))
+    before = turns.cost_before
+    priced = replace(
+        frame,
+        show_cost=lambda turn: show(costs[turn.number]),
+        show_total=None if before is None else lambda turn: show(before + totals[turn.number]),
+        show_agent_cost=lambda agent: show(turns.agent_costs.get(agent)),
+    )
     return tuple(render_turn(turn, priced) for turn in turns.turns)
 
 

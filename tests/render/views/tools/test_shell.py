@@ -6,17 +6,18 @@ from tests.session.recordings import make_call
 
 
 def test_command_shows_both_streams() -> None:
-    """A command is code, what it printed is output, and errors are apart."""
+    """A command is code, what it printed is output, standard error apart."""
     wanted = {"command": "make\nmake test", "description": "Build", "timeout": 90_000}
     result = {"stdout": "ok\n", "stderr": "warning\n", "interrupted": False}
     assert describe_call(make_call("Bash", wanted, result)) == ToolView(
         title="make …",
+        description="Build",
         summary="2 lines",
         input=(
             Code("make\nmake test", language="bash"),
             Fields((("description", "Build"), ("timeout", "1 min 30 s"))),
         ),
-        output=(Output("ok\n"), Output("warning\n", is_error=True)),
+        output=(Output("ok\n"), Output("warning\n", is_stderr=True)),
     )
 
 

@@ -23,6 +23,7 @@ from recollect.records.tools.shell_tools import (
     TaskStopResult,
 )
 from recollect.render.views.part_builders import (
+    fold_progress,
     join_facts,
     show_fields,
     show_plain,
@@ -42,6 +43,7 @@ def describe_command(case: Case) -> ToolView | None:
     language = "powershell" if isinstance(wanted, PowerShellInput) else "bash"
     return ToolView(
         title=take_line(wanted.command),
+        description=take_line(wanted.description or ""),
         summary=_summarise(case),
         input=(Code(wanted.command, language=language), *_show_options(wanted)),
         output=_show_result(case),
@@ -94,12 +96,9 @@ def _count_lines(result: ShellResult, case: Case) -> str | None:
 
 def _count_output(lines: int, case: Case) -> str:
     pictures = len(find_media(case.call))
-    return (
-        join_facts(
-            format_count(lines, "line") if lines else None,
-            format_count(pictures, "picture") if pictures else None,
-        )
-        or "no output"
+    return join_facts(
+        format_count(lines, "line") if lines else None,
+        format_count(pictures, "picture") if pictures else None,
     )
 
 
@@ -124,8 +123,8 @@ def _show_output(result: ShellResult) -> tuple[Part, ...]:
 
 
 def show_streams(stdout: str, stderr: str) -> tuple[Part, ...]:
-    """Return the output of a program, without empty streams."""
-    outputs = (Output(stdout), Output(stderr, is_error=True))
+    """Return the output of a program, without empty streams and what it has overwritten."""
+    outputs = (Output(fold_progress(stdout)), Output(fold_progress(stderr), is_stderr=True))
     return tuple(output for output in outputs if output.text.strip())
 
 

@@ -29,6 +29,8 @@ class ToolView(Struct, frozen=True, kw_only=True):
     """A call to show: one line for its input, one for its result, and the details of each."""
 
     title: str = ""
+    description: str = ""
+    """What the model said it is for."""
     summary: str = ""
     input: tuple[Part, ...] = ()
     output: tuple[Part, ...] = ()

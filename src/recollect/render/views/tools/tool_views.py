@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from recollect.documents.kinds import RejectedBy, ToolStatus
 from recollect.documents.turns import Output, Part, Picture, Plain
 from recollect.quantities import format_bytes
-from recollect.render.views.part_builders import show_fields, show_plain, take_line
+from recollect.render.views.part_builders import fold_progress, show_fields, show_plain, take_line
 from recollect.render.views.tools import (
     agent_views,
     file_views,
@@ -144,7 +144,7 @@ def _show_end(case: Case, view: ToolView) -> tuple[Part, ...]:
             text = _error_text(case)
             if not text.strip():
                 return () if case.text.strip() else show_answer(case)
-            return (Output(text, is_error=True),)
+            return (Output(fold_progress(text), is_error=True),)
         case ToolStatus.REJECTED:
             return (Plain(case.text),) if case.text.strip() else show_answer(case)
     return view.output or show_answer(case)
