@@ -7,8 +7,9 @@ the same way for commands, pages and the library.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,11 +29,13 @@ from recollect.library.session_filters import (
 )
 from recollect.locations import Transcript, find_root_of
 from recollect.locations.place_names import PlaceName, read_place
+from recollect.locations.project_names import PROJECTS_DIRECTORY
 from recollect.locations.references import locate_file, looks_like_file
 from recollect.locations.transcript_files import name_of
 from recollect.session.times import milliseconds_between
 from recollect.sources.source import is_only_archived
-from recollect.sync import find_gone, list_current, locate_indexed
+from recollect.sources.stamps import is_present
+from recollect.sync import find_gone, list_current, list_indexed, locate_indexed
 from recollect.workspace.session_marks import NO_MARK, SessionMark, load_marks
 
 if TYPE_CHECKING:
@@ -160,6 +163,21 @@ def list_sessions(
     chosen = make_page(found, *page)
     shown = tuple(complete_listing(each, present) for each in chosen.sessions)
     return replace(chosen, sessions=shown)
+
+
+def list_known(
+    workspace: Workspace, matches: Callable[[SessionListing], bool], limit: int
+) -> list[SessionListing]:
+    """Return sessions from the index as it is, newest first; files are not read."""
+    projects = [root / PROJECTS_DIRECTORY for root in workspace.roots]
+    known = (
+        each
+        for each in list_indexed(workspace.data_directory)
+        if matches(each)
+        and any(Path(each.path).is_relative_to(project) for project in projects)
+        and is_present(each.path)
+    )
+    return list(islice(known, limit))
 
 
 def _arrange(

@@ -24,8 +24,6 @@ from recollect.sync import find_transcripts
 from recollect.workspace.archive_access import use_archive
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from recollect.documents.health_report import HealthReport
     from recollect.documents.overview import Overview
     from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
@@ -91,12 +89,7 @@ class Workspace:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -172,20 +165,9 @@ class Workspace:
         self, matches: Callable[[SessionListing], bool], limit: int
     ) -> list[SessionListing]:
         """Return sessions from the index as it is, newest first; files are not read."""
-        from itertools import islice
+        from recollect.workspace.session_questions import list_known
 
-        from recollect.sources.stamps import is_present
-        from recollect.sync import list_indexed
-
-        projects = [root / PROJECTS_DIRECTORY for root in self.roots]
-        known = (
-            each
-            for each in list_indexed(self.data_directory)
-            if matches(each)
-            and any(Path(each.path).is_relative_to(project) for project in projects)
-            and is_present(each.path)
-        )
-        return list(islice(known, limit))
+        return list_known(self, matches, limit)
 
     def find(self, name: str) -> Transcript:
         """Return the transcript for a path, an id or the start of one, a title, `latest` or `-1`.
