@@ -6,6 +6,7 @@ part of a conversation (titles, probes) get a word that costs nothing. Standard 
 """
 
 import json
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -18,6 +19,9 @@ from tests.client.scenes import SENT, SUMMARY, Block, Reply, find_reply, say
 TAG = re.compile(r"\bplay:([a-z_]+)")
 COMPACTION = "detailed summary"
 """Words that only the request for a summary ends with."""
+
+REQUESTS_VARIABLE = "STAGE_REQUESTS"
+"""Names the file to which every request is appended."""
 
 PIECE = 12
 _numbers = count(1)
@@ -112,6 +116,14 @@ def assemble(events: list[dict[str, Any]]) -> dict[str, Any]:
     return message | {"content": blocks}
 
 
+def _keep(body: dict[str, Any]) -> None:
+    path = os.environ.get(REQUESTS_VARIABLE)
+    if path:
+        # One write of one line: several connections append to the file.
+        with open(path, "ab", buffering=0) as file:  # noqa: PTH123 - unbuffered
+            file.write(json.dumps(body).encode() + b"\n")
+
+
 class Handler(BaseHTTPRequestHandler):
     """Answers one connection."""
 
@@ -141,6 +153,7 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(body)
 
     def _answer(self, body: dict[str, Any]) -> None:
+        _keep(body)
         reply = choose(body)
         if reply.status != 200:
             error = {"type": "invalid_request_error", "message": "The scene says no."}

@@ -75,6 +75,16 @@ def send(scene: str) -> Block:
     return call(*AGENT, description="Look around", prompt=task, subagent_type="general-purpose")
 
 
+COLOURS = {
+    "question": "Which colour?",
+    "header": "Colour",
+    "options": [
+        {"label": "Blue", "description": "like the sea"},
+        {"label": "Red", "description": "like the buoy"},
+    ],
+    "multiSelect": False,
+}
+
 SCENES: dict[str, tuple[Reply, ...]] = {
     "hello": (Reply((say('Hello. Grüße, 世界 😀 \u2028 "quoted" \\ end.'),), 21),),
     "again": (Reply((say("Here we are again."),), 22),),
@@ -106,6 +116,35 @@ SCENES: dict[str, tuple[Reply, ...]] = {
     "slow_words": (Reply((say(" ".join(f"word{i}" for i in range(40))),), 61, pause=0.2),),
     "long_tool": (Reply((bash("sleep 600; echo never"),), 71), Reply((say("Never said."),), 72)),
     "refused": (Reply((), 0, status=400),),
+    "touch_one": (Reply((bash("touch one.txt"),), 81), Reply((say("Touched."),), 82)),
+    "count_twice": (
+        Reply((bash("python3 -c 'print(2)'"),), 83),
+        Reply((bash("python3 -c 'print(2)'"),), 84),
+        Reply((say("Counted twice."),), 85),
+    ),
+    "choose": (
+        Reply((call("AskUserQuestion", questions=[COLOURS]),), 86),
+        Reply((say("A good choice."),), 87),
+    ),
+    "plan": (
+        Reply((call("ExitPlanMode", plan="1. Look\n2. Leap"),), 88),
+        Reply((say("The plan is settled."),), 89),
+    ),
+    "background": (
+        Reply(
+            (
+                call(
+                    "Bash",
+                    command="sleep 300",
+                    description="Wait in the background",
+                    run_in_background=True,
+                ),
+            ),
+            91,
+        ),
+        Reply((say("It runs in the background."),), 92),
+        Reply((say("It is over."),), 93),
+    ),
 }
 
 

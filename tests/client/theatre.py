@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -24,6 +24,7 @@ from recollect.library.opening import open_session
 from recollect.library.sessions import iter_sessions
 from recollect.records.usage import Tokens
 from recollect.session.session import Session
+from tests.client.fake_api import REQUESTS_VARIABLE
 from tests.process import Finished
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,11 +76,18 @@ def _end(process: "subprocess.Popen[str]") -> None:
 class Theatre:
     """One client with its own data, on which Recollect looks from outside."""
 
-    def __init__(self, folder: Path, client: Sequence[str], isolation: Sequence[str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        client: Sequence[str],
+        isolation: Sequence[str],
+        switches: Mapping[str, str] = SWITCHES,
+    ) -> None:
         self.root = folder / "config"
         self.work = folder / "work"
         self._bin = folder / "bin"
         self._data = folder / "data"
+        self._requests = folder / "requests.jsonl"
         for name in ("home", "tmp", "work", "bin", "config/projects"):
             (folder / name).mkdir(parents=True)
         places = {
@@ -89,14 +97,28 @@ class Theatre:
             "CLAUDE_CODE_TMPDIR": str(folder / "tmp"),
             "CLAUDE_CONFIG_DIR": str(self.root),
             "PYTHONPATH": str(ROOT),
+            REQUESTS_VARIABLE: str(self._requests),
         }
-        settings = [f"{name}={value}" for name, value in {**SWITCHES, **places}.items()]
+        settings = [f"{name}={value}" for name, value in {**switches, **places}.items()]
         stage = [sys.executable, "-m", "tests.client.stage", *client]
         script = self._bin / "claude"
         script.write_text(
             f'#!/bin/sh\nexec {shlex.join(["env", "-i", *settings, *isolation, *stage])} "$@"\n'
         )
         script.chmod(0o755)
+
+    @property
+    def client(self) -> str:
+        """The path of the client."""
+        return str(self._bin / "claude")
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """What the API was asked in conversations: requests with tools, in order."""
+        if not self._requests.exists():
+            return []
+        lines = self._requests.read_text(encoding="utf-8").splitlines()
+        return [body for body in map(json.loads, lines) if body.get("tools")]
 
     @property
     def environment(self) -> dict[str, str]:

@@ -40,6 +40,7 @@ from recollect.launch.conversation_options import (
     plan_first,
 )
 from recollect.launch.conversation_process import (
+    Activity,
     ConversationProcess,
     ProcessLimit,
     start_process,
@@ -82,8 +83,7 @@ class Conversation:
         self._status = self._state.status
         self._reason = "died"
         self._is_closed = False
-        self._is_silence_known = False
-        self._last_output = self._last_activity = 0.0
+        self._activity = Activity(options.timing)
 
     @property
     def session_id(self) -> str:
@@ -152,6 +152,10 @@ class Conversation:
     def events(self, after: int = 0) -> AsyncIterator[ConversationEvent]:
         """Yield the events after this number, then new ones until the conversation is ended."""
         return self._log.iter_events(after)
+
+    def list_events(self, after: int = 0) -> list[ConversationEvent]:
+        """Return the events after this number that are kept."""
+        return self._log.list_events(after)
 
     async def send(self, text: str, images: Sequence[PromptImage] = ()) -> str:
         """Send a prompt, also while the client works, and return the uuid of its record.
@@ -297,7 +301,7 @@ class Conversation:
             raise ClientFailure(f"{self._client} cannot be started: {error}") from error
         self._reason = "died"
         self._state.start_client()
-        self._note_output()
+        self._activity.note()
         self._publish([conversation_events.ClientStarted(pid=self._process.pid, resumed=is_again)])
         self._ended = asyncio.create_task(self._finish_client(self._process, watch))
         asked = self._replies.ask(self._process.send, "initialize", hooks=None)
@@ -334,7 +338,7 @@ class Conversation:
         return await self._replies.wait(asked, self.options.timing.request)
 
     def _on_output(self, output: StdoutMessage | StderrLine) -> None:
-        self._note_output()
+        self._activity.note()
         match output:
             case StdoutMessage(item=ControlResponse(response=Answer() as reply)):
                 self._replies.resolve(reply)
@@ -353,10 +357,6 @@ class Conversation:
         elif self._process is not None and message.request_id:
             # Unanswered, it would keep the client waiting.
             self._process.send(control_messages.encode_error(message.request_id, _UNSUPPORTED))
-
-    def _note_output(self) -> None:
-        self._last_output = self._last_activity = asyncio.get_running_loop().time()
-        self._is_silence_known = False
 
     def _publish(self, found: Iterable[ConversationEvent]) -> None:
         """Publish events, and the status if they changed it."""
@@ -406,26 +406,15 @@ class Conversation:
 
     async def _watch_clock(self) -> None:
         """End an idle client, and report one that is silent for long."""
-        timing = self.options.timing
-        step = max(min(timing.silence, timing.idle or timing.silence, 20.0) / 4, 0.02)
+        activity = self._activity
         while True:
-            await asyncio.sleep(step)
-            now = asyncio.get_running_loop().time()
-            if self._is_idle_for(now - self._last_activity):
+            await asyncio.sleep(activity.step)
+            status = self._state.status
+            is_free = status is ConversationStatus.IDLE and not self._state.tasks
+            if self._process is not None and is_free and activity.is_idle():
                 await self._end_client("idle")
-            elif self._is_silent_for(now - self._last_output):
-                self._is_silence_known = True
-                event = conversation_events.ClientSilent(seconds=now - self._last_output)
-                self._publish([event])
-
-    def _is_idle_for(self, seconds: float) -> bool:
-        idle = self.options.timing.idle
-        is_free = self._state.status is ConversationStatus.IDLE and not self._state.tasks
-        return self._process is not None and is_free and idle is not None and seconds >= idle
-
-    def _is_silent_for(self, seconds: float) -> bool:
-        is_working = self._state.status is ConversationStatus.WORKING
-        return is_working and not self._is_silence_known and seconds >= self.options.timing.silence
+            elif status is ConversationStatus.WORKING and activity.is_silent():
+                self._publish([conversation_events.ClientSilent(seconds=activity.seconds)])
 
     def _release(self) -> None:
         if self._limit is not None:

@@ -5,6 +5,7 @@ same type as in a transcript. What is streamed before it names its message and b
 record can replace it.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from msgspec import Raw, Struct
@@ -99,7 +100,7 @@ ConversationRequest = ToolRequest | QuestionRequest | PlanRequest | ElicitationR
 class Allow(Struct, frozen=True, kw_only=True):
     """Let the tool run, with another input if `updated_input` is set."""
 
-    updated_input: dict[str, object] | None = None
+    updated_input: Mapping[str, object] | None = None
     remember: Suggestion | None = None
     """One of the suggestions of the request: allow this from now on."""
 
@@ -114,7 +115,7 @@ class Deny(Struct, frozen=True, kw_only=True):
 class Answers(Struct, frozen=True):
     """Answers by the text of the question; several choices are a tuple, free text is allowed."""
 
-    answers: dict[str, str | tuple[str, ...]]
+    answers: Mapping[str, str | tuple[str, ...]]
 
 
 class ApprovePlan(Struct, frozen=True, kw_only=True):
@@ -135,7 +136,7 @@ class AnswerElicitation(Struct, frozen=True, kw_only=True):
     """Answer an MCP server: `accept` with the content of the form, `decline` or `cancel`."""
 
     action: str
-    content: dict[str, object] | None = None
+    content: Mapping[str, object] | None = None
 
 
 RequestAnswer = Allow | Deny | Answers | ApprovePlan | KeepPlanning | AnswerElicitation

@@ -29,6 +29,7 @@ from recollect.launch.client_process import (
     StdoutMessage,
     read_exit_code,
 )
+from recollect.launch.conversation_options import Timing
 
 MAX_WORDS: Final = 20
 """Lines of stderr that are kept to explain an exit."""
@@ -185,6 +186,38 @@ async def _watch(process: ConversationProcess) -> None:
             guard.stdin.close()
         else:
             dismiss_guard(guard)
+
+
+class Activity:
+    """When a client last printed something."""
+
+    def __init__(self, timing: Timing) -> None:
+        self._timing = timing
+        self._last = 0.0
+        self._is_reported = False
+        self.step = max(min(timing.silence, timing.idle or timing.silence, 20.0) / 4, 0.02)
+        """How often to look, in seconds."""
+
+    @property
+    def seconds(self) -> float:
+        """How long ago it was."""
+        return asyncio.get_running_loop().time() - self._last
+
+    def note(self) -> None:
+        """It is now."""
+        self._last = asyncio.get_running_loop().time()
+        self._is_reported = False
+
+    def is_idle(self) -> bool:
+        """Return whether a client that has nothing to do should be ended."""
+        return self._timing.idle is not None and self.seconds >= self._timing.idle
+
+    def is_silent(self) -> bool:
+        """Return, once, whether a client that should be working has been silent for long."""
+        if self._is_reported or self.seconds < self._timing.silence:
+            return False
+        self._is_reported = True
+        return True
 
 
 class ProcessLimit:

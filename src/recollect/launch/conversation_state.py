@@ -253,7 +253,10 @@ class ConversationState:
         match message:
             case BackgroundTasksChanged(tasks=tasks):
                 self.tasks = {each.task_id or "": each.description or "" for each in tasks}
-            case TaskStarted(task_id=str(task), is_backgrounded=True, description=description):
+            case TaskStarted(task_id=str(task), is_backgrounded=kind, description=description):
+                if kind is False:
+                    return
+                # Older clients do not say so, and report others only when they are over.
                 self.tasks[task] = description or ""
             case TaskNotification(task_id=str(task)):
                 self.tasks.pop(task, None)

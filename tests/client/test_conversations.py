@@ -1,0 +1,413 @@
+"""Conversations with the real client: what the API was sent, and what the transcript says."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from recollect.errors import UsageError
+from recollect.launch.conversation import Conversation, converse
+from recollect.launch.conversation_events import (
+    Allow,
+    Answers,
+    ApprovePlan,
+    ClientEnded,
+    ClientStarted,
+    ConversationEvent,
+    ConversationStatus,
+    Deny,
+    PlanRequest,
+    PromptImage,
+    PromptTaken,
+    QuestionRequest,
+    RecordReceived,
+    RequestAnswer,
+    RequestAsked,
+    TasksChanged,
+    TextStreamed,
+    ToolRequest,
+    TurnFinished,
+)
+from recollect.launch.conversation_options import ConversationOptions, Timing
+from recollect.records.envelope import Chain
+from tests.client.scenes import SUMMARY, texts
+from tests.client.theatre import SWITCHES, Theatre
+from tests.client.versions import OLDEST, VARIABLE, VERSIONS, find_client
+
+pytestmark = pytest.mark.client
+
+SECONDS = 60.0
+E = TypeVar("E", bound=ConversationEvent)
+T = TypeVar("T")
+
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c4944415478"
+    "9c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
+)
+"""A picture of one red pixel."""
+
+ABANDONED = """
+import asyncio, sys
+from recollect.launch.conversation import converse
+from recollect.launch.conversation_options import ConversationOptions
+
+async def main():
+    options = ConversationOptions(directory=sys.argv[1], client=sys.argv[2])
+    async with converse(options) as conversation:
+        await conversation.send("play:long_tool")
+        await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+CONVERSING = [version for version in VERSIONS if version != OLDEST]
+
+
+@pytest.fixture(params=CONVERSING)
+def stage(request: pytest.FixtureRequest, isolation: Sequence[str], tmp_path: Path) -> Theatre:
+    """A version that can converse, with all tools at hand."""
+    return make_stage(str(request.param), isolation, tmp_path, SWITCHES)
+
+
+def make_stage(
+    version: str, isolation: Sequence[str], folder: Path, switches: Mapping[str, str]
+) -> Theatre:
+    """A stage for this version; skips where it is not installed."""
+    client = find_client(version)
+    if client is None:
+        pytest.skip(f"the client {version} is not in {VARIABLE}")
+    return Theatre(folder, client, isolation, {**switches, "ENABLE_TOOL_SEARCH": "false"})
+
+
+def hold(stage: Theatre, script: Callable[[Conversation], Awaitable[T]], **more: Any) -> T:
+    """Run `script` in a conversation with the client on the stage."""
+
+    async def run() -> T:
+        async with asyncio.timeout(SECONDS), converse(make_options(stage, **more)) as conversation:
+            return await script(conversation)
+
+    return asyncio.run(run())
+
+
+def make_options(stage: Theatre, **more: Any) -> ConversationOptions:
+    """Options for the client on the stage."""
+    environment = {"CLAUDE_CONFIG_DIR": str(stage.root)}
+    return ConversationOptions(
+        directory=str(stage.work), client=stage.client, environment=environment, **more
+    )
+
+
+async def wait_for(conversation: Conversation, wanted: type[E], after: int = 0) -> E:
+    """The first event of this class after a number."""
+    async for event in conversation.events(after):
+        if isinstance(event, wanted):
+            return event
+    raise AssertionError(f"no {wanted.__name__}")
+
+
+async def play(conversation: Conversation, prompt: str, *answers: RequestAnswer) -> TurnFinished:
+    """Send a prompt, answer what is asked in its turn, and wait for the end."""
+    after = conversation.last_event
+    await conversation.send(prompt)
+    for answer in answers:
+        asked = await wait_for(conversation, RequestAsked, after)
+        after = asked.number
+        await conversation.answer(asked.request.id, answer)
+    return await wait_for(conversation, TurnFinished, after)
+
+
+def read_results(stage: Theatre) -> list[str]:
+    """What the last request to the API says that tools have answered."""
+    messages = stage.requests[-1]["messages"]
+    blocks = [b for each in messages if isinstance(each["content"], list) for b in each["content"]]
+    found = [each["content"] for each in blocks if each["type"] == "tool_result"]
+    return [each if isinstance(each, str) else "".join(b["text"] for b in each) for each in found]
+
+
+def list_prompts(stage: Theatre) -> list[str]:
+    """The scenes that the last request to the API mentions, in order."""
+    return re.findall(r"play:(\w+)", json.dumps(stage.requests[-1]["messages"]))
+
+
+def test_three_turns_in_one_process(stage: Theatre) -> None:
+    """Records, transcript and API tell of the same three turns, and nothing is left running."""
+
+    async def script(conversation: Conversation) -> tuple[str, list[ConversationEvent]]:
+        for scene in ("hello", "thought", "again"):
+            finished = await play(conversation, f"play:{scene}")
+            assert not finished.result.is_error
+        events = conversation.list_events()
+        assert conversation.status is ConversationStatus.IDLE
+        assert [each.name for each in (await conversation.client_info()).commands]
+        assert (await conversation.context_usage()).total_tokens > 0
+        return conversation.session_id, events
+
+    session_id, events = hold(stage, script)
+    assert sum(isinstance(event, ClientStarted) for event in events) == 1
+    session = stage.open(session_id)
+    assert [turn.words for turn in session.turns] == ["play:hello", "play:thought", "play:again"]
+    assert len(stage.requests) == 3
+    assert list_prompts(stage) == ["hello", "thought", "again"]
+    uuids = [
+        event.record.uuid
+        for event in events
+        if isinstance(event, RecordReceived) and isinstance(event.record, Chain)
+    ]
+    assert len(uuids) == 7
+    assert [uuid for uuid in uuids if uuid and not session.find_record(uuid)] == []
+    assert stage.list_processes() == {}
+
+
+def test_tools_are_allowed_edited_remembered_and_denied(stage: Theatre) -> None:
+    """Each answer has its effect on the disk, in the transcript and in what the API is sent."""
+
+    async def script(conversation: Conversation) -> str:
+        await play(conversation, "play:touch_one", Allow())
+        assert (stage.work / "one.txt").exists()
+        edited = {"command": "touch three.txt", "description": "Run it"}
+        await play(conversation, "play:touch_one", Allow(updated_input=edited))
+        assert (stage.work / "three.txt").exists()
+        await play(conversation, "play:touch_one", Deny(message="Not that one, please."))
+        after = conversation.last_event
+        await conversation.send("play:count_twice")
+        asked = await wait_for(conversation, RequestAsked, after)
+        assert isinstance(asked.request, ToolRequest)
+        rule = next(each for each in asked.request.suggestions if each.kind == "addRules")
+        await conversation.answer(asked.request.id, Allow(remember=rule))
+        await wait_for(conversation, TurnFinished, asked.number)
+        assert len(conversation.pending) == 0
+        return conversation.session_id
+
+    session = stage.open(hold(stage, script))
+    assert read_results(stage)[2] == "Not that one, please."
+    statuses = [call.status.value for call in session.tool_calls]
+    # 2.1.112 does not write why a tool did not run.
+    assert statuses.pop(2) in ("rejected", "failed")
+    assert statuses == ["success"] * 4
+    settings = json.loads((stage.work / ".claude" / "settings.local.json").read_text())
+    (kept,) = settings["permissions"]["allow"]
+    assert kept.startswith("Bash(python3 -c")
+
+
+def test_questions_and_plans_are_answered(stage: Theatre) -> None:
+    """The model reads the choice, and an approved plan ends plan mode."""
+
+    async def script(conversation: Conversation) -> None:
+        after = conversation.last_event
+        await conversation.send("play:choose")
+        asked = await wait_for(conversation, RequestAsked, after)
+        assert isinstance(asked.request, QuestionRequest)
+        assert asked.request.questions[0].question == "Which colour?"
+        await conversation.answer(asked.request.id, Answers({"Which colour?": "Blue"}))
+        await wait_for(conversation, TurnFinished, asked.number)
+        await conversation.set_permission_mode("plan")
+        assert conversation.permission_mode == "plan"
+        after = conversation.last_event
+        await conversation.send("play:plan")
+        asked = await wait_for(conversation, RequestAsked, after)
+        assert isinstance(asked.request, PlanRequest)
+        # Newer clients show the file that the model was told to write, and this one wrote none.
+        assert asked.request.plan in ("1. Look\n2. Leap", "")
+        await conversation.answer(asked.request.id, ApprovePlan())
+        await wait_for(conversation, TurnFinished, asked.number)
+        assert conversation.permission_mode == "default"
+
+    hold(stage, script)
+    chosen, planned = read_results(stage)
+    assert '"Which colour?"="Blue"' in chosen
+    assert planned.startswith("User has approved")
+
+
+def test_turns_are_interrupted(stage: Theatre) -> None:
+    """In words and in a tool; what was written is kept, the tool is killed, the next turn works."""
+
+    async def script(conversation: Conversation) -> str:
+        await conversation.send("play:slow_words")
+        words = await wait_for(conversation, TextStreamed)
+        await conversation.interrupt()
+        finished = await wait_for(conversation, TurnFinished, words.number)
+        assert finished.result.terminal_reason in ("aborted_streaming", None)
+        after = finished.number
+        await conversation.send("play:long_tool")
+        await _wait_until(lambda: any(each.startswith("sleep 600") for each in _list_words(stage)))
+        await conversation.interrupt()
+        await wait_for(conversation, TurnFinished, after)
+        assert not any(each.startswith("sleep 600") for each in _list_words(stage))
+        await play(conversation, "play:hello")
+        return conversation.session_id
+
+    session = stage.open(hold(stage, script))
+    assert [turn.words for turn in session.turns][-1] == "play:hello"
+    said = "".join(message.text for message in session.messages)
+    assert "word0" in said
+    assert "[Request interrupted by user" in json.dumps(stage.requests[-1]["messages"])
+
+
+def _list_words(stage: Theatre) -> list[str]:
+    return list(stage.list_processes().values())
+
+
+async def _wait_until(holds: Callable[[], bool]) -> None:
+    while not holds():  # noqa: ASYNC110 - looks at other processes
+        await asyncio.sleep(0.1)
+
+
+def test_prompts_are_queued(stage: Theatre) -> None:
+    """One sent while a tool runs joins its turn; one sent while words come starts the next."""
+
+    async def script(conversation: Conversation) -> None:
+        first = await conversation.send("play:slow_tool")
+        await _wait_until(lambda: any(each.startswith("sleep 4") for each in _list_words(stage)))
+        uuid = await conversation.send("and hurry up")
+        assert [each.uuid for each in conversation.queue] == [uuid]
+        finished = await wait_for(conversation, TurnFinished)
+        after = finished.number
+        taken = [e for e in conversation.list_events() if isinstance(e, PromptTaken)]
+        assert [(e.uuid, e.number < after) for e in taken] == [(first, True), (uuid, True)]
+        await conversation.send("play:slow_words")
+        await wait_for(conversation, TextStreamed, after)
+        await conversation.send("play:hello")
+        finished = await wait_for(conversation, TurnFinished, after)
+        finished = await wait_for(conversation, TurnFinished, finished.number)
+        assert (conversation.queue, conversation.status) == ((), ConversationStatus.IDLE)
+
+    hold(stage, script)
+    said = json.dumps(stage.requests[-1]["messages"])
+    assert said.index("and hurry up") < said.index("play:slow_words") < said.index("play:hello")
+
+
+def test_a_conversation_is_compacted_and_its_model_changed(stage: Theatre) -> None:
+    """The next request starts with the summary, and asks the other model."""
+
+    async def script(conversation: Conversation) -> str:
+        await play(conversation, "play:hello")
+        after = conversation.last_event
+        await conversation.compact("keep it short")
+        finished = await wait_for(conversation, TurnFinished, after)
+        assert not finished.result.is_error
+        await conversation.set_model("claude-haiku-4-5")
+        await play(conversation, "play:again")
+        return conversation.session_id
+
+    session = stage.open(hold(stage, script))
+    assert len(session.segments) == 2
+    last = stage.requests[-1]
+    assert last["model"].startswith("claude-haiku-4-5")
+    assert SUMMARY in json.dumps(last["messages"])
+
+
+def test_a_session_is_resumed_forked_and_cut_off(stage: Theatre) -> None:
+    """The API is sent what the chosen branch holds; a session that is open is refused."""
+
+    async def first(conversation: Conversation) -> tuple[str, str]:
+        await play(conversation, "play:hello")
+        records = [
+            event.record
+            for event in conversation.list_events()
+            if isinstance(event, RecordReceived) and isinstance(event.record, Chain)
+        ]
+        await play(conversation, "play:thought")
+        with pytest.raises(UsageError, match="is open in another Claude Code"):
+            await Conversation(make_options(stage, session=conversation.session_id)).start()
+        return conversation.session_id, records[-1].uuid or ""
+
+    async def more(conversation: Conversation) -> str:
+        await play(conversation, "play:again")
+        return conversation.session_id
+
+    session_id, reply = hold(stage, first)
+    assert hold(stage, more, session=session_id) == session_id
+    assert list_prompts(stage) == ["hello", "thought", "again"]
+    copy = hold(stage, more, session=session_id, fork=True)
+    assert copy != session_id
+    assert list_prompts(stage) == ["hello", "thought", "again", "again"]
+    assert hold(stage, more, session=session_id, at=reply) == session_id
+    assert list_prompts(stage) == ["hello", "again"]
+    assert sorted({session_id, copy}) == stage.session_ids
+    assert texts("hello")[0] in "".join(each.text for each in stage.open(session_id).messages)
+
+
+def test_images_and_contexts_reach_the_model(stage: Theatre) -> None:
+    """An image is a block of its own, and a context block is read back as contexts."""
+    words = "> **上下文资料**\n> \n> - 📄 文件: @tide.py\n\nplay:hello and look"
+
+    async def script(conversation: Conversation) -> str:
+        await conversation.send(words, [PromptImage("image/png", PIXEL)])
+        await wait_for(conversation, TurnFinished)
+        return conversation.session_id
+
+    session = stage.open(hold(stage, script))
+    content = stage.requests[-1]["messages"][0]["content"]
+    assert [each["type"] for each in content if each["type"] == "image"] == ["image"]
+    (turn,) = session.turns
+    assert turn.words == "play:hello and look"
+    assert len(turn.contexts) == 1
+
+
+@pytest.mark.parametrize("version", CONVERSING)
+def test_a_background_task_is_stopped(
+    version: str, isolation: Sequence[str], tmp_path: Path
+) -> None:
+    """The task is listed while it runs, and gone when it was stopped."""
+    switches = {name: value for name, value in SWITCHES.items() if "BACKGROUND" not in name}
+    stage = make_stage(version, isolation, tmp_path, switches)
+
+    async def script(conversation: Conversation) -> None:
+        await play(conversation, "play:background")
+        await _wait_until(lambda: bool(conversation.tasks))
+        (task,) = conversation.tasks
+        await conversation.stop_task(task)
+        await _wait_until(lambda: not conversation.tasks)
+        assert (await wait_for(conversation, TasksChanged)).tasks
+
+    hold(stage, script)
+    assert not any(each.startswith("sleep 300") for each in _list_words(stage))
+
+
+def test_a_killed_or_idle_client_is_replaced(stage: Theatre) -> None:
+    """The next prompt continues the same session in another process."""
+
+    async def script(conversation: Conversation) -> str:
+        await play(conversation, "play:hello")
+        ended = await wait_for(conversation, ClientEnded)
+        assert (ended.reason, conversation.status) == ("idle", ConversationStatus.IDLE)
+        after = conversation.last_event
+        await conversation.send("play:slow_words")
+        await wait_for(conversation, TextStreamed, after)
+        for pid in stage.list_processes():
+            os.kill(pid, signal.SIGKILL)
+        ended = await wait_for(conversation, ClientEnded, after)
+        assert (ended.reason, conversation.status) == ("died", ConversationStatus.ENDED)
+        await play(conversation, "play:again")
+        return conversation.session_id
+
+    session = stage.open(hold(stage, script, timing=Timing(idle=1.0)))
+    assert list_prompts(stage) == ["hello", "slow_words", "again"]
+    assert [turn.words for turn in session.turns][-1] == "play:again"
+
+
+def test_a_killed_parent_takes_client_and_tool_with_it(stage: Theatre) -> None:
+    """The client would finish its turn, and its tool would go on for minutes."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", ABANDONED, str(stage.work), stage.client],
+        env=stage.environment,
+    )
+    with parent:
+        deadline = time.monotonic() + SECONDS
+        while not any(each.startswith("sleep 600") for each in _list_words(stage)):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        parent.kill()
+    while stage.list_processes():
+        assert time.monotonic() < deadline, stage.list_processes()
+        time.sleep(0.1)
