@@ -44,7 +44,10 @@ class Assets:
     """All static files."""
 
     def __init__(self) -> None:
-        self._assets = dict(_load(resources.files("recollect.web") / "static", ""))
+        own = _load(resources.files("recollect.web") / "static", "")
+        # The style of a conversation belongs to what draws it: exported pages have it, too.
+        shared = _load(resources.files("recollect.render.html") / "css", "css/")
+        self._assets = dict([*own, *shared])
         digest = hashlib.sha256()
         for name in sorted(self._assets):
             digest.update(name.encode() + b"\0" + self._assets[name].data)

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
+from msgspec import Struct
 
 from recollect.documents.turns import (
     Checklist,
@@ -27,13 +28,30 @@ from recollect.documents.turns import (
     Prose,
     Question,
 )
-from recollect.render.html.html_code import colour_lines, render_code, show_block, show_text
+from recollect.render.html.html_code import (
+    MAX_COLOURED_LENGTH,
+    colour_lines,
+    render_code,
+    show_block,
+    show_text,
+)
 from recollect.render.html.images import render_picture
 from recollect.render.html.markdown import render_markdown
 from recollect.render.terminal.ansi_output import Ink, iter_runs
 
 _PLAIN = Ink()
 _EMPHASIS = ("bold", "dim", "italic", "underline", "strike", "reverse")
+
+
+class PartOptions(Struct, frozen=True, kw_only=True):
+    """What the page around parts determines."""
+
+    show_picture: Callable[[Picture], Markup] = render_picture
+    max_coloured: int = MAX_COLOURED_LENGTH
+    """Characters of code above which it is not highlighted."""
+
+
+DEFAULT_OPTIONS = PartOptions()
 
 
 def render_output(text: str, kind: str = "") -> Markup:
@@ -58,44 +76,44 @@ def _iter_classes(ink: Ink) -> Iterator[str]:
             yield f"ink-{name}"
 
 
-_ROW = Markup(
-    '<tr class="{}"><td class="number" data-line="{}"></td><td class="number" data-line="{}"></td>'
-    '<td class="sign" data-sign="{}"></td><td class="text"><code>{}</code></td></tr>'
-)
 _GAP = Markup('<tr class="gap"><td colspan="4">@@ -{},{} +{},{} @@</td></tr>')
 _CLASSES = {"+": "added", "-": "removed", " ": "kept"}
 
 
-def render_diff(diff: Diff) -> Markup:
+def render_diff(diff: Diff, max_coloured: int = MAX_COLOURED_LENGTH) -> Markup:
     """Render a change as a table under the name of its file."""
     caption = (
         Markup("<figcaption>{}</figcaption>").format(show_text(diff.path)) if diff.path else ""
     )
-    rows = Markup().join(
+    rows = "".join(
         row
         for number, hunk in enumerate(diff.hunks)
-        for row in _iter_rows(hunk, diff.path, is_first=number == 0 and diff.is_new_file)
+        for row in _iter_rows(
+            hunk, diff.path, max_coloured, is_first=number == 0 and diff.is_new_file
+        )
     )
     return Markup('<figure class="diff">{}<table><tbody>{}</tbody></table></figure>').format(
-        caption, rows
+        caption,
+        Markup(rows),  # noqa: S704 - numbers, and lines that were escaped
     )
 
 
-def _iter_rows(hunk: Hunk, path: str | None, *, is_first: bool) -> Iterator[Markup]:
+def _iter_rows(hunk: Hunk, path: str | None, max_coloured: int, *, is_first: bool) -> Iterator[str]:
     if not is_first:
         yield _GAP.format(hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines)
-    coloured = colour_lines("\n".join(line[1:] for line in hunk.lines), path=path)
+    text = "\n".join(line[1:] for line in hunk.lines)
+    coloured = colour_lines(text, path=path, max_coloured=max_coloured)
     old, new = hunk.old_start, hunk.new_start
     # A line that ends in a carriage return, or is empty at the end, may have no highlighted line.
     for line, shown in zip(hunk.lines, coloured, strict=False):
         sign = line[:1] or " "
         if sign not in _CLASSES:
-            yield _ROW.format("remark", "", "", "", show_text(line.lstrip("\\ ")))
+            yield _draw_row("remark", "", "", "", show_text(line.lstrip("\\ ")))
             continue
-        yield _ROW.format(
+        yield _draw_row(
             _CLASSES[sign],
-            "" if sign == "+" else old,
-            "" if sign == "-" else new,
+            "" if sign == "+" else str(old),
+            "" if sign == "-" else str(new),
             "" if sign == " " else sign,
             shown,
         )
@@ -103,17 +121,35 @@ def _iter_rows(hunk: Hunk, path: str | None, *, is_first: bool) -> Iterator[Mark
         new += sign != "-"
 
 
+def _draw_row(css_class: str, old: str, new: str, sign: str, shown: Markup) -> str:
+    # A string: there are thousands of rows, and formatting Markup is slow.
+    return (
+        f'<tr class="{css_class}"><td class="number" data-line="{old}"></td>'
+        f'<td class="number" data-line="{new}"></td><td class="sign" data-sign="{sign}"></td>'
+        f'<td class="text"><code>{shown}</code></td></tr>'
+    )
+
+
 MAX_BLOCK_LENGTH = 200_000
 """Characters of one block in a page; the raw record has the rest."""
 
 
-def render_parts(parts: Iterable[Part]) -> Markup:
+def render_parts(parts: Iterable[Part], options: PartOptions = DEFAULT_OPTIONS) -> Markup:
     """Render parts one after the other."""
-    return Markup("\n").join(render_part(part) for part in parts)
+    return Markup("\n").join(render_part(part, options) for part in parts)
 
 
-def render_part(part: Part) -> Markup:
+def render_part(part: Part, options: PartOptions = DEFAULT_OPTIONS) -> Markup:
     """Render `part` as a block."""
+    match part:
+        case Picture():
+            return options.show_picture(part)
+        case Diff():
+            return render_diff(part, options.max_coloured)
+        case Code():
+            return _render_code(part, options.max_coloured)
+        case Json():
+            return _render_code(Code(part.text, language="json"), options.max_coloured)
     return _RENDERERS[type(part)](part)
 
 
@@ -139,13 +175,13 @@ def _note(note: str | None) -> Markup:
 
 
 def _render_entries(entries: Entries) -> Markup:
-    rows = Markup().join(_render_entry(entry) for entry in entries.entries)
-    more = Markup('<li class="more">… {:,} more</li>').format(entries.omitted)
-    return Markup('<ul class="entries">{}{}</ul>').format(rows, more if entries.omitted else "")
+    rows = "".join([_render_entry(entry) for entry in entries.entries])
+    more = f'<li class="more">… {entries.omitted:,} more</li>' if entries.omitted else ""
+    return Markup(f'<ul class="entries">{rows}{more}</ul>')  # noqa: S704 - all of it was escaped
 
 
-def _render_entry(entry: Entry) -> Markup:
-    place = ""
+def _render_entry(entry: Entry) -> str:
+    place = Markup()
     if entry.path and entry.path != entry.text:
         line = "" if entry.line is None else f":{entry.line}"
         place = Markup('<span class="path">{}{}</span> ').format(show_text(entry.path), line)
@@ -153,7 +189,7 @@ def _render_entry(entry: Entry) -> Markup:
     if entry.url and _is_web_address(entry.url):
         link = Markup('<a href="{}" target="_blank" rel="noopener noreferrer nofollow">{}</a>')
         text = link.format(show_text(entry.url), text)
-    return Markup("<li>{}<span>{}</span>{}</li>").format(place, text, _note(entry.note))
+    return f"<li>{place}<span>{text}</span>{_note(entry.note)}</li>"
 
 
 def _is_web_address(url: str) -> bool:
@@ -189,9 +225,13 @@ def _render_question(question: Question) -> Markup:
     ).format(show_text(question.header), show_text(question.text), Markup().join(choices), answer)
 
 
-def _render_code(code: Code) -> Markup:
+def _render_code(code: Code, max_coloured: int) -> Markup:
     return render_code(
-        _cut(code.text), path=code.path, language=code.language, first_line=code.first_line
+        _cut(code.text),
+        path=code.path,
+        language=code.language,
+        first_line=code.first_line,
+        max_coloured=max_coloured,
     )
 
 
@@ -204,13 +244,9 @@ _RENDERERS: dict[type[Part], Callable[[Any], Markup]] = {
         render_markdown(_cut(prose.text))
     ),
     Plain: lambda plain: show_block(_cut(plain.text), "plain"),
-    Code: _render_code,
     Output: lambda output: render_output(_cut(output.text), _name_stream(output)),
-    Diff: render_diff,
     Checklist: _render_checklist,
     Entries: _render_entries,
     Fields: _render_fields,
     Question: _render_question,
-    Picture: render_picture,
-    Json: lambda value: render_code(_cut(value.text), language="json"),
 }

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 from msgspec import Struct
+from msgspec.structs import replace
 
 from recollect.documents.kinds import ToolStatus
 from recollect.documents.turns import Diff, ToolStep, TurnView
 from recollect.quantities import format_duration, format_short_number
 from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.render.html.html_code import show_text
-from recollect.render.html.html_parts import render_parts
+from recollect.render.html.html_parts import DEFAULT_OPTIONS, PartOptions, render_parts
 from recollect.render.html.markdown import render_markdown
 from recollect.render.views.part_builders import shorten_path
 from recollect.session.trace import STEP_NAMES, classify_call
@@ -47,6 +48,10 @@ class Frame(Struct, frozen=True, kw_only=True):
     """The session's directory: paths below it are relative."""
     show_cost: Callable[[TurnView], str] | None = None
     """Formats the cost of a turn; prices are not known here."""
+    parts: PartOptions = DEFAULT_OPTIONS
+    """How parts are rendered."""
+    is_nested: bool = False
+    """Whether the turns are those of a subagent inside another turn."""
 
     show_agent_cost: Callable[[str], str] | None = None
     """Formats the cost of a subagent, by its id."""
@@ -61,6 +66,11 @@ class Frame(Struct, frozen=True, kw_only=True):
 def render_turn(turn: TurnView, frame: Frame) -> Markup:
     """Render a turn with all of its steps."""
     return _render("turn.html", turn=turn, frame=frame)
+
+
+def _render_nested(turn: TurnView, frame: Frame) -> Markup:
+    """Render a turn of a subagent: numbers of turns are those of the session around it."""
+    return render_turn(turn, frame if frame.is_nested else replace(frame, is_nested=True))
 
 
 def render_call(call: ToolStep, frame: Frame) -> Markup:
@@ -152,6 +162,7 @@ def _environment() -> "Environment":
     environment.filters.update(
         kind=lambda step: type(step).__name__,
         markdown=render_markdown,
+        nested=_render_nested,
         parts=render_parts,
         duration=format_duration,
         text=show_text,

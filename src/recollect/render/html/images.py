@@ -46,6 +46,13 @@ def render_picture(picture: Picture) -> Markup:
     )
 
 
+def recognise_image(data: bytes) -> str | None:
+    """Return the type of an image that can be shown; None for anything else."""
+    kind = _recognise(data)
+    is_shown = kind not in (None, _PDF) and len(data) <= MAX_BYTES
+    return kind if is_shown and _count_pixels(data, kind or "") <= MAX_PIXELS else None
+
+
 def _decode(data: str) -> bytes:
     if len(data) * 3 // 4 > MAX_BYTES:
         return b""
