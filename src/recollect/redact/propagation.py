@@ -42,6 +42,10 @@ class KnownSecrets:
         self._fresh: list[tuple[bytes, Match]] = []
         self._batches: list[_Batch] = []
 
+    def __bool__(self) -> bool:
+        """Return whether there are any."""
+        return bool(self._values)
+
     def add(self, matches: Iterable[Match]) -> None:
         """Remember secrets, except words and short values: those occur by chance."""
         for match in matches:

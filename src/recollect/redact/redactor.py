@@ -44,9 +44,19 @@ class Redactor:
         """How many places were masked, by kind."""
         return dict(self._masked)
 
-    def learn(self, text: str) -> None:
-        """Remember the secrets of a text, so that they are masked in every other text too."""
-        self._remember(find_masked(read_text(_encode(text)), self._policy))
+    def learn(self, text: str) -> tuple[Finding, ...]:
+        """Remember the secrets of a text, so that they are masked in every other text too.
+
+        Returns where they are; known secrets that no rule finds there are not looked for.
+        """
+        data = _encode(text)
+        matches = find_masked(read_text(data), self._policy)
+        self._remember(matches)
+        return to_findings(matches, data, text)
+
+    def has_known(self, text: str) -> bool:
+        """Return whether a text holds a secret that was found before, in any encoding."""
+        return bool(self._known) and bool(self._known.find(read_text(_encode(text))))
 
     def redact(self, text: str) -> str:
         """Return a text with a tag in the place of every secret."""
