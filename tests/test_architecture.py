@@ -98,6 +98,8 @@ MAY_ASK_THE_DISK = {
     "cli/statusline.py": "whether a Claude directory is worth a background sync",
     "cli/statusline_figures.py": "whether there is an index",
     "cli/statusline_setup.py": "when a background sync was last started",
+    "export/html_pages.py": "what the package brings",
+    "export/writing.py": "where exports are written",
     "health/root_checks.py": "the index",
     "launch/client_guard.py": "/proc, which processes a client started",
     "launch/conversation_options.py": "the working directory to start in",

@@ -108,6 +108,7 @@ PRINTED_BY = {
     "config": "config show --json",
     "bundle": "bundle SESSION -o FILE --json",
     "import": "import FILE --json",
+    "export": "export SESSION -o FILE --json",
     "archive restore": "archive restore SESSION --json",
     "archive removal": "archive forget SESSION --json",
 }

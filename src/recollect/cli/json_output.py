@@ -1,16 +1,15 @@
-"""JSON output: formatting, and the registry of all document types.
+"""JSON output: the registry of all document types, and their formatting.
 
-Non-ASCII characters are escaped, so that text from a transcript cannot control the terminal at the
-end of a pipe. The registry names classes without importing them, since a command needs only its
-own.
+The registry names classes without importing them, since a command needs only its own.
 """
 
-import json
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Final
 
-import msgspec
+from recollect.documents.json_text import format_document, format_line
+
+__all__ = ["DOCUMENTS", "format_document", "format_line", "load_document_type"]
 
 DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.list/2": "recollect.documents.session_documents:ListDocument",
@@ -39,25 +38,11 @@ DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.archive-removal/1": "recollect.documents.archive_reports:ArchiveRemoval",
     "recollect.bundle/1": "recollect.documents.archive_reports:BundleReport",
     "recollect.import/1": "recollect.documents.archive_reports:ImportReport",
+    "recollect.export/1": "recollect.documents.export_report:ExportDocument",
     "recollect.statusline/2": "recollect.documents.status_line:StatuslineDocument",
     "recollect.config/1": "recollect.documents.command_reports:ConfigDocument",
 }
 """The class of each document by the value of its `schema` field."""
-
-
-def format_document(document: object) -> str:
-    """Return a document as indented JSON."""
-    return _format(document, indent=2)
-
-
-def format_line(document: object) -> str:
-    """Return a document as JSON on one line."""
-    return _format(document, indent=None)
-
-
-def _format(document: object, indent: int | None) -> str:
-    # DEL is ASCII, so JSON does not escape it, but terminals may interpret it.
-    return json.dumps(msgspec.to_builtins(document), indent=indent).replace("\x7f", "\\u007f")
 
 
 def load_document_type(schema: str) -> Any:

@@ -68,6 +68,7 @@ COMMANDS = {
     "note": "Print or set your private note on a session.",
     "open": "Print a session's link in the web app.",
     "serve": "Browse, search and follow sessions in the browser.",
+    "export": "Export sessions as HTML, Markdown, text, JSON or tables.",
     "archive": "Keep sessions that Claude Code would delete.",
     "bundle": "Pack sessions into one file for another machine or person.",
     "import": "Unpack the sessions of a bundle.",

@@ -24,10 +24,14 @@ from recollect.sync import find_transcripts
 from recollect.workspace.archive_access import use_archive
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
+    from recollect.documents.export_report import ExportDocument
     from recollect.documents.health_report import HealthReport
     from recollect.documents.overview import Overview
     from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
     from recollect.documents.usage_groups import Group
+    from recollect.export.options import ExportOptions
     from recollect.health.first_look import FirstLook
     from recollect.health.retention import Retention
     from recollect.launch.resuming import Resumption
@@ -225,6 +229,23 @@ class Workspace:
         from recollect.workspace.session_questions import open_matching
 
         return open_matching(self, query)
+
+    def export(
+        self,
+        names: str | Sequence[str],
+        target: str | Path,
+        options: ExportOptions | None = None,
+        *,
+        force: bool = False,
+    ) -> ExportDocument:
+        """Export sessions to a file, several of them to a directory; see `find` for `names`.
+
+        Secrets are masked unless `options` say otherwise. The format is that of `options`, or else
+        that of the target's suffix. An existing file is overwritten only with `force`.
+        """
+        from recollect.workspace.exporting import export_sessions
+
+        return export_sessions(self, names, Path(target), options, force=force)
 
     def search(
         self, text: str, options: SearchOptions | None = None, *, seconds: float | None = None

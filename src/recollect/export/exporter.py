@@ -1,0 +1,277 @@
+"""Export sessions: one as a stream or a file, many into a directory, all through one mask.
+
+Sessions are taken one by one and forgotten, so that memory does not grow with their number. What
+is known of the files is only where to write them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from recollect.documents.export_report import ExportDocument, ExportedFile, MaskedKind
+from recollect.documents.turns import TurnView
+from recollect.errors import UsageError
+from recollect.export import html_pages, markdown_pages
+from recollect.export.digest import iter_digest
+from recollect.export.json_pages import iter_json
+from recollect.export.masking import Mask
+from recollect.export.material import Material, SessionPart, collect, learn_session
+from recollect.export.options import (
+    PAGED,
+    SUFFIXES,
+    TABULAR,
+    ExportOptions,
+    Format,
+    Images,
+    Table,
+    check_options,
+)
+from recollect.export.pictures import PictureFiles
+from recollect.export.raw_lines import iter_lines
+from recollect.export.table_files import open_table, price_at_list
+from recollect.export.tables import COLUMNS, iter_rows, write_csv
+from recollect.export.text_pages import iter_text
+from recollect.export.writing import make_directory, measure_file, write_file
+from recollect.render.html.images import render_picture
+from recollect.render.markdown.markdown_parts import describe_picture
+from recollect.render.views.part_builders import take_line
+
+if TYPE_CHECKING:
+    from recollect.redact import RedactionPolicy
+    from recollect.session.session import Session
+
+INDEX: Final = "index"
+_NOT_NAMES: Final = re.compile(r"[^\w]+")
+_MAX_SLUG: Final = 48
+_ID_LENGTH: Final = 8
+_IMAGES: Final = "_images"
+
+
+class Exporter:
+    """Writes sessions with the same options, and remembers what it wrote and masked."""
+
+    def __init__(self, options: ExportOptions, *, force: bool = False) -> None:
+        """Start an export; raises UsageError for options that contradict each other."""
+        check_options(options)
+        self.options = options
+        self._force = force
+        self._mask = Mask(options.redaction)
+        self._files: list[ExportedFile] = []
+        self._rows: list[tuple[html_pages.Link, str]] = []
+        self._sessions = 0
+        self._seen: set[str] = set()
+
+    def with_policy(self, policy: RedactionPolicy) -> Exporter:
+        """Return a new export that masks by another policy."""
+        return Exporter(replace(self.options, redaction=policy), force=self._force)
+
+    def learn(self, session: Session) -> None:
+        """Remember the secrets of a session, so that they are masked in all others too."""
+        if self._mask.is_on:
+            learn_session(session, self._mask)
+
+    def stream(self, part: SessionPart) -> Iterator[bytes]:
+        """Yield the export of one session; every piece has passed the second scan."""
+        self._sessions += 1
+        if self.options.format is Format.JSONL:
+            return iter_lines(part)
+        if self.options.format in TABULAR:
+            return self._stream_table(part)
+        material = collect(part, self.options, self._mask)
+        return self._encode(self._iter_pieces(material, None))
+
+    def write(self, part: SessionPart, target: Path) -> None:
+        """Write one session as a file, or as a directory of pages if it is split."""
+        if self.options.format in TABULAR:
+            self.write_tables([part], target)
+        elif self.options.split:
+            self._write_pages(part, target)
+        elif self.options.format is Format.JSONL:
+            self._write(target, self.stream(part), part.session.id)
+        else:
+            self._sessions += 1
+            self._write_material(collect(part, self.options, self._mask), target)
+
+    def write_many(self, parts: Iterable[SessionPart], directory: Path) -> None:
+        """Write each session as a file in a directory, with an index if the format has pages."""
+        make_directory(directory)
+        for part in parts:
+            if self.options.format is Format.JSONL:
+                name = f"{_clean(part.session.id) or 'session'}{SUFFIXES[Format.JSONL]}"
+                self._write(directory / name, self.stream(part), part.session.id)
+                continue
+            self._sessions += 1
+            material = collect(part, self.options, self._mask)
+            target = directory / name_file(material, self.options.format)
+            self._write_material(material, target)
+            about = material.metadata
+            facts = " · ".join(
+                fact for fact in ((about.created or "")[:10], about.cwd or "") if fact
+            )
+            self._rows.append(((target.name, material.title), facts))
+        self._write_index(directory, "Sessions", self._rows)
+
+    def write_tables(self, parts: Iterable[SessionPart], target: Path) -> None:
+        """Write one table of all sessions, or all tables if the target is a directory."""
+        suffix = SUFFIXES[self.options.format]
+        is_file = target.suffix == suffix
+        if not is_file:
+            make_directory(target)
+        tables = (self.options.table,) if is_file else tuple(Table)
+        paths = {each: target if is_file else target / f"{each}{suffix}" for each in tables}
+        with ExitStack() as stack:
+            opened = {
+                table: stack.enter_context(
+                    open_table(path, table, self.options.format, force=self._force)
+                )
+                for table, path in paths.items()
+            }
+            for part in parts:
+                self._sessions += 1
+                material = collect(part, self.options, self._mask)
+                for table, write_rows in opened.items():
+                    rows = iter_rows(table, part.session, material, self._seen, price_at_list)
+                    write_rows(list(rows), self._mask)
+        self._files += [
+            ExportedFile(path=str(path), size=measure_file(path)) for path in paths.values()
+        ]
+
+    def report(self, unread: Sequence[str] = ()) -> ExportDocument:
+        """Return what was written and masked."""
+        counts = sorted(self._mask.counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        return ExportDocument(
+            format=self.options.format.value,
+            sessions=self._sessions,
+            files=tuple(self._files),
+            is_redacted=self._mask.is_on,
+            masked=tuple(MaskedKind(kind=kind, count=count) for kind, count in counts),
+            unread=tuple(unread),
+        )
+
+    def _encode(self, pieces: Iterable[str]) -> Iterator[bytes]:
+        for piece in pieces:
+            # Half of a surrogate pair cannot be written.
+            yield self._mask.check(piece).encode("utf-8", "replace")
+
+    def _iter_pieces(self, material: Material, pictures: PictureFiles | None) -> Iterator[str]:
+        match self.options.format:
+            case Format.MARKDOWN if self.options.budget is not None:
+                return iter_digest(material, self.options.budget)
+            case Format.TEXT:
+                return iter_text(material, self.options)
+            case Format.JSON:
+                return iter_json(material)
+        return self._choose_pages(pictures)(material, self.options)
+
+    def _stream_table(self, part: SessionPart) -> Iterator[bytes]:
+        if self.options.format is Format.PARQUET:
+            raise UsageError("Parquet is not written to a stream. Use -o FILE.")
+        table = self.options.table
+        material = collect(part, self.options, self._mask)
+        rows = iter_rows(table, part.session, material, self._seen, price_at_list)
+        return self._encode([write_csv([tuple(COLUMNS[table])]), write_csv(rows)])
+
+    def _write(self, target: Path, chunks: Iterable[bytes], session_id: str | None = None) -> None:
+        size = write_file(target, chunks, force=self._force)
+        self._files.append(ExportedFile(path=str(target), size=size, session_id=session_id))
+
+    def _write_material(self, material: Material, target: Path) -> None:
+        pictures = self._collect_pictures(target.stem)
+        chunks = self._encode(self._iter_pieces(material, pictures))
+        self._write(target, chunks, material.metadata.id)
+        self._write_pictures(pictures, target.parent)
+
+    def _collect_pictures(self, stem: str) -> PictureFiles | None:
+        is_beside = self.options.images is Images.BESIDE
+        return PictureFiles(stem + _IMAGES) if is_beside else None
+
+    def _write_pictures(self, pictures: PictureFiles | None, directory: Path) -> None:
+        if pictures and pictures.files:
+            folder = directory / pictures.folder
+            make_directory(folder)
+            for name, data in pictures.files.items():
+                self._write(folder / name, [data])
+
+    def _write_pages(self, part: SessionPart, directory: Path) -> None:
+        """Write the session as pages of some turns each, and an index of its prompts."""
+        make_directory(directory)
+        self._sessions += 1
+        material = collect(part, self.options, self._mask)
+        suffix = SUFFIXES[self.options.format]
+        step = self.options.split or 1
+        starts = range(0, len(material.turns), step)
+        groups = [material.turns[start : start + step] for start in starts]
+        names = [f"page-{number:03}{suffix}" for number in range(1, len(groups) + 1)]
+        pictures = self._collect_pictures(INDEX)
+        draw = self._choose_pages(pictures)
+        rows: list[tuple[html_pages.Link, str]] = []
+        for number, (name, turns) in enumerate(zip(names, groups, strict=True)):
+            links = _link_pages(names, number, suffix)
+            chunks = self._encode(draw(material, self.options, turns=turns, links=links))
+            self._write(directory / name, chunks, material.metadata.id)
+            rows += [_make_row(name, turn, self.options.format) for turn in turns]
+        self._write_pictures(pictures, directory)
+        self._write_index(directory, material.title, rows)
+
+    def _choose_pages(self, pictures: PictureFiles | None) -> partial[Iterator[str]]:
+        """Return what draws pages, with images inside them or in files."""
+        if self.options.format is Format.HTML:
+            show = pictures.show_in_page if pictures else render_picture
+            return partial(html_pages.iter_page, show_picture=show)
+        write = pictures.show_in_document if pictures else describe_picture
+        return partial(markdown_pages.iter_document, show_picture=write)
+
+    def _write_index(
+        self, directory: Path, title: str, rows: Sequence[tuple[html_pages.Link, str]]
+    ) -> None:
+        if self.options.format not in PAGED:
+            return
+        pieces = (
+            html_pages.iter_index(title, rows, self.options.theme)
+            if self.options.format is Format.HTML
+            else markdown_pages.iter_index(title, rows)
+        )
+        target = directory / f"{INDEX}{SUFFIXES[self.options.format]}"
+        self._write(target, self._encode(pieces))
+
+
+def name_export(part: SessionPart, options: ExportOptions) -> str:
+    """Return the file name of one session: its title is masked as in the export itself."""
+    about = Mask(options.redaction).apply(part.session.metadata)
+    title = take_line(about.title or about.first_prompt or about.id)
+    return name_file(Material(metadata=about, title=title, turns=()), options.format)
+
+
+def name_file(material: Material, kind: Format) -> str:
+    """Return a file name from date, title and id, with letters, digits and hyphens only."""
+    about = material.metadata
+    date = _clean((about.created or "")[:10])
+    title = _clean(material.title.lower())[:_MAX_SLUG].strip("-")
+    pieces = (date, title, _clean(about.id)[:_ID_LENGTH])
+    return "-".join(piece for piece in pieces if piece) + SUFFIXES[kind]
+
+
+def _clean(text: str) -> str:
+    return _NOT_NAMES.sub("-", text).strip("-")
+
+
+def _link_pages(names: Sequence[str], number: int, suffix: str) -> list[html_pages.Link]:
+    links = [(f"{INDEX}{suffix}", "Index")]
+    if number:
+        links.append((names[number - 1], "Previous page"))
+    if number + 1 < len(names):
+        links.append((names[number + 1], "Next page"))
+    return links
+
+
+def _make_row(name: str, turn: TurnView, kind: Format) -> tuple[html_pages.Link, str]:
+    address = f"{name}#turn-{turn.number}" if kind is Format.HTML else name
+    label = f"{turn.number} {html_pages.name_turn(turn)}"
+    return (address, label), (turn.start or "")[:16].replace("T", " ")

@@ -1,0 +1,230 @@
+"""A session as one HTML file: readable offline, without scripts, and without any request.
+
+The look is that of the web app, from the same style sheets and templates. The content policy of a
+page allows nothing but its own style and images that are part of it or beside it.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from importlib import resources
+from typing import Final
+
+from markupsafe import Markup
+from msgspec.structs import replace
+
+from recollect.documents.turns import (
+    Code,
+    Diff,
+    Json,
+    Part,
+    Picture,
+    SubagentReference,
+    ToolStep,
+    TurnView,
+)
+from recollect.export.levels import select_steps
+from recollect.export.material import Material
+from recollect.export.options import ExportOptions, Images, Theme
+from recollect.render.html.html_code import MAX_COLOURED_LENGTH, show_text
+from recollect.render.html.html_parts import PartOptions, render_parts
+from recollect.render.html.html_turns import Frame, render_turn
+from recollect.render.html.images import render_picture
+from recollect.render.views.part_builders import take_line
+
+_SHEETS: Final = ("base.css", "conversation.css", "code.css", "export.css")
+_PRINT: Final = "print.css"
+_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
+_BLANKS: Final = re.compile(r"\s+")
+_MAX_LINE: Final = 120
+_COLOURED_TOTAL: Final = 600_000
+"""Characters of code that are highlighted whatever their blocks' length: about a second and a half.
+"""
+_COLOURED_BLOCK: Final = 1_000
+"""In longer sessions, characters of a block above which it is not highlighted."""
+
+Link = tuple[str, str]
+"""The address of another page, and what it is called."""
+ShowPicture = Callable[[Picture], Markup]
+
+
+def iter_page(
+    material: Material,
+    options: ExportOptions,
+    *,
+    show_picture: ShowPicture = render_picture,
+    turns: Sequence[TurnView] | None = None,
+    links: Sequence[Link] = (),
+) -> Iterator[str]:
+    """Yield a page piece by piece; `turns` are those of one page of several."""
+    shown = material.turns if turns is None else turns
+    frame = Frame(
+        address="",
+        is_whole=True,
+        translate=name_in_english,
+        directory=material.metadata.cwd,
+        parts=PartOptions(
+            show_picture=_omit_picture if options.images is Images.NONE else show_picture,
+            max_coloured=_choose_limit(shown),
+        ),
+    )
+    yield from _start(material, options, shown, links)
+    for turn in shown:
+        yield str(render_turn(select_steps(turn, options.level), frame))
+    if turns is None or (shown and shown[-1] is material.turns[-1]):
+        yield from _end_session(material, frame)
+    yield f"</div>{_draw_links(links)}</div></article></main></body></html>\n"
+
+
+def name_in_english(word: str) -> str:
+    """Return the English name of a kind of input or context, and any other text as it is."""
+    return "You" if word == "typed" else word.replace("_", " ")
+
+
+def iter_index(title: str, rows: Iterable[tuple[Link, str]], theme: Theme) -> Iterator[str]:
+    """Yield a page with links to other pages, each with a few facts."""
+    yield from _open_document(title, theme, Images.INLINE)
+    yield f'<main class="export-index"><h1>{show_text(title)}</h1>{_THEMES}<ul>'
+    for (address, name), facts in rows:
+        link = Markup('<li><a href="{}">{}</a> <small>{}</small></li>\n')
+        yield link.format(show_text(address), show_text(name), show_text(facts))
+    yield "</ul></main></body></html>\n"
+
+
+def name_turn(turn: TurnView) -> str:
+    """Return the first line of a prompt."""
+    line = take_line(f"{turn.command or ''} {turn.words}".strip())
+    fallback = name_in_english(turn.kind or "session")
+    return line[:_MAX_LINE] or fallback
+
+
+def _start(
+    material: Material, options: ExportOptions, turns: Sequence[TurnView], links: Sequence[Link]
+) -> Iterator[str]:
+    about = material.metadata
+    yield from _open_document(material.title, options.theme, options.images)
+    chip = Markup('<span class="mark-chip">{}</span>')
+    chips = [chip.format(show_text(text)) for text in (about.cwd, about.git_branch) if text]
+    fact = Markup("<div><dt>{}</dt><dd>{}</dd></div>")
+    facts = (("session", about.id), ("started", (about.created or "")[:16].replace("T", " ")))
+    shown = [fact.format(name, show_text(text)) for name, text in (*facts, *material.facts) if text]
+    yield (
+        '<main id="main"><article class="session"><header class="session-head">'
+        f'<div class="session-bar"><h1>{show_text(material.title)}</h1>{Markup().join(chips)}'
+        f'<div class="session-actions">{_THEMES}</div></div>'
+        f'<dl class="session-facts">{Markup().join(shown)}</dl></header>\n'
+        '<nav class="outline" aria-label="Prompts"><h2>Prompts</h2><ol>'
+    )
+    for turn in turns:
+        yield _draw_outline_entry(turn)
+    yield f'</ol></nav>\n<div class="conversation">{_draw_links(links)}<div class="turns">\n'
+
+
+def _draw_outline_entry(turn: TurnView) -> str:
+    failed = sum(isinstance(each, ToolStep) and each.status == "failed" for each in turn.steps)
+    errors = f'<span class="errors">✗ {failed}</span>' if failed else ""
+    css_class = "" if turn.is_on_main_path else ' class="off-path"'
+    return (
+        f'<li{css_class}><a href="#turn-{turn.number}"><span class="number">{turn.number}</span>'
+        f'<span class="line">{show_text(name_turn(turn))}</span>{errors}</a></li>'
+    )
+
+
+def _end_session(material: Material, frame: Frame) -> Iterator[str]:
+    for stray in material.strays:
+        yield str(_draw_stray(stray, frame))
+    row = Markup('<details class="sidecar"><summary>{}</summary>{}</details>')
+    for notice in material.notices:
+        yield str(row.format(show_text(notice.title), render_parts(notice.parts, frame.parts)))
+
+
+def _draw_stray(stray: SubagentReference, frame: Frame) -> Markup:
+    nested = replace(frame, is_nested=True)
+    return Markup(
+        '<details class="child"><summary><span class="tool">{}</span> <span class="title">{}</span>'
+        '</summary><div class="child-body">{}</div></details>'
+    ).format(
+        show_text(stray.agent_type or "subagent"),
+        show_text(stray.description or stray.agent_id),
+        Markup().join(render_turn(turn, nested) for turn in stray.turns or ()),
+    )
+
+
+def _draw_links(links: Sequence[Link]) -> Markup:
+    link = Markup('<a class="button" href="{}">{}</a> ')
+    drawn = Markup().join(link.format(show_text(a), show_text(name)) for a, name in links)
+    return Markup('<p class="export-pages">{}</p>').format(drawn) if links else Markup()
+
+
+def _omit_picture(picture: Picture) -> Markup:
+    name = show_text(picture.name or picture.media_type)
+    return Markup('<span class="picture absent">[{}]</span>').format(name)
+
+
+def _choose_limit(turns: Iterable[TurnView]) -> int:
+    """Return how long highlighted blocks may be: they take most of the time of a long page."""
+    total = sum(_count_code(turn) for turn in turns)
+    return MAX_COLOURED_LENGTH if total <= _COLOURED_TOTAL else _COLOURED_BLOCK
+
+
+def _count_code(turn: TurnView) -> int:
+    calls = [step for step in turn.steps if isinstance(step, ToolStep)]
+    own = sum(_measure(part) for call in calls for part in (*call.input, *call.output))
+    nested = (
+        _count_code(each)
+        for call in calls
+        for child in call.subagents
+        for each in child.turns or ()
+    )
+    return own + sum(nested)
+
+
+def _measure(part: Part) -> int:
+    match part:
+        case Code() | Json():
+            return len(part.text)
+        case Diff():
+            return sum(len(line) for hunk in part.hunks for line in hunk.lines)
+    return 0
+
+
+def _open_document(title: str, theme: Theme, images: Images) -> Iterator[str]:
+    style, policy = _load_style()
+    if images is Images.BESIDE:
+        # A page that was opened from disk has the scheme `file`.
+        policy = policy.replace("img-src", "img-src 'self' file:")
+    chosen = "" if theme is Theme.SYSTEM else f' data-theme="{theme.value}"'
+    yield (
+        f'<!doctype html>\n<html lang="en"{chosen}><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        '<meta name="referrer" content="no-referrer">'
+        '<meta name="robots" content="noindex"><meta name="generator" content="Recollect">'
+        f"<title>{show_text(title)}</title><style>{style}</style></head>\n<body>"
+    )
+
+
+@cache
+def _load_style() -> tuple[str, str]:
+    """Return the style sheets as one, and the content policy that allows it."""
+    folder = resources.files("recollect.render.html") / "css"
+    sheets = [(folder / name).read_text("utf-8") for name in _SHEETS]
+    sheets.append(f"@media print {{ {(folder / _PRINT).read_text('utf-8')} }}")
+    style = _BLANKS.sub(" ", _COMMENT.sub("", "\n".join(sheets))).strip()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return style, policy
+
+
+_THEMES: Final = (
+    '<fieldset class="themes"><legend class="out-of-sight">Theme</legend>'
+    '<label><input type="radio" name="theme" id="theme-system" checked>System</label>'
+    '<label><input type="radio" name="theme" id="theme-light">Light</label>'
+    '<label><input type="radio" name="theme" id="theme-dark">Dark</label></fieldset>'
+)

@@ -1,0 +1,182 @@
+"""Export sessions by name, project or search: what `Workspace.export` does.
+
+Secrets are collected from all sessions before the first one is written, so that a value that is
+recognisable in one of them is masked in the others. Each session is opened when its turn comes and
+forgotten afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from recollect.errors import NothingFound, UnreadableInput, UsageError
+from recollect.export.exporter import Exporter, name_export
+from recollect.export.material import SessionPart
+from recollect.export.options import TABULAR, ExportOptions, Format, find_format
+from recollect.export.review import Suspect, allow, list_suspects
+from recollect.export.writing import is_directory
+from recollect.library.session_filters import SessionQuery
+from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.transcript_files import name_of
+from recollect.workspace.session_questions import open_priced
+from recollect.workspace.turn_selection import TurnSelection, select_turns
+
+if TYPE_CHECKING:
+    from recollect.documents.export_report import ExportDocument
+    from recollect.workspace.workspace import Workspace
+
+_MAX_FOUND: Final = 100_000
+
+
+class ExportRequest(Struct, frozen=True, kw_only=True):
+    """Which sessions, and which turns of them."""
+
+    names: tuple[str, ...] = ()
+    query: SessionQuery | None = None
+    """All sessions that match."""
+    search: str | None = None
+    """All sessions with a result for this query."""
+    selection: TurnSelection = TurnSelection()
+
+    @property
+    def is_many(self) -> bool:
+        """Whether the export is a directory, even if it has only one session."""
+        return len(self.names) != 1 or self.query is not None or self.search is not None
+
+
+def find_exported(workspace: Workspace, request: ExportRequest) -> list[Transcript]:
+    """Return the requested transcripts, each once; raises NothingFound if there are none."""
+    found = [workspace.find(name) for name in request.names]
+    if request.query is not None:
+        found += workspace.find_matching(request.query)
+    if request.search is not None:
+        found += _find_by_search(workspace, request.search)
+    return list({each.file: each for each in found}.values())
+
+
+def _find_by_search(workspace: Workspace, text: str) -> list[Transcript]:
+    from recollect.search.engine import SearchOptions  # the engine
+
+    answer = workspace.search(text, SearchOptions(limit=_MAX_FOUND, per_session=1))
+    ids = {hit.session_id for hit in answer.hits}
+    found = [
+        each
+        for each in workspace.find_transcripts()
+        if each.kind is TranscriptKind.SESSION and name_of(each) in ids
+    ]
+    if not found:
+        raise NothingFound(f"No session matches {text!r}.")
+    return found
+
+
+class SessionExport:
+    """One export of some sessions of a workspace."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        request: ExportRequest,
+        options: ExportOptions,
+        *,
+        force: bool = False,
+    ) -> None:
+        """Find the sessions; raises NothingFound if there are none, UsageError for bad options."""
+        self.exporter = Exporter(options, force=force)
+        self._workspace = workspace
+        self._request = request
+        self.transcripts = find_exported(workspace, request)
+        self._unread: list[str] = []
+
+    def list_suspects(self) -> list[Suspect]:
+        """Return the values that will be masked, for review."""
+        policy = self.exporter.options.redaction
+        parts = self._iter_parts("sessions")
+        return list_suspects(parts, policy) if policy is not None else []
+
+    def allow(self, suspects: Sequence[Suspect]) -> None:
+        """Leave these values as they are."""
+        policy = self.exporter.options.redaction
+        if policy is not None and suspects:
+            self.exporter = self.exporter.with_policy(allow(policy, suspects))
+
+    def stream(self) -> Iterator[bytes]:
+        """Return the pieces of the export of one session."""
+        if len(self.transcripts) != 1:
+            raise UsageError("Several sessions are exported to a directory. Use -o DIR.")
+        return self.exporter.stream(self._open(self.transcripts[0]))
+
+    def write(self, target: Path) -> None:
+        """Write a file, or a directory if there are many sessions or pages."""
+        _refuse_claude_directory(self._workspace, target)
+        options = self.exporter.options
+        if not self._request.is_many:
+            part = self._open(self.transcripts[0])
+            is_inside = is_directory(target) and not options.split and options.format not in TABULAR
+            self.exporter.write(part, target / name_export(part, options) if is_inside else target)
+            return
+        if options.redaction is not None:
+            for part in self._iter_parts("sessions"):
+                self.exporter.learn(part.session)
+        self._unread.clear()
+        parts = self._iter_parts("sessions to write")
+        if options.format in TABULAR:
+            self.exporter.write_tables(parts, target)
+        else:
+            self.exporter.write_many(parts, target)
+
+    def report(self) -> ExportDocument:
+        """Return what was written and masked, and what could not be read."""
+        return self.exporter.report(self._unread)
+
+    def _open(self, transcript: Transcript) -> SessionPart:
+        session = open_priced(transcript, self._workspace)
+        if self._request.selection == TurnSelection():
+            # Raises NothingFound for a file without messages.
+            select_turns(session, self._request.selection)
+            return SessionPart(session)
+        return SessionPart(session, tuple(select_turns(session, self._request.selection)))
+
+    def _iter_parts(self, noun: str) -> Iterator[SessionPart]:
+        for number, transcript in enumerate(self.transcripts):
+            self._workspace.report_progress(noun, number, len(self.transcripts))
+            try:
+                part = self._open(transcript)
+            except UnreadableInput:
+                self._unread.append(transcript.file)
+                continue
+            except NothingFound:
+                # A file with facts about a session, but without messages.
+                continue
+            yield part
+
+
+def export_sessions(
+    workspace: Workspace,
+    names: str | Sequence[str],
+    target: Path,
+    options: ExportOptions | None,
+    *,
+    force: bool,
+) -> ExportDocument:
+    """Export sessions and return what was written."""
+    chosen = options or ExportOptions(format=find_format(target) or Format.HTML)
+    request = ExportRequest(names=(names,) if isinstance(names, str) else tuple(names))
+    export = SessionExport(workspace, request, chosen, force=force)
+    export.write(target)
+    return export.report()
+
+
+def _refuse_claude_directory(workspace: Workspace, target: Path) -> None:
+    resolved = target.absolute().resolve()
+    try:
+        roots: Sequence[Path] = workspace.roots
+    except NothingFound:
+        # A session can be named by its path.
+        roots = ()
+    for root in roots:
+        if resolved.is_relative_to(root.resolve()):
+            raise UsageError(f"{target} belongs to Claude Code. Export to another directory.")

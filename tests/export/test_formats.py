@@ -1,0 +1,317 @@
+"""Each format of an export, as a whole: golden files, round trips, and what each level contains."""
+
+import csv
+import io
+import json
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import comrak
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+
+from recollect.demo import CLAUDE_DIRECTORY
+from recollect.documents.session_documents import ShowDocument
+from recollect.documents.turns import TurnView
+from recollect.errors import UsageError
+from recollect.export import ExportOptions, Format, Images, Level, Table, Theme
+from recollect.export.digest import estimate_tokens
+from recollect.export.exporter import Exporter
+from recollect.export.material import SessionPart
+from recollect.library.opening import open_session
+from recollect.render.views.complete_turns import complete_turn
+from recollect.render.views.turn_views import build_turn_views
+from recollect.session.session import Session
+from tests.export.sessions import (
+    WITH_SUBAGENT,
+    answer,
+    call,
+    export,
+    open_demo,
+    reply,
+    say,
+    write_session,
+)
+from tests.golden import check_golden
+
+GOLDEN = Path(__file__).parent / "golden"
+CASES = {
+    "session.html": ExportOptions(format=Format.HTML),
+    "session.md": ExportOptions(format=Format.MARKDOWN),
+    "tools.md": ExportOptions(format=Format.MARKDOWN, level=Level.TOOLS),
+    "conversation.md": ExportOptions(format=Format.MARKDOWN, level=Level.CONVERSATION),
+    "prompts.md": ExportOptions(format=Format.MARKDOWN, level=Level.PROMPTS),
+    "digest.md": ExportOptions(format=Format.MARKDOWN, budget=1_000),
+    "session.txt": ExportOptions(format=Format.TEXT),
+    "session.json": ExportOptions(format=Format.JSON),
+    "messages.csv": ExportOptions(format=Format.CSV, table=Table.MESSAGES),
+    "calls.csv": ExportOptions(format=Format.CSV, table=Table.CALLS),
+    "usage.csv": ExportOptions(format=Format.CSV, table=Table.USAGE),
+}
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
+    "gg=="
+)
+
+
+def stabilise(text: str) -> str:
+    """Return an export without the style sheet and the place of the demo data."""
+    text = re.sub(r"<style>.*?</style>", "<style></style>", text, flags=re.DOTALL)
+    text = re.sub(r"sha256-[\w+/=]+", "sha256-…", text)
+    text = re.sub(r'"modified": [\d.]+', '"modified": 0', text)
+    return text.replace(str(CLAUDE_DIRECTORY), "/home/mina/.claude")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_exports_are_what_they_are_meant_to_be(name: str) -> None:
+    """A session with a subagent, in every format and at every level."""
+    check_golden(GOLDEN / name, stabilise(export(open_demo(), CASES[name])))
+
+
+def test_json_is_valid_and_holds_the_whole_session() -> None:
+    """It follows the published schema, and decodes to what `show --json` prints."""
+    session = open_demo()
+    text = export(session, CASES["session.json"])
+    schema = json.loads(files("recollect").joinpath("schemas/show-2.json").read_text("utf-8"))
+    assert list(Draft202012Validator(schema).iter_errors(json.loads(text))) == []
+    turns = tuple(
+        complete_turn(view, session, subagents=True) for view in build_turn_views(session)
+    )
+    decoded = msgspec.json.decode(text, type=ShowDocument)
+    assert decoded == ShowDocument(session=session.metadata, turns=turns)
+
+
+def test_raw_lines_are_byte_identical(tmp_path: Path) -> None:
+    """The lines of the session come first, then those of its subagents."""
+    root = CLAUDE_DIRECTORY / "projects" / "-home-mina-projects-letterpress"
+    (main,) = root.glob(f"{WITH_SUBAGENT}*.jsonl")
+    (agent,) = (root / main.stem / "subagents").glob("*.jsonl")
+    target = tmp_path / "raw.jsonl"
+    options = ExportOptions(format=Format.JSONL, redaction=None)
+    Exporter(options).write(SessionPart(open_demo()), target)
+    assert target.read_bytes() == main.read_bytes() + agent.read_bytes()
+
+
+def test_raw_lines_of_a_torn_file_stay_apart(tmp_path: Path) -> None:
+    """A last line that was never finished does not swallow the first one of a subagent."""
+    path = write_session(tmp_path, [say("hello")])
+    torn = path.read_bytes() + b'{"type":"user","uu'
+    path.write_bytes(torn)
+    agent = path.parent / "s1" / "subagents" / "agent-a1.jsonl"
+    agent.parent.mkdir(parents=True)
+    line = {**say("task"), "uuid": "x", "isSidechain": True, "agentId": "a1", "sessionId": "s1"}
+    agent.write_text(json.dumps(line) + "\n")
+    options = ExportOptions(format=Format.JSONL, redaction=None)
+    assert export(open_session(path), options).encode() == torn + b"\n" + agent.read_bytes()
+
+
+def test_raw_lines_of_one_turn_are_those_of_its_records() -> None:
+    """A selection exports the lines of its records, unchanged."""
+    session = open_demo()
+    options = ExportOptions(format=Format.JSONL, redaction=None)
+    lines = export(session, options, (0,)).splitlines()
+    (view,) = build_turn_views(session, start=0, stop=1)
+    assert [json.loads(line)["uuid"] for line in lines] == list(view.uuids)
+    original = Path(session.metadata.path or "").read_text("utf-8").splitlines()
+    assert set(lines) <= set(original)
+
+
+def test_parquet_holds_the_same_as_csv(tmp_path: Path) -> None:
+    """The three tables, with numbers as numbers."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    part = SessionPart(open_demo())
+    Exporter(ExportOptions(format=Format.CSV)).write(part, tmp_path / "csv")
+    Exporter(ExportOptions(format=Format.PARQUET)).write(part, tmp_path / "parquet")
+    for table in Table:
+        rows = parquet.read_table(tmp_path / "parquet" / f"{table}.parquet").to_pylist()
+        text = (tmp_path / "csv" / f"{table}.csv").read_text("utf-8")
+        expected = list(csv.DictReader(io.StringIO(text)))
+        shown = [
+            {name: "" if cell is None else str(cell) for name, cell in row.items()} for row in rows
+        ]
+        assert [_unguard(row) for row in expected] == shown
+
+
+def _unguard(row: dict[str, str]) -> dict[str, str]:
+    return {name: cell.removeprefix("'") for name, cell in row.items()}
+
+
+def test_cells_are_no_formulas(tmp_path: Path) -> None:
+    """A spreadsheet shows what somebody wrote, and does not run it."""
+    path = write_session(tmp_path, [say("=HYPERLINK(0)"), say("-1+1"), say("@SUM(1)")])
+    text = export(open_session(path), ExportOptions(format=Format.CSV))
+    cells = [row["text"] for row in csv.DictReader(io.StringIO(text))]
+    assert cells == ["'=HYPERLINK(0)", "'-1+1", "'@SUM(1)"]
+
+
+def test_usage_of_a_copied_reply_counts_once(tmp_path: Path) -> None:
+    """A fork repeats the replies of its original."""
+    records = [say("a"), reply({"type": "text", "text": "b"})]
+    parts = [
+        SessionPart(open_session(write_session(tmp_path, records, name))) for name in ("s1", "s2")
+    ]
+    options = ExportOptions(format=Format.CSV, table=Table.USAGE)
+    Exporter(options).write_tables(parts, tmp_path / "usage.csv")
+    text = (tmp_path / "usage.csv").read_text("utf-8")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [(row["session_id"], row["message_id"]) for row in rows] == [("s1", "m1")]
+
+
+def test_markdown_renders_as_it_is_meant_to() -> None:
+    """A CommonMark renderer finds our headings only, no HTML, and every prompt as a quote."""
+    session = open_demo()
+    options = comrak.ExtensionOptions()
+    options.front_matter_delimiter = "---"
+    options.table = options.tasklist = options.strikethrough = True
+    html = comrak.render_markdown(export(session, CASES["session.md"]), options)
+    headings = re.findall(r"<h([12])>(.*?)</h\1>", html)
+    expected = [("1", session.metadata.title)]
+    expected += [
+        ("2", f"{turn.number} · You · {(turn.start or '')[:16].replace('T', ' ')}")
+        for turn in session.turns
+    ]
+    assert headings == expected
+    assert "raw HTML omitted" not in html
+    assert "<img" not in html
+    quotes = re.findall(r"<blockquote>\n<p>(.*?)</p>", html, flags=re.DOTALL)
+    assert set(quotes) >= {turn.words for turn in session.turns if "`" not in turn.words}
+
+
+@pytest.mark.parametrize("level", Level)
+def test_levels_contain_what_they_promise(tmp_path: Path, level: Level) -> None:
+    """Prompts, then replies, then tools, then everything, in each readable format."""
+    path = write_session(
+        tmp_path,
+        [
+            say("the prompt"),
+            reply(
+                {"type": "thinking", "thinking": "the thought", "signature": "x"},
+                {"type": "text", "text": "the reply"},
+                call("t1", "Bash", command="the-command"),
+            ),
+            answer("t1", "the output"),
+        ],
+    )
+    found = {
+        Level.PROMPTS: ["the prompt"],
+        Level.CONVERSATION: ["the prompt", "the reply"],
+        Level.TOOLS: ["the prompt", "the reply", "the-command"],
+        Level.FULL: ["the prompt", "the thought", "the reply", "the-command", "the output"],
+    }
+    words = found[Level.FULL]
+    for kind in (Format.HTML, Format.MARKDOWN, Format.TEXT):
+        text = export(open_session(path), ExportOptions(format=kind, level=level))
+        shown = [each for each in words if each in text]
+        optional = {"the output"} if level is Level.TOOLS else set()
+        assert [each for each in shown if each not in optional] == found[level], kind
+
+
+def test_a_digest_stays_within_its_budget_and_says_what_it_left_out() -> None:
+    """Prompts and conclusions survive longest."""
+    session = open_demo("94791a87")
+    whole = export(session, ExportOptions(format=Format.MARKDOWN))
+    for budget in (600, 900, 2_000, 20_000):
+        text = export(session, ExportOptions(format=Format.MARKDOWN, budget=budget))
+        assert estimate_tokens(text) <= budget
+        assert all(turn.words in text for turn in session.turns), budget
+        assert ("This is a digest." in text) == (len(text) < len(whole))
+    assert "Left out: " in export(session, ExportOptions(format=Format.MARKDOWN, budget=600))
+
+
+def open_with_picture(tmp_path: Path) -> Session:
+    """Open a session whose prompt has an image."""
+    source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
+    content = [{"type": "text", "text": "look"}, {"type": "image", "source": source}]
+    record = {"type": "user", "message": {"role": "user", "content": content}}
+    return open_session(write_session(tmp_path, [record]))
+
+
+@pytest.mark.parametrize("kind", [Format.HTML, Format.MARKDOWN])
+def test_images_can_be_beside_the_file(tmp_path: Path, kind: Format) -> None:
+    """The file links to them by a relative path."""
+    target = tmp_path / "look.out"
+    exporter = Exporter(ExportOptions(format=kind, images=Images.BESIDE))
+    exporter.write(SessionPart(open_with_picture(tmp_path)), target)
+    (picture,) = (tmp_path / "look_images").iterdir()
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    text = target.read_text("utf-8")
+    assert f"look_images/{picture.name}" in text
+    assert "base64," not in text
+
+
+def test_images_can_be_inside_or_left_out(tmp_path: Path) -> None:
+    """Inside by default; otherwise a line says what was there."""
+    session = open_with_picture(tmp_path)
+    inline = export(session, ExportOptions(format=Format.HTML))
+    without = export(session, ExportOptions(format=Format.HTML, images=Images.NONE))
+    assert (PIXEL in inline, PIXEL in without, "[image/png]" in without) == (True, False, True)
+
+
+@pytest.mark.parametrize("kind", [Format.HTML, Format.MARKDOWN])
+def test_a_session_can_be_split_into_pages(tmp_path: Path, kind: Format) -> None:
+    """Each page links to its neighbours and to an index of all prompts."""
+    path = write_session(tmp_path, [say(f"prompt {number}") for number in range(5)])
+    exporter = Exporter(ExportOptions(format=kind, split=2))
+    exporter.write(SessionPart(open_session(path)), tmp_path / "pages")
+    names = sorted(each.stem for each in (tmp_path / "pages").iterdir())
+    assert names == ["index", "page-001", "page-002", "page-003"]
+    suffix = "html" if kind is Format.HTML else "md"
+    second = (tmp_path / "pages" / f"page-002.{suffix}").read_text("utf-8")
+    index = (tmp_path / "pages" / f"index.{suffix}").read_text("utf-8")
+    linked = [name for name in ("index", "page-001", "page-003") if f"{name}.{suffix}" in second]
+    assert linked == ["index", "page-001", "page-003"]
+    # Each is named by its turn; the title is the first of them.
+    assert re.findall(r"\d prompt (\d)", index) == list("01234")
+
+
+def test_the_theme_can_be_fixed() -> None:
+    """Otherwise it is that of the system."""
+    dark = export(open_demo(), ExportOptions(format=Format.HTML, theme=Theme.DARK))
+    system = export(open_demo(), ExportOptions(format=Format.HTML))
+    assert ('<html lang="en" data-theme="dark">' in dark, "data-theme=" in system[:2000]) == (
+        True,
+        False,
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ExportOptions(format=Format.HTML, budget=1_000),
+        ExportOptions(format=Format.MARKDOWN, budget=1_000, split=5),
+        ExportOptions(format=Format.JSON, split=5),
+        ExportOptions(format=Format.JSON, level=Level.PROMPTS),
+        ExportOptions(format=Format.TEXT, images=Images.BESIDE),
+    ],
+)
+def test_contradictions_are_refused(options: ExportOptions) -> None:
+    """An option that would have no effect is an error."""
+    with pytest.raises(UsageError):
+        Exporter(options)
+
+
+def test_a_session_without_prompts_can_be_exported(tmp_path: Path) -> None:
+    """What happened in it is there."""
+    path = write_session(tmp_path, [{"type": "strange-kind", "field": "something"}])
+    for kind in (Format.HTML, Format.MARKDOWN, Format.TEXT, Format.JSON):
+        assert "something" in export(open_session(path), ExportOptions(format=kind)), kind
+
+
+def test_every_step_of_a_turn_is_in_the_page() -> None:
+    """The ids of all texts and calls are anchors of the page, those of subagents included."""
+    session = open_demo()
+    page = export(session, ExportOptions(format=Format.HTML))
+    turns = [complete_turn(view, session, subagents=True) for view in build_turn_views(session)]
+    missing = [uuid for turn in turns for uuid in _iter_ids(turn) if f'id="{uuid}"' not in page]
+    assert missing == []
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def _iter_ids(turn: TurnView) -> list[str]:
+    own = [step.uuid for step in turn.steps if step.uuid]
+    children = [child for step in turn.steps for child in getattr(step, "subagents", ())]
+    inner = [uuid for child in children for each in child.turns or () for uuid in _iter_ids(each)]
+    return [*own, *inner]

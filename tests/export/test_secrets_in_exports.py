@@ -1,0 +1,135 @@
+"""No planted secret is in the final bytes of any export, however it is written in the session."""
+
+import re
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from recollect.errors import UsageError
+from recollect.export import ExportOptions, Format, Level, Table
+from recollect.export.exporter import Exporter
+from recollect.export.material import SessionPart
+from recollect.library.opening import open_session
+from recollect.redact import OwnPattern, RedactionPolicy
+from recollect.session.session import Session
+from tests.export.sessions import export, plant, say, write_session
+from tests.redact.labelled_set import is_readable
+from tests.redact.made_up_secrets import FAMILIES
+
+SINGLE_LINE = [
+    family for family in FAMILIES.values() if family.recognisable and not family.multiline
+]
+CASES = {
+    "html": ExportOptions(format=Format.HTML),
+    "html conversation": ExportOptions(format=Format.HTML, level=Level.CONVERSATION),
+    "markdown": ExportOptions(format=Format.MARKDOWN),
+    "markdown tools": ExportOptions(format=Format.MARKDOWN, level=Level.TOOLS),
+    "markdown prompts": ExportOptions(format=Format.MARKDOWN, level=Level.PROMPTS),
+    "digest": ExportOptions(format=Format.MARKDOWN, budget=2_000),
+    "text": ExportOptions(format=Format.TEXT),
+    "text tools": ExportOptions(format=Format.TEXT, level=Level.TOOLS),
+    "json": ExportOptions(format=Format.JSON),
+    "csv messages": ExportOptions(format=Format.CSV, table=Table.MESSAGES),
+    "csv calls": ExportOptions(format=Format.CSV, table=Table.CALLS),
+    "csv usage": ExportOptions(format=Format.CSV, table=Table.USAGE),
+}
+
+
+def open_planted(tmp_path: Path, family_name: str) -> tuple[Session, str]:
+    """Open a session with a made-up secret of a family in every field, and return both."""
+    family = FAMILIES[family_name]
+    made = family.make(Random(family_name))
+    path = write_session(tmp_path, plant(made.text, f"{family.key}="))
+    return open_session(path), made.secrets[0]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("family", ["aws-secret", "github", "anthropic", "slack-bot"])
+def test_no_secret_is_in_the_final_bytes(tmp_path: Path, family: str, case: str) -> None:
+    """In six encodings and in every field, at every level of every format."""
+    session, secret = open_planted(tmp_path, family)
+    written = export(session, CASES[case])
+    assert not is_readable(_without_markup(written), (secret,))
+    assert not is_readable(written, (secret,))
+    assert ("[redacted:" in written) == (case != "csv usage")
+
+
+def _without_markup(text: str) -> str:
+    """Return what a reader of a page sees: highlighting may cut a value into pieces."""
+    return re.sub(r"<[^<>]+>", "", text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", [family.name for family in SINGLE_LINE])
+def test_no_secret_of_any_family_is_in_a_page_or_a_document(tmp_path: Path, family: str) -> None:
+    """Every recognisable family, in the two formats that people share."""
+    session, secret = open_planted(tmp_path, family)
+    for kind in (Format.HTML, Format.MARKDOWN, Format.JSON):
+        assert not is_readable(export(session, ExportOptions(format=kind)), (secret,)), kind
+
+
+def test_parquet_is_masked_cell_by_cell(tmp_path: Path) -> None:
+    """A compressed file cannot be scanned, so its cells are."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    session, secret = open_planted(tmp_path, "github")
+    Exporter(ExportOptions(format=Format.PARQUET)).write(SessionPart(session), tmp_path / "tables")
+    for path in sorted((tmp_path / "tables").iterdir()):
+        cells = str(parquet.read_table(path).to_pylist())
+        assert not is_readable(cells, (secret,)), path.name
+
+
+def test_a_secret_of_another_turn_is_masked(tmp_path: Path) -> None:
+    """What tells that a value is a secret need not be exported itself."""
+    family = FAMILIES["aws-secret"]
+    secret = family.make(Random(1)).secrets[0]
+    path = write_session(tmp_path, [say(f"what is {secret}?"), say(f"{family.key}={secret}")])
+    written = export(open_session(path), ExportOptions(format=Format.MARKDOWN), (0,))
+    assert not is_readable(written, (secret,))
+
+
+def test_a_secret_in_an_id_is_found_by_the_second_scan(tmp_path: Path) -> None:
+    """Ids are not texts, but they are part of the bytes."""
+    secret = FAMILIES["github"].make(Random(2)).secrets[0]
+    path = write_session(tmp_path, [{**say("hello"), "uuid": secret}])
+    for kind in (Format.HTML, Format.JSON, Format.CSV):
+        assert not is_readable(export(open_session(path), ExportOptions(format=kind)), (secret,))
+
+
+def test_what_was_masked_is_reported_by_kind(tmp_path: Path) -> None:
+    """Each place in the export counts once, however often it was scanned."""
+    secret = FAMILIES["github"].make(Random(3)).secrets[0]
+    path = write_session(tmp_path, [say(f"token {secret} and again {secret}")])
+    exporter = Exporter(ExportOptions(format=Format.MARKDOWN))
+    text = b"".join(exporter.stream(SessionPart(open_session(path)))).decode()
+    report = exporter.report()
+    # The prompt is the title as well, which is in the front matter and the heading.
+    assert {each.kind: each.count for each in report.masked} == {"github-token": 6}
+    assert text.count("redacted:github-token#1") == 6
+    assert report.is_redacted
+
+
+def test_nothing_is_masked_without_a_policy(tmp_path: Path) -> None:
+    """Whoever asks for no redaction gets everything."""
+    session, secret = open_planted(tmp_path, "aws-secret")
+    exporter = Exporter(ExportOptions(format=Format.MARKDOWN, redaction=None))
+    text = b"".join(exporter.stream(SessionPart(session))).decode()
+    assert secret in text
+    assert (exporter.report().is_redacted, exporter.report().masked) == (False, ())
+
+
+def test_raw_lines_are_only_exported_without_redaction() -> None:
+    """They cannot be masked, so that the user has to say so."""
+    with pytest.raises(UsageError, match="--no-redact"):
+        Exporter(ExportOptions(format=Format.JSONL))
+
+
+def test_a_policy_masks_what_it_names(tmp_path: Path) -> None:
+    """Own patterns, the home directory and e-mail addresses."""
+    path = write_session(tmp_path, [say("ACME-1234 by mina@example.org in /home/mina/projects/x")])
+    policy = RedactionPolicy(
+        home="/home/mina", emails=True, patterns=(OwnPattern("acme-key", r"ACME-\d+"),)
+    )
+    written = export(open_session(path), ExportOptions(format=Format.MARKDOWN, redaction=policy))
+    assert "> [redacted:acme-key#1] by [redacted:email#1] in ~/projects/x" in written
+    assert 'project: "~/projects/vault"' in written
