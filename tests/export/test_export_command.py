@@ -64,6 +64,17 @@ def test_a_selection_is_that_of_show(run_recollect: RunRecollect, place: Path) -
     assert found == {("--turn", "-1"): [4], ("--turns", "2-3"): [2, 3], ("--segment", "1"): [3, 4]}
 
 
+def test_a_place_is_its_turn(run_recollect: RunRecollect, place: Path) -> None:
+    """By number, and by a record in it."""
+    whole = json.loads(run_recollect("export", "harbour", "--format", "json").stdout)
+    record = whole["turns"][1]["uuids"][-1]
+    for name in ("94791a87:2", f"94791a87#{record}"):
+        found = json.loads(run_recollect("export", name, "--format", "json").stdout)
+        assert found["turns"] == [whole["turns"][1]], name
+    result = run_recollect("export", "94791a87:2", "--turn", "1", "--format", "json")
+    assert (result.code, "Use a place without --turn" in result.stderr) == (2, True)
+
+
 def test_many_sessions_become_a_directory_with_an_index(
     run_recollect: RunRecollect, place: Path
 ) -> None:

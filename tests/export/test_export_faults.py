@@ -21,6 +21,7 @@ from tests.export.sessions import open_demo, say, write_session
 from tests.process import RunRecollect
 
 HTML = ExportOptions(format=Format.HTML)
+FORCED = ExportOptions(format=Format.HTML, force=True)
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def test_an_existing_file_is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--force"):
         Exporter(HTML).write(SessionPart(open_demo()), target)
     assert target.read_text() == "mine"
-    Exporter(HTML, force=True).write(SessionPart(open_demo()), target)
+    Exporter(FORCED).write(SessionPart(open_demo()), target)
     assert target.read_text().startswith("<!doctype html>")
     assert [each.name for each in tmp_path.iterdir()] == ["x.html"]
 
@@ -47,7 +48,7 @@ def test_a_link_is_an_existing_file(tmp_path: Path) -> None:
     (tmp_path / "x.html").symlink_to(victim)
     with pytest.raises(UsageError, match="--force"):
         Exporter(HTML).write(SessionPart(open_demo()), tmp_path / "x.html")
-    Exporter(HTML, force=True).write(SessionPart(open_demo()), tmp_path / "x.html")
+    Exporter(FORCED).write(SessionPart(open_demo()), tmp_path / "x.html")
     assert (victim.exists(), (tmp_path / "x.html").is_symlink()) == (False, False)
 
 

@@ -57,11 +57,10 @@ _IMAGES: Final = "_images"
 class Exporter:
     """Writes sessions with the same options, and remembers what it wrote and masked."""
 
-    def __init__(self, options: ExportOptions, *, force: bool = False) -> None:
+    def __init__(self, options: ExportOptions) -> None:
         """Start an export; raises UsageError for options that contradict each other."""
         check_options(options)
         self.options = options
-        self._force = force
         self._mask = Mask(options.redaction)
         self._files: list[ExportedFile] = []
         self._rows: list[tuple[html_pages.Link, str]] = []
@@ -70,7 +69,7 @@ class Exporter:
 
     def with_policy(self, policy: RedactionPolicy) -> Exporter:
         """Return a new export that masks by another policy."""
-        return Exporter(replace(self.options, redaction=policy), force=self._force)
+        return Exporter(replace(self.options, redaction=policy))
 
     def learn(self, session: Session) -> None:
         """Remember the secrets of a session, so that they are masked in all others too."""
@@ -129,7 +128,7 @@ class Exporter:
         with ExitStack() as stack:
             opened = {
                 table: stack.enter_context(
-                    open_table(path, table, self.options.format, force=self._force)
+                    open_table(path, table, self.options.format, force=self.options.force)
                 )
                 for table, path in paths.items()
             }
@@ -179,7 +178,7 @@ class Exporter:
         return self._encode([write_csv([tuple(COLUMNS[table])]), write_csv(rows)])
 
     def _write(self, target: Path, chunks: Iterable[bytes], session_id: str | None = None) -> None:
-        size = write_file(target, chunks, force=self._force)
+        size = write_file(target, chunks, force=self.options.force)
         self._files.append(ExportedFile(path=str(target), size=size, session_id=session_id))
 
     def _write_material(self, material: Material, target: Path) -> None:

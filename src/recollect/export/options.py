@@ -97,6 +97,8 @@ class ExportOptions(Struct, frozen=True, kw_only=True):
     """Tokens of a digest for a model."""
     split: int | None = None
     """Turns on one page, if the session is split into pages."""
+    force: bool = False
+    """Whether existing files are overwritten."""
 
 
 def find_format(target: Path) -> Format | None:

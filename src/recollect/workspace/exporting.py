@@ -21,8 +21,10 @@ from recollect.export.review import Suspect, allow, list_suspects
 from recollect.export.writing import is_directory
 from recollect.library.session_filters import SessionQuery
 from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.place_names import PlaceName
 from recollect.locations.transcript_files import name_of
-from recollect.workspace.session_questions import open_priced
+from recollect.workspace.session_places import locate
+from recollect.workspace.session_questions import FoundPlace
 from recollect.workspace.turn_selection import TurnSelection, select_turns
 
 if TYPE_CHECKING:
@@ -48,14 +50,16 @@ class ExportRequest(Struct, frozen=True, kw_only=True):
         return len(self.names) != 1 or self.query is not None or self.search is not None
 
 
-def find_exported(workspace: Workspace, request: ExportRequest) -> list[Transcript]:
-    """Return the requested transcripts, each once; raises NothingFound if there are none."""
-    found = [workspace.find(name) for name in request.names]
+def find_exported(workspace: Workspace, request: ExportRequest) -> list[FoundPlace]:
+    """Return the requested sessions, each once; raises NothingFound if there are none."""
+    places = [workspace.find_place(name) for name in request.names]
+    found: list[Transcript] = []
     if request.query is not None:
         found += workspace.find_matching(request.query)
     if request.search is not None:
         found += _find_by_search(workspace, request.search)
-    return list({each.file: each for each in found}.values())
+    places += [FoundPlace(each, PlaceName(name_of(each))) for each in found]
+    return list({(each.transcript.file, each.place.anchor): each for each in places}.values())
 
 
 def _find_by_search(workspace: Workspace, text: str) -> list[Transcript]:
@@ -77,18 +81,13 @@ class SessionExport:
     """One export of some sessions of a workspace."""
 
     def __init__(
-        self,
-        workspace: Workspace,
-        request: ExportRequest,
-        options: ExportOptions,
-        *,
-        force: bool = False,
+        self, workspace: Workspace, request: ExportRequest, options: ExportOptions
     ) -> None:
         """Find the sessions; raises NothingFound if there are none, UsageError for bad options."""
-        self.exporter = Exporter(options, force=force)
+        self.exporter = Exporter(options)
         self._workspace = workspace
         self._request = request
-        self.transcripts = find_exported(workspace, request)
+        self._places = find_exported(workspace, request)
         self._unread: list[str] = []
 
     def list_suspects(self) -> list[Suspect]:
@@ -105,16 +104,16 @@ class SessionExport:
 
     def stream(self) -> Iterator[bytes]:
         """Return the pieces of the export of one session."""
-        if len(self.transcripts) != 1:
+        if len(self._places) != 1:
             raise UsageError("Several sessions are exported to a directory. Use -o DIR.")
-        return self.exporter.stream(self._open(self.transcripts[0]))
+        return self.exporter.stream(self._open(self._places[0]))
 
     def write(self, target: Path) -> None:
         """Write a file, or a directory if there are many sessions or pages."""
         _refuse_claude_directory(self._workspace, target)
         options = self.exporter.options
         if not self._request.is_many:
-            part = self._open(self.transcripts[0])
+            part = self._open(self._places[0])
             is_inside = is_directory(target) and not options.split and options.format not in TABULAR
             self.exporter.write(part, target / name_export(part, options) if is_inside else target)
             return
@@ -132,21 +131,24 @@ class SessionExport:
         """Return what was written and masked, and what could not be read."""
         return self.exporter.report(self._unread)
 
-    def _open(self, transcript: Transcript) -> SessionPart:
-        session = open_priced(transcript, self._workspace)
-        if self._request.selection == TurnSelection():
-            # Raises NothingFound for a file without messages.
-            select_turns(session, self._request.selection)
-            return SessionPart(session)
-        return SessionPart(session, tuple(select_turns(session, self._request.selection)))
+    def _open(self, found: FoundPlace) -> SessionPart:
+        session, selection = self._workspace.open_found(found), self._request.selection
+        location = locate(session, found.place)
+        if location is not None:
+            if selection != TurnSelection():
+                raise UsageError("Use a place without --turn, --turns, --branch and --segment.")
+            return SessionPart(session, (location.turn,))
+        # Raises NothingFound for a file without messages, too.
+        turns = tuple(select_turns(session, selection))
+        return SessionPart(session, None if selection == TurnSelection() else turns)
 
     def _iter_parts(self, noun: str) -> Iterator[SessionPart]:
-        for number, transcript in enumerate(self.transcripts):
-            self._workspace.report_progress(noun, number, len(self.transcripts))
+        for number, found in enumerate(self._places):
+            self._workspace.report_progress(noun, number, len(self._places))
             try:
-                part = self._open(transcript)
+                part = self._open(found)
             except UnreadableInput:
-                self._unread.append(transcript.file)
+                self._unread.append(found.transcript.file)
                 continue
             except NothingFound:
                 # A file with facts about a session, but without messages.
@@ -159,13 +161,13 @@ def export_sessions(
     names: str | Sequence[str],
     target: Path,
     options: ExportOptions | None,
-    *,
-    force: bool,
 ) -> ExportDocument:
     """Export sessions and return what was written."""
-    chosen = options or ExportOptions(format=find_format(target) or Format.HTML)
+    chosen = options or ExportOptions(
+        format=find_format(target) or Format.HTML, redaction=workspace.redaction
+    )
     request = ExportRequest(names=(names,) if isinstance(names, str) else tuple(names))
-    export = SessionExport(workspace, request, chosen, force=force)
+    export = SessionExport(workspace, request, chosen)
     export.write(target)
     return export.report()
 

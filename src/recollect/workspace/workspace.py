@@ -231,21 +231,15 @@ class Workspace:
         return open_matching(self, query)
 
     def export(
-        self,
-        names: str | Sequence[str],
-        target: str | Path,
-        options: ExportOptions | None = None,
-        *,
-        force: bool = False,
+        self, names: str | Sequence[str], target: str | Path, options: ExportOptions | None = None
     ) -> ExportDocument:
         """Export sessions to a file, several of them to a directory; see `find` for `names`.
 
-        Secrets are masked unless `options` say otherwise. The format is that of `options`, or else
-        that of the target's suffix. An existing file is overwritten only with `force`.
+        Without `options` secrets are masked, and the suffix of the target says the format.
         """
         from recollect.workspace.exporting import export_sessions
 
-        return export_sessions(self, names, Path(target), options, force=force)
+        return export_sessions(self, names, Path(target), options)
 
     def search(
         self, text: str, options: SearchOptions | None = None, *, seconds: float | None = None

@@ -186,7 +186,9 @@ def command(sessions: tuple[str, ...], **options: Unpack[_Options]) -> int:
     chosen = _make_options(options)
     _check_target(request, chosen, options)
     with command_workspace(options["claude_dirs"]) as workspace:
-        export = SessionExport(workspace, request, chosen, force=options["force"])
+        if not options["no_redact"]:
+            chosen = replace(chosen, redaction=workspace.redaction)
+        export = SessionExport(workspace, request, chosen)
         if options["review"]:
             export.allow(review(export.list_suspects()))
         if not _has_file(options):
@@ -257,6 +259,7 @@ def _make_options(options: _Options) -> ExportOptions:
         table=Table(options["table"]),
         budget=options["budget"],
         split=options["split"],
+        force=options["force"],
     )
     if options["no_redact"]:
         chosen = replace(chosen, redaction=None)
@@ -307,10 +310,10 @@ def _watch(
 
     _report(export.report(), as_json=False)
     click.echo(f"Watching {request.names[0]}. Press Ctrl-C to stop.", err=True)
-    options = export.exporter.options
+    options = replace(export.exporter.options, force=True)
 
     def write_again() -> None:
-        SessionExport(workspace, request, options, force=True).write(target)
+        SessionExport(workspace, request, options).write(target)
 
     watch_session(workspace, request.names[0], write_again)
     return 0
