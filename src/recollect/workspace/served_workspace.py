@@ -247,7 +247,7 @@ class ServedWorkspace(Workspace):
         with translate_errors(path), closing(connection), snapshot(connection):
             return question(UsageLedger(UsageQueries(connection), self.roots)), None
 
-    def _add_titles(self, report: UsageReport, ledger: UsageLedger) -> UsageReport:
+    def add_titles(self, report: UsageReport, ledger: UsageLedger) -> UsageReport:
         """Return a report with the titles of the lists; only the index knows deleted sessions."""
         from recollect.usage.ledger_access import add_titles
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from recollect.documents.session_listing import SessionUsage
     from recollect.usage.blocks import Pace
     from recollect.usage.explain import Explanation
+    from recollect.workspace.workspace import Workspace
 
 
 class UsageFilters(TypedDict, total=False):
@@ -130,6 +131,20 @@ def answer_usage(
         problems=ledger.problems,
         omitted_rows=0 if limit is None else max(len(report.rows) - limit, 0),
     )
+
+
+def complete_report(
+    workspace: Workspace, report: UsageReport, ledger: UsageLedger, filters: UsageFilters
+) -> UsageReport:
+    """Return a report by session with titles, and with the costs that clients reported."""
+    if report.question.group is not Group.SESSION:
+        return report
+    report = workspace.add_titles(report, ledger)
+    if filters.get("client_costs", False):
+        from recollect.usage.client_costs import add_client_costs  # reads transcripts
+
+        report = add_client_costs(report, ledger, workspace.track_files)
+    return report
 
 
 def sum_by_session(ledger: UsageLedger) -> dict[str, SessionUsage]:

@@ -24,8 +24,6 @@ from recollect.sync import find_transcripts
 from recollect.workspace.archive_access import use_archive
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from recollect.documents.export_report import ExportDocument
     from recollect.documents.health_report import HealthReport
     from recollect.documents.overview import Overview
@@ -256,14 +254,18 @@ class Workspace:
         """Return tokens and cost by day, session, project, model, branch or another group."""
         from msgspec.structs import replace
 
-        from recollect.workspace.usage_questions import answer_usage, make_question
+        from recollect.workspace.usage_questions import (
+            answer_usage,
+            complete_report,
+            make_question,
+        )
 
         now = self._now()
         question = make_question(group, filters, now)
 
         def ask(ledger: UsageLedger) -> UsageAnswer:
             answer = answer_usage(ledger, question, now, filters.get("limit"))
-            report = self._complete(answer.report, ledger, filters.get("client_costs", False))
+            report = complete_report(self, answer.report, ledger, filters)
             return replace(answer, report=report)
 
         answer, failure = self._ask_ledger(ask)
@@ -411,22 +413,8 @@ class Workspace:
             on_progress=lambda at: self.count_files(at.files_done, at.files),
         )
 
-    def _complete(
-        self, report: UsageReport, ledger: UsageLedger, with_client_costs: bool
-    ) -> UsageReport:
-        """Return a report by session with titles, and with the costs that clients reported."""
-        from recollect.documents.usage_groups import Group
-
-        if report.question.group is not Group.SESSION:
-            return report
-        report = self._add_titles(report, ledger)
-        if with_client_costs:
-            from recollect.usage.client_costs import add_client_costs  # reads transcripts
-
-            report = add_client_costs(report, ledger, self.track_files)
-        return report
-
-    def _add_titles(self, report: UsageReport, ledger: UsageLedger) -> UsageReport:
+    def add_titles(self, report: UsageReport, ledger: UsageLedger) -> UsageReport:
+        """Return a report by session with titles."""
         from recollect.usage.ledger_access import add_titles
 
         return add_titles(report, ledger, self.find_transcripts(), self.data_directory)
