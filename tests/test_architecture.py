@@ -89,6 +89,8 @@ MAY_ASK_THE_DISK = {
     "archive/exporting.py": "the size of an export",
     "archive/keys.py": "the key of the archive",
     "archive/object_store.py": "the archive",
+    "archive/partial_sessions.py": "transcripts of our own",
+    "archive/partial_transcripts.py": "transcripts of our own",
     "archive/restoring.py": "where files are restored to",
     "cli/commands/config.py": "the settings file",
     "cli/commands/replay.py": "a stream that the user saved",

@@ -33,6 +33,7 @@ from recollect.archive.locked_files import (
     write_locked,
 )
 from recollect.archive.manifests import FileKind, decode_path
+from recollect.archive.partial_sessions import is_partial
 from recollect.archive.restoring import (
     Outcome,
     Target,
@@ -91,6 +92,8 @@ def describe_session(transcript: Transcript) -> BundledSession:
     """Return what a bundle says about a session."""
     if find_root_of(transcript) is None or transcript.kind is not TranscriptKind.SESSION:
         raise UsageError(f"{transcript.file} is not a session in a Claude directory. Name one.")
+    if is_partial(transcript.file):
+        raise UsageError(f"{transcript.file} is what is left of a deleted session, not a session.")
     return BundledSession(
         id=name_of(transcript), project=transcript.project, cwd=find_cwd(transcript.path)
     )

@@ -18,12 +18,14 @@ from recollect.render.terminal import clip, measure
 RUNNING: Final = "●"
 EXPIRING: Final = "!"
 ARCHIVED: Final = "◇"
+PARTIAL: Final = "◌"
 STARRED: Final = "★"
 LEGEND: Final = {
     RUNNING: "open in Claude Code",
     EXPIRING: f"will be deleted by Claude Code within {SOON.days} days",
     STARRED: "starred by you",
     ARCHIVED: "deleted by Claude Code; read from the archive",
+    PARTIAL: "deleted by Claude Code; only your prompts and other leftovers",
 }
 
 _MIN_TITLE_WIDTH: Final = 36
@@ -149,6 +151,8 @@ def _mark_state(entry: SessionListing, now: datetime) -> str:
         return RUNNING
     if entry.is_archived:
         return ARCHIVED
+    if entry.is_partial:
+        return PARTIAL
     return EXPIRING if entry.expires and _is_soon(entry.expires, now) else ""
 
 

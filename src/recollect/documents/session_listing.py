@@ -101,6 +101,8 @@ class SessionListing(Struct, frozen=True):
     """When Claude Code may delete the transcript; None if it never does or already has."""
     is_archived: bool = False
     """Whether Claude Code has deleted the transcript, so that it is read from the archive."""
+    is_partial: bool = False
+    """Whether it was made of what Claude Code left of a deleted session, such as its prompts."""
     starred: bool = False
     """Whether you starred it."""
     note: str | None = None

@@ -17,12 +17,14 @@ from typing import Final, NoReturn
 
 from msgspec import Struct
 
+from recollect.archive.partial_sessions import is_partial
 from recollect.errors import NothingFound, UsageError
 from recollect.locations import Transcript, TranscriptKind, encode_project_path, find_root_of
 from recollect.locations.project_names import encode_without_limit
 from recollect.locations.roots import CONFIG_VARIABLE, find_home
 from recollect.locations.transcript_files import name_of
 from recollect.render.terminal import safe_text
+from recollect.sources.source import is_only_archived
 
 CLIENT: Final = "claude"
 FORK: Final = "--fork-session"
@@ -59,6 +61,7 @@ def plan_resume(
     UsageError if it is not a session, and NothingFound if its directory is not known.
     """
     session_id = _require_id(transcript)
+    _require_transcript(transcript, session_id)
     if not cwd:
         raise NothingFound(
             f"The directory of the session is not known. Run "
@@ -70,6 +73,20 @@ def plan_resume(
         arguments=(CLIENT, "--resume", session_id, *([FORK] if fork else []), *extra_arguments),
         environment=_root_environment(transcript, environment),
     )
+
+
+def _require_transcript(transcript: Transcript, session_id: str) -> None:
+    """Raise NothingFound if Claude Code has deleted the transcript: it could not resume it."""
+    if is_partial(transcript.file):
+        raise NothingFound(
+            f"Cannot resume {session_id}: Claude Code has deleted it; only your prompts are left."
+        )
+    if is_only_archived(transcript.file):
+        root = find_root_of(transcript)
+        raise NothingFound(
+            f"Cannot resume {session_id}: Claude Code has deleted it. Put it back first:\n"
+            f"  recollect archive restore {session_id} --into-claude-dir {shlex.quote(str(root))}"
+        )
 
 
 def check_resume(plan: Resumption, environment: Mapping[str, str] = os.environ) -> str:

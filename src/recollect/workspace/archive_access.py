@@ -1,9 +1,10 @@
-"""Every question about sessions reads those that Claude Code has deleted from the archive."""
+"""Sessions that Claude Code has deleted: read from the archive, or made of what is left of them."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from recollect.archive.archive_directory import find_archive_directory, has_archive
+from recollect.archive.partial_sessions import update_partial_sessions
 from recollect.errors import ArchiveFailure
 
 
@@ -25,3 +26,25 @@ def use_archive(roots: Sequence[Path]) -> str | None:
             return f"Deleted sessions are left out. {error}"
         mount_archive(archive, roots)
     return None
+
+
+def add_partial_sessions(roots: Sequence[Path], data_directory: Path) -> tuple[Path, ...]:
+    """Return these Claude directories, and directories with what is left of deleted sessions."""
+    forgotten = _list_forgotten()
+    found = (update_partial_sessions(root, data_directory, forgotten) for root in roots)
+    try:
+        return (*roots, *(each for each in found if each))
+    except OSError:
+        # Whatever keeps our own files from being written is reported by those who need the index.
+        return tuple(roots)
+
+
+def _list_forgotten() -> tuple[str, ...]:
+    """Return the sessions that were removed from the archive on purpose."""
+    directory = find_archive_directory()
+    if not has_archive(directory):
+        return ()
+    from recollect.archive.archive import Archive
+
+    settings = Archive(directory).settings
+    return settings.forgotten if settings else ()

@@ -22,6 +22,7 @@ from recollect.sources.stamps import Stamp, make_stamp
 from recollect.store import find_identity
 from recollect.sync import FIGURES, find_transcripts, index_texts, list_current, list_retitled
 from recollect.usage.ledger_access import UsageLedger, ask_ledger
+from recollect.workspace.archive_access import add_partial_sessions
 from recollect.workspace.session_catalog import Update
 from recollect.workspace.session_questions import find_running
 from recollect.workspace.usage_questions import sum_by_session
@@ -102,7 +103,7 @@ class Refresher:
     def run(self) -> float:
         """Run one round; return the seconds until the next."""
         started = time.monotonic()
-        transcripts = _find_transcripts(self._task.roots)
+        transcripts = _find_transcripts(self._task)
         changed = [each for each in transcripts if self._stamps.get(each.file) != each.stamp]
         gone = tuple(self._stamps.keys() - {each.file for each in transcripts})
         seconds = time.monotonic() - started
@@ -220,9 +221,9 @@ class Refresher:
         return True
 
 
-def _find_transcripts(roots: Sequence[Path]) -> list[Transcript]:
+def _find_transcripts(task: RefreshTask) -> list[Transcript]:
     try:
-        return find_transcripts(roots)
+        return find_transcripts(add_partial_sessions(task.roots, task.data_directory))
     except (NothingFound, UnreadableInput):
         # A root that existed at start may be on a disk that was removed.
         return []

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from recollect.archive.partial_sessions import is_partial
 from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
 from recollect.errors import AmbiguousSession, NothingFound, UnreadableInput
 from recollect.health.retention import Retention, find_expiry, read_retentions
@@ -114,6 +115,7 @@ def complete_listing(listing: SessionListing, present: PresentState) -> SessionL
         live=None if listing.is_subagent else present.live.get(listing.id),
         expires=moment.isoformat(timespec="seconds") if moment else None,
         is_archived=is_only_archived(listing.path),
+        is_partial=is_partial(listing.path),
         starred=mark.starred,
         note=mark.note or None,
         children=tuple(complete_listing(each, present) for each in listing.children),

@@ -21,7 +21,7 @@ from recollect.locations.roots import resolve_roots
 from recollect.locations.transcript_files import name_of
 from recollect.store.data_directory import INDEX_NAME, find_data_directory
 from recollect.sync import find_transcripts
-from recollect.workspace.archive_access import use_archive
+from recollect.workspace.archive_access import add_partial_sessions, use_archive
 
 if TYPE_CHECKING:
     from recollect.documents.export_report import ExportDocument
@@ -116,10 +116,11 @@ class Workspace:
 
     @cached_property
     def searched_roots(self) -> tuple[Path, ...]:
-        """The same, with the sessions in the archive that Claude Code has deleted."""
-        if not self._is_temporary:
-            self.archive_failure = use_archive(self.roots)
-        return self.roots
+        """The same, and where to find sessions that Claude Code has deleted."""
+        if self._is_temporary:
+            return self.roots
+        self.archive_failure = use_archive(self.roots)
+        return add_partial_sessions(self.roots, self.data_directory)
 
     @cached_property
     def redaction(self) -> RedactionPolicy:
