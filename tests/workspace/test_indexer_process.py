@@ -66,6 +66,10 @@ def test_updates_say_what_has_changed(tmp_path: Path) -> None:
     before = {each.id for each in catalog.snapshot.sessions}
     first, second, *_ = sorted(root.glob("projects/*tidepool/*.jsonl"))
     shutil.copy(first, first.with_name("11111111-2222-4333-8444-555555555555.jsonl"))
+    # Otherwise what is left of it makes a partial session.
+    (root / "history.jsonl").unlink()
+    for leftovers in ("todos", "tasks", "file-history"):
+        shutil.rmtree(root / leftovers)
     second.unlink()
     _run_until_level(refresher)
     after = {each.id for each in catalog.snapshot.sessions}

@@ -208,15 +208,19 @@ class Archive:
         """Return the files of a manifest; raise UnreadableInput if it is damaged."""
         return decode_manifest(name, self._read_manifest_data(name))
 
-    def add_manifest(self, versions: Iterable[FileVersion], taken: str | None = None) -> None:
+    def add_manifest(
+        self, versions: Iterable[FileVersion], taken: str | None = None
+    ) -> ManifestName:
         """Store a manifest; the objects it needs are made durable before it appears."""
         names = self.list_manifests()
         when = taken or make_time(datetime.now(UTC), names[-1].taken if names else None)
         data = self.cipher.seal(encode_manifest(when, versions))
         self.objects.flush()
-        path = self._manifest_path(ManifestName(when, hash_bytes(data)))
+        name = ManifestName(when, hash_bytes(data))
+        path = self._manifest_path(name)
         self.objects.write_file(path, data)
         sync_directory(path.parent)
+        return name
 
     def remove_manifest(self, name: ManifestName) -> None:
         """Delete a manifest, which has been replaced or lists nothing any more."""

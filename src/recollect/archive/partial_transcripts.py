@@ -89,11 +89,8 @@ def _place(projects: Path, session: Leftovers) -> Path:
 
 def replace_file(path: Path, data: bytes, time_ms: int | None = None) -> None:
     """Replace a file unless it has this content already; others may read it meanwhile."""
-    try:
-        if path.read_bytes() == data:
-            return
-    except OSError:
-        pass
+    if _has_content(path, data):
+        return
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -101,6 +98,13 @@ def replace_file(path: Path, data: bytes, time_ms: int | None = None) -> None:
     if time_ms is not None:
         os.utime(temporary, ns=(time_ms * 10**6,) * 2)
     temporary.replace(path)
+
+
+def _has_content(path: Path, data: bytes) -> bool:
+    try:
+        return path.read_bytes() == data
+    except OSError:
+        return False
 
 
 def _show(time_ms: int) -> str:

@@ -84,8 +84,17 @@ def remove_sessions(
 ) -> Removal:
     """Remove all versions of sessions, given by Claude directory and id, and their objects.
 
-    Objects that another session needs stay. Without sessions, only unused objects are removed.
+    Without sessions, only unused objects are removed.
     """
+    return remove_versions(
+        archive, lambda version: (version.root, version.session) in wanted, dry_run=dry_run
+    )
+
+
+def remove_versions(
+    archive: Archive, is_removed: Callable[[FileVersion], bool], *, dry_run: bool = False
+) -> Removal:
+    """Remove versions of files, and the objects that no other version needs."""
     with archive.lock():
         stored = archive.load()
         if stored.damaged:
@@ -94,7 +103,7 @@ def remove_sessions(
                 "objects it needs, and nothing was removed. Run `recollect archive verify`."
             )
         kept = {
-            name: tuple(each for each in versions if (each.root, each.session) not in wanted)
+            name: tuple(each for each in versions if not is_removed(each))
             for name, versions in stored.manifests.items()
         }
         needed = set(iter_objects(each for versions in kept.values() for each in versions))
