@@ -125,12 +125,9 @@ class ArchiveSessionStore:
             file = self._open_file(path)
             added = b"".join(map(_encode, _drop_known(entries, file.uuids)))
             if added:
-                try:
-                    self._store(file, path, place, added)
-                except BaseException:
-                    # What the file is like is on disk; a retry must not believe anything else.
-                    self._manifests = None
-                    raise
+                # Until it is stored: after a failure only what is on disk is to be believed.
+                self._manifests = None
+                self._store(file, path, place, added)
 
     def _prepare(self, session: str | None) -> None:
         settings = self._archive.settings
