@@ -43,6 +43,7 @@ WITHOUT_COMMAND = {
     "/api/sessions/{id}/outline": "navigation of the page",
     "/api/sessions/{id}/find": "navigation of the page",
     "/api/sessions/{id}/records/{uuid}": "bytes, not JSON",
+    "/api/sessions/{id}/export": "a file; tests/web/test_downloads.py compares it with the command",
 }
 
 

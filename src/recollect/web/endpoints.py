@@ -24,6 +24,7 @@ from recollect.documents.overview import Overview
 from recollect.documents.search_results import SearchDocument
 from recollect.documents.session_documents import TurnsDocument
 from recollect.documents.usage_report import ExplainDocument, UsageDocument
+from recollect.web.api.export_endpoint import ExportParameters, export_session
 from recollect.web.api.history import HistoryParameters, list_history
 from recollect.web.api.search_endpoint import SearchParameters, find_texts
 from recollect.web.api.session_endpoints import (
@@ -47,7 +48,7 @@ from recollect.web.api.usage_endpoints import (
     report_usage,
 )
 from recollect.web.parameters import read_parameters
-from recollect.web.responses import JSON, encode_json
+from recollect.web.responses import JSON, Download, encode_json, file_response
 from recollect.web.services import Services
 
 PLAIN: Final = "text/plain; charset=utf-8"
@@ -63,7 +64,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     parameters: type[Struct]
     answer: EndpointResult
     returns: type[Struct] | None = None
-    """The document; None for the bytes of a record."""
+    """The document; None for the bytes of a record or a file."""
     errors: tuple[int, ...] = (422,)
     media_type: str = JSON
 
@@ -137,6 +138,14 @@ ENDPOINTS: Final = (
         media_type=PLAIN,
     ),
     Endpoint(
+        path="/api/sessions/{id}/export",
+        summary="Download a session as a file, with its secrets masked.",
+        parameters=ExportParameters,
+        answer=export_session,
+        errors=(404, 422),
+        media_type="application/octet-stream",
+    ),
+    Endpoint(
         path="/api/search",
         summary="Search messages, tool calls and their results.",
         parameters=SearchParameters,
@@ -198,6 +207,8 @@ def _make_handler(endpoint: Endpoint, workers: Workers) -> Handle:
 
         def work(services: Services) -> Response:
             value = endpoint.answer(services, parameters)
+            if isinstance(value, Download):
+                return file_response(value)
             # Encoded in the thread, too: encoding a long response takes longer than finding it.
             body = value if isinstance(value, bytes) else encode_json(value)
             return Response(body, media_type=endpoint.media_type)

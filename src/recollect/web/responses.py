@@ -6,7 +6,8 @@ only its name is sent; the rest is in the log, which is off by default.
 
 import json
 import logging
-from typing import Final
+from typing import Final, NamedTuple
+from urllib.parse import quote
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -45,6 +46,21 @@ def json_error(status: int, code: str, message: str) -> Response:
 def error_response(status: int, detail: ErrorDetail) -> Response:
     """Return a response with a detailed error."""
     return json_response(ErrorDocument(error=detail), status)
+
+
+class Download(NamedTuple):
+    """A file for the reader's disk."""
+
+    data: bytes
+    media_type: str
+    name: str
+
+
+def file_response(file: Download) -> Response:
+    """Return a file to be saved, never to be shown: it is no page of ours."""
+    name = quote(file.name, safe="")
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+    return Response(file.data, media_type=file.media_type, headers=headers)
 
 
 logger = logging.getLogger("recollect.web")
