@@ -69,7 +69,7 @@ def test_examples_print_what_they_show(project: Project, example: str) -> None:
         assert _run(project, call) == output
 
 
-@pytest.mark.parametrize("name", ["file", "restore", "blame", "checkpoints"])
+@pytest.mark.parametrize("name", ["file", "restore", "blame", "checkpoints", "commits", "why"])
 def test_every_option_is_described(run_recollect: RunRecollect, name: str) -> None:
     """Options that other commands do not have are on the page."""
     shown = set(re.findall(r"(?<![\w-])--[a-z-]+", run_recollect(name, "--help").stdout))

@@ -59,6 +59,8 @@ COMMANDS = {
     "files": "List the file changes of a session or project.",
     "file": "List the versions of a file across all sessions, or print one.",
     "blame": "Show which prompt wrote each line of a file.",
+    "commits": "List the commits that a session made.",
+    "why": "Show the prompts behind a commit.",
     "restore": "Bring back a version of a file, or the files of a checkpoint.",
     "checkpoints": "List the states of a session's files that can be restored.",
     "run": "Run a prompt in Claude Code and watch it work.",

@@ -15,7 +15,7 @@ from recollect.store.integrity import load_checksums
 from recollect.store.schema import read_meta, write_meta
 
 _VERSION_KEY: Final = "edit_outlines"
-_VERSION: Final = "1"
+_VERSION: Final = "2"
 """Changes with what is in an outline; those of another version are deleted."""
 
 _TABLES: Final = """

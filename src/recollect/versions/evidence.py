@@ -112,6 +112,15 @@ class Rename(Struct, frozen=True, kw_only=True):
     origin: Origin
 
 
+class CommitMention(Struct, frozen=True, array_like=True):
+    """A commit that a command of a session made, as it was printed."""
+
+    sha: str
+    turn: int | None = None
+    uuid: str | None = None
+    time: str | None = None
+
+
 class CallReference(Struct, frozen=True, kw_only=True):
     """A successful call about a file, and the records of the call and its result."""
 

@@ -1,28 +1,23 @@
 """What git knows of a file: the contents that were committed, newest first.
 
-Only reads, and never lets a repository run anything: no hooks, no file-system monitor, no pager,
-no external diff. Where there is no git or no repository, nothing is known.
+Where there is no git or no repository, nothing is known.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from shutil import which
 from typing import Final, NamedTuple
 
 from recollect.session.times import parse_time
 from recollect.versions.evidence import Change, Window
 from recollect.versions.file_texts import decode_file, fits_window
+from recollect.versions.git_repository import run_git
 from recollect.versions.replay import predict
 
 _MAX_COMMITS: Final = 300
-_TIMEOUT: Final = 30
-_SAFE: Final = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "--no-pager")
 
 
 class Blob(NamedTuple):
@@ -121,24 +116,3 @@ def _list_blobs(root: Path, path: Path) -> Sequence[Blob]:
         elif line.startswith(":") and moment is not None and words[3].strip("0"):
             blobs.append(Blob(moment, commit, words[3]))
     return blobs
-
-
-def run_git(root: Path, *arguments: str) -> bytes | None:
-    """Return what a git command prints; None if it fails or git is not there."""
-    program = which("git")
-    if program is None:
-        return None
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
-    try:
-        done = subprocess.run(
-            [program, *_SAFE, *arguments],
-            cwd=root,
-            env=environment,
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            timeout=_TIMEOUT,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout if done.returncode == 0 else None

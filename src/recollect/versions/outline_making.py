@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from recollect.session.session import Session
+from recollect.versions.commit_links import find_mentions
 from recollect.versions.evidence import (
     BackupReference,
     CallReference,
@@ -57,6 +58,7 @@ def make_outline(session: Session) -> Outline:
             OutlinePart(path, Raw(msgspec.msgpack.encode(entries)))
             for path, entries in parts.items()
         ),
+        commits=find_mentions(session),
     )
 
 

@@ -30,6 +30,7 @@ from recollect.versions.evidence import (
     BackupReference,
     Cause,
     CauseKind,
+    CommitMention,
     Evidence,
     Origin,
     Rename,
@@ -120,6 +121,7 @@ class Outline(Struct, frozen=True, array_like=True):
     texts: tuple[str, ...]
     """Paths, prompts and names, each once; the first is empty."""
     parts: tuple[OutlinePart, ...]
+    commits: tuple[CommitMention, ...] = ()
 
     def list_names(self) -> set[str]:
         """Return what the files that it is about are found by: see `name_file`.

@@ -19,7 +19,6 @@ from recollect.versions.git_blobs import GitFile
 from recollect.versions.target_files import describe_target, find_project_root, has_repository
 
 if TYPE_CHECKING:
-    from recollect.locations import Transcript
     from recollect.versions.file_blame import LineOfFile
     from recollect.versions.replay import Version
     from recollect.workspace.workspace import Workspace
@@ -43,30 +42,47 @@ class FoundFile(NamedTuple):
     git: GitFile | None
 
 
+class FileFinder:
+    """Finds the histories of files of one project, through one index."""
+
+    def __init__(self, workspace: Workspace, request: FileRequest) -> None:
+        self._moved_from = request.moved_from
+        self._workspace = workspace
+        self._root = find_project_root(Path(describe_target(request.path).path))
+        self._every = workspace.require_sessions()
+        near = self._every
+        if not request.all_projects:
+            aliases = describe_target(request.path, request.moved_from)
+            near = select_transcripts_of(aliases, self._every)
+        self._is_everything = len(near) == len(self._every)
+        self.index = EditIndex(near, workspace.data_directory, workspace.count_files)
+
+    def find(self, path: Path, *, only_near: bool = False) -> FoundFile | None:
+        """Return the versions of a file; None if no session names it.
+
+        Other projects are searched too if those around the file know nothing about it, unless
+        `only_near`.
+        """
+        aliases = describe_target(path, self._moved_from)
+        git = GitFile(self._root, Path(aliases.path)) if has_repository(self._root) else None
+        find_base = git.find_base if git else None
+        history = find_history(aliases, self.index, find_base)
+        if not (history.versions or self._is_everything or only_near):
+            workspace = self._workspace
+            index = EditIndex(self._every, workspace.data_directory, workspace.count_files)
+            history = find_history(aliases, index, find_base)
+        return FoundFile(history, git) if history.versions else None
+
+
 def find_file(workspace: Workspace, request: FileRequest) -> FoundFile:
-    """Return the versions of a file; raise NothingFound if no session names it.
-
-    Other projects are searched too if those around the file know nothing about it.
-    """
-    aliases = describe_target(request.path, request.moved_from)
-    root = find_project_root(Path(aliases.path))
-    git = GitFile(root, Path(aliases.path)) if has_repository(root) else None
-    every = workspace.require_sessions()
-    near = every if request.all_projects else select_transcripts_of(aliases, every)
-
-    def search(transcripts: Sequence[Transcript]) -> FileHistory:
-        index = EditIndex(transcripts, workspace.data_directory, workspace.count_files)
-        return find_history(aliases, index, git.find_base if git else None)
-
-    history = search(near)
-    if not history.versions and len(near) < len(every):
-        history = search(every)
-    if not history.versions:
+    """Return the versions of a file; raise NothingFound if no session names it."""
+    found = FileFinder(workspace, request).find(request.path)
+    if found is None:
         raise NothingFound(
             f"No session has recorded a version of {request.path}. If the project was moved, name "
             "its earlier directory with --moved-from."
         )
-    return FoundFile(history, git)
+    return found
 
 
 def describe_history(history: FileHistory) -> FileDocument:

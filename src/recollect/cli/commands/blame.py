@@ -10,6 +10,8 @@ from typing import Unpack
 import click
 from msgspec.structs import replace
 
+from recollect.cli.command_workspace import command_workspace
+from recollect.cli.commands.why import iter_prompts, iter_rest
 from recollect.cli.file_text import (
     SearchOptions,
     all_projects_option,
@@ -21,7 +23,8 @@ from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.session_labels import join_lines, label_id
-from recollect.cli.tables import GAP, colour_option, count_columns, faint, pad
+from recollect.cli.tables import GAP, colour_option, count_columns, faint, pad, strong
+from recollect.documents.commits import TreeDocument
 from recollect.documents.file_versions import BlamedLine, BlameDocument
 from recollect.errors import UnreadableInput, UsageError
 from recollect.quantities import format_count, format_date
@@ -50,7 +53,11 @@ class _Options(SearchOptions):
 @click.option("-L", "lines", metavar="A,B", help="Only lines A to B; `A,` and `A,+N` work too.")
 @click.option("--rev", "revision", metavar="REV", help="Blame the file in this git revision.")
 @click.option("-w", "ignore_space", is_flag=True, help="Ignore whitespace changes.")
-@click.option("--stat", is_flag=True, help="Count the lines by session, prompt and model.")
+@click.option(
+    "--stat",
+    is_flag=True,
+    help="Count the lines by session, prompt and model; of a directory, those of all its files.",
+)
 @click.option("--porcelain", is_flag=True, help="Output for scripts, like `git blame --porcelain`.")
 @moved_from_option
 @all_projects_option
@@ -70,12 +77,18 @@ def command(path: Path, **options: Unpack[_Options]) -> int:
       recollect blame src/app.py -L 10,20
       recollect blame src/app.py --rev HEAD~3
       recollect blame src/app.py --stat
+      recollect blame --stat src
       recollect blame src/app.py --json | jq '.lines[] | select(.by == "claude") | .session'
 
     Exits with 3 if no session mentions the file and with 4 if a transcript could not be read.
     """
-    if sum((options["as_json"], options["porcelain"], options["stat"])) > 1:
+    is_directory = path.is_dir()
+    if is_directory and not options["stat"]:
+        raise UsageError(f"{path} is a directory. Use --stat to count the lines of its files.")
+    if not is_directory and sum((options["as_json"], options["porcelain"], options["stat"])) > 1:
         raise UsageError("Use only one of --json, --porcelain and --stat.")
+    if is_directory:
+        return _count_directory(path, options)
     document, unreadable = _load(path, options)
     wanted = _select(document.lines, options["lines"])
     if options["as_json"]:
@@ -88,6 +101,29 @@ def command(path: Path, **options: Unpack[_Options]) -> int:
         iterate = _iter_porcelain
     show_lines(iterate(wanted, count_columns()), is_paged=options["paged"])
     return unreadable
+
+
+def _count_directory(path: Path, options: _Options) -> int:
+    from recollect.workspace.commit_questions import count_tree
+
+    with command_workspace(options["claude_dirs"]) as workspace:
+        found = count_tree(workspace, path)
+    if options["as_json"]:
+        click.echo(format_document(found))
+    else:
+        show_lines(_iter_tree(found, count_columns()), is_paged=options["paged"])
+    return 0
+
+
+def _iter_tree(found: TreeDocument, columns: int) -> Iterator[str]:
+    yield strong(f"{format_count(found.files, 'file')}, {format_count(found.lines, 'line')}")
+    yield from iter_prompts(found.prompts, columns)
+    rest = {"not by Claude Code": found.other, "unknown": found.unknown}
+    yield from iter_rest(rest, found.lines)
+    if found.written:
+        share = 100 * found.survived / found.written
+        kept = f"{found.survived:,} of {found.written:,}"
+        yield f"{kept} lines by Claude Code survived ({share:.0f}%)"
 
 
 def _load(path: Path, options: _Options) -> tuple[BlameDocument, int]:

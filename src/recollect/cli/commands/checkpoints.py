@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from recollect.cli.file_text import iter_diff
 from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option, session_argument
 from recollect.cli.paging import pager_option, show_lines
@@ -18,15 +19,16 @@ from recollect.documents.file_versions import (
     CheckpointFile,
     CheckpointsDocument,
 )
-from recollect.errors import NothingFound
+from recollect.errors import NothingFound, UsageError
 from recollect.quantities import format_count, format_time
-from recollect.render.terminal import measure
+from recollect.render.terminal import measure, safe_text
 from recollect.render.terminal.safe_text import clip
 from recollect.session.times import parse_time
+from recollect.versions.recorded_paths import relative_to
 
 if TYPE_CHECKING:
     from recollect.versions.backups import BackupDirectory
-    from recollect.versions.session_checkpoints import Checkpoint, SessionCheckpoints
+    from recollect.versions.session_checkpoints import Checkpoint, FileState, SessionCheckpoints
 
 SCHEMA = "recollect.checkpoints/1"
 _MIN_PROMPT_WIDTH = 10
@@ -34,11 +36,18 @@ _MIN_PROMPT_WIDTH = 10
 
 @click.command("checkpoints")
 @session_argument()
+@click.option("--diff", metavar="A..B", help="Show how the files differ between two checkpoints.")
 @pager_option
 @colour_option
 @claude_dir_option
 @json_option
-def command(session: str, paged: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> None:
+def command(
+    session: str,
+    diff: str | None,
+    paged: bool,
+    claude_dirs: tuple[Path, ...],
+    as_json: bool,
+) -> None:
     """List the states of a session's files that can be restored.
 
     There is one checkpoint per prompt, with the files that the session changed as they were when
@@ -47,12 +56,17 @@ def command(session: str, paged: bool, claude_dirs: tuple[Path, ...], as_json: b
 
     \b
       recollect checkpoints latest
+      recollect checkpoints latest --diff 2..5
       recollect checkpoints latest --json | jq '.checkpoints[-1].files'
 
     Exits with 3 if the session changed no file.
     """
     found, _ = load_checkpoints(session, claude_dirs)
-    if as_json:
+    if diff is not None:
+        if as_json:
+            raise UsageError("--diff and --json cannot be used together.")
+        show_lines(_iter_differences(found, diff), is_paged=paged)
+    elif as_json:
         click.echo(format_document(describe_checkpoints(found)))
     elif not any(each.files for each in found.checkpoints):
         raise NothingFound("The session changed no file.")
@@ -74,6 +88,30 @@ def load_checkpoints(
         transcript = workspace.find(name)
     backups = BackupDirectory(find_root_of(transcript))
     return build_checkpoints(open_transcript(transcript), backups), backups
+
+
+def _iter_differences(found: SessionCheckpoints, names: str) -> Iterator[str]:
+    """Yield the diffs of the files that differ between two checkpoints, if they are known."""
+    first, separator, second = names.partition("..")
+    if not (separator and first.isdecimal() and second.isdecimal()):
+        raise UsageError("Use --diff A..B with the numbers of two checkpoints.")
+    older, newer = found.find(int(first)), found.find(int(second))
+    for before in older.files:
+        after = next((each for each in newer.files if each.path == before.path), before)
+        path = relative_to(before.path, found.directory) or before.path
+        texts = _read_state(before), _read_state(after)
+        if texts[0] is None or texts[1] is None:
+            yield faint(f"{safe_text(path, single_line=True)}: its content is not known")
+        elif texts[0] != texts[1]:
+            old = f"{path} (checkpoint {older.number})"
+            new = f"{path} (checkpoint {newer.number})"
+            yield from iter_diff((old, texts[0]), (new, texts[1]))
+
+
+def _read_state(state: FileState) -> str | None:
+    if not state.exists:
+        return ""
+    return state.version.text if state.version else None
 
 
 def describe_checkpoints(found: SessionCheckpoints) -> CheckpointsDocument:

@@ -1,0 +1,203 @@
+"""Which commits a session made, and how surely: by its output, by notes and trailers, by content.
+
+The time and branch of a commit are only a hint. A hash that a command printed counts if the
+repository still has it; after a rebase, a squash or an amend, equal contents still tell.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+from recollect.records.tools.shell_tools import ShellResult
+from recollect.session.session import Session
+from recollect.session.times import parse_time
+from recollect.versions.evidence import Cause, CommitMention, Evidence, Rename
+from recollect.versions.git_ai_notes import parse_note
+from recollect.versions.git_repository import Commit, Repository
+from recollect.versions.recorded_paths import relative_to
+from recollect.versions.replay import replay
+
+_PRINTED: Final = re.compile(r"^\[([^\]\s]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] ", re.MULTILINE)
+_LATER: Final = timedelta(days=30)
+"""How long after a session its content may still be committed."""
+_SOON: Final = timedelta(hours=1)
+"""How long after a session a commit is taken for one of its own, as a hint."""
+_SHELLS: Final = frozenset({"Bash", "PowerShell"})
+
+
+class LinkKind(StrEnum):
+    """What links a commit to a session, the surest first."""
+
+    PRINTED = "printed"
+    """A command of the session printed its hash, or the client noted it."""
+    NOTE = "note"
+    """A note of git-ai names the session."""
+    TRAILER = "trailer"
+    """A trailer of Entire leads to the session."""
+    CONTENT = "content"
+    """A file in it equals a version of the session."""
+    TIME = "time"
+    """On the session's branch, during it or within an hour: a hint."""
+
+
+class CommitLink(Struct, frozen=True, kw_only=True):
+    """A commit, the surest link to the session, and the turns that it leads to."""
+
+    id: str
+    kind: LinkKind
+    turns: tuple[int, ...] = ()
+    commit: Commit | None = None
+    """None if the repository does not have it, or no longer."""
+    files: tuple[str, ...] = ()
+    """The files that equal a version of the session."""
+
+
+def find_mentions(session: Session) -> tuple[CommitMention, ...]:
+    """Return the commits that commands of a session, or of its subagents, made."""
+    turns = {
+        uuid: turn.number
+        for turn in session.turns
+        for message in turn.messages
+        for uuid in message.uuids
+    }
+    return tuple(_iter_mentions(session, turns, None))
+
+
+def _iter_mentions(
+    session: Session, turns: Mapping[str, int], turn: int | None
+) -> Iterator[CommitMention]:
+    for call in session.tool_calls:
+        if call.name in _SHELLS and b"git" in bytes(call.raw_input):
+            at = turn or turns.get(call.call_uuid or "")
+            result = call.result
+            shas = [match[2] for match in _PRINTED.finditer(call.text)]
+            operation = result.git_operation if isinstance(result, ShellResult) else None
+            if operation and operation.commit and operation.commit.sha:
+                shas.append(operation.commit.sha)
+            for sha in dict.fromkeys(shas):
+                yield CommitMention(sha, at, call.call_uuid, call.ended)
+    for child in session.subagents:
+        started = turn or turns.get((child.call.call_uuid if child.call else None) or "")
+        yield from _iter_mentions(child.session, turns, started)
+
+
+def link_commits(
+    session: Session, evidence: Iterable[Evidence], repository: Repository, directory: str
+) -> list[CommitLink]:
+    """Return the commits that belong to a session, oldest first, each by its surest link.
+
+    `directory` is what recorded paths call the root of the repository.
+    """
+    linker = _Linker(session, repository)
+    linker.add_printed()
+    linker.add_stated()
+    linker.add_equal(_hash_versions(list(evidence), directory))
+    linker.add_near()
+    return linker.list_links()
+
+
+class _Linker:
+    """Collects links, the surest first."""
+
+    def __init__(self, session: Session, repository: Repository) -> None:
+        self._session = session
+        self._repository = repository
+        self._links: dict[str, CommitLink] = {}
+        metadata = session.metadata
+        self._since = parse_time(metadata.created)
+        self._until = parse_time(metadata.last_active)
+        self._commits: list[Commit] = []
+        if self._since and self._until:
+            self._commits = repository.list_commits(self._since, self._until + _LATER)
+
+    def add_printed(self) -> None:
+        for mention in find_mentions(self._session):
+            found = self._repository.find_commit(mention.sha)
+            commit = self._repository.read_commit(found) if found else None
+            turns = (mention.turn,) if mention.turn else ()
+            self._add(found or mention.sha, LinkKind.PRINTED, turns, commit)
+
+    def add_stated(self) -> None:
+        session_id = self._session.id
+        noted = self._repository.list_noted()
+        for commit in self._commits:
+            text = self._repository.read_note(commit.id) if commit.id in noted else None
+            note = parse_note(text) if text else None
+            if note and any(agent.id == session_id for agent in note.sessions):
+                self._add(commit.id, LinkKind.NOTE, (), commit)
+            stated = self._repository.iter_checkpoint_sessions(commit)
+            if any(f'"{session_id}"' in text for text in stated):
+                self._add(commit.id, LinkKind.TRAILER, (), commit)
+
+    def add_equal(self, blobs: Mapping[tuple[str, str], int]) -> None:
+        """Link commits with a file that equals a version; `blobs` has the turns of those."""
+        for commit in self._commits:
+            same = [each for each in commit.files if (each.path, each.blob) in blobs]
+            if same:
+                turns = tuple(sorted({blobs[each.path, each.blob] for each in same}))
+                files = tuple(each.path for each in same)
+                self._add(commit.id, LinkKind.CONTENT, turns, commit, files)
+
+    def add_near(self) -> None:
+        if not (self._since and self._until):
+            return
+        until = self._until + _SOON
+        branches = {change.value for change in self._session.facts.git_branches}
+        near = {
+            commit
+            for branch in branches
+            for commit in self._repository.list_branch(branch, self._since, until)
+        }
+        for commit in self._commits:
+            if commit.id in near:
+                self._add(commit.id, LinkKind.TIME, (), commit)
+
+    def _add(
+        self,
+        commit_id: str,
+        kind: LinkKind,
+        turns: tuple[int, ...],
+        commit: Commit | None,
+        files: tuple[str, ...] = (),
+    ) -> None:
+        known = self._links.get(commit_id)
+        self._links[commit_id] = CommitLink(
+            id=commit_id,
+            kind=known.kind if known else kind,
+            turns=tuple(sorted({*turns, *(known.turns if known else ())})),
+            commit=commit,
+            files=files or (known.files if known else ()),
+        )
+
+    def list_links(self) -> list[CommitLink]:
+        def order(link: CommitLink) -> float:
+            return link.commit.time.timestamp() if link.commit else 0.0
+
+        return sorted(self._links.values(), key=order)
+
+
+def _hash_versions(evidence: list[Evidence], directory: str) -> dict[tuple[str, str], int]:
+    """Return the turn of each version, by the path in the repository and the id of its blob."""
+    paths = {each.path for each in evidence if not isinstance(each, Cause | Rename)}
+    found: dict[tuple[str, str], int] = {}
+    for path in paths:
+        inside = relative_to(path, directory)
+        for version in replay(path, evidence).versions if inside else ():
+            if version.text is None or version.change is None:
+                continue
+            for text in (version.text, version.text.replace("\n", "\r\n")):
+                found[inside or "", hash_blob(text)] = version.origin.turn or 0
+    return found
+
+
+def hash_blob(text: str) -> str:
+    """Return the id that git gives a file with this text."""
+    data = text.encode("utf-8", "surrogatepass")
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()

@@ -1,0 +1,256 @@
+"""Questions that need git: the commits of a session, the prompts behind a commit or a tree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from recollect.documents.commits import (
+    CommitEntry,
+    CommitsDocument,
+    LinkedSession,
+    PromptLines,
+    TreeDocument,
+    WhyDocument,
+)
+from recollect.errors import NothingFound, UnreadableInput, UsageError
+from recollect.library.opening import open_transcript
+from recollect.locations.sidecars import find_root_of
+from recollect.versions.backups import BackupDirectory
+from recollect.versions.commit_links import CommitLink, LinkKind, link_commits
+from recollect.versions.file_blame import LineOfFile, blame_present, blame_revision
+from recollect.versions.file_texts import decode_file, split_lines
+from recollect.versions.git_ai_notes import WrittenLines, format_note, parse_note
+from recollect.versions.git_repository import Commit, Repository
+from recollect.versions.recorded_paths import normalize_path
+from recollect.versions.session_evidence import collect_evidence
+from recollect.versions.target_files import find_project_root, has_repository, read_present
+from recollect.workspace.file_questions import FileFinder, FileRequest, FoundFile
+
+if TYPE_CHECKING:
+    from recollect.workspace.workspace import Workspace
+
+COMMITS_SCHEMA: Final = "recollect.commits/1"
+WHY_SCHEMA: Final = "recollect.why/1"
+TREE_SCHEMA: Final = "recollect.tree/1"
+_MAX_FILE: Final = 4 << 20
+
+
+def open_repository(directory: Path) -> Repository:
+    """Return the repository around a directory that the user named."""
+    root = find_project_root(Path(os.path.realpath(directory)) / "any")
+    if not has_repository(root):
+        raise NothingFound(f"{directory} is not in a git repository.")
+    return Repository(root)
+
+
+def _open_recorded(directory: str) -> Repository:
+    """Return the repository around a directory that a transcript names, if it is the user's own."""
+    path = Path(directory)
+    root = find_project_root(path / "any") if path.is_absolute() and "\0" not in directory else None
+    if root is None or not has_repository(root):
+        raise NothingFound(
+            f"There is no git repository in {directory or 'the directory of the session'}. "
+            "Name it with --repo DIR."
+        )
+    if os.name != "nt" and root.stat().st_uid != os.getuid():
+        raise UsageError(f"{root} belongs to somebody else. If you trust it, use --repo {root}.")
+    return Repository(root)
+
+
+def find_commits(workspace: Workspace, name: str, directory: Path | None) -> CommitsDocument:
+    """Return the commits that a session made."""
+    transcript = workspace.find(name)
+    session = open_transcript(transcript)
+    cwd = normalize_path(session.facts.cwds[0].value) if session.facts.cwds else ""
+    repository = open_repository(directory) if directory else _open_recorded(cwd)
+    evidence = collect_evidence(session, BackupDirectory(find_root_of(transcript)))
+    recorded = normalize_path(str(find_project_root(Path(cwd) / "any"))) if cwd else ""
+    is_here = not directory or os.path.realpath(recorded) == str(repository.root)
+    links = link_commits(session, evidence, repository, recorded if is_here else cwd)
+    return CommitsDocument(
+        schema=COMMITS_SCHEMA,
+        session=session.id,
+        repository=str(repository.root),
+        commits=tuple(map(_describe_link, links)),
+    )
+
+
+def _describe_link(link: CommitLink) -> CommitEntry:
+    commit = link.commit
+    return CommitEntry(
+        commit=link.id,
+        how=link.kind.value,
+        time=commit.time.isoformat() if commit else None,
+        subject=commit.subject if commit else None,
+        turns=link.turns,
+        files=link.files,
+    )
+
+
+class _Tally:
+    """Counts lines by who wrote them."""
+
+    def __init__(self) -> None:
+        self.prompts: dict[tuple[str, int | None, str | None], PromptLines] = {}
+        self.written: list[WrittenLines] = []
+        self.counts = {"claude": 0, "other": 0, "unknown": 0}
+
+    def add_other(self, count: int) -> None:
+        """Count lines that no session knows of."""
+        self.counts["other"] += count
+
+    def add(self, path: str, lines: Iterable[LineOfFile]) -> None:
+        """Count the lines of a file."""
+        by_turn: dict[tuple[str, int | None, str | None], list[LineOfFile]] = {}
+        for line in lines:
+            self.counts[line.author.by] += 1
+            version = line.author.version
+            if version is not None and line.author.by == "claude":
+                origin = version.origin
+                key = (origin.session_id, origin.turn, origin.model)
+                by_turn.setdefault(key, []).append(line)
+        for key, found in by_turn.items():
+            self._add_prompt(path, key, found)
+
+    def _add_prompt(
+        self, path: str, key: tuple[str, int | None, str | None], lines: list[LineOfFile]
+    ) -> None:
+        session, turn, model = key
+        version = lines[0].author.version
+        known = self.prompts.get(key)
+        self.prompts[key] = PromptLines(
+            session=session,
+            turn=turn,
+            prompt=version.origin.prompt if version else "",
+            model=model,
+            time=version.origin.time if version else None,
+            lines=len(lines) + (known.lines if known else 0),
+            files=(*(known.files if known else ()), path),
+        )
+        numbers = tuple(line.number for line in lines)
+        self.written.append(WrittenLines(path, session, turn, model, numbers))
+
+    def list_prompts(self) -> tuple[PromptLines, ...]:
+        """Return the prompts, the one with most lines first."""
+        return tuple(sorted(self.prompts.values(), key=lambda each: -each.lines))
+
+
+class Explanation(NamedTuple):
+    """Why a commit is as it is, and the note that would say so."""
+
+    document: WhyDocument
+    note: str
+    repository: Repository
+
+
+def explain_commit(workspace: Workspace, revision: str, directory: Path) -> Explanation:
+    """Return the prompts behind the lines that a commit added."""
+    repository = open_repository(directory)
+    commit_id = repository.find_commit(revision)
+    commit = repository.read_commit(commit_id) if commit_id else None
+    if commit is None:
+        raise NothingFound(f"{revision!r} is not a commit of {repository.root}.")
+    finder = FileFinder(workspace, FileRequest(repository.root / "any"))
+    tally = _Tally()
+    for path, _ in workspace.track_files(commit.files):
+        added = repository.read_added_lines(commit.id, path)
+        if added:
+            _tally_commit(
+                tally, finder.find(repository.root / path, only_near=True), commit, path, added
+            )
+    document = WhyDocument(
+        schema=WHY_SCHEMA,
+        commit=commit.id,
+        subject=commit.subject,
+        added=sum(tally.counts.values()),
+        other=tally.counts["other"],
+        unknown=tally.counts["unknown"],
+        prompts=tally.list_prompts(),
+        sessions=tuple(_iter_sessions(finder, repository, commit)),
+    )
+    return Explanation(document, format_note(commit.id, tally.written), repository)
+
+
+def _tally_commit(
+    tally: _Tally, found: FoundFile | None, commit: Commit, path: str, added: set[int]
+) -> None:
+    if found is None:
+        tally.add_other(len(added))
+        return
+    try:
+        lines = blame_revision(found.history, found.git, commit.id)
+    except NothingFound:
+        # Not a text file.
+        return
+    tally.add(path, (line for line in lines if line.number in added))
+
+
+def _iter_sessions(
+    finder: FileFinder, repository: Repository, commit: Commit
+) -> Iterator[LinkedSession]:
+    for _, outline in finder.index.find(None):
+        for mention in outline.commits:
+            if commit.id.startswith(mention.sha):
+                yield LinkedSession(
+                    session=outline.session_id, how=LinkKind.PRINTED.value, turn=mention.turn
+                )
+    text = repository.read_note(commit.id)
+    note = parse_note(text) if text else None
+    for agent in note.sessions if note else ():
+        yield LinkedSession(session=agent.id, how=LinkKind.NOTE.value)
+    stated = list(repository.iter_checkpoint_sessions(commit))
+    for _, outline in finder.index.find(None) if stated else ():
+        if any(f'"{outline.session_id}"' in text for text in stated):
+            yield LinkedSession(session=outline.session_id, how=LinkKind.TRAILER.value)
+
+
+def count_tree(workspace: Workspace, directory: Path) -> TreeDocument:
+    """Return who wrote the tracked files below a directory, and how much of it is still there."""
+    repository = open_repository(directory)
+    finder = FileFinder(workspace, FileRequest(repository.root / "any"))
+    known = {
+        name.casefold() for _, outline in finder.index.find(None) for name in outline.list_names()
+    }
+    tally = _Tally()
+    files = written = 0
+    for path in workspace.track_files(repository.list_files(directory.absolute())):
+        data = _read_text(repository.root / path)
+        content = decode_file(data) if data is not None else None
+        if content is None:
+            continue
+        files += 1
+        is_known = any(each.casefold() in known for each in _list_names(repository.root / path))
+        found = finder.find(repository.root / path, only_near=True) if is_known else None
+        if found is None:
+            tally.add_other(len(split_lines(content.text)))
+            continue
+        tally.add(path, blame_present(found.history, found.git, data))
+        written += sum(each.added for each in found.history.own if each.change is not None)
+    return TreeDocument(
+        schema=TREE_SCHEMA,
+        path=str(directory.absolute()),
+        files=files,
+        lines=sum(tally.counts.values()),
+        other=tally.counts["other"],
+        unknown=tally.counts["unknown"],
+        written=max(written, tally.counts["claude"]),
+        survived=tally.counts["claude"],
+        prompts=tally.list_prompts(),
+    )
+
+
+def _list_names(path: Path) -> tuple[str, str]:
+    return path.name, f"{path.parent.name}/{path.name}"
+
+
+def _read_text(path: Path) -> bytes | None:
+    """Return the content of a tracked file; None if it is gone, a link, or very large."""
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_FILE:
+            return None
+        return read_present(path)
+    except (OSError, UnreadableInput):
+        return None
