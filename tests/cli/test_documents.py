@@ -11,6 +11,7 @@ import pytest
 
 from recollect.cli.json_output import DOCUMENTS, format_document, load_document_type
 from tests.cli.demo_home import make_demo_home, pretend_to_serve, run_at
+from tests.git_repository import commit_everything
 from tests.launch.fake_client import Step, answer, call, init, make_client, result, text
 from tests.process import RunRecollect
 from tools import generate_schemas
@@ -30,6 +31,9 @@ PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
     "recollect.blame/1": (
         ("blame", "{project}/src/tidepool/cli.py", "--moved-from", "/home/mina/projects/tidepool"),
     ),
+    "recollect.tree/1": (("blame", "--stat", "{project}"),),
+    "recollect.commits/1": (("commits", SESSION, "--repo", "{project}"),),
+    "recollect.why/1": (("why", "HEAD", "--repo", "{project}"),),
     "recollect.checkpoints/1": (("checkpoints", SESSION),),
     "recollect.tools/1": (("tools",),),
     "recollect.run/2": (("run", "count the lines", LINES),),
@@ -88,10 +92,10 @@ def printed(run_recollect: RunRecollect, tmp_path: Path, monkeypatch: pytest.Mon
     run_at(run_recollect, 80, "bundle", SESSION, "-o", str(bundle))
 
     project = tmp_path / "tidepool"
-    (project / ".git").mkdir(parents=True)
     (project / "src" / "tidepool").mkdir(parents=True)
     code = "import argparse\nimport json\n    if options.json:\n"
     (project / "src" / "tidepool" / "cli.py").write_text(code, encoding="utf-8")
+    commit_everything(project)
     places = {"folder": tmp_path / "made", "bundle": bundle, "project": project}
 
     def run(*arguments: str) -> list[Any]:

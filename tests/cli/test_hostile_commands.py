@@ -90,6 +90,8 @@ WITH_ARGUMENT: tuple[tuple[str, ...], ...] = (
     ("restore", ARGUMENT, "--at", "1"),
     ("checkpoints", ARGUMENT),
     ("blame", ARGUMENT),
+    ("commits", ARGUMENT),
+    ("why", ARGUMENT),
     ("search", ARGUMENT),
     ("search", f"/{ARGUMENT}/"),
     ("search", f"since:{ARGUMENT}"),

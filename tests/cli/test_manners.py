@@ -36,10 +36,22 @@ CALLS = {
 """A call of each command that prints something and ends by itself."""
 
 NOT_TRIED = {
-    *("blame", "restore", "resume", "open", "demo", "serve", "follow", "run", "replay"),
+    *(
+        "blame",
+        "commits",
+        "why",
+        "restore",
+        "resume",
+        "open",
+        "demo",
+        "serve",
+        "follow",
+        "run",
+        "replay",
+    ),
     *("bundle", "import"),
 }
-"""Commands that start something, go on until they are stopped, or need a web app or a file."""
+"""Commands that start something, go on until stopped, or need a web app, a file or a repository."""
 
 COLOURED = ("usage", "search", "show")
 ESCAPE = "\x1b"

@@ -1,44 +1,29 @@
 """Tests of recollect.cli.commands.commits and why, through the program and with real git."""
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.cli.demo_home import GOLDEN, run_at
+from tests.git_repository import run_git
+from tests.golden import check_golden
 from tests.process import RunRecollect
 from tests.versions.small_project import SESSION, Project
-
-TIMES = {f"GIT_{who}_DATE": "2026-11-01T10:30:00Z" for who in ("COMMITTER", "AUTHOR")}
-
-
-def _git(directory: Path, *arguments: str, time: str | None = None) -> str:
-    settings = ("-c", "user.name=Mina", "-c", "user.email=mina@example.org")
-    times = dict.fromkeys(TIMES, time) if time else TIMES
-    done = subprocess.run(
-        ["git", *settings, *arguments],
-        cwd=directory,
-        env={"PATH": os.environ["PATH"], "HOME": str(directory), **times},
-        check=True,
-        capture_output=True,
-        encoding="utf-8",
-    )
-    return done.stdout.strip()
 
 
 @pytest.fixture
 def project(safe_environment: None, tmp_path: Path) -> Project:
     """A repository in which a session wrote a file, committed, and changed it again."""
     made = Project(tmp_path / "shop")
-    _git(made.directory, "init", "--quiet", "--initial-branch=main")
+    run_git(made.directory, "init", "--quiet", "--initial-branch=main")
     made.path("notes.txt").write_text("by hand\n", "utf-8")
-    _git(made.directory, "add", ".")
-    _git(made.directory, "commit", "--quiet", "-m", "Begin", time="2026-10-01T10:00:00Z")
+    run_git(made.directory, "add", ".")
+    run_git(made.directory, "commit", "--quiet", "-m", "Begin", time="2026-10-01T10:00:00Z")
     made.prompt("Write the greeting")
     made.write("app.py", "hello\nworld\n")
-    _git(made.directory, "add", ".")
-    printed = _git(made.directory, "commit", "-m", "Greet the world")
+    run_git(made.directory, "add", ".")
+    printed = run_git(made.directory, "commit", "-m", "Greet the world")
     made.call("Bash", {"command": "git commit -am x"}, {"stdout": printed}, printed)
     made.prompt("Greet everybody")
     made.edit("app.py", "world", "everybody")
@@ -71,7 +56,7 @@ def test_content_tells_when_the_hash_does_not(
     run_recollect: RunRecollect, project: Project
 ) -> None:
     """What was committed by hand afterwards is known by its content; an amended hash is gone."""
-    _git(project.directory, "commit", "--quiet", "-am", "Later", time="2026-11-02T10:00:00Z")
+    run_git(project.directory, "commit", "--quiet", "-am", "Later", time="2026-11-02T10:00:00Z")
     assert _list(run_recollect, project) == [
         ("Greet the world", "printed", [1]),
         ("Later", "content", [2]),
@@ -104,7 +89,7 @@ def test_the_prompts_behind_a_commit(run_recollect: RunRecollect, project: Proje
     """Lines of the session have their prompts, those of the user have none."""
     path = project.path("app.py")
     path.write_text(path.read_text("utf-8") + "by hand\n", "utf-8")
-    _git(project.directory, "commit", "--quiet", "-am", "Both", time="2026-11-02T10:00:00Z")
+    run_git(project.directory, "commit", "--quiet", "-am", "Both", time="2026-11-02T10:00:00Z")
     found = _read(run_recollect, project, "why")
     assert (found["subject"], found["added"], found["other"]) == ("Both", 2, 1)
     prompts = found["prompts"]
@@ -123,14 +108,14 @@ def test_a_note_is_written_only_when_asked_for(
     run_recollect: RunRecollect, project: Project
 ) -> None:
     """A git-ai note names the session and its lines, and is never replaced."""
-    _git(project.directory, "config", "user.name", "Mina")
-    _git(project.directory, "config", "user.email", "mina@example.org")
+    run_git(project.directory, "config", "user.name", "Mina")
+    run_git(project.directory, "config", "user.email", "mina@example.org")
     repo = ("--repo", str(project.directory))
     assert run_recollect("why", *repo).code == 0
-    assert _git(project.directory, "for-each-ref", "refs/notes") == ""
+    assert run_git(project.directory, "for-each-ref", "refs/notes") == ""
     done = run_recollect("why", *repo, "--write-note")
     assert done.code == 0, done.stderr
-    note = _git(project.directory, "notes", "--ref=ai", "show", "HEAD").splitlines()
+    note = run_git(project.directory, "notes", "--ref=ai", "show", "HEAD").splitlines()
     assert note[0] == "app.py"
     assert note[1].startswith("  s_")
     assert note[1].endswith(" 1-2")
@@ -153,16 +138,16 @@ def test_a_trailer_of_entire_leads_to_its_session(
 ) -> None:
     """The checkpoint that a commit names says which session it is from."""
     branch = project.directory.parent / "entire"
-    _git(project.directory, "worktree", "add", "--quiet", "--detach", str(branch))
-    _git(branch, "checkout", "--quiet", "--orphan", "entire/checkpoints/v1")
+    run_git(project.directory, "worktree", "add", "--quiet", "--detach", str(branch))
+    run_git(branch, "checkout", "--quiet", "--orphan", "entire/checkpoints/v1")
     place = branch / "ab" / "cdef012345" / "0"
     place.mkdir(parents=True)
     (place / "metadata.json").write_text(json.dumps({"session_id": SESSION}), "utf-8")
-    _git(branch, "add", ".")
-    _git(branch, "commit", "--quiet", "-m", "Checkpoint", time="2026-09-01T10:00:00Z")
+    run_git(branch, "add", ".")
+    run_git(branch, "commit", "--quiet", "-m", "Checkpoint", time="2026-09-01T10:00:00Z")
     message = "By a person\n\nEntire-Checkpoint: abcdef012345"
     arguments = ("commit", "--quiet", "--allow-empty", "-m", message)
-    _git(project.directory, *arguments, time="2026-11-03T10:00:00Z")
+    run_git(project.directory, *arguments, time="2026-11-03T10:00:00Z")
     assert _list(run_recollect, project)[-1] == ("By a person", "trailer", [])
 
 
@@ -176,8 +161,8 @@ def test_a_repository_runs_nothing(run_recollect: RunRecollect, project: Project
         *("core.fsmonitor", "core.pager", "diff.external", "gpg.program", "core.sshCommand"),
         *("diff.x.textconv", "diff.x.command", "filter.x.smudge", "filter.x.clean", "core.editor"),
     ):
-        _git(project.directory, "config", name, str(script))
-    _git(project.directory, "config", "log.showSignature", "true")
+        run_git(project.directory, "config", name, str(script))
+    run_git(project.directory, "config", "log.showSignature", "true")
     (project.directory / ".git" / "info" / "attributes").write_text("* diff=x filter=x\n", "utf-8")
     for hook in ("post-checkout", "pre-commit", "post-index-change", "reference-transaction"):
         target = project.directory / ".git" / "hooks" / hook
@@ -203,3 +188,18 @@ def test_a_whole_tree_is_counted(run_recollect: RunRecollect, project: Project) 
     shown = run_recollect("blame", "--stat", str(project.directory)).stdout.splitlines()
     assert shown[0] == "2 files, 3 lines"
     assert shown[-1] == "2 of 3 lines by Claude Code survived (67%)"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("commits", ("commits", "latest")), ("why", ("why", "HEAD"))]
+)
+def test_pages_look_as_they_are_meant_to(
+    run_recollect: RunRecollect, project: Project, name: str, words: tuple[str, ...]
+) -> None:
+    """The tables and the documents are what the files say."""
+    repo = ("--repo", str(project.directory))
+    shown = run_at(run_recollect, 100, *words, *repo)
+    assert (shown.code, shown.stderr) == (0, "")
+    check_golden(GOLDEN / f"{name}-100.txt", shown.stdout)
+    document = run_at(run_recollect, 100, *words, *repo, "--json").stdout
+    check_golden(GOLDEN / f"{name}.json", document.replace(str(project.directory), "/shop"))

@@ -46,10 +46,11 @@ def command(
     claude_dirs: tuple[Path, ...],
     as_json: bool,
 ) -> None:
-    """Show the prompts behind a commit, HEAD by default.
+    """Show the prompts behind a commit.
 
-    Each line that the commit added is attributed to the prompt that wrote it, as `recollect blame`
-    does. Nothing is written to the repository, unless --write-note asks for a note.
+    COMMIT is HEAD by default. Each line that it added is attributed to the prompt that wrote it,
+    as `recollect blame` does. Nothing is written to the repository, unless --write-note asks for a
+    note.
 
     \b
       recollect why
