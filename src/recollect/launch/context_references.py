@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from recollect.versions.git_blobs import run_git
+from recollect.versions.git_repository import run_git
 
 MAX_FILES: Final = 50_000
 MAX_CONTENT: Final = 60_000
