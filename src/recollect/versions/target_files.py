@@ -15,6 +15,7 @@ from recollect.sources.safe_files import list_directory
 from recollect.versions.recorded_paths import PathAliases, normalize_path
 
 _MAX_POINTER: Final = 4096
+_MAX_TRACKED: Final = 4 << 20
 
 
 def describe_target(path: Path, moved_from: Iterable[Path] = ()) -> PathAliases:
@@ -57,6 +58,26 @@ def read_present(path: Path) -> bytes | None:
         return None
     except OSError as error:
         raise UnreadableInput(f"Cannot read {path}: {error.strerror or error}.") from error
+
+
+def read_tracked(path: Path) -> bytes | None:
+    """Return the content of a file of a repository; None if it is gone, a link, or very large."""
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_TRACKED:
+            return None
+        return read_present(path)
+    except (OSError, UnreadableInput):
+        return None
+
+
+def is_directory(path: Path) -> bool:
+    """Whether there is a directory."""
+    return path.is_dir()
+
+
+def is_own(directory: Path) -> bool:
+    """Whether a directory belongs to the user who runs this program, as far as can be told."""
+    return os.name == "nt" or directory.stat().st_uid == os.getuid()
 
 
 def _list_worktrees(root: Path) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from recollect.documents.commits import (
     TreeDocument,
     WhyDocument,
 )
-from recollect.errors import NothingFound, UnreadableInput, UsageError
+from recollect.errors import NothingFound, UsageError
 from recollect.library.opening import open_transcript
 from recollect.locations.sidecars import find_root_of
 from recollect.versions.backups import BackupDirectory
@@ -26,7 +26,12 @@ from recollect.versions.git_ai_notes import WrittenLines, format_note, parse_not
 from recollect.versions.git_repository import Commit, Repository
 from recollect.versions.recorded_paths import normalize_path
 from recollect.versions.session_evidence import collect_evidence
-from recollect.versions.target_files import find_project_root, has_repository, read_present
+from recollect.versions.target_files import (
+    find_project_root,
+    has_repository,
+    is_own,
+    read_tracked,
+)
 from recollect.workspace.file_questions import FileFinder, FileRequest, FoundFile
 
 if TYPE_CHECKING:
@@ -35,7 +40,6 @@ if TYPE_CHECKING:
 COMMITS_SCHEMA: Final = "recollect.commits/1"
 WHY_SCHEMA: Final = "recollect.why/1"
 TREE_SCHEMA: Final = "recollect.tree/1"
-_MAX_FILE: Final = 4 << 20
 
 
 def open_repository(directory: Path) -> Repository:
@@ -55,7 +59,7 @@ def _open_recorded(directory: str) -> Repository:
             f"There is no git repository in {directory or 'the directory of the session'}. "
             "Name it with --repo DIR."
         )
-    if os.name != "nt" and root.stat().st_uid != os.getuid():
+    if not is_own(root):
         raise UsageError(f"{root} belongs to somebody else. If you trust it, use --repo {root}.")
     return Repository(root)
 
@@ -217,7 +221,7 @@ def count_tree(workspace: Workspace, directory: Path) -> TreeDocument:
     tally = _Tally()
     files = written = 0
     for path in workspace.track_files(repository.list_files(directory.absolute())):
-        data = _read_text(repository.root / path)
+        data = read_tracked(repository.root / path)
         content = decode_file(data) if data is not None else None
         if content is None:
             continue
@@ -244,13 +248,3 @@ def count_tree(workspace: Workspace, directory: Path) -> TreeDocument:
 
 def _list_names(path: Path) -> tuple[str, str]:
     return path.name, f"{path.parent.name}/{path.name}"
-
-
-def _read_text(path: Path) -> bytes | None:
-    """Return the content of a tracked file; None if it is gone, a link, or very large."""
-    try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_FILE:
-            return None
-        return read_present(path)
-    except (OSError, UnreadableInput):
-        return None

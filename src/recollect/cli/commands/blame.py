@@ -31,6 +31,7 @@ from recollect.quantities import format_count, format_date
 from recollect.render.terminal import measure, safe_text
 from recollect.render.terminal.safe_text import clip
 from recollect.session.times import parse_time
+from recollect.versions.target_files import is_directory
 
 _NAMES = {"other": "not by Claude Code", "unknown": "unknown"}
 _MIN_PROMPT_WIDTH = 12
@@ -82,12 +83,12 @@ def command(path: Path, **options: Unpack[_Options]) -> int:
 
     Exits with 3 if no session mentions the file and with 4 if a transcript could not be read.
     """
-    is_directory = path.is_dir()
-    if is_directory and not options["stat"]:
+    is_tree = is_directory(path)
+    if is_tree and not options["stat"]:
         raise UsageError(f"{path} is a directory. Use --stat to count the lines of its files.")
-    if not is_directory and sum((options["as_json"], options["porcelain"], options["stat"])) > 1:
+    if not is_tree and sum((options["as_json"], options["porcelain"], options["stat"])) > 1:
         raise UsageError("Use only one of --json, --porcelain and --stat.")
-    if is_directory:
+    if is_tree:
         return _count_directory(path, options)
     document, unreadable = _load(path, options)
     wanted = _select(document.lines, options["lines"])
