@@ -2,7 +2,7 @@
 
 Not imported by any test: `conversing.install_client` writes it as an executable called `claude`.
 The first word of a prompt says what the turn does, see `TURNS`; prompts that arrive meanwhile are
-queued.
+queued. `script.json` beside it may say what the words of a prompt stand for.
 What it receives is appended to `received.jsonl` beside it, and how it was called to `called.jsonl`.
 """
 
@@ -236,6 +236,10 @@ class Client:
         """Do what a prompt says."""
         content = prompt["message"]["content"]
         text = content if isinstance(content, str) else content[-1].get("text", "")
+        script = HERE / "script.json"
+        if script.exists():
+            known = json.loads(script.read_text(encoding="utf-8"))
+            text = next((turn for words, turn in known.items() if words in text), text)
         uuid = prompt["uuid"]
         self.interrupted = False
         self.say("command_lifecycle", command_uuid=uuid, state="started")
@@ -360,6 +364,13 @@ def call_host(client: Client, rest: str) -> None:
     client.stream("No hook.")
 
 
+def call_tool(client: Client, rest: str) -> None:
+    """Call the tool that the prompt names in JSON, with its input."""
+    wanted = json.loads(rest)
+    client.call(wanted["tool"], wanted["input"])
+    client.stream("Done.")
+
+
 def go_deaf(client: Client, rest: str) -> None:
     """Answer no control request from now on."""
     client.is_deaf = True
@@ -372,6 +383,7 @@ TURNS: dict[str, Callable[[Client, str], None]] = {
     "slow": lambda client, rest: client.stream(rest * 500, pause=0.05),
     "nap": lambda client, rest: client.listen(float(rest)),
     "tools": use_tools,
+    "call": call_tool,
     "ask": ask_question,
     "plan": make_plan,
     "elicit": elicit,

@@ -1,4 +1,4 @@
-"""What a prompt can refer to: files and folders of a project, its uncommitted changes, its commits.
+"""What a prompt can refer to: files and folders of a project, its changes, commits, pasted texts.
 
 Files that git ignores are left out; without git, hidden ones and those below hidden directories.
 Nothing here follows links or leaves the directory, and what is listed is bounded.
@@ -8,10 +8,11 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from recollect.documents.kinds import Context, ContextKind
 from recollect.versions.git_repository import run_git
 
 MAX_FILES: Final = 50_000
@@ -20,6 +21,21 @@ MAX_CONTENT: Final = 60_000
 
 _COMMIT: Final = re.compile("[0-9a-f]{7,64}")
 _FIELD: Final = "\x1f"
+
+
+ReferenceKind = Literal[
+    "file", "folder", "web", "selection", "terminal", "problems", "changes", "commit"
+]
+
+
+class ContextReference(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Something that a prompt refers to."""
+
+    kind: ReferenceKind
+    name: Annotated[str, Meta(max_length=4096)] = ""
+    """The path, the address, the hash of the commit, or where a text is from."""
+    text: Annotated[str, Meta(max_length=1_000_000)] = ""
+    """What was pasted: a selection, terminal output, problems."""
 
 
 class ProjectPath(Struct, frozen=True):
@@ -139,3 +155,35 @@ def _run_diff(directory: Path, command: str, form: str, revision: str) -> str:
     return (run_git(directory, command, *safe, form, revision, "--") or b"").decode(
         "utf-8", "replace"
     )
+
+
+_PASTED: Final = {
+    "selection": (ContextKind.SELECTION, "selection"),
+    "terminal": (ContextKind.TERMINAL, "terminal output"),
+    "problems": (ContextKind.PROBLEMS, "problems"),
+}
+
+
+def read_reference(directory: Path, wanted: ContextReference) -> tuple[Context, str]:
+    """Return a reference as the context of a prompt, and the text that belongs to it."""
+    match wanted.kind:
+        case "file":
+            return Context(ContextKind.FILE, f"`{wanted.name}`", wanted.name), ""
+        case "folder":
+            return Context(ContextKind.FOLDER, f"`{wanted.name}`", wanted.name), ""
+        case "web":
+            return Context(ContextKind.WEB, wanted.name, wanted.name), ""
+        case "changes":
+            count = len(list_changed(directory))
+            words = f"uncommitted changes ({count} {'file' if count == 1 else 'files'})"
+            return Context(ContextKind.GIT, words), read_changes(directory)
+        case "commit":
+            commit = wanted.name[:12]
+            return Context(ContextKind.GIT, f"commit `{commit}`", commit), read_commit(
+                directory, wanted.name
+            )
+    kind, words = _PASTED[wanted.kind]
+    count = wanted.text.count("\n") + 1
+    origin = f" from `{wanted.name}`" if wanted.name else ""
+    lines = f"{count} {'line' if count == 1 else 'lines'}"
+    return Context(kind, f"{words}{origin} ({lines})", wanted.name or None), wanted.text

@@ -157,9 +157,14 @@ def _find_directory(cwd: str, project: str) -> str:
 def _root_environment(transcript: Transcript, environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variable for the session's root, empty if it is the client's default."""
     root = find_root_of(transcript)
+    return {} if root is None else make_root_environment(root, environment)
+
+
+def make_root_environment(root: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variable that makes the client use `root`, empty if it does so anyway."""
     home = find_home(environment)
     usual = environment.get(CONFIG_VARIABLE) or (home and home / ".claude")
-    if root is None or (usual and os.path.realpath(usual) == os.path.realpath(root)):
+    if usual and os.path.realpath(usual) == os.path.realpath(root):
         return {}
     return {CONFIG_VARIABLE: str(root)}
 
