@@ -119,11 +119,16 @@ def copy_demo(folder: Path) -> Path:
 
 @contextmanager
 def run_server(
-    folder: Path, root: Path, *options: str, module: str = "recollect"
+    folder: Path,
+    root: Path,
+    *options: str,
+    module: str = "recollect",
+    variables: Mapping[str, str] | None = None,
 ) -> Iterator[RunningServer]:
     """A server on the sessions of `root`, until the end of the block.
 
-    `module` is the program, or one that runs it and looks on.
+    `module` is the program, or one that runs it and looks on; `variables` are added to its
+    environment.
     """
     data = folder / "data"
     home = folder / "home"
@@ -135,6 +140,7 @@ def run_server(
         "RECOLLECT_DATA_DIR": str(data),
         "RECOLLECT_NOW": NOW,
         "XDG_CONFIG_HOME": str(home / ".config"),
+        **(variables or {}),
     }
     command = ["-m", module, "serve", "--print-url", "--claude-dir", str(root), *options]
     process = subprocess.Popen(

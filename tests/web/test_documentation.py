@@ -76,6 +76,8 @@ def test_every_page_is_documented() -> None:
     page = (DOCS / "web.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^\| `(/[^`]*)` \|", page, flags=re.MULTILINE))
     fragments = {"/s/{id}/turns", "/s/{id}/calls/{call}", "/s/{id}/agents/{agent}"}
+    fragments |= {path.replace("/s/", "/c/") for path in fragments}
+    fragments |= {"/c/{id}/requests/{request}", "/c/{id}/todos"}
     paths = {each.path.replace(":path", "") for each in PAGES}
     known = paths - fragments - {"/usage/explain"}
     assert listed == {path.replace("{id}", "ID").replace("{uuid}", "UUID") for path in known}

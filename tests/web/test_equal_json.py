@@ -36,6 +36,7 @@ COMPARED = {
     EVENTS_PATH: "follow",
 }
 WITHOUT_COMMAND = {
+    "/api/conversations": "only a server runs any",
     "/api/history/sessions": "spelled as other programs spell it",
     "/api/overview": "no command prints the overview",
     "/api/projects": "no command lists projects alone",

@@ -10,6 +10,8 @@ import pytest
 
 from recollect.documents.kinds import ContextKind, InputKind, ToolStatus
 from recollect.documents.usage_groups import Group
+from recollect.launch.context_references import ReferenceKind
+from recollect.launch.conversation_events import ConversationStatus
 from recollect.reader import salvage
 from recollect.render.views.sidecar_notices import PLAN, TASKS, TODOS
 from recollect.search.query_tree import CHOICES
@@ -19,10 +21,12 @@ from recollect.usage.explain import Status
 from recollect.usage.reports import ReportOrder
 from recollect.usage.scopes import ScopeKind
 from recollect.web.api.history import ListOrder
+from recollect.web.conversations.registry import MODES
 from recollect.web.pages.explain_page import NOTES
 from recollect.web.pages.home_page import MEASURES
 from recollect.web.templating import LANGUAGES, ONE, load_catalogue
 
+DESTINATIONS = ("session", "localSettings", "projectSettings", "userSettings")
 FACETS = ("project", "role", "tool", "error", "model", "date")
 WEB = Path(str(resources.files("recollect.web")))
 TEMPLATES = Path(str(resources.files("recollect.render.html"))) / "templates"
@@ -53,6 +57,12 @@ FAMILIES: dict[str, set[str]] = {
     "leftovers": _name("health.orphan_", ("session", "tasks", "file-history", "todo")),
     "facets of a search": _name("search.facet_", FACETS),
     "roles": _name("search.role_", CHOICES["role"]),
+    "statuses of conversations": _name("status_of.", ConversationStatus),
+    "permission modes": _name("mode.", MODES) | _name("mode_help.", MODES),
+    "references": _name("context.", get_args(ReferenceKind)) - {"context.folder"}
+    | {"context.image"},
+    "where rules are kept": _name("destination.", DESTINATIONS),
+    "states of todos": _name("todo.", ("pending", "in_progress", "completed")),
     "charts": _name("usage.chart_", ("cost", "tokens")),
     "states of running sessions": _name("home.is_", ("waiting", "busy", "idle")),
     "measures of activity": _name("home.measure_", MEASURES),

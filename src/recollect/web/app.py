@@ -15,7 +15,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Lifespan
+from starlette.types import Lifespan, Scope
 
 from recollect.documents.api_documents import ErrorDetail
 from recollect.errors import RecollectError
@@ -27,8 +27,18 @@ from recollect.web.api.event_stream import PATH as EVENTS_PATH
 from recollect.web.api.event_stream import EventSource
 from recollect.web.api.mark_endpoint import MARK_PATH, make_mark_handler
 from recollect.web.assets import PREFIX, Assets
+from recollect.web.conversations.actions import MAX_PROMPT_BYTES, ConversationActions
+from recollect.web.conversations.actions import PREFIX as CONVERSATIONS
 from recollect.web.endpoints import Workers, make_routes
-from recollect.web.middleware import BodyLimit, Gate, HostCheck, OriginCheck, SecurityHeaders
+from recollect.web.middleware import (
+    MAX_BYTES,
+    BodyLimit,
+    Gate,
+    HostCheck,
+    OriginCheck,
+    SecurityHeaders,
+    has_cookie,
+)
 from recollect.web.openapi import describe_api
 from recollect.web.pages.routes import make_page_routes
 from recollect.web.responses import (
@@ -98,6 +108,7 @@ def _make_routes(parts: AppParts) -> list[Route]:
     workers = Workers(parts.services)
     sign_in = SignIn(parts.services)
     return [
+        *ConversationActions(parts.services, parts.events).make_routes(),
         *make_page_routes(workers, parts.drawing),
         Route("/api/openapi.json", _serve_openapi),
         Route(EVENTS_PATH, parts.events.serve),
@@ -122,10 +133,22 @@ def _make_middleware(parts: AppParts) -> list[Middleware]:
         Middleware(SecurityHeaders),
         Middleware(CatchAll),
         Middleware(HostCheck, settings.hosts),
-        Middleware(BodyLimit),
+        Middleware(BodyLimit, _make_limit(parts)),
         Middleware(OriginCheck, settings.origins),
         Middleware(Gate, parts.services.keys, is_public, make_closed(parts.drawing)),
     ]
+
+
+def _make_limit(parts: AppParts) -> Callable[[Scope], int]:
+    """Return how long bodies may be: only those who are signed in may send images."""
+
+    def find_limit(scope: Scope) -> int:
+        is_prompt = scope["path"].startswith(f"{CONVERSATIONS}/")
+        is_open = is_prompt and parts.services.permits.allow_run
+        is_known = is_open and has_cookie(parts.services.keys, scope)
+        return MAX_PROMPT_BYTES if is_known else MAX_BYTES
+
+    return find_limit
 
 
 def _make_lifespan(parts: AppParts) -> Lifespan[Starlette]:
@@ -137,9 +160,12 @@ def _make_lifespan(parts: AppParts) -> Lifespan[Starlette]:
         try:
             yield
         finally:
-            # Before anything that can fail: Python waits forever for a process that is still
+            # Whatever fails, both are ended: Python waits forever for a process that is still
             # running.
-            await asyncio.to_thread(parts.services.workspace.close)
+            try:
+                await parts.services.conversations.close()
+            finally:
+                await asyncio.to_thread(parts.services.workspace.close)
             await warming
 
     return lifespan

@@ -19,6 +19,7 @@ from recollect.documents.api_documents import (
     ProjectsDocument,
     SessionDocument,
 )
+from recollect.documents.conversations import ConversationsDocument
 from recollect.documents.history_page import HistoryPage
 from recollect.documents.overview import Overview
 from recollect.documents.search_results import SearchDocument
@@ -37,6 +38,7 @@ from recollect.web.api.session_endpoints import (
     describe_overview,
     describe_session,
     find_in_session,
+    list_conversations,
     list_projects,
     load_record,
 )
@@ -168,6 +170,13 @@ ENDPOINTS: Final = (
         answer=explain_usage,
         returns=ExplainDocument,
         errors=(404, 422, 503),
+    ),
+    Endpoint(
+        path="/api/conversations",
+        summary="List the conversations that this server runs.",
+        parameters=NoParameters,
+        answer=list_conversations,
+        returns=ConversationsDocument,
     ),
     Endpoint(
         path="/api/health",

@@ -119,16 +119,22 @@ class Gate:
         header = find_value(scope, "authorization") or ""
         if header[: len(_SCHEME)].lower() == _SCHEME:
             return self._keys.opens_with_access(header[len(_SCHEME) :].strip())
-        return any(map(self._keys.opens_with_cookie, self._list_cookies(scope)))
+        return has_cookie(self._keys, scope)
 
-    def _list_cookies(self, scope: Scope) -> list[str]:
-        found = []
-        for header in list_values(scope, "cookie"):
-            for part in header.split(";"):
-                name, _, value = part.partition("=")
-                if name.strip() == self._keys.cookie_name:
-                    found.append(value.strip())
-        return found
+
+def has_cookie(keys: Keys, scope: Scope) -> bool:
+    """Return whether the request comes from a browser that is signed in."""
+    return any(map(keys.opens_with_cookie, _list_cookies(keys, scope)))
+
+
+def _list_cookies(keys: Keys, scope: Scope) -> list[str]:
+    found = []
+    for header in list_values(scope, "cookie"):
+        for part in header.split(";"):
+            name, _, value = part.partition("=")
+            if name.strip() == keys.cookie_name:
+                found.append(value.strip())
+    return found
 
 
 def make_cookie(keys: Keys, value: str) -> str:
@@ -211,11 +217,16 @@ MAX_QUERY_BYTES: Final = 8 * 1024
 """Maximum length of a query string; a search has a thousand characters at most."""
 
 
+LimitOf = Callable[[Scope], int]
+"""Returns how many bytes the body of a request may have."""
+
+
 class BodyLimit:
     """Reads the body completely before passing a request on, unless it is too long."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, limit_of: LimitOf = lambda _: MAX_BYTES) -> None:
         self._app = app
+        self._limit_of = limit_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its body, or answer 413 or 414."""
@@ -228,9 +239,10 @@ class BodyLimit:
         if not _has_body(scope):
             await self._app(scope, receive, send)
             return
-        body = await _read(receive)
+        limit = self._limit_of(scope)
+        body = await _read(receive, limit)
         if body is None:
-            message = f"A request has {MAX_BYTES} bytes at most."
+            message = f"A request has {limit} bytes at most."
             await json_error(413, "too_large", message)(scope, receive, send)
             return
         await self._app(scope, _replay(body, receive), send)
@@ -241,16 +253,16 @@ def _has_body(scope: Scope) -> bool:
     return bool(list_values(scope, "transfer-encoding")) or any(each != "0" for each in lengths)
 
 
-async def _read(receive: Receive) -> bytes | None:
+async def _read(receive: Receive, limit: int) -> bytes | None:
     """Return the body; None if it is too long, or the client disconnected."""
-    body = b""
+    body = bytearray()
     while True:
         message = await receive()
-        body += bytes(message.get("body", b""))
-        if len(body) > MAX_BYTES or message["type"] == "http.disconnect":
+        body += message.get("body", b"")
+        if len(body) > limit or message["type"] == "http.disconnect":
             return None
         if not message.get("more_body", False):
-            return body
+            return bytes(body)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

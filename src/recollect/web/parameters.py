@@ -92,6 +92,16 @@ def convert(values: Mapping[str, str], wanted: type[S]) -> S:
         raise _explain(str(error)) from error
 
 
+def decode_body(data: bytes, wanted: type[S]) -> S:
+    """Return a JSON body as a value of type `wanted`; raises BadParameter."""
+    try:
+        return msgspec.json.decode(data, type=wanted)
+    except msgspec.ValidationError as error:
+        raise _explain(str(error)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadParameter("", "The body is not JSON.") from error
+
+
 def _explain(message: str) -> BadParameter:
     if unknown := _UNKNOWN.match(message):
         return BadParameter(unknown[1], "There is no such parameter.")

@@ -16,7 +16,14 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.documents.api_documents import ErrorDetail, ErrorDocument
-from recollect.errors import IndexFailure, NothingFound, UnreadableInput, UsageError
+from recollect.errors import (
+    ClientFailure,
+    IndexFailure,
+    NothingFound,
+    RecollectError,
+    UnreadableInput,
+    UsageError,
+)
 from recollect.search.query_parser import QueryError
 from recollect.web.parameters import BadParameter
 
@@ -63,6 +70,15 @@ def file_response(file: Download) -> Response:
     return Response(file.data, media_type=file.media_type, headers=headers)
 
 
+class Refused(RecollectError):
+    """A request that is understood and not carried out."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
 logger = logging.getLogger("recollect.web")
 
 API: Final = "/api/"
@@ -71,6 +87,7 @@ _STATUSES: Final = (
     (NothingFound, 404, "not_found"),
     (UnreadableInput, 404, "unreadable"),
     (IndexFailure, 503, "index_failure"),
+    (ClientFailure, 502, "client_failure"),
 )
 _HTTP_CODES: Final = {404: "not_found", 405: "method_not_allowed"}
 _HTTP_MESSAGES: Final = {
@@ -87,6 +104,8 @@ def describe_failure(error: Exception) -> tuple[int, ErrorDetail]:
         )
     if isinstance(error, BadParameter):
         return 422, ErrorDetail(code="bad_parameter", message=str(error), parameter=error.parameter)
+    if isinstance(error, Refused):
+        return error.status, ErrorDetail(code=error.code, message=str(error))
     if isinstance(error, HTTPException):
         status = error.status_code
         message = _HTTP_MESSAGES.get(status, error.detail)
@@ -102,7 +121,7 @@ def describe_failure(error: Exception) -> tuple[int, ErrorDetail]:
 
 def is_for_program(request: Request) -> bool:
     """Return whether the client wants JSON rather than a page."""
-    return request.url.path.startswith(API)
+    return request.url.path.startswith(API) or request.method not in {"GET", "HEAD"}
 
 
 async def api_error_response(_: Request, error: Exception) -> Response:

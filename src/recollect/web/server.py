@@ -110,10 +110,19 @@ class Running(Struct, frozen=True):
 Announce = Callable[[Running], None]
 
 
-def check_host(host: str, *, allow_remote: bool) -> None:
-    """Refuse to listen beyond this machine unless explicitly allowed."""
+def check_host(host: str, *, allow_remote: bool, allow_run: bool = False) -> None:
+    """Refuse to listen beyond this machine unless explicitly allowed, and never with --allow-run.
+
+    Whoever can start Claude Code can run commands as the user: no key that travels over a network
+    in plain text may be enough for that.
+    """
     if host in _LOOPBACK_NAMES:
         return
+    if allow_run:
+        raise UsageError(
+            f"--allow-run works on this machine only, and {host!r} can be reached from others. "
+            "Leave --host out, and use an SSH tunnel to reach the server from elsewhere."
+        )
     if not allow_remote:
         raise UsageError(
             f"{host!r} can be reached from other machines. The key protects your sessions, but "
@@ -128,6 +137,7 @@ def check_host(host: str, *, allow_remote: bool) -> None:
 
 def serve(settings: Settings, announce: Announce) -> None:
     """Serve until the process is told to stop; `announce` is called when it is ready."""
+    check_host(settings.host, allow_remote=True, allow_run=settings.allow_run)
     with _bind(settings) as listener:
         bound = replace(settings, port=listener.getsockname()[1])
         app = create_app(bound)

@@ -1,5 +1,8 @@
-"""What every request uses: the settings, the keys, and the workspace that answers questions."""
+"""What every request uses: settings, keys, the workspace, and the conversations that run."""
 
+from recollect.web.conversations.audit_log import AuditLog
+from recollect.web.conversations.permits import Permits
+from recollect.web.conversations.registry import Conversations
 from recollect.web.middleware import Keys
 from recollect.web.settings import Settings
 from recollect.workspace.served_workspace import ServedWorkspace
@@ -11,6 +14,8 @@ class Services:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.keys = Keys(settings.port)
+        self.permits = Permits(settings, self.keys)
+        self.conversations = Conversations(AuditLog(settings.data_directory, settings.now))
         self.workspace = ServedWorkspace(
             settings.roots,
             settings.data_directory,

@@ -29,6 +29,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     port: int = 0
     is_demo: bool = False
     """Whether the bundled sessions are shown instead of the user's own."""
+    allow_run: bool = False
+    """Whether pages may start and steer Claude Code."""
     shows_errors: bool = False
     """Whether bugs may be reported on stderr, where they may contain transcript text."""
 

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 from jinja2 import pass_context
 from jinja2.runtime import Context
+from markupsafe import Markup, escape
 
 from recollect.quantities import (
     format_bytes,
@@ -87,6 +88,11 @@ def _bytes(context: Context, count: int | None) -> str:
     return DASH if count is None else format_bytes(count, context["t"].language)
 
 
+def _keep_exact(text: str) -> Markup:
+    """Escape a text that is edited and sent back, with every character as it is."""
+    return escape(text)
+
+
 FILTERS: Final[dict[str, Callable[..., object]]] = {
     "number": or_dash(format_number),
     "short": or_dash(format_short_number),
@@ -102,4 +108,5 @@ FILTERS: Final[dict[str, Callable[..., object]]] = {
     "base_name": get_base_name,
     "model_name": shorten_model,
     "trace": draw_trace,
+    "exact": _keep_exact,
 }

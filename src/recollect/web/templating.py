@@ -108,7 +108,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     title: str
     """The key of the translated title, or the title itself."""
     section: str
-    """The current entry of the navigation: sessions, search, usage, health or api."""
+    """The current entry of the navigation: sessions, running, search, usage, health or api."""
     path: str
     language: str
     languages: dict[str, str]
@@ -121,6 +121,9 @@ class Layout(Struct, frozen=True, kw_only=True):
     sessions: int
     live: int
     failure: str | None
+    allow_run: bool
+    waiting: int
+    """Conversations of this server that wait for a person."""
 
 
 class Preferences(Struct, frozen=True):
@@ -185,6 +188,10 @@ class Templates:
             sessions=sum(not each.is_subagent for each in known.sessions),
             live=len(known.present.live),
             failure=known.failure,
+            allow_run=self._services.permits.allow_run,
+            waiting=sum(
+                bool(each.waiting) for each in self._services.conversations.document.conversations
+            ),
         )
 
 

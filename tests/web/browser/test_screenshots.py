@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.web.browser.chromium import PHONE, PLAIN, Look, visit
 from tests.web.browser.pictures import decode, measure_difference, pack
+from tests.web.conversing import Talker, run_talker
 from tests.web.running import NOW, RunningServer
 
 pytestmark = pytest.mark.slow
@@ -57,6 +58,25 @@ SHOTS = (
     Shot("usage", "/usage?group=project"),
     Shot("phone", HARBOUR, Look(size=PHONE)),
 )
+
+
+CONVERSATION = "conversation"
+RUNNING = "running"
+FIRST = "How does the migrate command register itself?"
+SECOND = "Good. Now a replay command that puts dead jobs back in their queue, oldest first."
+SCRIPT = {
+    FIRST: "say `newMigrateCommand` takes the app and returns a command; `commands` lists it.",
+    SECOND: "",
+}
+SOURCE = """package cmd
+
+func commands(app *App) []*cobra.Command {
+\treturn []*cobra.Command{
+\t\tnewServeCommand(app),
+\t\tnewMigrateCommand(app),
+\t}
+}
+"""
 
 
 def measure_fonts(page: Page) -> dict[str, float]:
@@ -124,6 +144,17 @@ def test_pictures_show_the_pages_of_today(
     shot: Shot,
 ) -> None:
     """A picture in the documentation looks like its page."""
+    check(browser, server, machine, tmp_path, shot)
+
+
+def check(
+    browser: Browser,
+    server: RunningServer,
+    machine: dict[str, object],
+    tmp_path: Path,
+    shot: Shot,
+) -> None:
+    """Take a picture anew if that is asked for, and compare it."""
     kept = FOLDER / f"{shot.name}.png"
     if IS_UPDATE:
         kept.write_bytes(take(browser, server, shot))
@@ -136,6 +167,44 @@ def test_pictures_show_the_pages_of_today(
     assert share <= SHARE, f"{taken} differs from {kept}; {VARIABLE}=1 takes it anew"
 
 
+@pytest.fixture(scope="module")
+def talker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talker]:
+    """A server with a conversation that asks to edit a file."""
+    folder = tmp_path_factory.mktemp("pictures")
+    project = folder / "work"
+    (project / "cmd").mkdir(parents=True)
+    (project / "cmd" / "commands.go").write_text(SOURCE)
+    line = "\t\tnewMigrateCommand(app),\n"
+    edit = {
+        "file_path": str(project / "cmd" / "commands.go"),
+        "old_string": line,
+        "new_string": f"{line}\t\tnewReplayCommand(app),\n",
+    }
+    with run_talker(folder) as found:
+        script = {**SCRIPT, SECOND: f"call {json.dumps({'tool': 'Edit', 'input': edit})}"}
+        (folder / "bin" / "script.json").write_text(json.dumps(script))
+        found.server.wait_until_current()
+        conversation = found.start()
+        found.act(conversation, "prompts", text=FIRST)
+        found.wait_for_status(conversation, "idle")
+        contexts = [{"kind": "file", "name": "cmd/commands.go"}]
+        found.act(conversation, "prompts", text=SECOND, contexts=contexts)
+        found.wait_for_status(conversation, "waiting")
+        yield found
+
+
+@pytest.mark.parametrize("name", [CONVERSATION, RUNNING])
+def test_pictures_of_conversations_show_the_pages_of_today(
+    browser: Browser, talker: Talker, machine: dict[str, object], tmp_path: Path, name: str
+) -> None:
+    """So do the pictures of a conversation, but for its times and ids."""
+    (row,) = talker.list_conversations()
+    path = "/running" if name == RUNNING else f"/c/{row['id']}"
+    # High enough for all of it: a page that is scrolled to its end may stop a line earlier.
+    look = PLAIN if name == RUNNING else Look(size=(1280, 880))
+    check(browser, talker.server, machine, tmp_path, Shot(name, path, look))
+
+
 def compare(one: Path, other: Path) -> float:
     """The share of pixels that differ."""
     return measure_difference(decode(one.read_bytes()), decode(other.read_bytes()), TOLERANCE)
@@ -144,5 +213,5 @@ def compare(one: Path, other: Path) -> float:
 def test_pictures_are_those_that_are_taken() -> None:
     """There is no picture that is never updated, and none that is slow to load."""
     sizes = {path.stem: path.stat().st_size for path in FOLDER.glob("*.png")}
-    assert set(sizes) == {shot.name for shot in SHOTS}
+    assert set(sizes) == {CONVERSATION, RUNNING, *(shot.name for shot in SHOTS)}
     assert {name: size for name, size in sizes.items() if size > MAX_VALUE} == {}

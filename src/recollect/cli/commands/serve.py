@@ -47,6 +47,11 @@ MAX_PORT = 65535
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--allow-remote", is_flag=True, help="Allow a --host that other machines can reach.")
+@click.option(
+    "--allow-run",
+    is_flag=True,
+    help="Let pages start and steer Claude Code, your own client. Never beyond this machine.",
+)
 @claude_dir_option
 def command(  # noqa: PLR0913 - one parameter per option
     *,
@@ -57,6 +62,7 @@ def command(  # noqa: PLR0913 - one parameter per option
     demo_if_empty: bool,
     host: str,
     allow_remote: bool,
+    allow_run: bool,
     claude_dirs: tuple[Path, ...],
 ) -> int:
     """Browse, search and follow sessions in the browser.
@@ -67,6 +73,7 @@ def command(  # noqa: PLR0913 - one parameter per option
     \b
       recollect serve
       recollect serve --port 8765 --print-url    # for ssh -L 8765:127.0.0.1:8765
+      recollect serve --allow-run                # converse with Claude Code in the browser
       recollect serve --demo
     """
     from recollect.web.server import check_host, serve  # slow to import
@@ -74,7 +81,7 @@ def command(  # noqa: PLR0913 - one parameter per option
 
     if demo and claude_dirs:
         raise UsageError("Use only one of --claude-dir and --demo.")
-    check_host(host, allow_remote=allow_remote)
+    check_host(host, allow_remote=allow_remote, allow_run=allow_run)
     roots = () if demo else _find_roots(claude_dirs)
     is_demo = demo or (demo_if_empty and not _has_sessions(roots))
     _set_up_log()
@@ -86,6 +93,7 @@ def command(  # noqa: PLR0913 - one parameter per option
             host=host,
             port=port,
             is_demo=is_demo,
+            allow_run=allow_run,
             shows_errors=bool(os.environ.get(DEBUG_VARIABLE)),
         )
         serve(settings, lambda running: _announce(running, print_url=print_url, opens=not no_open))

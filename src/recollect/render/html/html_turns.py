@@ -46,6 +46,10 @@ class Frame(Struct, frozen=True, kw_only=True):
     """Whether the details of calls are in the page itself, not fetched when they are opened."""
     directory: str | None = None
     """The session's directory: paths below it are relative."""
+    has_raw: bool = True
+    """Whether there are pages of raw records."""
+    can_fork: bool = False
+    """Whether replies offer to continue from them in a copy of the session."""
     show_cost: Callable[[TurnView], str] | None = None
     """Formats the cost of a turn; prices are not known here."""
     parts: PartOptions = DEFAULT_OPTIONS

@@ -49,8 +49,9 @@ StreamName = EventName | Literal["sessions", "reload"]
 class SentEvent(Struct, frozen=True, kw_only=True):
     """An event on its way."""
 
-    name: StreamName
+    name: str
     id: str
+    """Empty for one that is not repeated."""
     data: Struct
 
 
@@ -107,6 +108,10 @@ class EventSource:
             # Finding a session may have to wait for the first list.
             live = await asyncio.to_thread(self._follow, wanted.session, last_id)
             events = _iter_session(live, with_record=wanted.records)
+        return self.respond(events)
+
+    def respond(self, events: AsyncGenerator[SentEvent, None]) -> Response:
+        """Return the response that sends these events; raises if there are too many already."""
         if self._clients >= MAX_CLIENTS:
             raise IndexFailure("Too many pages listen already. Close some of them.")
         return StreamingResponse(self._stream(events), media_type=EVENT_STREAM)
@@ -184,5 +189,6 @@ async def _iter_session(
 
 def _encode(sent: SentEvent) -> bytes:
     """The event on the wire; JSON has no line ends in it, and an id is ours."""
-    head = f"event: {sent.name}\nid: {sent.id}\ndata: ".encode()
+    name = f"id: {sent.id}\n" if sent.id else ""
+    head = f"event: {sent.name}\n{name}data: ".encode()
     return head + encode_json(sent.data) + b"\n\n"

@@ -20,6 +20,7 @@ from recollect.documents.api_documents import (
     SessionMetrics,
     SubagentRow,
 )
+from recollect.documents.conversations import ConversationsDocument
 from recollect.documents.overview import Overview
 from recollect.reader.transcript_reader import read_span
 from recollect.render.views.overview import build_outline
@@ -149,3 +150,8 @@ def describe_health(services: Services, _: NoParameters) -> HealthDocument:
         is_searchable=known.is_searchable,
         index_failure=known.failure,
     )
+
+
+def list_conversations(services: Services, _: NoParameters) -> ConversationsDocument:
+    """Return the conversations that this server runs."""
+    return services.conversations.document

@@ -11,9 +11,25 @@ from starlette.routing import Route
 from recollect.web.api.session_endpoints import NoParameters, SessionParameters
 from recollect.web.endpoints import Workers
 from recollect.web.pages.api_page import render_api_page
+from recollect.web.pages.conversation_page import (
+    ConversationCallParameters,
+    ConversationParameters,
+    ConversationRequestParameters,
+    ConversationTurnsParameters,
+    render_conversation_call,
+    render_conversation_page,
+    render_conversation_turns,
+    render_request,
+    render_todos,
+)
 from recollect.web.pages.explain_page import ExplainPageParameters, render_explain_page
 from recollect.web.pages.health_page import render_health_page
 from recollect.web.pages.home_page import HomeParameters, render_home_page
+from recollect.web.pages.running_page import (
+    NewParameters,
+    render_new_page,
+    render_running_page,
+)
 from recollect.web.pages.search_page import SearchPageParameters, render_search_page
 from recollect.web.pages.session_page import (
     AgentParameters,
@@ -63,6 +79,24 @@ PAGES: Final = (
     Page("/s/{id}/agents/{agent:path}", AgentParameters, render_agent, translates=True),
     Page("/s/{id}/changes", SessionParameters, render_changes_page),
     Page("/s/{id}/raw/{uuid:path}", RawParameters, render_raw_page),
+    Page("/running", NoParameters, render_running_page),
+    Page("/new", NewParameters, render_new_page),
+    Page("/c/{id}", ConversationParameters, render_conversation_page, translates=True),
+    Page("/c/{id}/turns", ConversationTurnsParameters, render_conversation_turns, translates=True),
+    Page(
+        "/c/{id}/agents/{agent:path}",
+        ConversationTurnsParameters,
+        render_conversation_turns,
+        translates=True,
+    ),
+    Page(
+        "/c/{id}/calls/{call:path}",
+        ConversationCallParameters,
+        render_conversation_call,
+        translates=True,
+    ),
+    Page("/c/{id}/requests/{request:path}", ConversationRequestParameters, render_request),
+    Page("/c/{id}/todos", ConversationParameters, render_todos),
     Page("/search", SearchPageParameters, render_search_page),
     Page("/usage", UsagePageParameters, render_usage_page, translates=True),
     Page("/usage/explain", ExplainPageParameters, render_explain_page, translates=True),

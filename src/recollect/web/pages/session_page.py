@@ -27,6 +27,7 @@ from recollect.render.views.sidecar_notices import list_sidecar_notices
 from recollect.usage.totals import to_dollars
 from recollect.web.api.session_endpoints import Project, SessionParameters
 from recollect.web.api.turn_endpoints import MAX_TURNS, TurnsParameters, load_turns
+from recollect.web.conversations.permits import START
 from recollect.web.parameters import MAX_ID, Id
 from recollect.web.services import Services
 from recollect.web.template_filters import or_dash
@@ -73,6 +74,8 @@ class SessionPageContent(Struct, frozen=True, kw_only=True):
     is_partial: bool
     at: str
     """The anchor of the requested record."""
+    nonce: str
+    """For starting conversations; empty if this server may not run anything."""
     resume_command: str
     """Shell command that resumes the session; empty if there is none. Nothing is run from here."""
 
@@ -170,7 +173,7 @@ def render_session_page(
     )
     row = services.workspace.complete(found.listing)
     # With the same options as the page's script: turns that are loaded again have to be equal.
-    frame = _make_frame(found, wanted.id, row.project, translator)
+    frame = _make_frame(services, found, row.project, translator)
     page = SessionPageContent(
         session=row,
         address=frame.address,
@@ -181,6 +184,7 @@ def render_session_page(
         total=turns.total,
         is_partial=turns.is_partial,
         at=turns.at,
+        nonce=services.permits.make_nonce(START) if frame.can_fork else "",
         resume_command=_find_resume_command(found),
     )
     title = row.title or row.first_prompt or row.id
@@ -213,7 +217,7 @@ def render_call_fragment(
     found = services.workspace.locate(wanted.id, wanted.project)
     with services.workspace.use(found) as session:
         call = find_call(session, wanted.call)
-        body = render_call(call, _make_frame(found, wanted.id, wanted.project, translator))
+        body = render_call(call, _make_frame(services, found, wanted.project, translator))
     return PageContent("call.html", CallFragment(body=body))
 
 
@@ -242,8 +246,12 @@ def _render_fragment(
 ) -> PageContent:
     turns = load_turns(services, wanted)
     found = services.workspace.locate(wanted.id, wanted.project)
+    frame = _make_frame(services, found, wanted.project, translator)
+    if wanted.agent:
+        # The client can only continue from messages of the session itself.
+        frame = replace(frame, can_fork=False)
     fragment = TurnsFragment(
-        turns=_render(turns, _make_frame(found, wanted.id, wanted.project, translator)),
+        turns=_render(turns, frame),
         start=turns.start,
         next_start=turns.start + len(turns.turns),
         total=turns.total,
@@ -271,15 +279,17 @@ def _render(turns: TurnRange, frame: Frame) -> tuple[Markup, ...]:
 
 
 def _make_frame(
-    found: FoundSession, session_id: str, project: str | None, translator: Translator
+    services: Services, found: FoundSession, project: str | None, translator: Translator
 ) -> Frame:
     query = f"?project={quote(project, safe='')}" if project else ""
+    may_run = services.permits.allow_run and not services.settings.is_demo
     return Frame(
-        address=make_address(session_id),
+        address=make_address(found.listing.id),
         query=query,
         translate=translator.translate,
         language=translator.language,
         directory=found.listing.cwd,
+        can_fork=may_run and bool(_find_resume_command(found)),
     )
 
 

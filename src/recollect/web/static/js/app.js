@@ -18,6 +18,11 @@ startMarking();
 const isThere = (selector) => document.querySelector(selector) !== null;
 
 if (isThere("article.session")) (await import("./session.js")).startSession();
+if (isThere("article.chat")) (await import("./conversation.js")).startConversation();
+if (isThere("[data-new-conversation], [data-start-conversation]")) {
+  (await import("./starting.js")).startStarting();
+}
+if (isThere("body[data-allow-run]")) (await import("./running.js")).startRunning();
 if (isThere("form[data-instant]")) (await import("./sessions.js")).startSessions();
 if (isThere(".home")) (await import("./sessions.js")).followList(document.body);
 if (isThere("form.search")) (await import("./searching.js")).startSearching();

@@ -67,7 +67,7 @@ function readText(section) {
  * @param {string} uuid
  */
 export function linkTo(uuid) {
-  const { address } = getElement(document, "article.session", HTMLElement).dataset;
+  const { address } = getElement(document, "article[data-address]", HTMLElement).dataset;
   return `${location.origin}${address}?at=${encodeURIComponent(uuid)}#${encodeURIComponent(uuid)}`;
 }
 

@@ -7,9 +7,9 @@ const PAUSE = 2000;
 /**
  * @param {string} address
  * @param {Record<string, (data: any) => void>} handlers by the name of the event
- * @param {{ onLost?: (isLost: boolean) => void, lastId?: string }} options
+ * @param {{ onLost?: (isLost: boolean) => void, lastId?: string, whileHidden?: boolean }} options
  */
-export function listen(address, handlers, { onLost, lastId = "" } = {}) {
+export function listen(address, handlers, { onLost, lastId = "", whileHidden = false } = {}) {
   /** @type {EventSource | null} */
   let source = null;
   let timer = 0;
@@ -38,7 +38,9 @@ export function listen(address, handlers, { onLost, lastId = "" } = {}) {
   }
 
   // Browsers open at most six connections to a server, for all tabs together.
-  document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
+  if (!whileHidden) {
+    document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
+  }
   addEventListener("pagehide", disconnect);
   addEventListener("pageshow", (event) => {
     if (event.persisted) connect();

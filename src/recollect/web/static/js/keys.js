@@ -12,7 +12,7 @@ const TEXT_FIELDS = "input:not([type=checkbox]), select, textarea";
 let chosen = null;
 
 function listItems() {
-  const session = document.querySelector("article.session");
+  const session = document.querySelector("article.session, article.chat");
   if (session) return listElements(session, ".prompt, .said, .call, .noted, .thought");
   return listElements(document, "[data-item]");
 }
@@ -142,7 +142,9 @@ function press(event) {
   const field = findAround(event, TEXT_FIELDS);
   if (field) {
     if (event.key === "Escape") {
-      // A browser would clear the field, and there would be no matches left to go through.
+      // A browser would clear the field, and there would be no matches left to go through. On the
+      // page of a conversation, Escape interrupts, and the text stays where it is.
+      if (document.querySelector("article.chat")) return;
       event.preventDefault();
       field.blur();
     }

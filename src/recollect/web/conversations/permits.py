@@ -1,0 +1,69 @@
+"""Who may start and steer Claude Code: a page that we rendered for it, in a signed-in browser.
+
+Beside the checks that every request passes (Host, origin, key), a request that runs something must
+come from a page (`Sec-Fetch-Site: same-origin`, our Origin, the cookie; never the access key) and
+carry the nonce that the page was rendered with. A nonce is valid for one scope, such as one
+conversation, and for one run of the server. It is computed, so nothing has to be stored.
+"""
+
+import hmac
+import secrets
+from typing import Final
+
+from starlette.requests import Request
+from starlette.types import Scope
+
+from recollect.web.middleware import Keys, find_value, has_cookie, list_values
+from recollect.web.responses import JSON, Refused
+from recollect.web.settings import Settings
+
+NONCE_HEADER: Final = "x-recollect-nonce"
+START: Final = "start"
+"""The scope of pages that may start conversations."""
+
+_BYTES: Final = 16
+_FORBIDDEN: Final = 403
+
+
+class Permits:
+    """Issues nonces, and checks requests that run something."""
+
+    def __init__(self, settings: Settings, keys: Keys) -> None:
+        self.allow_run = settings.allow_run
+        self._origins = settings.origins
+        self._keys = keys
+        self._secret = secrets.token_bytes(32)
+
+    def make_nonce(self, scope: str) -> str:
+        """Return a new nonce for a page; empty if nothing may be run at all."""
+        if not self.allow_run:
+            return ""
+        salt = secrets.token_hex(_BYTES)
+        return f"{salt}.{self._sign(scope, salt)}"
+
+    def check(self, request: Request, scope: str) -> None:
+        """Raise Refused unless a page that was made for `scope` sends this request."""
+        if not self.allow_run:
+            raise Refused(
+                _FORBIDDEN,
+                "run_not_allowed",
+                "This server may not run Claude Code. Start it with `recollect serve --allow-run`.",
+            )
+        if not self._is_from_page(request.scope):
+            raise Refused(_FORBIDDEN, "wrong_origin", "Only pages of this server may ask for this.")
+        salt, _, signature = (find_value(request.scope, NONCE_HEADER) or "").partition(".")
+        if not hmac.compare_digest(self._sign(scope, salt).encode(), signature.encode()):
+            raise Refused(_FORBIDDEN, "wrong_nonce", "This page is out of date. Reload it.")
+
+    def _is_from_page(self, scope: Scope) -> bool:
+        return (
+            list_values(scope, "sec-fetch-site") == ["same-origin"]
+            and find_value(scope, "origin") in self._origins
+            and not list_values(scope, "authorization")
+            and has_cookie(self._keys, scope)
+            and (find_value(scope, "content-type") or "").partition(";")[0] == JSON
+        )
+
+    def _sign(self, scope: str, salt: str) -> str:
+        text = f"{scope}\0{salt}".encode("utf-8", "surrogatepass")
+        return hmac.new(self._secret, text, "sha256").hexdigest()

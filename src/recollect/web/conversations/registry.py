@@ -1,0 +1,186 @@
+"""The conversations of a server: started, found and ended in one place, and never more than eight.
+
+A client of Claude Code takes about 200 MB, so the number is bounded. All of them end with the
+server; each leaves its session behind, which can be resumed. What is started, answered and stopped
+is logged without its content.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Coroutine, Sequence
+from contextlib import AsyncExitStack
+from typing import Final
+
+from msgspec import Struct
+
+from recollect.documents.conversations import ConversationsDocument
+from recollect.errors import NothingFound
+from recollect.launch.conversation import converse
+from recollect.launch.conversation_events import ConversationRequest, RequestAnswer
+from recollect.launch.conversation_options import ConversationOptions
+from recollect.records.envelope import Record
+from recollect.web.conversations.audit_log import AuditLog
+from recollect.web.conversations.hosting import HostedConversation, name_request
+from recollect.web.responses import Refused
+
+MAX_RUNNING: Final = 8
+MAX_ENDED: Final = 16
+"""Ended conversations that are still shown."""
+
+MODES: Final = ("default", "acceptEdits", "plan")
+"""The permission modes that a page may choose; `bypassPermissions` is none of them."""
+
+_CONFLICT: Final = 409
+
+
+class StartedFrom(Struct, frozen=True, kw_only=True):
+    """What a conversation continues: the title and the records so far."""
+
+    title: str = ""
+    records: Sequence[Record] = ()
+
+
+NOTHING: Final = StartedFrom()
+
+
+class Conversations:
+    """Starts conversations, and holds those that run."""
+
+    def __init__(self, audit: AuditLog) -> None:
+        self._audit = audit
+        self._hosted: dict[str, HostedConversation] = {}
+        self._stacks: dict[str, AsyncExitStack] = {}
+        self._starting = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._changed = asyncio.Event()
+        self._is_closed = False
+        self.document = self._describe()
+        """All of them as lists show them, replaced as a whole: any thread may read it."""
+
+    def list_all(self) -> tuple[HostedConversation, ...]:
+        """Return the conversations, latest first; those that ended come last."""
+        return tuple(
+            sorted(self._hosted.values(), key=lambda each: (not each.is_running, -each.started))
+        )
+
+    def find(self, conversation_id: str) -> HostedConversation:
+        """Return a conversation; raises NothingFound if there is none."""
+        found = self._hosted.get(conversation_id)
+        if found is None:
+            raise NothingFound("This conversation has ended with the server that ran it.")
+        return found
+
+    def find_by_session(self, session_id: str) -> HostedConversation | None:
+        """Return the running conversation that has this session open."""
+        running = (each for each in self._hosted.values() if each.is_running)
+        return next((each for each in running if each.conversation.session_id == session_id), None)
+
+    def _describe(self) -> ConversationsDocument:
+        return ConversationsDocument(
+            conversations=tuple(each.describe() for each in self.list_all()),
+            max_running=MAX_RUNNING,
+        )
+
+    async def start(
+        self, options: ConversationOptions, origin: StartedFrom = NOTHING
+    ) -> HostedConversation:
+        """Start a conversation; raises an error that says why it cannot be."""
+        if self._is_closed:
+            raise Refused(_CONFLICT, "closing", "The server is shutting down.")
+        running = sum(each.is_running for each in self._hosted.values())
+        if running + self._starting >= MAX_RUNNING:
+            raise Refused(
+                _CONFLICT,
+                "too_many",
+                f"{MAX_RUNNING} conversations are running already. End one of them first.",
+            )
+        self._starting += 1
+        try:
+            return await self._start(options, origin)
+        finally:
+            self._starting -= 1
+
+    async def _start(self, options: ConversationOptions, origin: StartedFrom) -> HostedConversation:
+        stack = AsyncExitStack()
+        conversation = await stack.enter_async_context(converse(options))
+        hosted = HostedConversation(
+            secrets.token_hex(8),
+            conversation,
+            options.directory,
+            title=origin.title,
+            history=origin.records,
+        )
+        self._hosted[hosted.id], self._stacks[hosted.id] = hosted, stack
+        self._audit.write(
+            "start",
+            hosted.id,
+            session=conversation.session_id,
+            directory=options.directory,
+        )
+        self._spawn(hosted.feed(self._wake))
+        self._wake()
+        self._forget_oldest()
+        return hosted
+
+    def find_request(self, hosted: HostedConversation, request_id: str) -> ConversationRequest:
+        """Return an open request of the client; 409 if it is settled already."""
+        for request in hosted.conversation.pending:
+            if request.id == request_id:
+                return request
+        raise Refused(_CONFLICT, "settled", "This request is no longer open.")
+
+    async def answer(
+        self, hosted: HostedConversation, request: ConversationRequest, answer: RequestAnswer
+    ) -> None:
+        """Answer a request of the client."""
+        await hosted.conversation.answer(request.id, answer, by="page")
+        self._audit.write(
+            "answer",
+            hosted.id,
+            session=hosted.conversation.session_id,
+            tool=name_request(request),
+            decision=type(answer).__name__.lower(),
+        )
+
+    async def interrupt(self, hosted: HostedConversation) -> None:
+        """Stop what it is doing; the conversation goes on."""
+        self._audit.write("stop", hosted.id, decision="interrupt")
+        await hosted.conversation.interrupt()
+
+    async def end(self, hosted: HostedConversation, how: str = "end") -> None:
+        """End its client; the session can be resumed."""
+        stack = self._stacks.pop(hosted.id, None)
+        if stack is not None:
+            hosted.is_running = False
+            self._audit.write(
+                "stop", hosted.id, session=hosted.conversation.session_id, decision=how
+            )
+            await stack.aclose()
+        self._wake()
+
+    async def close(self) -> None:
+        """End all of them, at once."""
+        self._is_closed = True
+        running = [each for each in self._hosted.values() if each.id in self._stacks]
+        await asyncio.gather(*(self.end(each, "server ended") for each in running))
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def wait_for_change(self) -> None:
+        """Wait until something about one of them is different."""
+        await self._changed.wait()
+
+    def _wake(self) -> None:
+        self.document = self._describe()
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _forget_oldest(self) -> None:
+        ended = [each for each in self._hosted.values() if not each.is_running]
+        for each in ended[:-MAX_ENDED]:
+            del self._hosted[each.id]

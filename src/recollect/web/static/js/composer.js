@@ -1,0 +1,208 @@
+// The box: text with completion of `@` paths and `/` commands inside it, sent with Enter.
+
+import { Chips, drawIcon } from "./chips.js";
+import { getElement } from "./elements.js";
+import { post } from "./posting.js";
+import { showText, translate } from "./words.js";
+
+/** @typedef {{ text: string, note: string, icon: string, take: () => void }} Completion */
+/** @typedef {{ name: string, description?: string, argumentHint?: string }} Command */
+
+const PAUSE = 80;
+const MOST = 8;
+
+export class Composer {
+  /** @param {HTMLElement} article */
+  constructor(article) {
+    this.form = getElement(article, "[data-composer]", HTMLFormElement);
+    this.field = getElement(this.form, "[data-text]", HTMLTextAreaElement);
+    this.list = getElement(this.form, "#completions", HTMLElement);
+    this.error = getElement(this.form, ".composer-error", HTMLElement);
+    this.button = getElement(this.form, "[data-send]", HTMLButtonElement);
+    this.address = article.dataset.address ?? "";
+    this.nonce = article.dataset.nonce ?? "";
+    this.chips = new Chips(article);
+    /** @type {Command[]} */
+    this.commands = [];
+    /** @type {Completion[]} */
+    this.completions = [];
+    this.selected = 0;
+    this.timer = 0;
+    this.start();
+  }
+
+  start() {
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.send();
+    });
+    this.field.addEventListener("input", () => {
+      this.fit();
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.complete(), PAUSE);
+    });
+    this.field.addEventListener("keydown", (event) => this.press(event));
+    this.field.addEventListener("paste", (event) => {
+      const files = [...(event.clipboardData?.files ?? [])];
+      if (files.length === 0) return;
+      event.preventDefault();
+      this.chips.addImages(files);
+    });
+    this.form.addEventListener("dragover", (event) => event.preventDefault());
+    this.form.addEventListener("drop", (event) => {
+      event.preventDefault();
+      this.chips.addImages([...(event.dataTransfer?.files ?? [])]);
+    });
+  }
+
+  /** @param {boolean} isBusy */
+  setBusy(isBusy) {
+    this.button.textContent = translate(isBusy ? "queue" : "send");
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    if (event.isComposing) return;
+    const isOpen = this.completions.length > 0;
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (isOpen && step) {
+      event.preventDefault();
+      this.select(this.selected + step);
+    } else if (isOpen && (event.key === "Tab" || event.key === "Enter") && !event.shiftKey) {
+      event.preventDefault();
+      this.completions[this.selected]?.take();
+    } else if (isOpen && event.key === "Escape") {
+      event.preventDefault();
+      event.stopPropagation();
+      this.show([]);
+    } else if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      this.send();
+    }
+  }
+
+  async send() {
+    const text = this.field.value;
+    if (!text.trim() && this.chips.isEmpty) return;
+    this.button.disabled = true;
+    this.error.hidden = true;
+    try {
+      await post(`${this.address}/prompts`, this.nonce, {
+        text,
+        contexts: [...this.chips.references.values()],
+        images: [...this.chips.images.values()],
+      });
+      this.field.value = "";
+      this.chips.clear();
+      this.fit();
+      this.show([]);
+    } catch (failure) {
+      this.error.textContent = failure instanceof Error ? showText(failure.message) : "";
+      this.error.hidden = false;
+    } finally {
+      this.button.disabled = false;
+      this.field.focus();
+    }
+  }
+
+  fit() {
+    this.field.rows = Math.min(Math.max(this.field.value.split("\n").length, 1), 12);
+  }
+
+  async complete() {
+    const before = this.field.value.slice(0, this.field.selectionStart);
+    const command = /^\/([\w:-]*)$/.exec(before);
+    if (command) return this.show(this.completeCommand(command[1]));
+    const path = /(?:^|\s)@([^\s@]*)$/.exec(before);
+    if (!path) return this.show([]);
+    const found = await this.chips.findPaths(path[1]).catch(() => []);
+    const now = this.field.value.slice(0, this.field.selectionStart);
+    if (now === before) this.show(found.slice(0, MOST).map((each) => this.completePath(each, path[1])));
+  }
+
+  /** @param {string} typed */
+  completeCommand(typed) {
+    return this.commands
+      .filter((each) => each.name.toLowerCase().includes(typed.toLowerCase()))
+      .sort((a, b) => Number(!a.name.startsWith(typed)) - Number(!b.name.startsWith(typed)))
+      .slice(0, MOST)
+      .map((each) => ({
+        text: `/${each.name}`,
+        note: each.description ?? "",
+        icon: "terminal",
+        take: () => this.insert(`/${each.name} `, typed.length + 1),
+      }));
+  }
+
+  /**
+   * A path becomes a chip, and its name stays in the text.
+   * @param {{ path: string, is_folder: boolean }} found
+   * @param {string} typed
+   * @returns {Completion}
+   */
+  completePath(found, typed) {
+    const text = found.path + (found.is_folder ? "/" : "");
+    return {
+      text,
+      note: "",
+      icon: found.is_folder ? "folder" : "files",
+      take: () => {
+        this.insert(`@${text} `, typed.length + 1);
+        this.chips.add({ kind: found.is_folder ? "folder" : "file", name: found.path });
+      },
+    };
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} length of what was typed
+   */
+  insert(text, length) {
+    const at = this.field.selectionStart;
+    this.field.setRangeText(text, at - length, at, "end");
+    this.show([]);
+    this.field.focus();
+  }
+
+  /** @param {Completion[]} completions */
+  show(completions) {
+    this.completions = completions;
+    this.list.replaceChildren(...completions.map((each, place) => this.draw(each, place)));
+    this.list.hidden = completions.length === 0;
+    this.field.setAttribute("aria-expanded", String(completions.length > 0));
+    this.select(0);
+  }
+
+  /**
+   * @param {Completion} completion
+   * @param {number} place
+   */
+  draw(completion, place) {
+    const item = document.createElement("li");
+    item.id = `completion-${place}`;
+    item.role = "option";
+    const text = document.createElement("span");
+    text.textContent = showText(completion.text);
+    const note = document.createElement("small");
+    note.textContent = showText(completion.note);
+    item.append(drawIcon(completion.icon), text, note);
+    item.addEventListener("mousedown", (event) => {
+      event.preventDefault();
+      completion.take();
+    });
+    return item;
+  }
+
+  /** @param {number} place */
+  select(place) {
+    const items = [...this.list.children];
+    this.selected = Math.min(Math.max(place, 0), Math.max(items.length - 1, 0));
+    for (const [at, item] of items.entries()) {
+      item.setAttribute("aria-selected", String(at === this.selected));
+    }
+    items[this.selected]?.scrollIntoView({ block: "nearest" });
+    const chosen = items[this.selected]?.id;
+    if (chosen) this.field.setAttribute("aria-activedescendant", chosen);
+    else this.field.removeAttribute("aria-activedescendant");
+  }
+}

@@ -1,0 +1,330 @@
+// The page of a conversation: follows its events from the one that the page was drawn with.
+
+import { Cards } from "./cards.js";
+import { Composer } from "./composer.js";
+import { addCopyButtons } from "./copying.js";
+import { getElement, listElements } from "./elements.js";
+import { listen } from "./events.js";
+import { fetchFragment, fetchJson } from "./fragments.js";
+import { post } from "./posting.js";
+import { Streaming } from "./streaming.js";
+import { Turns } from "./turns.js";
+import { startUnfolding } from "./unfolding.js";
+import { showText, showToast, translate } from "./words.js";
+
+/**
+ * @typedef {{ status: string, model: string | null, permission_mode: string | null,
+ *   cost_usd: number | null, session_id: string | null, title: string }} Row
+ */
+
+const PAUSE = 40;
+const NEAR_END = 160;
+const MOST_NOTICES = 20;
+
+class ConversationPage {
+  /** @param {HTMLElement} article */
+  constructor(article) {
+    this.article = article;
+    this.address = article.dataset.address ?? "";
+    this.nonce = article.dataset.nonce ?? "";
+    this.status = article.dataset.status ?? "";
+    this.turns = new Turns(article);
+    this.streaming = new Streaming(getElement(article, "[data-streaming]", HTMLElement));
+    this.cards = new Cards(article);
+    this.composer = new Composer(article);
+    this.notices = getElement(article, "[data-notices]", HTMLElement);
+    this.queue = getElement(article, "[data-queue]", HTMLElement);
+    this.timer = 0;
+    this.isRefreshing = false;
+    /** @type {{ message: string | null, index: number | null, agent: string | null }[]} */
+    this.finished = [];
+    this.isFollowing = true;
+  }
+
+  start() {
+    startUnfolding(this.article);
+    this.turns.onChange((part) => addCopyButtons(part));
+    this.cards.onLeft = () => this.composer.field.focus();
+    this.article.addEventListener("click", (event) => this.click(event));
+    document.addEventListener("keydown", (event) => this.press(event));
+    addEventListener("scroll", () => (this.isFollowing = this.isAtEnd), { passive: true });
+    for (const select of this.article.querySelectorAll("select[data-setting]")) {
+      select.addEventListener("change", () => this.changeSetting(select));
+    }
+    for (const item of listElements(this.queue, "[data-prompt]")) this.addRemove(item);
+    this.composer.setBusy(this.isBusy);
+    this.showEnd();
+    this.refreshTodos();
+    this.loadOffers();
+    this.listen();
+    if (!this.cards.isOpen) this.composer.field.focus({ preventScroll: true });
+  }
+
+  get isBusy() {
+    return this.status === "working" || this.status === "waiting";
+  }
+
+  get isAtEnd() {
+    return innerHeight + scrollY >= document.documentElement.scrollHeight - NEAR_END;
+  }
+
+  showEnd() {
+    if (this.isFollowing) scrollTo({ top: document.body.scrollHeight, behavior: "instant" });
+  }
+
+  listen() {
+    listen(
+      `${this.address}/events`,
+      {
+        block: (event) => {
+          this.streaming.add(event);
+          this.showEnd();
+        },
+        record: (event) => this.refresh(event),
+        status: ({ conversation }) => this.showStatus(conversation),
+        finished: ({ conversation }) => this.finish(conversation),
+        request: ({ id, how }) => (how ? this.cards.remove(id, how) : this.ask(id)),
+        prompt: (event) => this.showPrompt(event),
+        notice: ({ kind, text }) => this.notice(kind, text),
+        tasks: ({ tasks }) => this.showTasks(tasks),
+        reload: () => location.reload(),
+      },
+      { lastId: this.article.dataset.last ?? "0", onLost: (isLost) => this.showLost(isLost) },
+    );
+  }
+
+  /** @param {{ message: string | null, index: number | null, agent: string | null }} event */
+  refresh(event) {
+    this.finished.push(event);
+    this.timer ||= setTimeout(() => this.draw(), PAUSE);
+  }
+
+  async draw() {
+    const finished = this.finished.splice(0);
+    try {
+      await this.turns.refresh(false);
+      if (!this.turns.isComplete) await this.turns.later();
+    } finally {
+      this.timer = 0;
+      for (const event of finished) this.streaming.remove(event);
+      listElements(this.article, "[data-empty]").forEach((each) => each.remove());
+      if (this.finished.length > 0) this.timer = setTimeout(() => this.draw(), PAUSE);
+      this.showEnd();
+    }
+    this.refreshTodos();
+  }
+
+  /** @param {string} id */
+  async ask(id) {
+    await this.cards.add(id);
+    this.showEnd();
+  }
+
+  /** @param {Row} row */
+  finish(row) {
+    this.showStatus(row);
+    this.streaming.clear();
+    this.measureContext();
+  }
+
+  /** @param {Row} row */
+  showStatus(row) {
+    this.status = row.status;
+    this.article.dataset.status = row.status;
+    const name = translate(`status${row.status.charAt(0).toUpperCase()}${row.status.slice(1)}`);
+    const dot = getElement(this.article, ".chat-head [data-live]", HTMLElement);
+    dot.dataset.status = row.status;
+    dot.setAttribute("aria-label", name);
+    getElement(this.article, "[data-status-text]", HTMLElement).textContent = name;
+    const cost = row.cost_usd === null ? "" : `$${row.cost_usd.toFixed(2)}`;
+    getElement(this.article, "[data-cost]", HTMLElement).textContent = cost;
+    if (row.title) getElement(this.article, "[data-title]", HTMLElement).textContent = showText(row.title);
+    for (const link of listElements(this.article, "a[data-session-link]")) {
+      link.setAttribute("href", `/s/${encodeURIComponent(row.session_id ?? "")}`);
+    }
+    getElement(this.article, "[data-ended]", HTMLElement).hidden = row.status !== "ended";
+    this.composer.form.hidden = row.status === "ended";
+    this.composer.setBusy(this.isBusy);
+    this.showSettings(row);
+  }
+
+  /** @param {Row} row */
+  showSettings(row) {
+    const model = getElement(this.article, "[data-setting=model]", HTMLSelectElement);
+    if (row.model && model.options[0]) model.options[0].textContent = showText(row.model);
+    const mode = getElement(this.article, "[data-setting=permission_mode]", HTMLSelectElement);
+    const known = [...mode.options].some((each) => each.value === row.permission_mode);
+    if (row.permission_mode && known) mode.value = row.permission_mode;
+  }
+
+  /** @param {{ uuid: string, state: string, text: string }} event */
+  showPrompt(event) {
+    const shown = listElements(this.queue, "[data-prompt]").find(
+      (each) => each.dataset.prompt === event.uuid,
+    );
+    if (event.state !== "queued") shown?.remove();
+    else if (!shown) this.queue.append(this.drawPrompt(event));
+  }
+
+  /** @param {{ uuid: string, text: string }} prompt */
+  drawPrompt(prompt) {
+    const item = document.createElement("li");
+    item.dataset.prompt = prompt.uuid;
+    const label = document.createElement("small");
+    label.textContent = translate("queued");
+    const text = document.createElement("span");
+    text.className = "cut";
+    text.textContent = showText(prompt.text);
+    item.append(label, text);
+    this.addRemove(item);
+    return item;
+  }
+
+  /** @param {HTMLElement} item a queued prompt */
+  addRemove(item) {
+    const remove = document.createElement("button");
+    remove.type = "button";
+    remove.className = "plain";
+    remove.textContent = translate("withdraw");
+    remove.addEventListener("click", () => this.act("withdraw", { name: item.dataset.prompt }));
+    item.append(remove);
+  }
+
+  /**
+   * @param {string} kind
+   * @param {string} text
+   */
+  notice(kind, text) {
+    const known = { silent: "silent", ended: "died", stderr: "stderr", unparsed: "unparsed" }[kind];
+    const line = document.createElement("p");
+    line.className = `notice ${kind === "ended" ? "failure" : ""}`;
+    line.textContent = showText(known ? translate(known).replace("{text}", () => text) : text);
+    this.notices.append(line);
+    while (this.notices.childElementCount > MOST_NOTICES) this.notices.firstElementChild?.remove();
+    this.showEnd();
+  }
+
+  /** @param {Record<string, string>} tasks */
+  showTasks(tasks) {
+    const place = getElement(this.article, "[data-tasks]", HTMLElement);
+    place.hidden = Object.keys(tasks).length === 0;
+    const items = Object.entries(tasks).map(([id, words]) => {
+      const item = document.createElement("li");
+      const text = document.createElement("span");
+      text.textContent = showText(words || id);
+      const stop = document.createElement("button");
+      stop.type = "button";
+      stop.className = "plain";
+      stop.textContent = translate("stopTask");
+      stop.addEventListener("click", () => this.act("tasks", { name: id }));
+      item.append(text, stop);
+      return item;
+    });
+    getElement(place, "ul", HTMLElement).replaceChildren(...items);
+  }
+
+  /** @param {boolean} isLost */
+  showLost(isLost) {
+    this.article.classList.toggle("lost", isLost);
+    if (isLost) showToast(translate("lost"));
+  }
+
+  /** @param {Event} event */
+  click(event) {
+    const button = event.target instanceof Element ? event.target.closest("button[data-act]") : null;
+    if (button instanceof HTMLElement) this.act(button.dataset.act ?? "");
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    if (event.key !== "Escape" || event.defaultPrevented || !this.isBusy) return;
+    if (document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    this.act("interrupt");
+  }
+
+  /**
+   * @param {string} name
+   * @param {Record<string, unknown>} [body]
+   */
+  async act(name, body = {}) {
+    try {
+      await post(`${this.address}/${name}`, this.nonce, body);
+    } catch (failure) {
+      if (failure instanceof Error) showToast(showText(failure.message));
+    }
+  }
+
+  /** @param {Element} select */
+  changeSetting(select) {
+    if (!(select instanceof HTMLSelectElement) || !select.value) return;
+    this.act("settings", { [select.dataset.setting ?? ""]: select.value });
+  }
+
+  async refreshTodos() {
+    const place = getElement(this.article, "[data-todos]", HTMLElement);
+    const fragment = await fetchFragment(`${this.address}/todos`).catch(() => null);
+    if (!fragment) return;
+    place.replaceChildren(fragment);
+    place.hidden = place.childElementCount === 0;
+  }
+
+  async loadOffers() {
+    if (this.status === "ended") return;
+    const offers = await fetchJson(`${this.address}/offers`).catch(() => null);
+    if (!offers) return;
+    this.composer.commands = offers.commands;
+    const model = getElement(this.article, "[data-setting=model]", HTMLSelectElement);
+    const options = offers.models.map(
+      (/** @type {{ value: string, displayName: string }} */ each) =>
+        new Option(showText(each.displayName || each.value), each.value),
+    );
+    model.append(...options);
+    this.measureContext();
+  }
+
+  async measureContext() {
+    const used = await fetchJson(`${this.address}/context`).catch(() => null);
+    if (!used?.maxTokens) return;
+    const share = Math.min(100, (100 * used.totalTokens) / used.maxTokens);
+    const meter = getElement(this.article, "[data-context]", HTMLElement);
+    const words = translate("contextOf")
+      .replace("{share}", share.toFixed(0))
+      .replace("{total}", shorten(used.maxTokens));
+    meter.hidden = false;
+    getElement(meter, ".used", SVGRectElement).setAttribute("width", share.toFixed(1));
+    getElement(meter, "svg", SVGElement).setAttribute("aria-label", words);
+    getElement(meter, "small", HTMLElement).textContent = words;
+    this.showParts(used);
+  }
+
+  /**
+   * @param {{ totalTokens: number, maxTokens: number, categories: { name: string,
+   *   tokens: number }[] }} used
+   */
+  showParts(used) {
+    const place = getElement(this.article, "[data-context-parts]", HTMLElement);
+    const rows = used.categories.filter((each) => each.tokens > 0).map((each) => {
+      const row = document.createElement("div");
+      const name = document.createElement("dt");
+      name.textContent = showText(each.name);
+      const tokens = document.createElement("dd");
+      tokens.textContent = shorten(each.tokens);
+      row.append(name, tokens);
+      return row;
+    });
+    getElement(place, "dl", HTMLElement).replaceChildren(...rows);
+    const total = `${shorten(used.totalTokens)} / ${shorten(used.maxTokens)}`;
+    getElement(place, "[data-context-total]", HTMLElement).textContent = total;
+    place.hidden = rows.length === 0;
+  }
+}
+
+/** @param {number} count */
+function shorten(count) {
+  return count >= 1000 ? `${Math.round(count / 1000)}k` : String(count);
+}
+
+export function startConversation() {
+  new ConversationPage(getElement(document, "article.chat", HTMLElement)).start();
+}

@@ -1,0 +1,346 @@
+"""A conversation in the browser: started, streamed, answered, stopped, and seen from two tabs."""
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.web.browser.accessibility import find_issues_of_themes
+from tests.web.browser.chromium import PHONE, Look, Visit, visit
+from tests.web.conversing import Talker, run_talker
+
+pytestmark = pytest.mark.slow
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.fixture(scope="module")
+def talker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talker]:
+    """A server that may run the stand-in."""
+    with run_talker(tmp_path_factory.mktemp("talker")) as found:
+        yield found
+
+
+@pytest.fixture
+def desk(browser: Browser, talker: Talker) -> Iterator[Visit]:
+    """Somebody at a desk; every problem of a page fails the test."""
+    with visit(browser, talker.server, Look()) as found:
+        yield found
+        assert found.problems == []
+
+
+@pytest.fixture(autouse=True)
+def _end_all(talker: Talker) -> Iterator[None]:
+    """One test that fails does not take the places of the next."""
+    yield
+    for each in talker.list_conversations():
+        if each["status"] != "ended":
+            talker.act(each["id"], "end")
+
+
+def start(found: Visit, talker: Talker) -> Page:
+    """The page of a new conversation, started by the form."""
+    page = found.open("/new")
+    page.get_by_label("Directory").fill(str(talker.project))
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url("**/c/*")
+    page.locator("html[data-ready=true]").wait_for(state="attached")
+    return page
+
+
+def send(page: Page, text: str) -> None:
+    """Write into the box and press Enter."""
+    box = page.get_by_role("combobox", name="Message")
+    box.fill(text)
+    box.press("Enter")
+    expect(box).to_have_value("")
+
+
+def end(page: Page) -> None:
+    """End the conversation."""
+    page.get_by_role("button", name="End", exact=True).click()
+    expect(page.locator("[data-ended]")).to_be_visible()
+
+
+def expect_status(page: Page, status: str) -> None:
+    """Wait until the head of the page says so."""
+    expect(page.locator(".chat-head .chat-status")).to_have_text(status)
+
+
+def test_a_conversation_from_start_to_end(desk: Visit, talker: Talker) -> None:
+    """A prompt is answered, its turn is drawn as in history, and the conversation is ended."""
+    page = start(desk, talker)
+    expect(page.get_by_role("combobox", name="Message")).to_be_focused()
+    send(page, "say Hello **there**")
+    expect(page.locator("#turns .prompt .words")).to_have_text("say Hello there")
+    expect(page.locator("#turns .said strong")).to_have_text("there")
+    expect_status(page, "idle")
+    expect(page.locator("[data-streaming] > *")).to_have_count(0)
+    expect(page.locator("[data-cost]")).to_have_text("$0.01")
+    expect(page.locator("[data-context] small")).to_have_text("1% of 200k")
+    end(page)
+    expect(page.locator("[data-ended]")).to_be_visible()
+    expect(page.locator("[data-composer]")).to_be_hidden()
+
+
+def test_text_is_streamed_and_interrupted(desk: Visit, talker: Talker) -> None:
+    """Words appear before the reply is finished, Escape stops it, and what was said stays."""
+    page = start(desk, talker)
+    send(page, "slow word ")
+    expect(page.locator(".streaming-block.text")).to_contain_text("word word word")
+    expect(page.locator("button[data-send]")).to_have_text("Queue")
+    page.keyboard.press("Escape")
+    expect_status(page, "idle")
+    expect(page.locator("#turns .said").first).to_contain_text("word word")
+    expect(page.locator("#turns")).to_contain_text("interrupted")
+    expect(page.locator("[data-streaming] > *")).to_have_count(0)
+    end(page)
+
+
+def test_a_reload_in_the_middle_loses_nothing(desk: Visit, talker: Talker) -> None:
+    """The page shows all words of the block that is being written, and goes on."""
+    page = start(desk, talker)
+    send(page, "slow word ")
+    block = page.locator(".streaming-block.text")
+    expect(block).to_contain_text("word word word")
+    before = len((block.text_content() or "").split())
+    page.reload()
+    expect(block).to_contain_text("word " * (before + 3))
+    page.keyboard.press("Escape")
+    expect_status(page, "idle")
+    shown = page.locator("#turns .said .prose").first.text_content() or ""
+    assert set(shown.split()) == {"word"}
+    end(page)
+
+
+def test_prompts_are_queued_and_withdrawn(desk: Visit, talker: Talker) -> None:
+    """A message that is sent meanwhile waits above the box; another is taken back."""
+    page = start(desk, talker)
+    send(page, "slow word ")
+    expect(page.locator(".streaming-block.text")).to_contain_text("word")
+    send(page, "say first")
+    send(page, "say second")
+    queue = page.locator(".queue li")
+    expect(queue).to_have_count(2)
+    queue.nth(1).get_by_role("button", name="Remove").click()
+    expect(queue).to_have_count(1)
+    page.reload()
+    expect(queue).to_have_count(1)
+    page.get_by_role("button", name="Stop Esc").click()
+    expect(page.locator("#turns .said").last).to_contain_text("first")
+    expect(queue).to_have_count(0)
+    expect(page.locator("#turns")).not_to_contain_text("second")
+    end(page)
+
+
+def make_edit(talker: Talker) -> str:
+    """The prompt that asks to edit a file of thirty lines."""
+    path = talker.project / "lines.txt"
+    path.write_text("".join(f"line {number}\n" for number in range(1, 31)))
+    given = {"file_path": str(path), "old_string": "line 20\n", "new_string": "line twenty\n"}
+    return f"call {json.dumps({'tool': 'Edit', 'input': given})}"
+
+
+def test_an_edit_is_shown_as_it_would_be_and_allowed(desk: Visit, talker: Talker) -> None:
+    """The card has the real lines and numbers; Enter does not answer, the button does."""
+    page = start(desk, talker)
+    send(page, make_edit(talker))
+    card = page.locator(".asks .ask")
+    expect(card.get_by_role("heading")).to_have_text("Edit lines.txt")
+    expect(card.locator("tr.removed .text")).to_have_text("line 20")
+    expect(card.locator("tr.added .text")).to_have_text("line twenty")
+    expect(card.locator("tr.added .number").nth(1)).to_have_attribute("data-line", "20")
+    expect_status(page, "waiting for you")
+    expect(page.locator("nav [data-waiting]")).to_have_text("1")
+    before = len(talker.list_responses())
+    allow = card.get_by_role("button", name="Allow once")
+    expect(allow).to_be_enabled()
+    allow.focus()
+    page.keyboard.press("Enter")
+    card.locator("[data-words]").focus()
+    page.keyboard.press("Enter")
+    expect(card).to_be_visible()
+    assert len(talker.list_responses()) == before
+    allow.click()
+    expect(card).to_have_count(0)
+    expect_status(page, "idle")
+    assert talker.list_responses()[-1]["behavior"] == "allow"
+    end(page)
+
+
+def test_a_card_is_answered_by_keys_with_focus_only(desk: Visit, talker: Talker) -> None:
+    """`n` in the box is a letter; on the card it denies, with the words beside it."""
+    page = start(desk, talker)
+    send(page, "tools one")
+    card = page.locator(".asks .ask")
+    expect(card.get_by_role("button", name="Deny")).to_be_enabled()
+    box = page.get_by_role("combobox", name="Message")
+    box.press_sequentially("yn")
+    expect(box).to_have_value("yn")
+    card.locator("[data-words]").fill("use two instead")
+    card.locator(".ask-body").focus()
+    page.keyboard.press("n")
+    expect(card).to_have_count(0)
+    expect_status(page, "idle")
+    assert talker.list_responses()[-1]["message"] == "use two instead"
+    end(page)
+
+
+def test_an_input_is_edited_before_it_runs(desk: Visit, talker: Talker) -> None:
+    """The edited command is what runs, and the page says that the transcript differs."""
+    page = start(desk, talker)
+    send(page, "tools one")
+    card = page.locator(".asks .ask")
+    card.get_by_role("button", name="Edit first").click()
+    card.get_by_label("command").fill("echo edited")
+    card.get_by_role("button", name="Allow edited").click()
+    expect(card).to_have_count(0)
+    expect_status(page, "idle")
+    assert talker.list_responses()[-1]["updatedInput"] == {"command": "echo edited"}
+    end(page)
+
+
+def test_questions_and_plans_are_answered(desk: Visit, talker: Talker) -> None:
+    """A choice is a button, own words replace it, and a plan is approved."""
+    page = start(desk, talker)
+    send(page, "ask me")
+    card = page.locator(".asks .ask")
+    card.get_by_text("Red").click()
+    card.get_by_role("button", name="Answer").click()
+    expect(card).to_have_count(0)
+    expect_status(page, "idle")
+    assert talker.list_responses()[-1]["updatedInput"]["answers"] == {"Which colour?": "Red"}
+    send(page, "plan it")
+    expect(card.locator("ol li")).to_have_text(["Look", "Leap"])
+    card.get_by_role("button", name="Approve Y").click()
+    expect(card).to_have_count(0)
+    expect_status(page, "idle")
+    assert talker.list_responses()[-1]["behavior"] == "allow"
+    end(page)
+
+
+def test_two_tabs_answer_once(browser: Browser, talker: Talker) -> None:
+    """Both show the same, and the card leaves both when one of them has answered."""
+    with visit(browser, talker.server) as one, visit(browser, talker.server) as two:
+        first = start(one, talker)
+        second = two.open(first.url.removeprefix(talker.server.origin))
+        send(first, "tools one")
+        cards = [page.locator(".asks .ask") for page in (first, second)]
+        for card in cards:
+            expect(card).to_have_count(1)
+        before = len(talker.list_responses())
+        cards[1].get_by_role("button", name="Allow once").click()
+        for card, page in zip(cards, (first, second), strict=True):
+            expect(card).to_have_count(0)
+            expect(page.locator("#turns .said")).to_contain_text("Done.")
+        assert len(talker.list_responses()) == before + 1
+        end(first)
+        expect(second.locator("[data-ended]")).to_be_visible()
+        assert one.problems + two.problems == []
+
+
+def test_context_is_completed_pasted_and_sent(desk: Visit, talker: Talker) -> None:
+    """A path after @, a text of the dialog and an image become chips, here and in the turn."""
+    (talker.project / "harbour.py").write_text("x")
+    page = start(desk, talker)
+    box = page.get_by_role("combobox", name="Message")
+    box.press_sequentially("Look at @harb")
+    option = page.get_by_role("option", name="harbour.py")
+    expect(option).to_have_attribute("aria-selected", "true")
+    box.press("Tab")
+    expect(box).to_have_value("Look at @harbour.py ")
+    page.get_by_role("button", name="Add context").click()
+    dialog = page.locator("#add-context")
+    dialog.get_by_label("Kind").select_option("terminal")
+    dialog.get_by_label("Text").fill("boom\nbang")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_role("button", name="Add context").click()
+    dialog.get_by_label("Kind").select_option("image")
+    dialog.locator("[name=image]").set_input_files(
+        {"name": "dot.png", "mimeType": "image/png", "buffer": PIXEL}
+    )
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    chips = page.locator("[data-chips] .reference")
+    expect(chips).to_have_text(["harbour.py", "Terminal output (2 lines)", "dot.png"])
+    box.press("Enter")
+    expect(chips).to_have_count(0)
+    shown = page.locator("#turns .contexts summary")
+    expect(shown).to_have_text([re.compile("file.*harbour.py"), re.compile("terminal")])
+    expect(page.locator("#turns .media img")).to_have_count(1)
+    expect(page.locator("#turns .prompt .words")).to_have_text("Look at @harbour.py")
+    end(page)
+
+
+def test_commands_are_completed_from_the_clients_list(desk: Visit, talker: Talker) -> None:
+    """`/co` offers what the client offers, and Enter takes it before it sends."""
+    page = start(desk, talker)
+    expect_status(page, "idle")
+    page.wait_for_timeout(200)
+    box = page.get_by_role("combobox", name="Message")
+    box.press_sequentially("/co")
+    expect(page.get_by_role("option", name="/compact")).to_be_visible()
+    box.press("Enter")
+    expect(box).to_have_value("/compact ")
+    end(page)
+
+
+def test_a_client_that_dies_is_told_and_comes_back(desk: Visit, talker: Talker) -> None:
+    """Its last words are shown, and the next message starts it again."""
+    page = start(desk, talker)
+    send(page, "die 3")
+    expect(page.locator("[data-notices] .failure")).to_contain_text("out of luck")
+    send(page, "say back again")
+    expect(page.locator("#turns .said").last).to_contain_text("back again")
+    end(page)
+
+
+def test_running_lists_and_ends_conversations(desk: Visit, talker: Talker) -> None:
+    """What waits is named, and ended from there."""
+    page = start(desk, talker)
+    name = page.url.rpartition("/")[2]
+    send(page, "tools one")
+    expect_status(page, "waiting for you")
+    page = desk.open("/running")
+    row = page.locator(f"tr[data-conversation='{name}']")
+    expect(row).to_contain_text("Bash")
+    row.get_by_role("button", name="End", exact=True).click()
+    expect(row.get_by_role("button", name="End", exact=True)).to_have_count(0)
+    assert talker.wait_for_status(name, "ended")["waiting"] == []
+
+
+def test_a_restarted_server_says_that_it_is_over(browser: Browser, tmp_path: Path) -> None:
+    """The clients end with the server; the page of an earlier one leads nowhere, and says why."""
+    with run_talker(tmp_path) as talker, visit(browser, talker.server) as found:
+        page = start(found, talker)
+        send(page, "slow word ")
+        expect_status(page, "working")
+        path = page.url.removeprefix(talker.server.origin)
+        pid = talker.list_calls()[-1]["pid"]
+        found.page.goto("about:blank")
+    assert not Path(f"/proc/{pid}").exists()
+    with run_talker(tmp_path) as talker, visit(browser, talker.server) as found:
+        page = found.page
+        page.goto(talker.server.origin + path)
+        expect(page.locator("main")).to_contain_text("ended with the server")
+
+
+@pytest.mark.parametrize("look", [Look(), Look(size=PHONE)], ids=["desk", "phone"])
+def test_pages_are_accessible(browser: Browser, talker: Talker, look: Look) -> None:
+    """axe-core finds nothing serious on any of the pages, in both themes."""
+    conversation = talker.start()
+    talker.act(conversation, "prompts", text="say hello")
+    talker.wait_for_status(conversation, "idle")
+    talker.act(conversation, "prompts", text=make_edit(talker))
+    talker.wait_for_status(conversation, "waiting")
+    with visit(browser, talker.server, look, bypass_csp=True) as found:
+        for path in ("/new", "/running", f"/c/{conversation}"):
+            page = found.open(path)
+            page.wait_for_timeout(600)
+            assert find_issues_of_themes(page) == [], path
+    talker.act(conversation, "end")
