@@ -28,7 +28,6 @@ from recollect.archive.manifests import FileKind, FileVersion, Piece
 from recollect.archive.packing import Packer, PendingPiece, join_pieces
 from recollect.archive.reading import count_shared
 from recollect.errors import UnreadableInput
-from recollect.library.transcript_ends import find_session_id
 from recollect.locations import Refused
 from recollect.locations.project_names import decode_id, encode_name
 from recollect.sources.growth import FileState, Growth, find_growth, look_at, record_state
@@ -175,6 +174,9 @@ class _Run:
         if known is not None and known.version.session is not None:
             return known.version.session
         if file.kind is FileKind.SUBAGENT:
+            # The whole reader, for files of old clients only.
+            from recollect.library.transcript_ends import find_session_id
+
             return find_session_id(Path(file.file))
         return None
 

@@ -16,10 +16,10 @@ from recollect.cli.archive_keys import (
     passphrase_option,
     recipient_option,
 )
-from recollect.cli.command_workspace import progress_line
 from recollect.cli.confirming import confirm, yes_option
 from recollect.cli.opened_archive import open_existing, print_document
 from recollect.cli.options import json_option
+from recollect.cli.progress import progress_line
 from recollect.cli.tables import count_columns
 from recollect.errors import UsageError
 

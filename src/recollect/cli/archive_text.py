@@ -16,7 +16,6 @@ from recollect.documents.archive_reports import (
     ArchiveVerification,
     WrittenFile,
 )
-from recollect.health.survey import display_path
 from recollect.quantities import format_age, format_bytes, format_count
 from recollect.render.terminal import safe_text
 
@@ -191,4 +190,6 @@ def iter_removal(document: ArchiveRemoval, columns: int) -> Iterator[str]:
 
 def show_path(path: Path) -> str:
     """Return a path for the terminal, with the home directory shortened."""
+    from recollect.health.survey import display_path  # all of health; `sync` names no path
+
     return safe_text(display_path(path), single_line=True)

@@ -9,10 +9,10 @@ import click
 from recollect.archive.archive import Archive
 from recollect.cli.archive_encryption import decrypt, encrypt, export
 from recollect.cli.clock import read_clock
-from recollect.cli.command_workspace import progress_line
 from recollect.cli.confirming import confirm, yes_option
 from recollect.cli.opened_archive import open_archive, open_existing, print_document
 from recollect.cli.options import claude_dir_option, json_option
+from recollect.cli.progress import progress_line
 from recollect.cli.tables import count_columns
 from recollect.cli.write_targets import TargetOptions, choose_target, keeps_times, target_options
 from recollect.errors import NothingFound, UnreadableInput, UsageError

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.command_workspace import command_workspace, progress_line
+from recollect.cli.command_workspace import command_workspace
 from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option, session_argument
 from recollect.cli.paging import pager_option, show_text
+from recollect.cli.progress import progress_line
 from recollect.cli.session_labels import label_id
 from recollect.cli.tables import count_columns, faint, iter_table, strong, wrap
 from recollect.documents.secret_report import SecretFinding, SecretsDocument
