@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from recollect.archive.archive_source import ArchiveSource, mount_archive
 from recollect.archive.archive_sync import identify_root
+from recollect.archive.archive_tasks import forget_session
 from recollect.locations import Transcript, discover_root
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import list_mounts, unmount
-from tests.archive.trees import LINE, PROJECT, SESSION, SIDECARS, TRANSCRIPT, Pond
+from tests.archive.trees import LINE, OTHER, PROJECT, SESSION, SIDECARS, TRANSCRIPT, Pond
 from tests.cli.demo_home import make_demo_home, run_at
 from tests.process import RunRecollect
 
@@ -167,3 +168,20 @@ def test_every_answer_is_the_same_after_the_sources_vanish(run_recollect: RunRec
 def drop_marks(answer: str) -> str:
     """Return an answer without what a list says about deletion."""
     return re.sub(r'"(is_archived|expires)": [^,\n]*', r'"\1"', answer)
+
+
+def test_changes_of_the_archive_are_seen(pond: Pond, mounts: None) -> None:
+    """What a server has mounted is what the archive has now: before it exists and after changes."""
+    shutil.rmtree(pond.archive.directory)
+    mount_archive(pond.archive.reopen(), [pond.root])
+    pond.write(TRANSCRIPT, LINE)
+    pond.enable()
+    pond.sync()
+    (pond.root / TRANSCRIPT).unlink()
+    assert [each.path.stem for each in find_all(pond)] == [SESSION]
+    other = pond.write(f"{PROJECT}/{OTHER}.jsonl", LINE)
+    pond.sync()
+    other.unlink()
+    assert [each.path.stem for each in find_all(pond)] == [SESSION, OTHER]
+    forget_session(pond.archive, SESSION, dry_run=False)
+    assert [each.path.stem for each in find_all(pond)] == [OTHER]

@@ -193,6 +193,13 @@ class Archive:
         names = (path.name for path in (self.directory / _SNAPSHOTS).glob("*"))
         return sorted(found for name in names if (found := parse_manifest_name(name)))
 
+    def find_stamp(self) -> int | None:
+        """Return a number that changes with the list of manifests; None if there is no archive."""
+        try:
+            return (self.directory / _SNAPSHOTS).stat().st_mtime_ns
+        except OSError:
+            return None
+
     def load(self) -> Stored:
         """Read all manifests; those that are damaged are reported and left out."""
         manifests: dict[ManifestName, tuple[FileVersion, ...]] = {}

@@ -9,12 +9,12 @@ import io
 import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from recollect.archive.archive import Archive, KnownFile
 from recollect.archive.archive_sync import identify_root
+from recollect.archive.encryption import KeyMissing
 from recollect.archive.manifests import FileKind, FileVersion, decode_path
 from recollect.archive.object_store import ObjectStore
 from recollect.archive.restoring import parse_mode
@@ -27,14 +27,16 @@ from recollect.sources.source import (
     list_mounts,
     mount,
 )
+from recollect.sources.stamps import is_racy
 
 _MISSING = (FileNotFoundError, NotADirectoryError)
 
 
 def mount_archive(archive: Archive, roots: Iterable[Path]) -> None:
-    """Let the archive hold what is missing in Claude directories, in this process."""
-    if archive.settings is None:
-        return
+    """Let the archive hold what is missing in Claude directories, in this process.
+
+    An archive that does not exist yet may be made while the process runs.
+    """
     for root in roots:
         for point in {str(root.absolute()), os.path.realpath(root)} - set(list_mounts()):
             mount(point, ArchiveSource(archive, point, identify_root(root)))
@@ -47,6 +49,7 @@ class ArchiveSource(DirectorySource):
         self._archive = archive
         self._point = point
         self._root = root
+        self._listing = _Listing(None, {}, {})
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """What another process needs; it reads the list itself, and cannot ask for keys."""
@@ -62,7 +65,7 @@ class ArchiveSource(DirectorySource):
         try:
             return DIRECTORY.open(name)
         except _MISSING:
-            found = self._entries.get(name)
+            found = self._find_listing().entries.get(name)
             if found is None or found.version is None:
                 raise
             return _ArchivedFile(self._archive.objects, found.version, found.status)
@@ -72,14 +75,14 @@ class ArchiveSource(DirectorySource):
         try:
             return DIRECTORY.find_status(name)
         except _MISSING:
-            found = self._entries.get(name)
+            found = self._find_listing().entries.get(name)
             if found is None:
                 raise
             return found.status
 
     def list_directory(self, name: str) -> list[Entry]:
         """Return what is on disk, and what is archived besides."""
-        archived = self._children.get(name, ())
+        archived = self._find_listing().children.get(name, ())
         try:
             entries = DIRECTORY.list_directory(name)
         except _MISSING:
@@ -89,10 +92,33 @@ class ArchiveSource(DirectorySource):
         present = {entry.name for entry in entries}
         return [*entries, *(each for each in archived if each.name not in present)]
 
-    @cached_property
-    def _entries(self) -> dict[str, "_ArchivedEntry"]:
-        """All archived files and the directories above them, by name."""
-        known = self._archive.load_known().values()
+    def _find_listing(self) -> "_Listing":
+        """Return what is archived now: a server lives longer than a state of the archive."""
+        stamp = self._archive.find_stamp()
+        if stamp is None:
+            return _Listing(None, {}, {})
+        if self._listing.stamp != stamp:
+            self._listing = self._read_listing(stamp)
+        return self._listing
+
+    def _read_listing(self, stamp: int) -> "_Listing":
+        archive = self._archive.reopen()
+        # Another manifest may get the same time: then it is read again.
+        reliable = None if is_racy(stamp) else stamp
+        try:
+            known = list(archive.load_known().values())
+        except KeyMissing:
+            # Encrypted since; whoever asks first at the start of a process is told.
+            known = []
+        entries = self._make_entries(known)
+        children: dict[str, list[_ArchivedEntry]] = {}
+        for name, entry in entries.items():
+            children.setdefault(os.path.dirname(name), []).append(entry)
+        self._archive = archive
+        return _Listing(reliable, entries, children)
+
+    def _make_entries(self, known: Iterable[KnownFile]) -> dict[str, "_ArchivedEntry"]:
+        """Return all archived files and the directories above them, by name."""
         ours = [each for each in known if each.version.root == self._root]
         entries: dict[str, _ArchivedEntry] = {}
         for each in _drop_moved(ours, self._point):
@@ -108,16 +134,17 @@ class ArchiveSource(DirectorySource):
                 )
         return entries
 
-    @cached_property
-    def _children(self) -> dict[str, list["_ArchivedEntry"]]:
-        children: dict[str, list[_ArchivedEntry]] = {}
-        for name, entry in self._entries.items():
-            children.setdefault(os.path.dirname(name), []).append(entry)
-        return children
-
 
 def _open_source(directory: str, identities: Sequence[str], point: str, root: str) -> ArchiveSource:
     return ArchiveSource(Archive(Path(directory), identities), point, root)
+
+
+class _Listing(NamedTuple):
+    """A state of the archive: its files by name, and what each directory contains."""
+
+    stamp: int | None
+    entries: dict[str, "_ArchivedEntry"]
+    children: dict[str, list["_ArchivedEntry"]]
 
 
 class _ArchivedEntry(NamedTuple):

@@ -8,14 +8,15 @@ from recollect.archive.partial_sessions import update_partial_sessions
 from recollect.errors import ArchiveFailure
 
 
-def use_archive(roots: Sequence[Path]) -> str | None:
+def use_archive(roots: Sequence[Path], *, is_server: bool = False) -> str | None:
     """Read what is missing in Claude directories from the archive, if there is one.
 
-    Returns why that is impossible: an encrypted archive may be without its key here.
+    A server also sees one that is made later. Returns why the archive cannot be read: an encrypted
+    one may be without its key here.
     """
     directory = find_archive_directory()
     # Only those who have an archive load what reads it.
-    if has_archive(directory):
+    if is_server or has_archive(directory):
         from recollect.archive.archive import Archive
         from recollect.archive.archive_source import mount_archive
 

@@ -109,7 +109,7 @@ def _find_roots(claude_dirs: tuple[Path, ...]) -> tuple[Path, ...]:
             raise
         return ()
     prepare_archive()
-    if failure := use_archive(roots):
+    if failure := use_archive(roots, is_server=True):
         click.echo(f"recollect: {safe_text(failure)}", err=True)
     return roots
 
