@@ -1,8 +1,9 @@
 """The questions and tasks that surfaces have for the archive, answered with documents."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 from msgspec import structs
 
@@ -15,6 +16,7 @@ from recollect.archive.session_copies import (
     count_stored,
     find_session,
     list_sessions,
+    locate,
     restore_files,
 )
 from recollect.archive.verifying import remove_sessions, verify_archive
@@ -79,24 +81,36 @@ def run_sync(archive: Archive, roots: Iterable[Path], watch: Watch) -> ArchiveSy
     )
 
 
-def describe_sessions(archive: Archive) -> ArchiveList:
-    """Return all archived sessions."""
+def describe_sessions(
+    archive: Archive, activities: Mapping[str, float] = MappingProxyType({})
+) -> ArchiveList:
+    """Return all archived sessions, most recently active first.
+
+    `activities` is when something last happened in a transcript, by path; without it, the time of
+    the file has to do, which a copy may have changed.
+    """
     sizes = dict(archive.objects.iter_names())
-    return ArchiveList(
-        sessions=[
-            ArchivedSessionRow(
-                id=each.id,
-                project=each.project,
-                claude_dir=decode_id(each.root),
-                files=len(each.files),
-                bytes=each.size,
-                stored_bytes=count_stored(each, sizes),
-                modified=each.mtime_ns / 1e9,
-                is_gone=each.is_gone,
-            )
-            for each in list_sessions(archive.load())
-        ]
-    )
+    rows = [
+        ArchivedSessionRow(
+            id=each.id,
+            project=each.project,
+            claude_dir=decode_id(each.root),
+            files=len(each.files),
+            bytes=each.size,
+            stored_bytes=count_stored(each, sizes),
+            modified=each.mtime_ns / 1e9,
+            activity=_find_activity(each, activities),
+            is_gone=each.is_gone,
+        )
+        for each in list_sessions(archive.load())
+    ]
+    return ArchiveList(sessions=sorted(rows, key=lambda row: (-row.activity, row.id)))
+
+
+def _find_activity(session: ArchivedSession, activities: Mapping[str, float]) -> float:
+    paths = [locate(file) for file in session.files if file.kind is FileKind.TRANSCRIPT]
+    known = [activities[path] for path in paths if path in activities]
+    return max(known, default=session.mtime_ns / 1e9)
 
 
 def run_verification(archive: Archive, watch: Watch, *, deep: bool) -> ArchiveVerification:

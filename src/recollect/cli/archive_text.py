@@ -137,7 +137,7 @@ def iter_sessions(document: ArchiveList, now: datetime, columns: int) -> Iterato
     rows = [
         (
             label_id(each.id),
-            format_age(each.modified, now),
+            format_age(each.activity, now),
             format_bytes(each.bytes),
             format_bytes(each.stored_bytes),
             "archived only" if each.is_gone else "",

@@ -59,6 +59,8 @@ class ArchivedSessionRow(Struct, frozen=True, kw_only=True):
     stored_bytes: int
     modified: float
     """When its transcript was last written, in seconds since 1970."""
+    activity: float
+    """When something last happened in it; the same if the index does not know it."""
     is_gone: bool
     """Whether Claude Code has deleted it."""
 

@@ -193,7 +193,9 @@ def _read(
     known = _find_known(file, wanted, seen)
     start = known[0].file.position
     sinks = _open_sinks(wanted, start, seen.size, consumers)
-    first_moment = seen.mtime_ns // _SECOND_NS
+    began = None if start else find_first_time(file, seen.size)
+    # What comes before the first record with a time; the file itself may be a newer copy.
+    first_moment = seen.mtime_ns // _SECOND_NS if began is None else began // 1000
     moments = [each.moment or first_moment for each in known]
     reading = _Reading(wanted, prepare, moments, tuple(sinks.values()))
     file.seek(start)
@@ -203,7 +205,6 @@ def _read(
     results = {name: sink.finish(state) for name, sink in sinks.items()} if is_whole else {}
     if not is_whole:
         state = replace(state, size=UNFINISHED)
-    began = None if start else find_first_time(file, seen.size)
     batches = [
         TextBatch(
             "", stage, start, TextState(state, reading.moments[stage]), reading.rows[stage], began

@@ -283,3 +283,23 @@ def test_what_cannot_be_written_has_one_code_for_each_place(
     elsewhere = {"RECOLLECT_ARCHIVE_DIR": str(blocked / "archive")}
     done = run_recollect("archive", "enable", "--yes", env=elsewhere)
     assert (done.code, "Cannot write" in done.stderr) == (6, True), done
+
+
+def test_the_list_shows_when_sessions_were_active(
+    archived: Home, run_recollect: RunRecollect
+) -> None:
+    """Not when their files were written: a copy of a home has new ones."""
+    before = archived.ask("list")["sessions"]
+    run_at(run_recollect, 80, "list")
+    for path in archived.claude.glob("projects/*/*.jsonl"):
+        os.utime(path)
+    archived.ask("sync")
+    run_at(run_recollect, 80, "list")
+    after = archived.ask("list")["sessions"]
+    listed = json.loads(run_at(run_recollect, 80, "list", "-n", "0", "--json").stdout)["sessions"]
+    active = {each["id"]: each["activity"] for each in listed}
+    assert {each["id"]: each["activity"] for each in after} == {
+        each["id"]: active.get(each["id"], each["modified"]) for each in after
+    }
+    assert len(before) == len(after)
+    assert any(each["activity"] < each["modified"] - 60 for each in after)

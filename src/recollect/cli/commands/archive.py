@@ -166,8 +166,11 @@ def list_archived(*, as_json: bool) -> int:
     """
     from recollect.archive.archive_tasks import describe_sessions
     from recollect.cli.archive_text import iter_sessions
+    from recollect.store.data_directory import find_data_directory
+    from recollect.sync import list_indexed
 
-    document = describe_sessions(open_existing())
+    activities = {each.path: each.activity for each in list_indexed(find_data_directory())}
+    document = describe_sessions(open_existing(), activities)
     if not document.sessions and not as_json:
         raise NothingFound("The archive is empty. Run `recollect archive sync` first.")
     print_document(
