@@ -105,7 +105,6 @@ MAY_ASK_THE_DISK = {
     "health/root_checks.py": "the index",
     "launch/client_guard.py": "/proc, which processes a client started",
     "launch/conversation_options.py": "the working directory to start in",
-    "launch/proposed_changes.py": "the file that a tool would change",
     "launch/resuming.py": "the working directory to resume in",
     "launch/running.py": "the working directory to run in, and the file to save a stream to",
     "launch/session_forks.py": "the copy of a session that it writes",

@@ -371,6 +371,33 @@ def call_tool(client: Client, rest: str) -> None:
     client.stream("Done.")
 
 
+def attack(client: Client, rest: str) -> None:
+    """Put a text wherever a client can put one, and ask with it in every way."""
+    client.stream(rest, "thinking")
+    client.stream(rest)
+    block = {"type": "tool_use", "id": "toolu_open", "name": rest, "input": {}}
+    client.event({"type": "message_start", "message": {"id": rest, "role": "assistant"}})
+    client.event({"type": "content_block_start", "index": 0, "content_block": block})
+    delta = {"type": "input_json_delta", "partial_json": rest}
+    client.event({"type": "content_block_delta", "index": 0, "delta": delta})
+    sys.stderr.write(f"{rest}\n")
+    sys.stderr.flush()
+    sys.stdout.write(f"{rest!r}\n")
+    sys.stdout.flush()
+    option = {"label": rest, "description": rest}
+    question = {"question": rest, "header": rest, "options": [option, option]}
+    for tool, given in (
+        (rest, {rest: rest}),
+        ("Bash", {"command": rest, "description": rest}),
+        ("Write", {"file_path": f"/nowhere/{rest}", "content": rest}),
+        ("WebFetch", {"url": rest, "prompt": rest}),
+        ("AskUserQuestion", {"questions": [question]}),
+        ("ExitPlanMode", {"plan": rest, "planFilePath": rest}),
+    ):
+        client.call(tool, given)
+    client.ask({"subtype": "elicitation", "mcp_server_name": rest, "message": rest, "url": rest})
+
+
 def go_deaf(client: Client, rest: str) -> None:
     """Answer no control request from now on."""
     client.is_deaf = True
@@ -384,6 +411,7 @@ TURNS: dict[str, Callable[[Client, str], None]] = {
     "nap": lambda client, rest: client.listen(float(rest)),
     "tools": use_tools,
     "call": call_tool,
+    "attack": attack,
     "ask": ask_question,
     "plan": make_plan,
     "elicit": elicit,

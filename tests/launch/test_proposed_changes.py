@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
@@ -62,12 +63,21 @@ def test_an_edit_that_does_not_apply_is_shown_as_asked(tmp_path: Path) -> None:
     """Neither a missing string nor a directory nor a relative path is an error."""
     (tmp_path / "a.txt").write_text("x")
     (tmp_path / "b.bin").write_bytes(b"\xff\xfe")
-    for path in (tmp_path / "a.txt", tmp_path / "b.bin", tmp_path, Path("a.txt")):
+    for path in (tmp_path / "a.txt", tmp_path / "b.bin", tmp_path, Path("a.txt"), Path("/a\0b")):
         edit = make_input(file_path=str(path), old_string="nope", new_string="y")
         assert find_change("Edit", edit) is None
         (shown,) = describe_proposal("Edit", edit).input
         assert isinstance(shown, Diff)
         assert shown.is_fragment
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "\ud800", "a/" * 3000, "new\nline"])
+def test_names_that_no_file_can_have_are_new_files(name: str) -> None:
+    """Whatever a path looks like, what would be written is shown."""
+    given = Raw(json.dumps({"file_path": f"/nowhere/{name}", "content": "x"}).encode())
+    (shown,) = describe_proposal("Write", given).input
+    assert isinstance(shown, Diff)
+    assert shown.hunks[0].lines == ("+x",)
 
 
 def test_other_tools_have_their_own_view() -> None:

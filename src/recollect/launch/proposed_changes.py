@@ -4,6 +4,7 @@ A request has only the strings to replace; where they are, and what a new conten
 in the file. If that cannot be read, or the edit does not apply, the view of the tool is shown.
 """
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -79,11 +80,12 @@ def _compare_with_file(path: str, steps: Iterable[EditStep]) -> Diff | None:
 
 def _read(path: str) -> str | None:
     """Return the content of a file; "" if it does not exist, and None if it cannot be compared."""
-    if not Path(path).is_absolute():
+    if not Path(path).is_absolute() or "\0" in path:
         return None
     data = read_small(path, MAX_FILE)
     if data is None:
-        return None if Path(path).exists() else ""
+        # Unlike a path's own method, this takes a name that is too long for one of a missing file.
+        return None if os.path.lexists(path) else ""
     try:
         return data.decode().replace("\r\n", "\n")
     except UnicodeDecodeError:

@@ -31,7 +31,9 @@ FIND_HARM = r"""() => {
     }
   }
   const wanted = "iframe, object, embed, base, style, meta[http-equiv], video, audio, math,"
-    + "article.session svg:not(.icon, .trace), use:not(.icon > [href^='#i-']),"
+    + ":is(article.session, article.chat)"
+    + " svg:not(.icon, .trace, .context-meter > svg, .call > summary > .status > svg),"
+    + "use:not(.icon > [href^='#i-']),"
     + "svg :is(script, image, a, set, animate, foreignObject)";
   for (const each of document.querySelectorAll(wanted)) found.push(each.outerHTML.slice(0, 100));
   for (const each of document.querySelectorAll("script, link")) {
