@@ -9,6 +9,7 @@ import pytest
 
 from recollect.archive.archive import ArchiveSettings
 from recollect.archive.archive_directory import find_archive_directory
+from recollect.archive.archive_sync import count_changed
 from recollect.archive.manifests import FileKind, make_time
 from recollect.archive.object_store import MAX_CONTENT
 from recollect.archive.reading import iter_checked
@@ -181,6 +182,7 @@ def test_a_forgotten_session_is_gone_and_stays_away(pond: Pond) -> None:
     removal = remove_sessions(pond.archive, {(ours.root, SESSION)})
     # The plan is in an object of its own.
     assert (removal.versions, removal.objects) == (len(SIDECARS) + 1, 2)
+    assert count_changed(pond.archive, [pond.root]) == 0
     pond.sync()
     assert [each.id for each in list_sessions(pond.archive.load())] == [OTHER]
     checked = verify_archive(pond.archive, deep=True, watch=lambda _done, _count: None)

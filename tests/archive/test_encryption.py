@@ -11,6 +11,7 @@ import pytest
 
 from recollect.archive.archive import Archive
 from recollect.archive.archive_source import mount_archive
+from recollect.archive.archive_sync import count_changed
 from recollect.archive.archive_tasks import run_restore
 from recollect.archive.bundle_tasks import import_bundle, make_bundle
 from recollect.archive.encryption import (
@@ -81,6 +82,7 @@ def test_everything_is_encrypted_and_comes_back(pond: Pond, tmp_path: Path) -> N
     pond.sync()
     encrypt_to(pond.archive, [make_key(tmp_path)], ignore)
     assert all(map(is_encrypted, read_stored(pond.archive).values()))
+    assert count_changed(pond.archive, [pond.root]) == 0
     pond.write(TRANSCRIPT, LINE * 40)
     assert pond.sync().grown == 1
     stored = read_stored(pond.archive)

@@ -19,6 +19,7 @@ from recollect.archive.bundles import (
     BundledSession,
     BundleManifest,
     OpenBundle,
+    RedactionReport,
     iter_bundle,
     iter_files,
     open_bundle,
@@ -59,7 +60,10 @@ class _Packed(NamedTuple):
 
 
 def make_bundle(
-    transcripts: Sequence[Transcript], output: Path, lock: FileLock = UNLOCKED
+    transcripts: Sequence[Transcript],
+    output: Path,
+    lock: FileLock = UNLOCKED,
+    redaction: RedactionReport | None = None,
 ) -> BundleReport:
     """Write sessions with all that belongs to them to a new file."""
     packed, sessions = list[_Packed](), list[BundledSession]()
@@ -72,6 +76,7 @@ def make_bundle(
     manifest = BundleManifest(
         created=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         sessions=tuple(sessions),
+        redaction=redaction,
         files=tuple(each.entry for each in packed),
     )
     data = iter_bundle(manifest, map(_iter_packed, packed))
@@ -85,6 +90,7 @@ def make_bundle(
         bytes=sum(each.entry.size for each in packed),
         stored_bytes=size,
         is_encrypted=lock != UNLOCKED,
+        secrets=redaction.secrets if redaction else {},
     )
 
 

@@ -66,14 +66,25 @@ class BundledSession(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The directory that it worked in, which names that of the project."""
 
 
+class RedactionReport(Struct, frozen=True, kw_only=True):
+    """What a search for secrets in the sessions has found; never the secrets themselves."""
+
+    masked: bool = False
+    """Whether they were masked; files of a bundle are unchanged, so they are not."""
+    transcripts: int
+    """How many were searched."""
+    secrets: dict[str, int]
+    """How many of each kind."""
+
+
 class BundleManifest(Struct, frozen=True, kw_only=True):
     """The first line of a bundle."""
 
     format: str = FORMAT
     created: str
     sessions: tuple[BundledSession, ...]
-    redaction: msgspec.Raw | None = None
-    """Reserved for a report about what was redacted; null as long as nothing is."""
+    redaction: RedactionReport | None = None
+    """None if nobody has searched for secrets."""
     files: tuple[BundledFile, ...]
 
 

@@ -77,12 +77,17 @@ def reencrypt_archive(archive: Archive, recipients: Sequence[str], watch: Watch)
             names[name] = changed.objects.put_compressed(archive.objects.read_compressed(name))[0]
             lock.show_life()
             watch(number, len(needed))
+        known = [
+            structs.replace(each, version=_rename(each.version, names))
+            for each in archive.load_known().values()
+        ]
+        changed.drop_cache()
         _replace_manifests(changed, stored, names)
         kept = set(names.values())
         for name, _ in list(changed.objects.iter_names()):
             if name not in kept:
                 changed.objects.remove(name)
-        changed.drop_cache()
+        changed.save_known(known)
 
 
 def _replace_manifests(archive: Archive, stored: Stored, names: Mapping[str, str]) -> None:

@@ -110,7 +110,9 @@ def remove_versions(
         sizes = dict(archive.objects.iter_names())
         unused = [name for name in sizes if name not in needed]
         if not dry_run:
+            known = [each for each in archive.load_known().values() if not is_removed(each.version)]
             _replace_manifests(archive, stored, kept)
+            archive.save_known(known)
             for name in unused:
                 archive.objects.remove(name)
     removed = sum(map(len, stored.manifests.values())) - sum(map(len, kept.values()))
@@ -169,4 +171,5 @@ def _replace_manifests(
             if versions:
                 archive.add_manifest(versions, name.taken)
             archive.remove_manifest(name)
+    # It names files that are being removed, whatever comes next.
     archive.drop_cache()

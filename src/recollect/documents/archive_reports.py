@@ -147,6 +147,8 @@ class BundleReport(Struct, frozen=True, kw_only=True):
     bytes: int
     stored_bytes: int
     is_encrypted: bool
+    secrets: dict[str, int]
+    """How many possible secrets of each kind the sessions contain; they are not masked."""
 
 
 class ImportReport(Struct, frozen=True, kw_only=True):

@@ -71,13 +71,16 @@ def test_nothing_happens_without_consent(home: Home) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal")
+@pytest.mark.parametrize("word", ["enable", "sync"])
 @pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 1)])
-def test_consent_is_asked_for_at_a_terminal(home: Home, answer: bytes, code: int) -> None:
-    """No is the default, and then nothing is created."""
+def test_consent_is_asked_for_at_a_terminal(
+    home: Home, answer: bytes, code: int, word: str
+) -> None:
+    """No is the default, and then nothing is created; the first sync asks as well."""
     ours, theirs = pty.openpty()
     os.write(ours, answer)
     done = subprocess.run(
-        [sys.executable, "-m", "recollect", "archive", "enable"],
+        [sys.executable, "-m", "recollect", "archive", word],
         stdin=theirs,
         capture_output=True,
         timeout=120,
@@ -290,11 +293,9 @@ def test_the_list_shows_when_sessions_were_active(
 ) -> None:
     """Not when their files were written: a copy of a home has new ones."""
     before = archived.ask("list")["sessions"]
-    run_at(run_recollect, 80, "list")
     for path in archived.claude.glob("projects/*/*.jsonl"):
         os.utime(path)
     archived.ask("sync")
-    run_at(run_recollect, 80, "list")
     after = archived.ask("list")["sessions"]
     listed = json.loads(run_at(run_recollect, 80, "list", "-n", "0", "--json").stdout)["sessions"]
     active = {each["id"]: each["activity"] for each in listed}

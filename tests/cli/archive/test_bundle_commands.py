@@ -1,10 +1,12 @@
 """Tests of `recollect bundle` and `recollect import`: what they print, and where they write."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from recollect.archive.bundles import open_bundle
 from tests.archive.trees import read_facts
 from tests.cli.demo_home import GOLDEN, make_demo_home, run_at
 from tests.golden import check_golden
@@ -93,3 +95,21 @@ def test_mistakes(sender: Sender) -> None:
         done = sender.run(*words)
         assert (done.code, done.stdout, done.stderr.startswith("recollect: ")) == (code, "", True)
     assert sender.bundle.read_bytes() == b"not a bundle"
+
+
+def test_a_bundle_says_how_many_secrets_it_contains(sender: Sender) -> None:
+    """In words, in JSON and in the bundle itself; never the secret."""
+    secret = "AKIA" + "Q3EGRZ7X5PKL2M4N"
+    (transcript,) = (sender.home / ".claude" / "projects").glob(f"*/{SESSION}.jsonl")
+    with transcript.open("a", encoding="utf-8") as file:
+        file.write(
+            json.dumps({"type": "user", "message": {"role": "user", "content": secret}}) + "\n"
+        )
+    packed = sender.run("bundle", SESSION, "-o", str(sender.bundle), "--json")
+    report = json.loads(packed.stdout)
+    assert sum(report["secrets"].values()) >= 1
+    assert ("not masked" in packed.stderr, secret in packed.stderr) == (True, False)
+    with sender.bundle.open("rb") as file:
+        manifest = open_bundle(file, sender.bundle.stat().st_size).manifest
+    assert manifest.redaction is not None
+    assert manifest.redaction.secrets == report["secrets"]

@@ -1,5 +1,6 @@
 """`recollect archive`: copies of sessions that stay when Claude Code deletes the originals."""
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Unpack
@@ -109,7 +110,8 @@ def sync(*, quiet: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
     """Copy new and changed sessions to the archive.
 
     Only bytes that are not in the archive yet are stored. A file that shrank or was deleted takes
-    nothing away from the archive. Links and special files are skipped and listed.
+    nothing away from the archive. Links and special files are skipped and listed. The first time,
+    it asks whether to keep copies, as `archive enable` does.
 
     Exits with 4 if a file could not be read and with 6 if the archive cannot be written; everything
     else is archived then, and the next sync continues.
@@ -118,12 +120,16 @@ def sync(*, quiet: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
       recollect archive sync
       recollect archive sync --quiet
     """
-    from recollect.archive.archive_tasks import run_sync
+    from recollect.archive.archive_tasks import run_sync, set_enabled
     from recollect.cli.archive_text import iter_sync, iter_sync_problems
 
     roots = resolve_roots(claude_dirs)
+    archive = open_archive(roots)
+    if archive.settings is None and not quiet and sys.stdin.isatty():
+        _ask_for_consent(archive, roots, yes=False)
+        set_enabled(archive, enabled=True)
     with progress_line("files") as show_progress:
-        document = run_sync(open_archive(roots), roots, show_progress)
+        document = run_sync(archive, roots, show_progress)
     is_complete = not (document.vanished or document.unreadable)
     if quiet:
         for text in () if is_complete else iter_sync_problems(document, count_columns()):
@@ -166,11 +172,9 @@ def list_archived(*, as_json: bool) -> int:
     """
     from recollect.archive.archive_tasks import describe_sessions
     from recollect.cli.archive_text import iter_sessions
-    from recollect.store.data_directory import find_data_directory
-    from recollect.sync import list_indexed
 
-    activities = {each.path: each.activity for each in list_indexed(find_data_directory())}
-    document = describe_sessions(open_existing(), activities)
+    archive = open_existing()
+    document = describe_sessions(archive, _find_activities())
     if not document.sessions and not as_json:
         raise NothingFound("The archive is empty. Run `recollect archive sync` first.")
     print_document(
@@ -301,6 +305,19 @@ def forget(session: str, *, undo: bool, dry_run: bool, yes: bool, as_json: bool)
         confirm(f"Remove {planned.sessions[0]} from the archive for good?", yes=yes)
     _print_removal(forget_session(archive, session, dry_run=dry_run), as_json=as_json)
     return 0
+
+
+def _find_activities() -> dict[str, float]:
+    """Return when something last happened in each session, by path, as lists show it."""
+    from recollect.cli.command_workspace import command_workspace
+
+    try:
+        with command_workspace() as workspace:
+            found = workspace.sessions().sessions
+    except NothingFound:
+        # The archive may be all that is left.
+        return {}
+    return {each.path: each.activity for each in found}
 
 
 def _ask_for_consent(archive: Archive, roots: Iterable[Path], *, yes: bool) -> None:
