@@ -23,6 +23,18 @@ SECONDS = 60.0
 """The limit for a screen to show something, on a busy machine."""
 
 
+class _AnsweringScreen(pyte.Screen):
+    """A screen that says where the cursor is when it is asked, as terminals do."""
+
+    def __init__(self, master: int, columns: int, lines: int) -> None:
+        self._master = master
+        super().__init__(columns, lines)
+
+    def write_process_input(self, data: str) -> None:
+        """Send an answer to the program."""
+        os.write(self._master, data.encode())
+
+
 class Terminal:
     """A running program and its screen."""
 
@@ -31,7 +43,7 @@ class Terminal:
     ) -> None:
         self._process = process
         self._master = master
-        self._screen = pyte.Screen(*size)
+        self._screen = _AnsweringScreen(master, *size)
         self._stream = pyte.ByteStream(self._screen)
         self.received = b""
 

@@ -42,7 +42,7 @@ Commands:
 {LISTED}
 
   Exit codes: 0 success, 1 failure, 2 usage error, 3 nothing found, 4 damaged
-  input, 5 index unusable, 6 archive unusable.
+  input, 5 index unusable, 6 archive unusable, 7 claude failed.
 """
 
 

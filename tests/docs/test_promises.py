@@ -26,6 +26,8 @@ CLIENT_OPTIONS = {
     "--dangerously-skip-permissions",
     "--input-format",
     "--output-format",
+    "--permission-prompt-tool",
+    "--replay-user-messages",
 }
 """Options of `claude` that a page names without the command around them."""
 

@@ -63,6 +63,7 @@ COMMANDS = {
     "why": "Show the prompts behind a commit.",
     "restore": "Bring back a version of a file, or the files of a checkpoint.",
     "checkpoints": "List the states of a session's files that can be restored.",
+    "chat": "Talk to Claude Code in the terminal.",
     "run": "Run a prompt in Claude Code and watch it work.",
     "resume": "Resume a session in Claude Code.",
     "replay": "Replay a session or a saved stream as it happened.",
@@ -140,7 +141,7 @@ def _explain_unknown(name: str) -> str:
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 success, 1 failure, 2 usage error, 3 nothing found, 4 damaged input, "
-    "5 index unusable, 6 archive unusable.",
+    "5 index unusable, 6 archive unusable, 7 claude failed.",
 )
 @click.version_option(__version__, "-V", "--version", message="recollect %(version)s")
 @click.pass_context

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,12 +19,14 @@ import click
 from recollect.cli.clock import read_clock
 from recollect.cli.options import SessionName, claude_dir_option
 from recollect.cli.tables import colour_option, count_columns, wants_colour
+from recollect.errors import UsageError
 
 if TYPE_CHECKING:
     from recollect.cli.run_text import Printer
     from recollect.launch.client_process import ClientProcess
     from recollect.launch.resuming import Resumption
     from recollect.launch.running import Run
+    from recollect.render.terminal.canvas import RenderOptions
 
 
 SEPARATOR: Final = "--"
@@ -64,6 +67,7 @@ class _Options(TypedDict):
     fork: bool
     model: str | None
     permission_mode: str | None
+    ask: bool
     keep: Path | None
     thinking: bool
     tools: str
@@ -85,6 +89,7 @@ class _Options(TypedDict):
 @click.option("--fork", is_flag=True, help="Continue in a copy and leave the session unchanged.")
 @click.option("--model", metavar="NAME", help="Use this model.")
 @click.option("--permission-mode", metavar="MODE", help="Use this permission mode.")
+@click.option("--ask", is_flag=True, help="Answer permission questions in the terminal.")
 @click.option(
     "--keep", type=click.Path(path_type=Path), metavar="FILE",
     help="Save the stream to this new file, readable only by you.",
@@ -106,9 +111,13 @@ def command(prompt: str, **options: Unpack[_Options]) -> int:
     summary. Everything after `--` is passed to claude unchanged. Ctrl+C interrupts claude; a second
     Ctrl+C stops it immediately.
 
+    Without --ask, claude denies itself what needs your permission. With it, the command or the
+    change is shown and waits for your answer; standard input has to be a terminal.
+
     \b
       recollect run "why does the tide test fail?"
       recollect run "go on" --resume latest --fork
+      recollect run "tidy up" --ask
       recollect run "tidy up" --permission-mode acceptEdits --keep tidy.jsonl
       recollect run "list the todos" --json-lines | jq -c 'select(.event == "message")'
       git diff | recollect run "review this" -- --allowedTools Read,Grep
@@ -117,11 +126,45 @@ def command(prompt: str, **options: Unpack[_Options]) -> int:
     """
     from recollect.launch.running import check_run  # not needed for --help
 
+    if options["ask"]:
+        return _run_and_ask(prompt, options)
     run = _plan(prompt, options)
     client = check_run(run)
     printer = _make_printer(run, options)
     with _open_kept(options["keep"]) as kept:
         return _watch(client, run, kept, printer)
+
+
+def _run_and_ask(prompt: str, options: _Options) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("--ask needs a terminal, to show the questions and read the answers.")
+    for name, is_given in (
+        ("--json-lines", options["json_lines"]),
+        ("--keep", options["keep"]),
+        ("--continue", options["continue_"]),
+    ):
+        if is_given:
+            raise UsageError(f"{name} cannot be used with --ask.")
+    # These import prompt_toolkit and the session model.
+    import asyncio
+
+    from recollect.cli.chat.asking import run_and_ask
+    from recollect.launch.conversation_options import ConversationOptions
+    from recollect.render.terminal.canvas import Canvas
+
+    plan = _find_resumption(options)
+    directory = plan.directory if plan else str(Path.cwd())
+    conversation = ConversationOptions(
+        directory=directory,
+        session=plan.session_id if plan else None,
+        fork=options["fork"],
+        model=options["model"],
+        permission_mode=options["permission_mode"],
+        environment=plan.environment if plan else {},
+        extra_arguments=tuple(get_client_arguments()),
+    )
+    canvas = Canvas(_make_render_options(options, directory))
+    return asyncio.run(run_and_ask(conversation, prompt, canvas))
 
 
 def _plan(prompt: str, options: _Options) -> Run:
@@ -198,16 +241,21 @@ def _make_printer(run: Run, options: _Options) -> Printer:
     # These import rich and the session model.
     from recollect.cli.run_text import JsonPrinter, TextPrinter
     from recollect.launch.stream_session import StreamSession
-    from recollect.render.terminal.canvas import RenderOptions, ToolDetail
 
     session = StreamSession(lambda: read_clock().isoformat())
     if options["json_lines"]:
         return JsonPrinter(session, run.arguments)
-    render_options = RenderOptions(
+    render_options = _make_render_options(options, run.directory or str(Path.cwd()))
+    return TextPrinter(session, run.arguments[-1], render_options)
+
+
+def _make_render_options(options: _Options, directory: str) -> RenderOptions:
+    from recollect.render.terminal.canvas import RenderOptions, ToolDetail  # imports rich
+
+    return RenderOptions(
         columns=count_columns(),
         is_coloured=wants_colour(),
         tools=ToolDetail(options["tools"]),
         thinking=options["thinking"],
-        directory=run.directory or str(Path.cwd()),
+        directory=directory,
     )
-    return TextPrinter(session, run.arguments[-1], render_options)

@@ -1,6 +1,6 @@
 """The picker in a terminal: key bindings, layout, clipboard, and what follows a pick.
 
-The only module that imports prompt_toolkit, which takes a tenth of a second. Slow work runs in
+Imports prompt_toolkit, which takes a tenth of a second. Slow work runs in
 threads, and results that arrive too late are dropped, so that keys always respond immediately. Only
 our own commands with quoted arguments are copied to the clipboard, never text of a session.
 """

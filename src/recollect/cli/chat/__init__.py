@@ -1,0 +1,1 @@
+"""A conversation with Claude Code in a terminal: questions, completion, and the screen."""

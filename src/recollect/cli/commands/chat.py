@@ -1,0 +1,107 @@
+"""`recollect chat`: talk to Claude Code in the terminal."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import click
+
+from recollect.cli.commands.run import PassthroughCommand, get_client_arguments
+from recollect.cli.options import claude_dir_option, session_argument
+from recollect.cli.tables import colour_option, count_columns, wants_colour
+from recollect.errors import UsageError
+
+if TYPE_CHECKING:
+    from recollect.launch.conversation_options import ConversationOptions
+
+
+class _Options(TypedDict):
+    session: str | None
+    fork: bool
+    model: str | None
+    permission_mode: str | None
+    allow_bypass: bool
+    thinking: bool
+    tools: str
+    claude_dirs: tuple[Path, ...]
+
+
+@click.command("chat", cls=PassthroughCommand)
+@session_argument(required=False)
+@click.option("--fork", is_flag=True, help="Continue in a copy and leave the session unchanged.")
+@click.option("--model", metavar="NAME", help="Use this model.")
+@click.option("--permission-mode", metavar="MODE", help="Use this permission mode.")
+@click.option("--allow-bypass", is_flag=True, help="Allow the permission mode bypassPermissions.")
+@click.option("--thinking", is_flag=True, help="Show thinking in full.")
+@click.option(
+    "--tools", type=click.Choice(["brief", "full"]), default="brief", show_default=True,
+    help="How much of each tool call to show; full omits nothing.",
+)  # fmt: skip
+@colour_option
+@claude_dir_option
+def command(**options: Unpack[_Options]) -> int:
+    """Talk to Claude Code in the terminal.
+
+    Starts your own `claude` in this directory, or continues SESSION in its own, and shows its work
+    as `recollect show` does. Permission questions show the command or the change and wait for your
+    answer. Everything after `--` is passed to claude unchanged.
+
+    Enter sends, Alt+Enter or Ctrl+J starts a new line, `@` completes files, `/` completes commands.
+    Ctrl+C interrupts claude, Ctrl+D ends the conversation; the session can be continued later.
+
+    \b
+      recollect chat
+      recollect chat latest
+      recollect chat "flaky tide" --fork --permission-mode plan
+
+    Exits with 3 if the session, its directory or `claude` is not found.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("recollect chat needs a terminal. Use `recollect run` in scripts.")
+    import asyncio  # not needed for --help
+
+    asyncio.run(_talk(plan_conversation(options), options))
+    return 0
+
+
+def plan_conversation(options: _Options) -> ConversationOptions:
+    """Return what to start."""
+    from recollect.launch.conversation_options import ConversationOptions  # not needed for --help
+
+    session, directory, environment = None, str(Path.cwd()), {}
+    if options["session"] is not None:
+        from recollect.cli.commands.resume import plan_named  # the index
+
+        plan = plan_named(options["session"], options["claude_dirs"])
+        session, directory, environment = plan.session_id, plan.directory, plan.environment
+    return ConversationOptions(
+        directory=directory,
+        session=session,
+        fork=options["fork"],
+        model=options["model"],
+        permission_mode=options["permission_mode"],
+        allow_bypass=options["allow_bypass"],
+        environment=environment,
+        extra_arguments=tuple(get_client_arguments()),
+    )
+
+
+async def _talk(plan: ConversationOptions, options: _Options) -> None:
+    # These import rich, prompt_toolkit and the session model.
+    from recollect.cli.chat.chat_screen import ChatScreen
+    from recollect.launch.conversation import converse
+    from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail
+
+    canvas = Canvas(
+        RenderOptions(
+            columns=count_columns(),
+            is_coloured=wants_colour(),
+            tools=ToolDetail(options["tools"]),
+            thinking=options["thinking"],
+            directory=plan.directory,
+        )
+    )
+    async with converse(plan) as conversation:
+        await ChatScreen(conversation, canvas).run()
