@@ -45,6 +45,7 @@ PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
         ("usage", "block"),
         ("usage", "session", "--client-cost", "--breakdown"),
     ),
+    "recollect.usage-cause/1": (("usage", "cause"), ("usage", "cause", "other")),
     "recollect.usage-explain/1": (
         ("usage", "explain", SESSION),
         ("usage", "explain", "2026-11-09"),

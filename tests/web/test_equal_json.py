@@ -14,6 +14,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from recollect.documents.usage_groups import Group
+from recollect.usage.causes import Cause
 from recollect.web.api.event_stream import PATH as EVENTS_PATH
 from recollect.web.endpoints import ENDPOINTS
 from tests.conftest import SHARED
@@ -31,6 +32,7 @@ COMPARED = {
     "/api/sessions/{id}/turns": "show",
     "/api/search": "search",
     "/api/usage": "usage",
+    "/api/usage/causes": "usage cause",
     "/api/usage/explain": "usage explain",
     "/api/health": "doctor",
     EVENTS_PATH: "follow",
@@ -177,6 +179,13 @@ def test_usage_reports(pair: Pair, group: Group) -> None:
     """Rows, totals and the current block."""
     report = pair.get("/api/usage", group=group.value, breakdown="true")
     assert report == pair.load("usage", group.value, "--breakdown")
+
+
+@pytest.mark.parametrize("cause", ["", *Cause])
+def test_causes(pair: Pair, cause: str) -> None:
+    """Why tokens were spent, and the messages of each cause."""
+    query = {"cause": cause} if cause else {}
+    assert pair.get("/api/usage/causes", **query) == pair.load("usage", "cause", *query.values())
 
 
 def test_explanations(pair: Pair) -> None:

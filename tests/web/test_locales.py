@@ -17,6 +17,7 @@ from recollect.render.views.sidecar_notices import PLAN, TASKS, TODOS
 from recollect.search.query_tree import CHOICES
 from recollect.sources.safe_files import Refusal
 from recollect.store.text_rows import TextKind
+from recollect.usage.causes import Cause
 from recollect.usage.explain import Status
 from recollect.usage.reports import ReportOrder
 from recollect.usage.scopes import ScopeKind
@@ -66,6 +67,7 @@ FAMILIES: dict[str, set[str]] = {
     "charts": _name("usage.chart_", ("cost", "tokens")),
     "states of running sessions": _name("home.is_", ("waiting", "busy", "idle")),
     "measures of activity": _name("home.measure_", MEASURES),
+    "causes": _name("cause.", Cause) | _name("cause.why_", Cause),
     "kinds of input": _name("", InputKind),
     "kinds of context": _name("", ContextKind),
     "statuses of calls": _name("", ToolStatus),

@@ -26,6 +26,7 @@ PAGES = [
     "/search?q=release",
     "/search?q=" + quote("(("),
     "/usage",
+    "/usage/causes?cause=other",
     "/usage?group=session&breakdown=true",
     "/usage?since=nonsense",
     "/usage/explain?target=2026-11-12",

@@ -81,6 +81,55 @@ class UsageDocument(Struct, frozen=True, kw_only=True):
     current_block: CurrentBlock | UnsetType = UNSET
 
 
+class CauseRow(Struct, frozen=True, kw_only=True):
+    """What a cause costs."""
+
+    cause: str
+    messages: int
+    """Messages of which any part is put down to it."""
+    tokens: int
+    cost_usd: float | None
+    """None if no price is known."""
+    share: float | None
+    """Of the total cost; of the total tokens if no price is known."""
+
+
+class CauseMessage(Struct, frozen=True, kw_only=True):
+    """A message, and how much of it is put down to the cause that was asked for."""
+
+    message_id: str
+    session_id: str
+    file: str
+    offset: int
+    model: str | None
+    time: str | None
+    tokens: int
+    cost_usd: float | None
+
+
+class CauseDocument(Struct, frozen=True, kw_only=True):
+    """What `usage cause --json` prints; rows add up to the totals."""
+
+    schema: Literal["recollect.usage-cause/1"] = "recollect.usage-cause/1"
+    timezone: str
+    cost_basis: CostBasis = COST_BASIS
+    since: str | None
+    until: str | None
+    rows: tuple[CauseRow, ...]
+    messages: int
+    tokens: int
+    cost_usd: float | None
+    unpriced_messages: int
+    """Messages without a known price; their tokens are counted, their cost is not."""
+    unread_files: int
+    """Transcripts that are gone or cannot be read: what they say about causes is missing."""
+    cause: str | None = None
+    """The cause whose messages follow, the most expensive first."""
+    caused: tuple[CauseMessage, ...] = ()
+    omitted: int = 0
+    """How many more there are."""
+
+
 class ExplainLine(Struct, frozen=True, kw_only=True):
     """One line of a transcript, and whether it was counted."""
 

@@ -135,6 +135,9 @@ _IN_TIME = _ENTRIES.format(
 )
 
 
+_ALL = _ENTRIES.replace("WHERE m.message_id IN ({ids})\n", "")
+
+
 class UsageQueries:
     """Queries on the index, which must be opened in one transaction."""
 
@@ -212,6 +215,15 @@ class UsageQueries:
     def select_in_time(self, first: int, last: int) -> list[LedgerEntry]:
         """Every row of the messages with a time from `first` to `last`, in milliseconds."""
         return self._select(_IN_TIME, {"first": first, "last": last})
+
+    def iter_all(self) -> Iterator[LedgerEntry]:
+        """Every row there is, in the order of files and of the lines in them."""
+        yield from map(_make_entry, self._connection.execute(_ALL))
+
+    def find_directories(self) -> dict[int, str | None]:
+        """The work directory of each row, by its number."""
+        rows = self._connection.execute("SELECT id, cwd FROM messages")
+        return {number: self.names.text(cwd) for number, cwd in rows}
 
     def _select(self, query: str, values: tuple[str] | dict[str, int]) -> list[LedgerEntry]:
         rows = self._connection.execute(query, values)

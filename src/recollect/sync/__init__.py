@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recollect.sync.index_access import ask_index
     from recollect.sync.list_files import ListFile, is_list_file, with_lists
     from recollect.sync.message_lines import LineKey, find_key, to_micro, to_milliseconds
+    from recollect.sync.reply_notes import load_reply_notes
     from recollect.sync.session_lists import (
         find_gone,
         list_current,
@@ -47,6 +48,7 @@ _MODULES = {
     "index_access": "ask_index",
     "list_files": "ListFile is_list_file with_lists",
     "message_lines": "LineKey find_key to_micro to_milliseconds",
+    "reply_notes": "load_reply_notes",
     "session_lists": (
         "find_gone list_current list_indexed list_retitled list_unsaved locate_indexed"
     ),
@@ -85,6 +87,7 @@ __all__ = [
     "list_retitled",
     "list_unsaved",
     "load_calls",
+    "load_reply_notes",
     "locate_indexed",
     "read_fresh",
     "read_outlines",

@@ -136,7 +136,7 @@ def load_rows(ledger: UsageLedger, question: UsageQuestion) -> list[LedgerRow]:
     """Return the counted rows for a report, split only as far as it needs."""
     queries = ledger.queries
     dimensions = _choose_dimensions(question, is_partial=ledger.is_partial)
-    sources = _describe_files(ledger, question) if "file_id" in dimensions else None
+    sources = describe_files(ledger, question) if "file_id" in dimensions else None
     from_messages = _needs_messages(queries, question, dimensions)
     sums: Iterable[SumValues] = queries.iter_sums(dimensions, from_messages=from_messages)
     if "moment" in dimensions and not set(_HOURLY_GROUPS).intersection(question.groups):
@@ -198,7 +198,8 @@ def _needs_messages(
     )
 
 
-def _describe_files(ledger: UsageLedger, question: UsageQuestion) -> dict[int, SourceFile]:
+def describe_files(ledger: UsageLedger, question: UsageQuestion) -> dict[int, SourceFile]:
+    """Return what a report needs to know about each transcript, by number."""
     project_paths: dict[int, str] = {}
     if question.project or {Group.PROJECT, Group.SESSION}.intersection(question.groups):
         project_paths = find_file_project_paths(ledger)

@@ -111,9 +111,7 @@ def make_report(rows: Collection[LedgerRow], question: UsageQuestion) -> UsageRe
     keys = [_choose_key(group, question.zone, blocks) for group in question.groups]
     only = question.only
     matching = [
-        row
-        for row in rows
-        if _matches(row, question) and (only is None or keys[1](row) == only.key)
+        row for row in rows if matches(row, question) and (only is None or keys[1](row) == only.key)
     ]
     lines = [
         _describe(_add_up(key, members, question), members, question.group, blocks)
@@ -127,7 +125,8 @@ def make_report(rows: Collection[LedgerRow], question: UsageQuestion) -> UsageRe
     )
 
 
-def _matches(row: LedgerRow, question: UsageQuestion) -> bool:
+def matches(row: LedgerRow, question: UsageQuestion) -> bool:
+    """Return whether a row is within the days, the projects and the models of a question."""
     if question.has_dates:
         day = question.zone.find_day(row.moment)
         if day is None or not (question.since or date.min) <= day <= (question.until or date.max):

@@ -24,7 +24,7 @@ from recollect.documents.history_page import HistoryPage
 from recollect.documents.overview import Overview
 from recollect.documents.search_results import SearchDocument
 from recollect.documents.session_documents import TurnsDocument
-from recollect.documents.usage_report import ExplainDocument, UsageDocument
+from recollect.documents.usage_report import CauseDocument, ExplainDocument, UsageDocument
 from recollect.web.api.export_endpoint import ExportParameters, export_session
 from recollect.web.api.history import HistoryParameters, list_history
 from recollect.web.api.search_endpoint import SearchParameters, find_texts
@@ -44,9 +44,11 @@ from recollect.web.api.session_endpoints import (
 )
 from recollect.web.api.turn_endpoints import TurnsParameters, list_turns
 from recollect.web.api.usage_endpoints import (
+    CauseParameters,
     ExplainParameters,
     UsageParameters,
     explain_usage,
+    report_causes,
     report_usage,
 )
 from recollect.web.parameters import read_parameters
@@ -161,6 +163,14 @@ ENDPOINTS: Final = (
         parameters=UsageParameters,
         answer=report_usage,
         returns=UsageDocument,
+        errors=(422, 503),
+    ),
+    Endpoint(
+        path="/api/usage/causes",
+        summary="Report tokens and cost by cause: cache rebuilds, subagents, thinking and more.",
+        parameters=CauseParameters,
+        answer=report_causes,
+        returns=CauseDocument,
         errors=(422, 503),
     ),
     Endpoint(

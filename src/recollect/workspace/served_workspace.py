@@ -234,7 +234,7 @@ class ServedWorkspace(Workspace):
         """Return the report on all files if it was made before and nothing has changed since."""
         return self._reports.find_made(self.snapshot)
 
-    def _ask_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
+    def ask_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
         """Ask the ledger as it is; without an index, count the files in memory."""
         from recollect.store.usage_queries import UsageQueries
         from recollect.usage.ledger_access import UsageLedger, count_in_memory

@@ -269,7 +269,7 @@ class Workspace:
             report = complete_report(self, answer.report, ledger, filters)
             return replace(answer, report=report)
 
-        answer, failure = self._ask_ledger(ask)
+        answer, failure = self.ask_ledger(ask)
         return replace(answer, failure=failure)
 
     def explain(self, target: str, *, timezone: str | None = None) -> ExplainAnswer:
@@ -288,7 +288,7 @@ class Workspace:
             found = explain(ledger, target, zone, today, track=self.track_files)
             return ExplainAnswer(explanation=found, zone=zone, problems=ledger.problems)
 
-        answer, failure = self._ask_ledger(ask)
+        answer, failure = self.ask_ledger(ask)
         return replace(answer, failure=failure)
 
     def tools(self, question: ToolQuestion) -> ToolReport:
@@ -370,7 +370,7 @@ class Workspace:
         """Return the usage of each session by id, and why the index could not be used if so."""
         from recollect.workspace.usage_questions import sum_by_session
 
-        return self._ask_ledger(sum_by_session)
+        return self.ask_ledger(sum_by_session)
 
     @cached_property
     def price_list(self) -> Prices:
@@ -399,14 +399,15 @@ class Workspace:
             self.count_files(number, len(items))
             yield item
 
-    def _ask_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
+    def ask_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
         """Ask the updated ledger; return the answer, and why the index could not be used if so."""
-        from recollect.usage.ledger_access import UsageLedger, ask_ledger
+        from recollect.usage.ledger_access import UsageLedger
+        from recollect.usage.ledger_access import ask_ledger as ask
 
         transcripts = self.find_transcripts()
         if not transcripts and not (self.data_directory / INDEX_NAME).exists():
             self.require_sessions()
-        return ask_ledger(
+        return ask(
             self.data_directory,
             transcripts,
             lambda queries: question(UsageLedger(queries, self.roots, self.prices)),

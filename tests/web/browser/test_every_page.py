@@ -27,6 +27,7 @@ PAGES = [
     "/search?q=release",
     "/search?q=((",
     "/usage",
+    "/usage/causes?cause=other",
     "/usage?group=session",
     "/usage?since=nonsense",
     "/usage/explain?target=2026-11-12",

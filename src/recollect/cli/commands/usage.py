@@ -25,6 +25,7 @@ from recollect.render.terminal import safe_text
 from recollect.usage.reports import ReportOrder
 from recollect.workspace.workspace import Workspace
 
+CAUSE = "cause"
 EXPLAIN = "explain"
 TIP = "To see a sample report: recollect usage --demo"
 
@@ -50,8 +51,8 @@ class _Options(TypedDict):
 @click.argument(
     "group",
     default=Group.DAY.value,
-    metavar="[GROUP | explain TARGET]",
-    type=click.Choice([*(group.value for group in Group), EXPLAIN]),
+    metavar="[GROUP | cause [CAUSE] | explain TARGET]",
+    type=click.Choice([*(group.value for group in Group), CAUSE, EXPLAIN]),
 )
 @click.argument("target", required=False, metavar="")
 @click.option(
@@ -94,6 +95,10 @@ def command(group: str, target: str | None, **options: Unpack[_Options]) -> int:
     GROUP is day (the default), week, month, session, project, model, branch, version, entrypoint,
     tool, mcp-server, subagent, or block (the 5-hour blocks of a subscription).
 
+    `cause` says why tokens were spent: subagents, retries, compactions, cache-rebuilds,
+    long-contexts, thinking, other. With the name of a CAUSE it lists the messages. It reads each
+    transcript once.
+
     `explain TARGET` breaks a figure down: what was counted, what was not, and why. TARGET is a
     session, a subagent, a day or a message id.
 
@@ -104,9 +109,12 @@ def command(group: str, target: str | None, **options: Unpack[_Options]) -> int:
       recollect usage
       recollect usage model --since 7d
       recollect usage session --project tidepool --order cost-desc
+      recollect usage cause --since 30d
       recollect usage explain 2026-11-12
     """
     _check(group, target, options)
+    if group == CAUSE:
+        return _show_causes(target, options)
     if target is not None:
         return _explain(target, options)
     with _open(options) as workspace:
@@ -147,22 +155,13 @@ def _check(group: str, target: str | None, options: _Options) -> None:
         raise UsageError("Use only one of --claude-dir and --demo.")
     if group == EXPLAIN and target is None:
         raise UsageError("Specify what to explain, as in `recollect usage explain 2026-11-15`.")
-    if group != EXPLAIN and target is not None:
+    if group not in (EXPLAIN, CAUSE) and target is not None:
         raise UsageError("Only `explain` takes a TARGET: `recollect usage explain 2026-11-15`.")
-    if group == EXPLAIN:
-        names = (
-            "since",
-            "until",
-            "project",
-            "model",
-            "breakdown",
-            "order",
-            "client_cost",
-            "compact",
-        )
-        given = [name.replace("_", "-") for name in names if options.get(name)]
-        if given:
-            raise UsageError(f"--{given[0]} cannot be used with `explain`.")
+    drawn = ("breakdown", "order", "client_cost", "compact")
+    refused = {EXPLAIN: ("since", "until", "project", "model", *drawn), CAUSE: drawn}
+    given = [name for name in refused.get(group, ()) if options.get(name)]
+    if given:
+        raise UsageError(f"--{given[0].replace('_', '-')} cannot be used with `{group}`.")
     if options["client_cost"] and group != Group.SESSION.value:
         raise UsageError("--client-cost works only with `recollect usage session`.")
 
@@ -179,6 +178,31 @@ def _warn(failure: str | None, problems: Mapping[str, str]) -> None:
 
 def _say(message: str) -> None:
     click.echo(f"recollect: {safe_text(message)}", err=True)
+
+
+def _show_causes(cause: str | None, options: _Options) -> int:
+    from recollect.cli.cause_text import iter_causes  # reads transcripts
+    from recollect.cli.json_output import format_document
+    from recollect.workspace.cause_questions import answer_causes
+    from recollect.workspace.usage_questions import UsageFilters
+
+    filters = UsageFilters(
+        since=options["since"],
+        until=options["until"],
+        project=options["project"],
+        model=options["model"],
+        timezone=options["timezone"],
+    )
+    with _open(options) as workspace:
+        answer = answer_causes(workspace, filters, cause)
+    _warn(answer.failure, answer.problems)
+    if options["as_json"]:
+        click.echo(format_document(answer.document))
+    else:
+        show_text("\n".join(iter_causes(answer.document)), is_paged=options["paged"])
+    if answer.problems:
+        return UnreadableInput.exit_code
+    return 0 if answer.document.rows else NothingFound.exit_code
 
 
 def _explain(target: str, options: _Options) -> int:

@@ -8,14 +8,17 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from recollect.documents.usage_groups import Group
-from recollect.documents.usage_report import ExplainDocument, UsageDocument
+from recollect.documents.usage_report import CauseDocument, ExplainDocument, UsageDocument
 from recollect.session.calendar import EXAMPLES, parse_day_range
+from recollect.usage.causes import Cause
 from recollect.usage.explain_document import describe_explanation
 from recollect.usage.reports import ReportOrder, RowFilter
 from recollect.usage.usage_documents import describe_report
 from recollect.usage.zones import load_zone
 from recollect.web.parameters import MAX_ID, blame
 from recollect.web.services import Services
+from recollect.workspace.cause_questions import answer_causes
+from recollect.workspace.usage_questions import UsageFilters
 
 Day = Annotated[str, Meta(max_length=20, description=f"{EXAMPLES}.")]
 ZoneName = Annotated[str, Meta(max_length=100, description="Europe/Berlin, UTC, or local.")]
@@ -82,7 +85,7 @@ def report_usage(services: Services, wanted: UsageParameters) -> UsageDocument:
     return describe_report(answer.report, answer.pace, omitted_rows=answer.omitted_rows)
 
 
-def check_filters(services: Services, wanted: UsageParameters) -> None:
+def check_filters(services: Services, wanted: "UsageParameters | CauseParameters") -> None:
     """Raise BadParameter with the name of a parameter that is not valid."""
     with blame("timezone"):
         zone = load_zone(wanted.timezone)
@@ -92,6 +95,30 @@ def check_filters(services: Services, wanted: UsageParameters) -> None:
         parse_day_range(wanted.since, None, local)
     with blame("until"):
         parse_day_range(wanted.since, wanted.until, local)
+
+
+class CauseParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is counted, and the cause whose messages are listed."""
+
+    since: Day | None = None
+    until: Day | None = None
+    project: Text = ""
+    model: Text = ""
+    timezone: ZoneName | None = None
+    cause: Annotated[Cause, Meta(description="List the messages of this cause.")] | None = None
+
+
+def report_causes(services: Services, wanted: CauseParameters) -> CauseDocument:
+    """Return tokens and cost by cause."""
+    check_filters(services, wanted)
+    filters = UsageFilters(
+        since=wanted.since,
+        until=wanted.until,
+        project=wanted.project,
+        model=wanted.model,
+        timezone=wanted.timezone,
+    )
+    return answer_causes(services.workspace, filters, wanted.cause).document
 
 
 def explain_usage(services: Services, wanted: ExplainParameters) -> ExplainDocument:

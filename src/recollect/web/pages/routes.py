@@ -11,6 +11,7 @@ from starlette.routing import Route
 from recollect.web.api.session_endpoints import NoParameters, SessionParameters
 from recollect.web.endpoints import Workers
 from recollect.web.pages.api_page import render_api_page
+from recollect.web.pages.causes_page import CausesPageParameters, render_causes_page
 from recollect.web.pages.conversation_page import (
     ConversationCallParameters,
     ConversationParameters,
@@ -99,6 +100,7 @@ PAGES: Final = (
     Page("/c/{id}/todos", ConversationParameters, render_todos),
     Page("/search", SearchPageParameters, render_search_page),
     Page("/usage", UsagePageParameters, render_usage_page, translates=True),
+    Page("/usage/causes", CausesPageParameters, render_causes_page, translates=True),
     Page("/usage/explain", ExplainPageParameters, render_explain_page, translates=True),
     Page("/health", NoParameters, render_health_page),
     Page("/api", NoParameters, render_api_page),

@@ -26,6 +26,7 @@ if (isThere("body[data-allow-run]")) (await import("./running.js")).startRunning
 if (isThere("form[data-instant]")) (await import("./sessions.js")).startSessions();
 if (isThere(".home")) (await import("./sessions.js")).followList(document.body);
 if (isThere("form.search")) (await import("./searching.js")).startSearching();
+if (isThere("[data-panel]")) (await import("./panels.js")).startPanels();
 if (isThere("[data-load]")) (await import("./loading.js")).startLoading();
 // Last, because a session first remembers how its turns were rendered.
 startCopying();

@@ -1,0 +1,192 @@
+"""Cost by cause: why tokens were spent, each counted once, under the first cause that applies.
+
+The ledger says what counts and what it costs; notes on replies say what happened around them. What
+a request sent and received is compared with the request before it in the same transcript. Costs are
+split in proportion to tokens of the same class, in whole millionths of a dollar, so that the parts
+of a message always add up to it.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from recollect.pricing import Prices
+from recollect.pricing.cost import BilledRequest
+from recollect.records.usage import CLASSES
+from recollect.session.reply_notes import ReplyNote
+from recollect.store.usage_queries import LedgerEntry, Measures
+
+LONG_CONTEXT: Final = 100_000
+"""Tokens; what a request reads from the cache beyond them is the cost of a long context."""
+
+
+class Cause(StrEnum):
+    """Why tokens were spent, in the order in which causes are considered."""
+
+    SUBAGENTS = "subagents"
+    RETRIES = "retries"
+    COMPACTIONS = "compactions"
+    CACHE_REBUILDS = "cache-rebuilds"
+    LONG_CONTEXTS = "long-contexts"
+    THINKING = "thinking"
+    OTHER = "other"
+
+
+class CausePart(Struct, frozen=True):
+    """Tokens, and what they cost in millionths of a dollar."""
+
+    tokens: int = 0
+    cost: int = 0
+
+    def __add__(self, other: "CausePart") -> "CausePart":
+        """Return the sum of both."""
+        return CausePart(self.tokens + other.tokens, self.cost + other.cost)
+
+
+class CausedMessage(Struct, frozen=True, kw_only=True):
+    """A counted message, and the causes of its tokens."""
+
+    entry: LedgerEntry
+    parts: dict[Cause, CausePart]
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether its price is known."""
+        return self.entry.measures.cost is not None
+
+
+class ReplyCase(Struct, frozen=True, kw_only=True):
+    """What decides about the causes of a message."""
+
+    note: ReplyNote | None = None
+    is_subagent: bool = False
+    cached_before: int = 0
+    """Tokens that the cache held after the request before it."""
+
+
+class _Purse:
+    """Tokens and cost of a message by class, as far as they have no cause yet."""
+
+    def __init__(self, measures: Measures, costs: list[int]) -> None:
+        self.tokens = dict(zip(CLASSES, astuple(measures.tokens), strict=True))
+        self._costs = dict(zip(CLASSES, costs, strict=True))
+        self._cost = measures.cost or 0
+        self.parts: defaultdict[Cause, CausePart] = defaultdict(CausePart)
+
+    def take(self, cause: Cause, name: str, tokens: int) -> int:
+        """Give tokens of a class a cause, and return how many there were left."""
+        left: int = self.tokens[name]
+        taken = min(max(tokens, 0), left)
+        if taken:
+            cost = self._costs[name] * taken // left
+            self.tokens[name] -= taken
+            self._costs[name] -= cost
+            # Searches are not tokens, though they have a price.
+            counted = taken if name != "web_searches" else 0
+            self.parts[cause] += CausePart(counted, cost)
+        return taken
+
+    def take_sent(self, cause: Cause, tokens: int) -> None:
+        """Give tokens a cause that were sent and not read from the cache."""
+        for name in ("cache_write_5m", "cache_write_1h", "input"):
+            tokens -= self.take(cause, name, tokens)
+
+    def close(self, cause: Cause) -> dict[Cause, CausePart]:
+        """Give everything that is left a cause, and return all parts."""
+        for name in CLASSES:
+            self.take(cause, name, self.tokens[name])
+        # Fractions that were rounded away, and what is not the price of a token.
+        rest = self._cost - sum(part.cost for part in self.parts.values())
+        if rest:
+            self.parts[cause] += CausePart(0, rest)
+        return dict(self.parts)
+
+
+def split_message(measures: Measures, costs: list[int], case: ReplyCase) -> dict[Cause, CausePart]:
+    """Return the parts of a message; `costs` are those of its classes, their sum at most its cost.
+
+    The parts always add up to the tokens and to the cost of the message.
+    """
+    purse, note = _Purse(measures, costs), case.note
+    if case.is_subagent:
+        return purse.close(Cause.SUBAGENTS)
+    if note is not None and note.is_superseded:
+        return purse.close(Cause.RETRIES)
+    if note is not None and note.follows_compaction:
+        purse.take_sent(Cause.COMPACTIONS, measures.tokens.prompt)
+    repeated = min(case.cached_before, measures.tokens.prompt) - measures.cache_read
+    is_retry = note is not None and note.follows_error
+    purse.take_sent(Cause.RETRIES if is_retry else Cause.CACHE_REBUILDS, max(repeated, 0))
+    purse.take(Cause.LONG_CONTEXTS, "cache_read", measures.cache_read - LONG_CONTEXT)
+    if note is not None:
+        purse.take(Cause.THINKING, "output", note.thinking_tokens)
+    return purse.close(Cause.OTHER)
+
+
+def attribute_messages(
+    entries: Iterable[LedgerEntry],
+    notes: Mapping[int, Mapping[str, ReplyNote]],
+    subagent_files: frozenset[int],
+    prices: Prices,
+) -> Iterator[CausedMessage]:
+    """Yield the counted messages with their causes.
+
+    `entries` are all rows of each file, in their order: a copy that does not count was sent, too.
+    `notes` are by the number of the file and the id of the message.
+    """
+    file_id, cached = -1, 0
+    for entry in entries:
+        if entry.file_id != file_id:
+            file_id, cached = entry.file_id, 0
+        is_subagent = entry.is_sidechain or entry.is_relayed or file_id in subagent_files
+        note = notes.get(file_id, {}).get(entry.message_id)
+        if entry.is_counted:
+            case = ReplyCase(note=note, is_subagent=is_subagent, cached_before=cached)
+            costs = split_cost(entry, prices)
+            yield CausedMessage(entry=entry, parts=split_message(entry.measures, costs, case))
+        if not is_subagent:
+            cached = entry.own.tokens.prompt - entry.own.input
+
+
+def split_cost(entry: LedgerEntry, prices: Prices) -> list[int]:
+    """Return the cost of a message by class; zeros if it is not known how it is made up."""
+    measures = entry.measures
+    nothing = [0] * len(CLASSES)
+    if not measures.cost or measures.time is None:
+        return nothing
+    day = datetime.fromtimestamp(measures.time / 1000, UTC).date()
+    cost = prices.cost_of(BilledRequest(entry.model, measures.tokens), day)
+    if cost is None or not cost.total:
+        return nothing
+    # Factors of a message, such as that of a fast mode, are the same for all classes.
+    return [measures.cost * part // cost.total for part in astuple(cost)]
+
+
+class CauseTotals(Struct, frozen=True, kw_only=True):
+    """The sum of all parts of a cause."""
+
+    cause: Cause
+    part: CausePart
+    messages: int
+
+
+def add_up_causes(messages: Iterable[CausedMessage]) -> tuple[CauseTotals, ...]:
+    """Return the totals of each cause that occurs, the most expensive first, `other` last."""
+    parts: defaultdict[Cause, CausePart] = defaultdict(CausePart)
+    counts: defaultdict[Cause, int] = defaultdict(int)
+    for message in messages:
+        for cause, part in message.parts.items():
+            parts[cause] += part
+            counts[cause] += 1
+    found = (CauseTotals(cause=each, part=parts[each], messages=counts[each]) for each in parts)
+    return tuple(
+        sorted(
+            found,
+            key=lambda each: (each.cause is Cause.OTHER, -each.part.cost, -each.part.tokens),
+        )
+    )

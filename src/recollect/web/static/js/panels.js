@@ -1,0 +1,12 @@
+// Panels that take a moment: each is part of a page of its own, and fetched when the page is there.
+
+import { getElement, listElements } from "./elements.js";
+import { fetchFragment } from "./fragments.js";
+
+export async function startPanels() {
+  for (const panel of listElements(document, "[data-panel]")) {
+    const page = await fetchFragment(panel.dataset.panel ?? "", new AbortController().signal);
+    panel.replaceChildren(...getElement(page, ".panel", HTMLElement).childNodes);
+    panel.dataset.loaded = "true";
+  }
+}

@@ -1,0 +1,182 @@
+"""Cost by cause: the ledger, the notes on replies and the prices of a workspace joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from recollect.documents.usage_groups import Group
+from recollect.documents.usage_report import CauseDocument, CauseMessage, CauseRow
+from recollect.errors import UsageError
+from recollect.pricing import Prices
+from recollect.sync import load_reply_notes
+from recollect.usage.causes import (
+    Cause,
+    CausedMessage,
+    CausePart,
+    add_up_causes,
+    attribute_messages,
+)
+from recollect.usage.ledger_access import UsageLedger, describe_files
+from recollect.usage.reports import UsageQuestion, matches
+from recollect.usage.totals import LedgerRow, SourceFile, Totals, to_dollars
+from recollect.usage.zones import format_moment
+from recollect.workspace.usage_questions import UsageFilters, make_question
+
+if TYPE_CHECKING:
+    from recollect.session.reply_notes import ReplyNote
+    from recollect.workspace.workspace import Workspace
+
+MAX_MESSAGES: Final = 200
+_NOTHING: Final = Totals()
+
+
+class CauseAnswer(Struct, frozen=True, kw_only=True):
+    """The document, and what could not be counted."""
+
+    document: CauseDocument
+    problems: Mapping[str, str]
+    failure: str | None = None
+
+
+def answer_causes(
+    workspace: Workspace, filters: UsageFilters, cause: str | None = None
+) -> CauseAnswer:
+    """Return tokens and cost by cause, and the messages of one cause if it is named.
+
+    Reads each transcript once, and again when it has changed.
+    """
+    wanted = _read_cause(cause)
+    question = make_question(Group.DAY, filters, workspace.now)
+    transcripts = workspace.find_transcripts()
+    notes = load_reply_notes(workspace.data_directory, transcripts, workspace.count_files)
+
+    def ask(ledger: UsageLedger) -> tuple[CauseDocument, Mapping[str, str]]:
+        messages = list(_iter_caused(ledger, question, notes))
+        files = {each.entry.file_id for each in messages}
+        unread = sum(ledger.files[each].path not in notes for each in files)
+        return _describe(ledger, question, messages, wanted, unread), ledger.problems
+
+    (document, problems), failure = workspace.ask_ledger(ask)
+    return CauseAnswer(document=document, problems=problems, failure=failure)
+
+
+def _read_cause(name: str | None) -> Cause | None:
+    if name is None:
+        return None
+    if name not in tuple(Cause):
+        raise UsageError(f"{name!r} is not a cause; choose one of {', '.join(Cause)}.")
+    return Cause(name)
+
+
+def _iter_caused(
+    ledger: UsageLedger, question: UsageQuestion, notes: Mapping[str, tuple[ReplyNote, ...]]
+) -> Iterator[CausedMessage]:
+    files, prices = ledger.files, Prices.load(ledger.prices)
+    by_file = {
+        number: {note.message_id: note for note in notes[row.path]}
+        for number, row in files.items()
+        if row.path in notes
+    }
+    sources = describe_files(ledger, question)
+    subagents = frozenset(number for number, each in sources.items() if each.is_subagent)
+    entries = (each for each in ledger.queries.iter_all() if each.file_id in files)
+    is_wanted = _make_filter(ledger, question, sources)
+    for message in attribute_messages(entries, by_file, subagents, prices):
+        if is_wanted(message):
+            yield message
+
+
+class _Filter(Struct, frozen=True):
+    """Whether a message is one of those that a question is about."""
+
+    question: UsageQuestion
+    sources: Mapping[int, SourceFile]
+    directories: Mapping[int, str | None]
+
+    def __call__(self, message: CausedMessage) -> bool:
+        entry = message.entry
+        time = entry.measures.time
+        row = LedgerRow(
+            totals=_NOTHING,
+            moment=None if time is None else time // 1000,
+            file=self.sources.get(entry.file_id),
+            model=entry.model,
+            cwd=self.directories.get(entry.number),
+        )
+        return matches(row, self.question)
+
+
+def _make_filter(
+    ledger: UsageLedger, question: UsageQuestion, sources: Mapping[int, SourceFile]
+) -> _Filter:
+    directories = ledger.queries.find_directories() if question.project else {}
+    return _Filter(question, sources, directories)
+
+
+def _describe(
+    ledger: UsageLedger,
+    question: UsageQuestion,
+    messages: list[CausedMessage],
+    cause: Cause | None,
+    unread: int,
+) -> CauseDocument:
+    rows = add_up_causes(messages)
+    total = sum((row.part for row in rows), CausePart())
+    unpriced = sum(not each.is_priced for each in messages)
+    is_priced = unpriced < len(messages) or not messages
+    caused = sorted(
+        (each for each in messages if cause in each.parts),
+        key=lambda each: (-each.parts[cause or Cause.OTHER].cost, each.entry.number),
+    )
+    return CauseDocument(
+        timezone=question.zone.name,
+        since=question.since.isoformat() if question.since else None,
+        until=question.until.isoformat() if question.until else None,
+        rows=tuple(
+            CauseRow(
+                cause=row.cause.value,
+                messages=row.messages,
+                tokens=row.part.tokens,
+                cost_usd=to_dollars(row.part.cost) if is_priced else None,
+                share=_divide(row.part, total),
+            )
+            for row in rows
+        ),
+        messages=len(messages),
+        tokens=total.tokens,
+        cost_usd=to_dollars(total.cost) if is_priced else None,
+        unpriced_messages=unpriced,
+        unread_files=unread,
+        cause=cause.value if cause else None,
+        caused=tuple(_describe_message(ledger, each, cause) for each in caused[:MAX_MESSAGES])
+        if cause
+        else (),
+        omitted=max(len(caused) - MAX_MESSAGES, 0),
+    )
+
+
+def _divide(part: CausePart, total: CausePart) -> float | None:
+    if total.cost:
+        return round(part.cost / total.cost, 6)
+    return round(part.tokens / total.tokens, 6) if total.tokens else None
+
+
+def _describe_message(
+    ledger: UsageLedger, message: CausedMessage, cause: Cause | None
+) -> CauseMessage:
+    entry, part = message.entry, message.parts[cause or Cause.OTHER]
+    file = ledger.files[entry.file_id]
+    time = entry.measures.time
+    return CauseMessage(
+        message_id=entry.message_id,
+        session_id=file.session_id,
+        file=file.path,
+        offset=entry.position,
+        model=entry.model,
+        time=None if time is None else format_moment(time // 1000),
+        tokens=part.tokens,
+        cost_usd=to_dollars(part.cost) if message.is_priced else None,
+    )
