@@ -401,16 +401,15 @@ class Workspace:
 
     def ask_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
         """Ask the updated ledger; return the answer, and why the index could not be used if so."""
-        from recollect.usage.ledger_access import UsageLedger
-        from recollect.usage.ledger_access import ask_ledger as ask
+        from recollect.usage import ledger_access
 
         transcripts = self.find_transcripts()
         if not transcripts and not (self.data_directory / INDEX_NAME).exists():
             self.require_sessions()
-        return ask(
+        return ledger_access.ask_ledger(
             self.data_directory,
             transcripts,
-            lambda queries: question(UsageLedger(queries, self.roots, self.prices)),
+            lambda queries: question(ledger_access.UsageLedger(queries, self.roots, self.prices)),
             prices=self.prices,
             on_progress=lambda at: self.count_files(at.files_done, at.files),
         )
