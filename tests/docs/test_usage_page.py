@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from recollect.documents.usage_groups import Group
+from recollect.usage.causes import Cause
 from recollect.usage.explain import Status
 from recollect.usage.reports import ReportOrder
 from tests.process import RunRecollect
@@ -33,7 +34,9 @@ def test_every_option_is_documented(run_recollect: RunRecollect) -> None:
 def test_every_group_order_and_status_is_documented() -> None:
     """The tables have all values that the program accepts and prints."""
     groups = PAGE[PAGE.index("## Groups") : PAGE.index("## Options")]
-    statuses = PAGE[PAGE.index("## `recollect usage explain`") : PAGE.index("## Exit codes")]
+    statuses = PAGE[PAGE.index("## `recollect usage explain`") : PAGE.index("## Cost by cause")]
+    causes = PAGE[PAGE.index("## Cost by cause") : PAGE.index("## Exit codes")]
+    assert first_cells(causes) == [cause.value for cause in Cause]
     assert first_cells(groups) == [group.value for group in Group]
     assert sorted(first_cells(statuses)) == sorted(status.value for status in Status)
     assert [order.value for order in ReportOrder if f"`{order.value}`" not in PAGE] == []
