@@ -11,7 +11,8 @@ from recollect.usage.reports import ReportOrder
 from tests.process import RunRecollect
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "usage.md").read_text(encoding="utf-8")
-REPORT, EXPLANATION = PAGE[PAGE.index("## JSON") :].split("`explain` prints another object", 1)
+REPORT, _, OTHERS = PAGE[PAGE.index("## JSON") :].partition("`cause` prints another object")
+CAUSES, _, EXPLANATION = OTHERS.partition("`explain` prints another object")
 
 
 def names(text: str) -> list[str]:
@@ -61,6 +62,14 @@ def test_what_groups_add_is_documented(run_recollect: RunRecollect) -> None:
         report = json.loads(run_recollect("usage", group, *options, "--demo", "--json").stdout)
         added = {name for row in report["rows"] for name in row}
         assert added - set(names(REPORT)) == set()
+
+
+def test_the_fields_of_causes_are_documented(run_recollect: RunRecollect) -> None:
+    """What `cause --json` prints has the fields of its table, down to its lists."""
+    printed = json.loads(run_recollect("usage", "cause", "other", "--demo", "--json").stdout)
+    assert first_cells(CAUSES) == list(printed)
+    inner = {*printed["rows"][0], *printed["caused"][0]}
+    assert inner - set(names(CAUSES)) == set()
 
 
 def test_the_fields_of_an_explanation_are_documented(run_recollect: RunRecollect) -> None:

@@ -6,16 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.documents.usage_groups import Group
 from recollect.quantities import format_rate
 from recollect.web.charts import (
     SERIES,
     Bar,
+    Rule,
     Slice,
     draw_columns,
     draw_rows,
     draw_share,
     find_ticks,
 )
+from recollect.web.pages.usage_chart import lay_out, rule_months
 
 HOSTILE = """</svg><script>alert("1")</script>&'"""
 VALUES = st.floats(0, 1e9, allow_nan=False)
@@ -32,6 +35,30 @@ def charts(draw: st.DrawFn) -> tuple[list[str], list[Bar]]:
         for slot in sorted(slots)
     ]
     return [str(number) for number in range(size)], bars
+
+
+def test_months_are_ruled() -> None:
+    """Names stand at the rules, and nowhere else."""
+    drawing = draw_columns(["a", "b"], [], format_rate, "Cost", [Rule(1, "Nov <"), Rule(0, "")])
+    assert [each.attrib["x1"] for each in ET.fromstring(drawing).iter("line")][-2:] == ["50%", "0%"]
+    assert [each.text for each in ET.fromstring(drawing).iter("text")][-1] == "Nov <"
+
+
+def test_a_long_range_keeps_its_time() -> None:
+    """Days without usage keep their place over years; months are ruled, some with their names."""
+    axis, slots = lay_out(["2023-11-30", "2026-11-13"], Group.DAY)
+    assert (len(axis), slots) == (1080, {"2023-11-30": 0, "2026-11-13": 1079})
+    rules = rule_months(axis, Group.DAY, [f"m{number}" for number in range(1, 13)])
+    assert len(rules) == 36
+    assert [rule.name for rule in rules if rule.name] == [
+        f"m{number}" for number in (12, 3, 6, 9, 12, 3, 6, 9, 12, 3, 6, 9)
+    ]
+    weeks, _ = lay_out(["2026-W01", "2026-W20"], Group.WEEK)
+    ruled = rule_months(weeks, Group.WEEK, "J F M A M".split())
+    assert [(rule.slot, rule.name) for rule in ruled] == [
+        (1, "2026"), (5, "F"), (9, "M"), (14, "A"), (18, "M"),
+    ]  # fmt: skip
+    assert rule_months(axis[:30], Group.DAY, []) == []
 
 
 def _list_boxes(drawing: str) -> list[dict[str, str]]:

@@ -12,6 +12,7 @@ from recollect.session.session import Session
 from recollect.workspace.session_places import find_call
 from tests.session.chains import reply, result, use, user
 from tests.web.addresses import SESSION
+from tests.web.markup import find_texts
 from tests.web.running import RunningServer
 
 PAGES = [
@@ -155,3 +156,18 @@ def test_an_opened_call_has_all_that_it_was_given() -> None:
     asked = reply("a", use("t", "Read", file_path="/notes.txt", reason="heronword"), parent="p")
     session = Session([user("p"), asked, result("r", "t", "some words", parent="a")])
     assert find_call(session, "t").input[-1] == Fields((("reason", "heronword"),))
+
+
+def test_changes_are_listed_by_file(server: RunningServer) -> None:
+    """Each file once, relative to the project, and each change with a link to its prompt."""
+    session = "94791a87-9d13-410a-a632-25a9b25c1b45"
+    page = server.get(f"/s/{session}/changes", **{"Accept-Language": "en"}).body
+    [listed] = find_texts(page, "nav", **{"class": "changed-files"})
+    assert listed == (
+        "2 files, 2 changes +8 −1 src/tidepool/importer/ harbour.py +1 −1 "
+        "src/tidepool/importer/ batches.py +7"
+    )
+    assert [text.split()[:3] for text in find_texts(page, "p", **{"class": "change-meta"})] == [
+        ["Prompt", "4", "Edit"],
+        ["Prompt", "4", "Write"],
+    ]

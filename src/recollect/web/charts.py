@@ -25,6 +25,8 @@ _CAP: Final = 9
 _STUB: Final = 30
 """Height in pixels of a column without any known value."""
 _MAX_WIDTH: Final = 5.0
+_MIN_WIDTH: Final = 0.2
+"""Percent of a column that still shows, however many there are."""
 _MAX_LABELS: Final = 8
 _ROW: Final = 40
 _TICKS: Final = 4
@@ -62,8 +64,24 @@ class Bar(Struct, frozen=True, kw_only=True):
         return sum(each.value for each in self.slices)
 
 
-def draw_columns(axis: Sequence[str], bars: Sequence[Bar], show: Show, label: str) -> Markup:
-    """Draw columns on an axis with a label for every slot, including those without a bar."""
+class Rule(Struct, frozen=True):
+    """Where a period begins on an axis, and its name; empty if it is ruled only."""
+
+    slot: int
+    name: str
+
+
+def draw_columns(
+    axis: Sequence[str],
+    bars: Sequence[Bar],
+    show: Show,
+    label: str,
+    rules: Sequence[Rule] = (),
+) -> Markup:
+    """Draw columns on an axis with a label for every slot, including those without a bar.
+
+    With `rules`, the chart is ruled where each of them begins, and labelled there only.
+    """
     ticks = find_ticks(max((bar.value for bar in bars), default=0))
     scale = (_BASE - _TOP) / ticks[-1]
     width = 100 / max(len(axis), 1)
@@ -73,8 +91,9 @@ def draw_columns(axis: Sequence[str], bars: Sequence[Bar], show: Show, label: st
         label,
         [
             *map(_draw_line, heights),
+            *(_draw_rule(rule, width) for rule in rules),
             *(_draw_column(bar, width, scale) for bar in bars),
-            *_draw_labels(axis, width),
+            *([] if rules else _draw_labels(axis, width)),
         ],
     )
     # Separate from the columns, which fill the remaining width.
@@ -136,6 +155,17 @@ def _draw_line(y: float) -> Markup:
     return Markup('<line class="grid" x1="0" x2="100%" y1="{0}" y2="{0}"/>').format(_trim(y))
 
 
+def _draw_rule(rule: Rule, width: float) -> Markup:
+    x = _trim(rule.slot * width)
+    line = Markup('<line class="rule" x1="{0}%" x2="{0}%" y1="{1}" y2="{2}"/>').format(
+        x, _TOP - 8, _BASE + 6
+    )
+    name = Markup('<text class="label" x="{}%" y="{}" dx="4">{}</text>').format(
+        x, HEIGHT - 10, show_text(rule.name)
+    )
+    return line + name if rule.name else line
+
+
 def _draw_tick(words: str, y: float) -> Markup:
     return Markup('<text x="{}" y="{}" text-anchor="end">{}</text>').format(
         _SCALE - 8, _trim(y + 4), words
@@ -143,8 +173,8 @@ def _draw_tick(words: str, y: float) -> Markup:
 
 
 def _draw_column(bar: Bar, width: float, scale: float) -> Markup:
-    thickness = min(width * 0.74, _MAX_WIDTH)
-    left = bar.slot * width + (width - thickness) / 2
+    thickness = max(min(width * 0.74, _MAX_WIDTH), _MIN_WIDTH)
+    left = min(bar.slot * width + max(width - thickness, 0) / 2, 100 - thickness)
     parts, y = [], float(_BASE)
     for each in bar.slices:
         height = each.value * scale

@@ -12,6 +12,7 @@ from recollect.web.api.session_endpoints import NoParameters, SessionParameters
 from recollect.web.endpoints import Workers
 from recollect.web.pages.api_page import render_api_page
 from recollect.web.pages.causes_page import CausesPageParameters, render_causes_page
+from recollect.web.pages.changes_page import render_changes_page
 from recollect.web.pages.conversation_page import (
     ConversationCallParameters,
     ConversationParameters,
@@ -40,7 +41,6 @@ from recollect.web.pages.session_page import (
     TurnsPageParameters,
     render_agent,
     render_call_fragment,
-    render_changes_page,
     render_raw_page,
     render_session_page,
     render_turns,

@@ -1,4 +1,4 @@
-"""`/s/{id}` and below: turns, tool calls, subagents, raw records and file changes of a session.
+"""`/s/{id}` and below: turns, tool calls, subagents and raw records of a session.
 
 The first screen of a long session comes from the start of its file; the page is marked as partial,
 and its script requests the same turns again once the file has been read completely.
@@ -12,7 +12,6 @@ from markupsafe import Markup
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
-from recollect.documents.file_changes import FileChange
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError
 from recollect.launch.resuming import check_shown, plan_resume
@@ -22,10 +21,9 @@ from recollect.reader.transcript_reader import read_span
 from recollect.render.html.html_parts import render_parts
 from recollect.render.html.html_turns import Frame, render_call, render_turn
 from recollect.render.views.notices import show_raw
-from recollect.render.views.overview import list_changes
 from recollect.render.views.sidecar_notices import list_sidecar_notices
 from recollect.usage.totals import to_dollars
-from recollect.web.api.session_endpoints import Project, SessionParameters
+from recollect.web.api.session_endpoints import Project
 from recollect.web.api.turn_endpoints import MAX_TURNS, TurnsParameters, load_turns
 from recollect.web.conversations.permits import START
 from recollect.web.parameters import MAX_ID, Id
@@ -309,47 +307,3 @@ def make_address(session_id: str, at: str | None = None, offset: int | None = No
         return address
     anchor = quote(at, safe="")
     return f"{address}?at={anchor}{'' if offset is None else f'&offset={offset}'}#{anchor}"
-
-
-MAX_DIFFS = 300
-"""Changes that are shown completely on one page."""
-
-
-class RenderedChange(Struct, frozen=True, kw_only=True):
-    """A change of a file; `body` is None if the page already has enough of them."""
-
-    change: FileChange
-    body: Markup | None
-
-
-class ChangesPage(Struct, frozen=True, kw_only=True):
-    """The files that a session changed."""
-
-    session: SessionListing
-    address: str
-    changes: tuple[RenderedChange, ...]
-    files: int
-    lines_added: int
-    lines_removed: int
-
-
-def render_changes_page(services: Services, wanted: SessionParameters) -> PageContent:
-    """Render what a session and its subagents changed, in chronological order."""
-    found = services.workspace.locate(wanted.id, wanted.project)
-    with services.workspace.use(found) as session:
-        changes = list_changes([session], with_diff=True)
-    drawn = tuple(
-        RenderedChange(
-            change=change, body=render_parts(change.diff) if number < MAX_DIFFS else None
-        )
-        for number, change in enumerate(changes)
-    )
-    page = ChangesPage(
-        session=services.workspace.complete(found.listing),
-        address=make_address(wanted.id),
-        changes=drawn,
-        files=len({change.path for change in changes}),
-        lines_added=sum(change.lines_added for change in changes),
-        lines_removed=sum(change.lines_removed for change in changes),
-    )
-    return PageContent("changes.html", page, title="session.changes", section="sessions")

@@ -15,7 +15,7 @@ from msgspec import Struct
 from recollect.documents.usage_groups import Group
 from recollect.documents.usage_report import Figures, UsageDocument
 from recollect.quantities import format_dollars, format_number, format_rate, format_short_number
-from recollect.web.charts import SERIES, Bar, Slice, draw_columns, draw_rows
+from recollect.web.charts import SERIES, Bar, Rule, Slice, draw_columns, draw_rows
 from recollect.web.pages.usage_table import (
     Measure,
     TableRow,
@@ -25,9 +25,13 @@ from recollect.web.pages.usage_table import (
 )
 from recollect.web.templating import Translator
 
-MAX_SLOTS: Final = 400
+MAX_SLOTS: Final = 366 * 20
+"""Days; times that are decades apart are not those of one person's sessions."""
 MAX_BARS: Final = 120
 """Maximum columns without gaps."""
+MIN_RULED_DAYS: Final = 35
+MAX_MONTHS: Final = 13
+"""Months that have room for their names."""
 MAX_ROWS: Final = 12
 _MAX_NAME_WIDTH: Final = 46
 
@@ -62,12 +66,12 @@ def make_chart(
     named = [row for row in rows if row.figures.key is not None or not report.group.is_time]
     if report.group.is_time:
         axis, slots = lay_out([row.figures.key or "" for row in named], report.group)
+        rules = rule_months(axis, report.group, translator("home.months").split())
         bars = [
             kinds.make_bar(row, slots[row.figures.key]) for row in named if row.figures.key in slots
         ]
-        drawing = draw_columns(
-            axis, bars, format_rate if measure == "cost" else _show_count, caption
-        )
+        show = format_rate if measure == "cost" else _show_count
+        drawing = draw_columns(_shorten(axis), bars, show, caption, rules)
     else:
         named.sort(key=lambda row: -(measure_figures(row.figures, measure) or 0))
         bars = [kinds.make_bar(row) for row in named[:MAX_ROWS]]
@@ -90,18 +94,41 @@ def _show_count(tokens: float) -> str:
 def lay_out(keys: Sequence[str], group: Group) -> tuple[list[str], dict[str | None, int]]:
     """Return the labels of an axis, and the slot of each key on it.
 
-    With gaps of years the columns would be too thin to see; then they are placed side by side.
+    Periods without usage keep their place. Only if times are decades apart, as in damaged records,
+    columns are placed side by side.
     """
     keys = sorted(keys)
     numbers = [_number(key, group) for key in keys]
     if group is not Group.BLOCK and numbers and numbers[-1] - numbers[0] < MAX_SLOTS:
         axis = [_label(number, group) for number in range(numbers[0], numbers[-1] + 1)]
-        return _shorten(axis), {
-            key: number - numbers[0] for key, number in zip(keys, numbers, strict=True)
-        }
+        return axis, {key: number - numbers[0] for key, number in zip(keys, numbers, strict=True)}
     shown = keys[-MAX_BARS:]
     axis = [key[:16].replace("T", " ") for key in shown]
-    return _shorten(axis), {key: slot for slot, key in enumerate(shown)}
+    return axis, {key: slot for slot, key in enumerate(shown)}
+
+
+def rule_months(axis: Sequence[str], group: Group, names: Sequence[str]) -> list[Rule]:
+    """Return where months begin on an axis of days or weeks that is long enough for that.
+
+    If there are many, only some have their name; January has that of its year.
+    """
+    days = {Group.DAY: 1, Group.WEEK: 7}.get(group, 0)
+    if len(axis) * days < MIN_RULED_DAYS:
+        return []
+    starts: list[tuple[int, date]] = []
+    for slot, label in enumerate(axis):
+        day = date.fromisoformat(label) if group is Group.DAY else find_monday(label)
+        if day.day <= days:
+            starts.append((slot, day))
+    step = -(-len(starts) // MAX_MONTHS) or 1
+    return [
+        Rule(slot, _name_month(day, names) if number % step == 0 else "")
+        for number, (slot, day) in enumerate(starts)
+    ]
+
+
+def _name_month(day: date, names: Sequence[str]) -> str:
+    return str(day.year) if day.month == 1 else names[day.month - 1]
 
 
 def _number(key: str, group: Group) -> int:
