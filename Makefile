@@ -59,6 +59,7 @@ bench: $(DEV) $(BROWSER) ## run the benchmarks
 	$(BIN)/python -m benchmarks.redact
 	$(BIN)/python -m benchmarks.web
 	$(BIN)/python -m benchmarks.archive
+	$(BIN)/python -m benchmarks.export
 
 fuzz: $(DEV) ## fuzz the reader, the terminal output, the index and the archive
 	$(BIN)/python -m fuzz.lines --lines 1000000

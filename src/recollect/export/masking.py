@@ -10,7 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
-from typing import Any, Final, TypeVar
+from functools import cache
+from typing import Any, Final, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,7 +24,7 @@ T = TypeVar("T", bound=Struct)
 
 _SEPARATOR: Final = "\n\n"
 _TAG: Final = re.compile(r"\[redacted:([a-z0-9-]+)#\d+\\?\]")
-_MARKUP: Final = re.compile(r"</?span[^>]*>")
+_SPAN: Final = re.compile(r"</?span[^>]*>")
 _IDS: Final = frozenset(
     "uuid uuids message_id call_id result_uuid timestamp start end agent_id media_type".split()
 )
@@ -79,30 +80,42 @@ class Mask:
                 raise RecollectError("A secret could not be masked. Nothing was written.")
         if redactor.counts:
             # Highlighting may put markup between the characters of a tag.
-            self._written.update(_TAG.findall(_MARKUP.sub("", masked)))
+            self._written.update(_TAG.findall(_SPAN.sub("", masked)))
         return masked
 
 
 def join_texts(document: Struct) -> str:
     """Return all texts of a document as one, to be scanned at once."""
-    return _SEPARATOR.join(iter_texts(document))
+    return _SEPARATOR.join(list_texts(document))
 
 
-def iter_texts(value: object) -> Iterator[str]:
-    """Yield the texts of a document, each name together with its value."""
-    match value:
-        case str():
-            if value and not isinstance(value, Enum):
-                yield value
-        case Fields():
-            yield from (_join_field(name, text) for name, text in value.fields)
-        case Struct():
-            for name in value.__struct_fields__:
-                if name not in _IDS:
-                    yield from iter_texts(getattr(value, name))
-        case tuple():
-            for each in value:
-                yield from iter_texts(each)
+def list_texts(value: object) -> list[str]:
+    """Return the texts of a document, each name together with its value."""
+    found: list[str] = []
+    _collect(value, found)
+    return found
+
+
+def _collect(value: object, found: list[str]) -> None:
+    # By exact type, and into one list: a long session has a million values.
+    kind = type(value)
+    if kind is str:
+        if value:
+            found.append(cast(str, value))
+    elif kind is tuple:
+        for each in cast(tuple[object, ...], value):
+            _collect(each, found)
+    elif kind is Fields:
+        found += [_join_field(name, text) for name, text in cast(Fields, value).fields]
+    elif isinstance(value, Struct):
+        for name in _find_fields(cast(Any, kind)):
+            _collect(getattr(value, name), found)
+
+
+@cache
+def _find_fields(kind: Any) -> tuple[str, ...]:
+    """Return the fields of a class of documents that are scanned."""
+    return tuple(name for name in kind.__struct_fields__ if name not in _IDS)
 
 
 def _mask_value(value: Any, redactor: Redactor) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from recollect.documents.turns import TextStep, ThinkingStep, ToolStep, TurnView
-from recollect.export.masking import Mask, iter_texts
+from recollect.export.masking import Mask, list_texts
 from recollect.export.material import Material
 from recollect.export.options import Table
 from recollect.render.terminal import safe_text
@@ -102,7 +102,7 @@ def _iter_calls(turn: TurnView) -> Iterator[Row]:
 
 
 def _join(parts: object) -> str:
-    return "\n".join(iter_texts(parts))
+    return "\n".join(list_texts(parts))
 
 
 def _iter_usage(

@@ -66,8 +66,8 @@ def colour_lines(
     path: str | None = None,
     language: str | None = None,
     max_coloured: int = MAX_COLOURED_LENGTH,
-) -> Sequence[Markup]:
-    """Render each line of `text`; not highlighted if its language is unknown or it is too long."""
+) -> Sequence[str]:
+    """Return the lines of `text` as HTML; not highlighted if it is long or its language unknown."""
     text = safe_text(text.removesuffix("\n"))
     lines = text.split("\n")
     is_long = len(text) > max_coloured or max(map(len, lines)) > MAX_COLOURED_LINE_LENGTH
@@ -75,7 +75,7 @@ def colour_lines(
     if lexer is not None:
         return _colour(text, lexer)
     # Escaping changes no line breaks.
-    return [Markup(line) for line in str(escape(text)).split("\n")]  # noqa: S704 - just escaped
+    return str(escape(text)).split("\n")
 
 
 def _find_lexer(path: str | None, language: str | None) -> "Lexer | None":
@@ -105,7 +105,7 @@ def _lexer_by_path(file_name: str) -> "Lexer | None":
     return None if found is None else found(stripnl=False, ensurenl=False)
 
 
-def _colour(text: str, lexer: "Lexer") -> list[Markup]:
+def _colour(text: str, lexer: "Lexer") -> list[str]:
     from pygments.token import STANDARD_TYPES
 
     # Joined as strings: a file has thousands of pieces, and joining Markup one by one takes as long
@@ -118,12 +118,12 @@ def _colour(text: str, lexer: "Lexer") -> list[Markup]:
                 lines.append([])
             if piece:
                 lines[-1].append(_wrap(piece, css_class))
-    return [Markup("".join(pieces)) for pieces in lines]  # noqa: S704 - each piece was escaped
+    return ["".join(pieces) for pieces in lines]
 
 
 def _wrap(piece: str, css_class: str) -> str:
-    """Escape a piece; the class is one of Pygments'."""
-    shown = show_text(piece)
+    """Escape a piece of safe text; the class is one of Pygments'."""
+    shown = piece if piece.isalnum() else str(escape(piece))
     return (
         shown
         if not css_class or piece.isspace()

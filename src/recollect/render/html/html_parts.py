@@ -121,7 +121,7 @@ def _iter_rows(hunk: Hunk, path: str | None, max_coloured: int, *, is_first: boo
         new += sign != "-"
 
 
-def _draw_row(css_class: str, old: str, new: str, sign: str, shown: Markup) -> str:
+def _draw_row(css_class: str, old: str, new: str, sign: str, shown: str) -> str:
     # A string: there are thousands of rows, and formatting Markup is slow.
     return (
         f'<tr class="{css_class}"><td class="number" data-line="{old}"></td>'
