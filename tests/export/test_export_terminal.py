@@ -1,0 +1,90 @@
+"""`--review` asks in a terminal, and `--watch` keeps a file up to date."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.export.sessions import PROJECT, say, write_session
+from tests.redact.made_up_secrets import FAMILIES
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal"),
+]
+LIMIT_SECONDS = 60
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    deadline = time.monotonic() + LIMIT_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_review_leaves_what_the_user_says(tmp_path: Path, safe_environment: None) -> None:
+    """One value is masked, the other is not; both were shown with what is around them."""
+    family = FAMILIES["github"]
+    first, second = (family.make(Random(seed)).secrets[0] for seed in (1, 2))
+    path = write_session(tmp_path, [say(f"the token {first} is old"), say(f"and {second} is new")])
+    target = tmp_path / "x.md"
+    ours, theirs = os.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "recollect", "export", str(path), "--review", "-o", str(target)],
+        stdin=theirs,
+        stderr=subprocess.PIPE,
+    )
+    os.close(theirs)
+    os.write(ours, b"n\ny\n")
+    _, errors = process.communicate(timeout=LIMIT_SECONDS)
+    os.close(ours)
+    assert process.returncode == 0, errors
+    said = errors.decode()
+    assert (f"the token {first} is old" in said, f"and {second} is new" in said) == (True, True)
+    written = target.read_text("utf-8")
+    assert (first in written, second in written) == (True, False)
+
+
+def test_a_watched_session_is_written_again(tmp_path: Path, safe_environment: None) -> None:
+    """Until the user interrupts; the file is complete at any moment."""
+    root = tmp_path / "claude"
+    session_id = "a0000000-0000-4000-8000-000000000000"
+    path = write_session(root, [say("first")], session_id)
+    target = tmp_path / "x.md"
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "recollect", "export", session_id, "--watch"),
+            *("--claude-dir", str(root), "-o", str(target)),
+        ],
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    try:
+        said = b""
+        while b"Watching" not in said:
+            line = process.stderr.readline()
+            assert line, said
+            said += line
+        record = {**say("second"), "uuid": "u9", "parentUuid": "u0", "sessionId": session_id}
+        record |= {"timestamp": "2026-11-12T10:01:00.000Z", "cwd": f"/{PROJECT}"}
+
+        def append() -> bool:
+            # Again and again: the watcher may not have started when the first line comes.
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
+            time.sleep(1)
+            return "> second" in target.read_text("utf-8")
+
+        wait_for(append)
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=LIMIT_SECONDS)
+    assert (process.returncode, b"Traceback" in errors) == (130, False), errors
