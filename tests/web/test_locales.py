@@ -46,6 +46,11 @@ def _name(prefix: str, kinds: Iterable[str]) -> set[str]:
 
 
 FAMILIES: dict[str, set[str]] = {
+    "version grades": {
+        f"file.{name}{suffix}"
+        for name in ("exact", "replayed", "inferred", "partial", "outside")
+        for suffix in ("", "_means")
+    },
     "examples of queries": _name("search.example_", _list_examples()),
     "rows without a key": _name("untold.", ("date", "branch", "tool", "mcp-server", "other")),
     "groups": _name("group.", Group),

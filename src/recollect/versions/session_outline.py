@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import ExitStack
 from functools import cache
 from operator import itemgetter
@@ -272,3 +272,16 @@ class _Expansion:
         decoder = TranscriptDecoder(name, offset)
         records = [*decoder.feed(data), *decoder.finish()]
         return [record for record in records if isinstance(record, Chain)]
+
+
+def iter_changes(outline: Outline, tools: Container[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each path that calls of these tools were about, with the times of the calls."""
+    for part in outline.parts:
+        entries = _ENTRIES.decode(part.entries) if part.path else []
+        times = [
+            entry.origin.time or ""
+            for _, entry in entries
+            if isinstance(entry, CallEntry) and outline.texts[entry.origin.tool] in tools
+        ]
+        if times:
+            yield outline.texts[part.path], times

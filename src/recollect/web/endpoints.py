@@ -20,12 +20,14 @@ from recollect.documents.api_documents import (
     SessionDocument,
 )
 from recollect.documents.conversations import ConversationsDocument
+from recollect.documents.file_versions import CheckpointsDocument, FileDocument
 from recollect.documents.history_page import HistoryPage
 from recollect.documents.overview import Overview
 from recollect.documents.search_results import SearchDocument
 from recollect.documents.session_documents import TurnsDocument
 from recollect.documents.usage_report import CauseDocument, ExplainDocument, UsageDocument
 from recollect.web.api.export_endpoint import ExportParameters, export_session
+from recollect.web.api.file_endpoints import PathParameters, list_checkpoints, list_versions
 from recollect.web.api.history import HistoryParameters, list_history
 from recollect.web.api.search_endpoint import SearchParameters, find_texts
 from recollect.web.api.session_endpoints import (
@@ -115,6 +117,22 @@ ENDPOINTS: Final = (
         parameters=SessionParameters,
         answer=describe_outline,
         returns=OutlineDocument,
+        errors=(404, 422),
+    ),
+    Endpoint(
+        path="/api/sessions/{id}/checkpoints",
+        summary="List the states of a session's files, one per prompt.",
+        parameters=SessionParameters,
+        answer=list_checkpoints,
+        returns=CheckpointsDocument,
+        errors=(404, 422),
+    ),
+    Endpoint(
+        path="/api/file",
+        summary="List the versions of a file that sessions recorded.",
+        parameters=PathParameters,
+        answer=list_versions,
+        returns=FileDocument,
         errors=(404, 422),
     ),
     Endpoint(

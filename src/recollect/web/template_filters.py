@@ -24,6 +24,7 @@ from recollect.quantities import (
 )
 from recollect.session.times import parse_time
 from recollect.web.trace_drawing import draw_trace
+from recollect.web.version_drawing import draw_single_mark
 
 Value = TypeVar("Value")
 DASH: Final = "—"
@@ -109,4 +110,5 @@ FILTERS: Final[dict[str, Callable[..., object]]] = {
     "model_name": shorten_model,
     "trace": draw_trace,
     "exact": _keep_exact,
+    "version_mark": draw_single_mark,
 }

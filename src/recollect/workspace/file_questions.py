@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from recollect.documents.file_versions import (
     BlamedLine,
     BlameDocument,
+    CheckpointEntry,
+    CheckpointFile,
+    CheckpointsDocument,
     FileDocument,
     VersionEntry,
 )
@@ -16,15 +19,19 @@ from recollect.errors import NothingFound
 from recollect.versions.edit_index import EditIndex
 from recollect.versions.file_history import FileHistory, find_history, select_transcripts_of
 from recollect.versions.git_blobs import GitFile
+from recollect.versions.session_outline import iter_changes
 from recollect.versions.target_files import describe_target, find_project_root, has_repository
 
 if TYPE_CHECKING:
+    from recollect.locations import Transcript
     from recollect.versions.file_blame import LineOfFile
     from recollect.versions.replay import Version
+    from recollect.versions.session_checkpoints import SessionCheckpoints
     from recollect.workspace.workspace import Workspace
 
 FILE_SCHEMA: Final = "recollect.file/1"
 BLAME_SCHEMA: Final = "recollect.blame/1"
+CHECKPOINTS_SCHEMA: Final = "recollect.checkpoints/1"
 
 
 class FileRequest(NamedTuple):
@@ -57,14 +64,17 @@ class FileFinder:
         self._is_everything = len(near) == len(self._every)
         self.index = EditIndex(near, workspace.data_directory, workspace.count_files)
 
-    def find(self, path: Path, *, only_near: bool = False) -> FoundFile | None:
+    def find(
+        self, path: Path, *, only_near: bool = False, with_git: bool = True
+    ) -> FoundFile | None:
         """Return the versions of a file; None if no session names it.
 
         Other projects are searched too if those around the file know nothing about it, unless
-        `only_near`.
+        `only_near`. Without git, only what sessions recorded counts.
         """
         aliases = describe_target(path, self._moved_from)
-        git = GitFile(self._root, Path(aliases.path)) if has_repository(self._root) else None
+        uses_git = with_git and has_repository(self._root)
+        git = GitFile(self._root, Path(aliases.path)) if uses_git else None
         find_base = git.find_base if git else None
         history = find_history(aliases, self.index, find_base)
         if not (history.versions or self._is_everything or only_near):
@@ -72,6 +82,37 @@ class FileFinder:
             index = EditIndex(self._every, workspace.data_directory, workspace.count_files)
             history = find_history(aliases, index, find_base)
         return FoundFile(history, git) if history.versions else None
+
+
+class KnownFile(NamedTuple):
+    """A file that sessions changed."""
+
+    path: str
+    changes: int
+    sessions: int
+    last_change: str
+
+
+_CHANGING: Final = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
+
+
+def list_files(
+    workspace: Workspace, transcripts: Sequence[Transcript], text: str = ""
+) -> list[KnownFile]:
+    """Return the files that sessions changed and whose path contains `text`, newest first."""
+    index = EditIndex(transcripts, workspace.data_directory, workspace.count_files)
+    found: dict[str, KnownFile] = {}
+    for _, outline in index.find(None):
+        for path, times in iter_changes(outline, _CHANGING):
+            if text.casefold() in path.casefold():
+                known = found.get(path, KnownFile(path, 0, 0, ""))
+                found[path] = KnownFile(
+                    path,
+                    known.changes + len(times),
+                    known.sessions + 1,
+                    max(known.last_change, *times),
+                )
+    return sorted(found.values(), key=lambda each: each.last_change, reverse=True)
 
 
 def find_file(workspace: Workspace, request: FileRequest) -> FoundFile:
@@ -140,4 +181,29 @@ def describe_line(line: LineOfFile) -> BlamedLine:
         time=origin.time,
         prompt=origin.prompt,
         text=line.text,
+    )
+
+
+def describe_checkpoints(found: SessionCheckpoints) -> CheckpointsDocument:
+    """Return the document of a session's checkpoints."""
+    return CheckpointsDocument(
+        schema=CHECKPOINTS_SCHEMA,
+        session=found.session_id,
+        checkpoints=tuple(
+            CheckpointEntry(
+                number=each.number,
+                turn=each.number,
+                time=each.time,
+                prompt=each.prompt,
+                files=tuple(
+                    CheckpointFile(
+                        path=file.path,
+                        known=file.known.value if file.known else None,
+                        exists=file.exists,
+                    )
+                    for file in each.files
+                ),
+            )
+            for each in found.checkpoints
+        ),
     )

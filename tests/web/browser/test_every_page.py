@@ -31,13 +31,15 @@ PAGES = [
     "/usage?group=session",
     "/usage?since=nonsense",
     "/usage/explain?target=2026-11-12",
+    "/files",
+    "/file?path=/home/mina/projects/tidepool/src/tidepool/cli.py",
     "/health",
     "/api",
 ]
 GROUND = {"light": "rgb(248, 248, 246)", "dark": "rgb(14, 16, 18)"}
 HEADINGS = {
-    "en": ["Home", "Sessions", "Search", "Usage", "Health"],
-    "zh": ["主页", "会话", "搜索", "用量", "健康状况"],
+    "en": ["Home", "Sessions", "Search", "Usage", "Files", "Health"],
+    "zh": ["主页", "会话", "搜索", "用量", "文件", "健康状况"],
 }
 
 

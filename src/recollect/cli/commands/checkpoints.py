@@ -14,11 +14,6 @@ from recollect.cli.options import claude_dir_option, json_option, session_argume
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.session_labels import join_lines
 from recollect.cli.tables import GAP, colour_option, count_columns, faint, pad
-from recollect.documents.file_versions import (
-    CheckpointEntry,
-    CheckpointFile,
-    CheckpointsDocument,
-)
 from recollect.errors import NothingFound, UsageError
 from recollect.quantities import format_count, format_time
 from recollect.render.terminal import measure, safe_text
@@ -30,7 +25,6 @@ if TYPE_CHECKING:
     from recollect.versions.backups import BackupDirectory
     from recollect.versions.session_checkpoints import Checkpoint, FileState, SessionCheckpoints
 
-SCHEMA = "recollect.checkpoints/1"
 _MIN_PROMPT_WIDTH = 10
 
 
@@ -67,6 +61,8 @@ def command(
             raise UsageError("--diff and --json cannot be used together.")
         show_lines(_iter_differences(found, diff), is_paged=paged)
     elif as_json:
+        from recollect.workspace.file_questions import describe_checkpoints
+
         click.echo(format_document(describe_checkpoints(found)))
     elif not any(each.files for each in found.checkpoints):
         raise NothingFound("The session changed no file.")
@@ -112,31 +108,6 @@ def _read_state(state: FileState) -> str | None:
     if not state.exists:
         return ""
     return state.version.text if state.version else None
-
-
-def describe_checkpoints(found: SessionCheckpoints) -> CheckpointsDocument:
-    """Convert checkpoints to the document of `--json`."""
-    return CheckpointsDocument(
-        schema=SCHEMA,
-        session=found.session_id,
-        checkpoints=tuple(
-            CheckpointEntry(
-                number=each.number,
-                turn=each.number,
-                time=each.time,
-                prompt=each.prompt,
-                files=tuple(
-                    CheckpointFile(
-                        path=file.path,
-                        known=file.known.value if file.known else None,
-                        exists=file.exists,
-                    )
-                    for file in each.files
-                ),
-            )
-            for each in found.checkpoints
-        ),
-    )
 
 
 def _iter_lines(found: SessionCheckpoints, columns: int) -> Iterator[str]:

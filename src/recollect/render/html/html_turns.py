@@ -7,6 +7,7 @@ times as large. The line of the call has a link to them.
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -57,6 +58,8 @@ class Frame(Struct, frozen=True, kw_only=True):
     is_nested: bool = False
     """Whether the turns are those of a subagent inside another turn."""
 
+    file_page: Callable[[str], str] | None = None
+    """Returns the address of a file's history, by its absolute path."""
     show_agent_cost: Callable[[str], str] | None = None
     """Formats the cost of a subagent, by its id."""
     show_total: Callable[[TurnView], str] | None = None
@@ -91,6 +94,14 @@ def draw_tick(kind: str, milliseconds: float | None = None) -> Markup:
     # By classes, because a page may hold no style of its own; a step of 0.1 s is 1, of 1,000 s 5.
     length = 1 + round(math.log10(1 + (milliseconds or 0) / 100))
     return _TICK.format(kind, min(length, _MAX_TICK))
+
+
+def find_changed_file(call: ToolStep) -> str | None:
+    """Return the absolute path of the file that a call changed."""
+    for part in (*call.input, *call.output):
+        if isinstance(part, Diff) and part.path and PurePath(part.path).is_absolute():
+            return part.path
+    return None
 
 
 def split_path(title: str, tool: str) -> tuple[str, str]:
@@ -173,6 +184,7 @@ def _environment() -> "Environment":
         tick=draw_tick,
         call_tick=draw_call_tick,
         path_parts=split_path,
+        changed_file=find_changed_file,
         words=name_in_words,
         context=draw_context,
         short=format_short_number,

@@ -25,6 +25,12 @@ from recollect.web.pages.conversation_page import (
     render_todos,
 )
 from recollect.web.pages.explain_page import ExplainPageParameters, render_explain_page
+from recollect.web.pages.file_page import (
+    FileParameters,
+    FilesParameters,
+    render_file_page,
+    render_files_page,
+)
 from recollect.web.pages.health_page import render_health_page
 from recollect.web.pages.home_page import HomeParameters, render_home_page
 from recollect.web.pages.running_page import (
@@ -102,6 +108,8 @@ PAGES: Final = (
     Page("/usage", UsagePageParameters, render_usage_page, translates=True),
     Page("/usage/causes", CausesPageParameters, render_causes_page, translates=True),
     Page("/usage/explain", ExplainPageParameters, render_explain_page, translates=True),
+    Page("/files", FilesParameters, render_files_page),
+    Page("/file", FileParameters, render_file_page),
     Page("/health", NoParameters, render_health_page),
     Page("/api", NoParameters, render_api_page),
 )

@@ -6,7 +6,7 @@ and its script requests the same turns again once the file has been read complet
 
 from itertools import accumulate
 from typing import Annotated
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
 from msgspec import Meta, Struct
@@ -288,6 +288,7 @@ def _make_frame(
         language=translator.language,
         directory=found.listing.cwd,
         can_fork=may_run and bool(_find_resume_command(found)),
+        file_page=make_file_address,
     )
 
 
@@ -298,6 +299,11 @@ def _find_resume_command(found: FoundSession) -> str:
     except RecollectError:
         return ""
     return plan.shell_command
+
+
+def make_file_address(path: str) -> str:
+    """Return the path of the page with the history of a file."""
+    return f"/file?{urlencode({'path': path})}"
 
 
 def make_address(session_id: str, at: str | None = None, offset: int | None = None) -> str:

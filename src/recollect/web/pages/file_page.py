@@ -1,0 +1,282 @@
+"""`/files` and `/file`: which files sessions changed, the versions of one, and what two differ in.
+
+Shows only what sessions recorded: neither the file on disk nor git is asked, so that a path from a
+transcript opens nothing. A version is compared with the one before it unless others are named.
+"""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from recollect.documents.file_versions import VersionEntry
+from recollect.errors import NothingFound
+from recollect.quantities import format_date
+from recollect.render.html.html_code import colour_lines
+from recollect.session.times import parse_time
+from recollect.versions.file_texts import split_lines
+from recollect.versions.line_authors import Author, find_authors
+from recollect.versions.patience import match_lines
+from recollect.versions.replay import Version, VersionKind
+from recollect.web.api.file_endpoints import FilePath, find_recorded
+from recollect.web.pages.session_page import make_address
+from recollect.web.services import Services
+from recollect.web.templating import PageContent
+from recollect.web.version_drawing import draw_axis
+from recollect.workspace.file_questions import KnownFile, describe_version, list_files
+
+MAX_FILES: Final = 500
+_CONTEXT: Final = 3
+
+
+class FilesParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which files to list."""
+
+    project: str = ""
+    text: str = ""
+
+
+class FileParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which file, and which two of its versions are compared."""
+
+    path: FilePath
+    a: int | None = None
+    b: int | None = None
+
+
+class FilesPage(Struct, frozen=True, kw_only=True):
+    """The files of a project that were changed last."""
+
+    project: str
+    projects: tuple[str, ...]
+    text: str
+    files: tuple[KnownFile, ...]
+    most: int
+    has_more: bool
+
+
+def render_files_page(services: Services, wanted: FilesParameters) -> PageContent:
+    """Render the files that sessions of a project changed."""
+    workspace = services.workspace
+    newest: dict[str, None] = {}
+    for each in workspace.snapshot.sessions:
+        newest.setdefault(each.project)
+    project = wanted.project or next(iter(newest), "")
+    transcripts = [
+        each for each in workspace.snapshot.transcripts.values() if each.project == project
+    ]
+    found = list_files(workspace, transcripts, wanted.text)
+    page = FilesPage(
+        project=project,
+        projects=tuple(newest),
+        text=wanted.text,
+        files=tuple(found[:MAX_FILES]),
+        most=MAX_FILES,
+        has_more=len(found) > MAX_FILES,
+    )
+    return PageContent("files.html", page, title="files.title", section="files")
+
+
+class VersionRow(Struct, frozen=True, kw_only=True):
+    """A version in the list."""
+
+    entry: VersionEntry
+    mark: str
+    """How well it is known, or `outside`."""
+    place: str
+    """The page of the session, at the change."""
+    choose_a: str
+    choose_b: str
+    is_a: bool
+    is_b: bool
+
+
+class DiffRow(Struct, frozen=True, kw_only=True):
+    """A line of both sides; a side without a number has no line there."""
+
+    kind: str
+    """`same`, `changed` or `skipped`."""
+    old_number: int | None = None
+    old: Markup = Markup()
+    new_number: int | None = None
+    new: Markup = Markup()
+    skipped: int = 0
+    author: str = ""
+    """Who wrote the line on the right, where that changes from the line above."""
+    author_kind: str = ""
+    author_title: str = ""
+    author_place: str = ""
+
+
+class FilePage(Struct, frozen=True, kw_only=True):
+    """The versions of a file, and two of them side by side."""
+
+    path: str
+    directory: str
+    name: str
+    sessions: int
+    versions: tuple[VersionRow, ...]
+    axis: Markup
+    a: int | None
+    b: int
+    unknown: int | None
+    """A chosen version whose content is not known."""
+    rows: tuple[DiffRow, ...]
+    restore: str
+
+
+def render_file_page(services: Services, wanted: FileParameters) -> PageContent:
+    """Render the history of a file."""
+    history = find_recorded(services, wanted.path).history
+    chosen = _choose(history.versions, wanted)
+    versions = history.versions
+    rows = tuple(_make_version(each, wanted.path, chosen) for each in reversed(versions))
+    directory, _, name = history.path.rpartition("/")
+    unknown = next((each.number for each in chosen if each and _read(each) is None), None)
+    page = FilePage(
+        path=history.path,
+        directory=directory,
+        name=name,
+        sessions=len(history.sessions),
+        versions=rows,
+        axis=draw_axis(versions, [each.number for each in chosen if each]),
+        a=chosen.a.number if chosen.a else None,
+        b=chosen.b.number,
+        unknown=unknown,
+        rows=() if unknown else tuple(_compare(chosen, versions)),
+        restore=shlex.join(["recollect", "restore", history.path, "--at", str(chosen.b.number)]),
+    )
+    return PageContent("file.html", page, title="file.title", section="files")
+
+
+class _Chosen(NamedTuple):
+    a: Version | None
+    b: Version
+
+
+def _choose(versions: Sequence[Version], wanted: FileParameters) -> _Chosen:
+    by_number = {each.number: each for each in versions}
+    newer = by_number.get(wanted.b or versions[-1].number)
+    older = by_number.get(wanted.a) if wanted.a else None
+    if newer is None or (wanted.a and older is None):
+        raise NothingFound("The file has no version of that number.")
+    if not wanted.a:
+        before = [each for each in versions if each.number < newer.number]
+        same = [each for each in before if each.path == newer.path]
+        older = same[-1] if same else None
+    return _Chosen(older, newer)
+
+
+def _read(version: Version) -> str | None:
+    return version.text if version.exists else ""
+
+
+def _make_version(version: Version, path: str, chosen: _Chosen) -> VersionRow:
+    def address(a: int | None, b: int) -> str:
+        return "/file?" + urlencode({"path": path, **({"a": a} if a else {}), "b": b})
+
+    number = version.number
+    origin = version.origin
+    is_outside = version.kind in (VersionKind.OUTSIDE, VersionKind.DELETED)
+    return VersionRow(
+        entry=describe_version(version),
+        mark="outside" if is_outside else version.known.value,
+        place=make_address(origin.session_id, origin.uuid),
+        choose_a=address(number, chosen.b.number),
+        choose_b=address(None, number),
+        is_a=chosen.a is not None and chosen.a.number == number,
+        is_b=chosen.b.number == number,
+    )
+
+
+def _compare(chosen: _Chosen, versions: Sequence[Version]) -> Iterator[DiffRow]:
+    old, new = (_read(chosen.a) if chosen.a else "") or "", _read(chosen.b) or ""
+    earlier = [each for each in versions if each.number <= chosen.b.number]
+    own = [each for each in earlier if each.path == chosen.b.path]
+    authors = find_authors(own, new) if new else []
+    pairs = list(_pair(split_lines(old), split_lines(new)))
+    shown = _find_shown([each.kind for each in pairs])
+    sides = _Sides(chosen.b.path, old, new, authors)
+    skipped = 0
+    for at, pair in enumerate(pairs):
+        if at not in shown:
+            skipped += 1
+            continue
+        if skipped:
+            yield DiffRow(kind="skipped", skipped=skipped)
+            sides.forget()
+        skipped = 0
+        yield sides.make_row(pair)
+    if skipped and shown:
+        yield DiffRow(kind="skipped", skipped=skipped)
+
+
+class _Pair(NamedTuple):
+    kind: str
+    old: int | None
+    new: int | None
+
+
+def _pair(old: list[str], new: list[str]) -> Iterator[_Pair]:
+    """Put the lines of two texts beside each other."""
+    matches = [(each.old, each.new, each.length) for each in match_lines(old, new)]
+    for (old_at, new_at, length), (old_next, new_next, _) in pairwise(
+        [(0, 0, 0), *matches, (len(old), len(new), 0)]
+    ):
+        for at in range(length):
+            yield _Pair("same", old_at + at, new_at + at)
+        left, right = range(old_at + length, old_next), range(new_at + length, new_next)
+        for at in range(max(len(left), len(right))):
+            yield _Pair(
+                "changed",
+                left[at] if at < len(left) else None,
+                right[at] if at < len(right) else None,
+            )
+
+
+def _find_shown(kinds: Sequence[str]) -> set[int]:
+    """Return the rows that changed, and a few around them."""
+    return {
+        near
+        for at, kind in enumerate(kinds)
+        if kind == "changed"
+        for near in range(max(at - _CONTEXT, 0), min(at + _CONTEXT + 1, len(kinds)))
+    }
+
+
+class _Sides:
+    """Both texts in colour, and who wrote the lines on the right."""
+
+    def __init__(self, path: str, old: str, new: str, authors: Sequence[Author]) -> None:
+        self._old = colour_lines(old, path=path)
+        self._new = colour_lines(new, path=path)
+        self._authors = authors
+        self._last: Author | None = None
+
+    def forget(self) -> None:
+        """Name the next author even if it is the same."""
+        self._last = None
+
+    def make_row(self, pair: _Pair) -> DiffRow:
+        author = self._authors[pair.new] if pair.new is not None else None
+        is_new = author is not None and author != self._last
+        self._last = author or self._last
+        version = author.version if author and author.by == "claude" else None
+        origin = version.origin if version else None
+        moment = parse_time(origin.time) if origin else None
+        day = format_date(moment) if moment else ""
+        return DiffRow(
+            kind=pair.kind,
+            old_number=None if pair.old is None else pair.old + 1,
+            old=Markup() if pair.old is None else self._old[pair.old],
+            new_number=None if pair.new is None else pair.new + 1,
+            new=Markup() if pair.new is None else self._new[pair.new],
+            author_kind=author.by if author and is_new else "",
+            author=f"#{origin.turn or '?'} {day}" if origin and is_new else "",
+            author_title=origin.prompt if origin and is_new else "",
+            author_place=make_address(origin.session_id, origin.uuid) if origin and is_new else "",
+        )

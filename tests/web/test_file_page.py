@@ -1,0 +1,48 @@
+"""The pages of files: only what sessions recorded, escaped, and without a look at the disk."""
+
+import re
+from urllib.parse import quote
+
+from tests.web.running import RunningServer
+
+CLI = "/home/mina/projects/tidepool/src/tidepool/cli.py"
+
+
+def test_versions_are_listed_with_their_grades(server: RunningServer) -> None:
+    """The newest is compared with the one before it."""
+    page = _read(server, f"/file?path={quote(CLI)}")
+    assert re.findall(r'class="number"[^>]*>(v\d+)<', page) == ["v3", "v2", "v1"]
+    assert "comparing v2 → v3" in page
+    assert f"recollect restore {CLI} --at 3" in page
+    rows = re.findall(r'<tr class="changed">', page)
+    assert len(rows) == 4
+
+
+def test_two_versions_can_be_chosen(server: RunningServer) -> None:
+    """Any two can be compared; a number that does not exist is an error."""
+    page = _read(server, f"/file?path={quote(CLI)}&a=1&b=3")
+    assert "comparing v1 → v3" in page
+    assert server.get(f"/file?path={quote(CLI)}&b=9").status == 404
+    assert server.get(f"/file?path={quote(CLI)}&b=x").status == 422
+
+
+def test_a_file_that_no_session_names_is_not_read(server: RunningServer) -> None:
+    """Whether it exists on disk or not: the answer is the same."""
+    for path in ("/etc/hostname", "/nowhere", "../../etc/hostname", "relative.py"):
+        assert server.get(f"/file?path={quote(path)}").status == 404
+    assert server.get("/file?path=a%00b").status == 422
+    assert server.get("/file").status == 422
+
+
+def test_changes_lead_to_the_history_of_a_file(server: RunningServer) -> None:
+    """From the changes of a session, and from the list of files of a project."""
+    link = f'href="/file?path={quote(CLI)}"'
+    session = "94791a87-9d13-410a-a632-25a9b25c1b45"
+    assert link in _read(server, f"/s/{session}/changes")
+    assert link in _read(server, "/files?project=-home-mina-projects-tidepool&text=CLI")
+
+
+def _read(server: RunningServer, path: str) -> str:
+    answer = server.get(path)
+    assert answer.status == 200
+    return answer.body.decode()
