@@ -11,7 +11,7 @@ CLI = "/home/mina/projects/tidepool/src/tidepool/cli.py"
 def test_versions_are_listed_with_their_grades(server: RunningServer) -> None:
     """The newest is compared with the one before it."""
     page = _read(server, f"/file?path={quote(CLI)}")
-    assert re.findall(r'class="number"[^>]*>(v\d+)<', page) == ["v3", "v2", "v1"]
+    assert re.findall(r'<a class="number"[^>]*>(v\d+)<', page) == ["v3", "v2", "v1"]
     assert "comparing v2 → v3" in page
     assert f"recollect restore {CLI} --at 3" in page
     rows = re.findall(r'<tr class="changed">', page)
@@ -36,8 +36,8 @@ def test_a_file_that_no_session_names_is_not_read(server: RunningServer) -> None
 
 def test_changes_lead_to_the_history_of_a_file(server: RunningServer) -> None:
     """From the changes of a session, and from the list of files of a project."""
-    link = f'href="/file?path={quote(CLI)}"'
-    session = "94791a87-9d13-410a-a632-25a9b25c1b45"
+    link = f'href="/file?path={quote(CLI, safe="")}"'
+    session = "8facb961-b86b-4d27-b5bd-038c0d96c55c"
     assert link in _read(server, f"/s/{session}/changes")
     assert link in _read(server, "/files?project=-home-mina-projects-tidepool&text=CLI")
 
