@@ -38,8 +38,8 @@ PAGES = [
 ]
 GROUND = {"light": "rgb(248, 248, 246)", "dark": "rgb(14, 16, 18)"}
 HEADINGS = {
-    "en": ["Home", "Sessions", "Search", "Usage", "Files", "Health"],
-    "zh": ["主页", "会话", "搜索", "用量", "文件", "健康状况"],
+    "en": ["Home", "Sessions", "Running", "Search", "Usage", "Files", "Health"],
+    "zh": ["主页", "会话", "运行中", "搜索", "用量", "文件", "健康状况"],
 }
 
 
