@@ -252,8 +252,9 @@ class _Sides:
     """Both texts in colour, and who wrote the lines on the right."""
 
     def __init__(self, path: str, old: str, new: str, authors: Sequence[Author]) -> None:
-        self._old = colour_lines(old, path=path)
-        self._new = colour_lines(new, path=path)
+        # Each line is escaped already.
+        self._old = [Markup(line) for line in colour_lines(old, path=path)]  # noqa: S704
+        self._new = [Markup(line) for line in colour_lines(new, path=path)]  # noqa: S704
         self._authors = authors
         self._last: Author | None = None
 
