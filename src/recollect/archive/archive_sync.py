@@ -108,7 +108,7 @@ def count_changed(archive: Archive, roots: Iterable[Path]) -> int:
         return 0
     known, forgotten = archive.load_known(), {*settings.forgotten, *settings.forgotten_plans}
     return sum(
-        forgotten.isdisjoint((each.session, each.path))
+        forgotten.isdisjoint((_read_session(each), each.path))
         for root in roots
         for each in iter_changed(known, identify_root(root), list_claude_files(root).found)
     )
@@ -122,6 +122,16 @@ def iter_changed(
         found = known.get((root, file.path))
         if found is None or not found.state.is_current(file.stamp):
             yield file
+
+
+def _read_session(file: ClaudeFile) -> str | None:
+    """Return the session of a file; old clients put subagents beside transcripts of sessions."""
+    if file.session is None and file.kind is FileKind.SUBAGENT:
+        # The whole reader, for such files only.
+        from recollect.library.transcript_ends import find_session_id
+
+        return find_session_id(Path(file.file))
+    return file.session
 
 
 class _Run:
@@ -173,12 +183,7 @@ class _Run:
         known = self._known.get((root, file.path))
         if known is not None and known.version.session is not None:
             return known.version.session
-        if file.kind is FileKind.SUBAGENT:
-            # The whole reader, for files of old clients only.
-            from recollect.library.transcript_ends import find_session_id
-
-            return find_session_id(Path(file.file))
-        return None
+        return _read_session(file)
 
     def _copy(self, changed: _Changed) -> None:
         """Store one file, or note why that is impossible."""
