@@ -81,7 +81,8 @@ class Dialog:
                     yield from draw_rule("claude asks", canvas, columns, "yellow")
                     yield from _draw_question(question, canvas)
             case ElicitationRequest(server=server, message=message, url=url, form=form):
-                yield from draw_rule(f"{server} asks", canvas, columns, "yellow")
+                name = safe_text(server, single_line=True)
+                yield from draw_rule(f"{name} asks", canvas, columns, "yellow")
                 yield from _draw_words("\n".join(filter(None, (message, url))), canvas)
                 if bytes(form):
                     yield from _draw_words(bytes(form).decode(errors="replace"), canvas)
