@@ -37,7 +37,7 @@ COMMANDS = {
     "usage": ["usage"],
     "list": ["list"],
     "doctor": ["doctor"],
-    "serve": ["serve", "--print-url"],
+    "serve": ["serve", "--print-url", "--port", "0"],
     "follow": ["follow"],
     "statusline": ["statusline"],
 }

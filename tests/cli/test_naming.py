@@ -94,7 +94,7 @@ def test_what_looks_like_an_option_is_one(
     assert (done.code, done.stdout) == (2, "")
 
 
-@pytest.mark.parametrize("command", ["show", "resume", "open"])
+@pytest.mark.parametrize("command", ["show", "resume"])
 def test_without_a_name_it_is_said_what_to_give(run_recollect: RunRecollect, command: str) -> None:
     """Somebody who does not know a name yet is led to one."""
     done = run_recollect(command)

@@ -1,8 +1,11 @@
 """Links into the web app."""
 
+import socket
+
 import pytest
 
-from recollect.launch.web_link import Server, make_link
+from recollect.errors import NothingFound
+from recollect.launch.web_link import Server, make_link, make_sign_in_link
 from recollect.locations.place_names import make_path
 
 
@@ -17,3 +20,11 @@ from recollect.locations.place_names import make_path
 def test_a_link_leads_to_the_host_of_the_server(host: str, address: str) -> None:
     """A server that listens elsewhere has its links there, that of IPv6 in brackets."""
     assert make_link(Server(1, 8123, host), make_path("94791a87")) == f"{address}/s/94791a87"
+
+
+def test_a_server_that_is_gone_gives_no_link() -> None:
+    """Nobody answers on a port that was closed: the message says what to do."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    with pytest.raises(NothingFound, match="recollect serve"):
+        make_sign_in_link(Server(1, port), "/")

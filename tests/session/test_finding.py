@@ -52,8 +52,8 @@ def test_words_are_found_where_a_page_has_an_anchor(words: str, places: tuple[st
     assert find_text(Session(_records()), words) == places
 
 
-def test_what_a_subagent_did_is_found_at_its_call() -> None:
-    """A word that only a subagent wrote leads to the call that started it."""
+def test_what_a_subagent_did_is_found_where_it_did_it() -> None:
+    """A word that a subagent wrote leads to its own record."""
     sessions = CLAUDE_DIRECTORY.glob("projects/*/*.jsonl")
     families = [family for path in sessions if (family := open_session(path)).subagents]
     assert families
@@ -61,5 +61,11 @@ def test_what_a_subagent_did_is_found_at_its_call() -> None:
         for child in family.subagents:
             if child.call is None:
                 continue
-            last = child.session.messages[-1].text
-            assert child.call.call_uuid in find_text(family, last)
+            last = child.session.messages[-1]
+            assert last.records[-1].uuid in find_text(family, last.text)
+
+
+def test_titles_are_found_at_their_lines() -> None:
+    """What is said beside the conversation is found too, by the place of its line."""
+    (path,) = CLAUDE_DIRECTORY.glob("projects/*/94791a87-*.jsonl")
+    assert find_text(open_session(path), "Speed up the harbour") == ("line-58878",)

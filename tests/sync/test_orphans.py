@@ -50,7 +50,7 @@ PROGRAMS = {
     "texts": ["-c", INDEX_TEXTS],
     "sync": ["-c", SYNC],
     "spawned": ["-c", SPAWNING + INDEX_TEXTS],
-    "serve": ["-m", "recollect", "serve", "--print-url", "--claude-dir"],
+    "serve": ["-m", "recollect", "serve", "--print-url", "--port", "0", "--claude-dir"],
 }
 
 

@@ -142,7 +142,8 @@ def run_server(
         "XDG_CONFIG_HOME": str(home / ".config"),
         **(variables or {}),
     }
-    command = ["-m", module, "serve", "--print-url", "--claude-dir", str(root), *options]
+    port = () if "--port" in options else ("--port", "0")
+    command = ["-m", module, "serve", "--print-url", "--claude-dir", str(root), *port, *options]
     process = subprocess.Popen(
         [sys.executable, *command],
         env=environment,

@@ -13,9 +13,10 @@ from rich.text import Text
 from recollect.documents.api_documents import OutlineEntry
 from recollect.documents.turns import TurnView
 from recollect.library.sidecar_files import load_session_lists
+from recollect.locations.place_names import LISTS
 from recollect.quantities import format_count, format_time
 from recollect.render.terminal.canvas import Canvas, RenderOptions
-from recollect.render.terminal.safe_text import clip, measure, safe_text
+from recollect.render.terminal.safe_text import POINTER, clip, measure, safe_text
 from recollect.render.terminal.terminal_head import draw_head
 from recollect.render.terminal.terminal_turns import (
     draw_notice,
@@ -23,6 +24,7 @@ from recollect.render.terminal.terminal_turns import (
     draw_subagent,
     draw_turn,
     draw_turn_rule,
+    point_at,
 )
 from recollect.render.views.overview import build_outline
 from recollect.render.views.sidecar_notices import list_sidecar_notices
@@ -114,8 +116,13 @@ def iter_place(
     is_stray = bool(at.agent_id) and not at.anchor
     shown = () if is_stray else turns
     yield from iter_session(session, shown, options, is_whole=False, prompts_only=False)
+    canvas = Canvas(options)
+    if at.anchor == LISTS:
+        for notice in list_sidecar_notices(load_session_lists(session), session.id):
+            lines = draw_notice(notice, canvas.complete, options.columns - len(POINTER))
+            yield from point_at(lines, canvas)
+            yield ""
     if is_stray:
-        canvas = Canvas(options)
         for child in session.subagents:
             if child.agent_id == at.agent_id:
                 yield from draw_subagent(child, canvas, options.columns)

@@ -54,7 +54,8 @@ class OpenDocument(Struct, frozen=True, kw_only=True):
     """Where a session or record is; `link` is null unless the web app is running."""
 
     schema: Literal["recollect.open/1"] = "recollect.open/1"
-    session_id: str
+    session_id: str | None
+    """Null if no session was named."""
     record: str | None
     path: str
     link: str | None

@@ -4,16 +4,19 @@ A running server keeps a state file in the data directory, which counts only whi
 alive.
 """
 
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Final
 
 import msgspec
 from msgspec import Struct
 
+from recollect.errors import NothingFound
 from recollect.library.processes import is_alive, read_small
 
 STATE_NAME: Final = "server.json"
 LOOPBACK: Final = "127.0.0.1"
+_SECONDS: Final = 10.0
 
 
 class Server(Struct, frozen=True):
@@ -22,6 +25,12 @@ class Server(Struct, frozen=True):
     pid: int
     port: int
     host: str = LOOPBACK
+    key: str = ""
+    """What programs send to be let in."""
+
+
+class _Launch(Struct, frozen=True):
+    token: str
 
 
 def find_server(directory: Path) -> Server | None:
@@ -39,6 +48,25 @@ def find_server(directory: Path) -> Server | None:
 def make_link(server: Server, path: str) -> str:
     """Return the URL of `path` on a running web app."""
     return f"http://{join_host(server.host, server.port)}{path}"
+
+
+def make_sign_in_link(server: Server, path: str) -> str:
+    """Return the URL of `path` that signs in one browser, once; raises NothingFound if refused."""
+    connection = HTTPConnection(server.host, server.port, timeout=_SECONDS)
+    try:
+        headers = {"Authorization": f"Bearer {server.key}"}
+        connection.request("POST", "/api/launches", headers=headers)
+        answer = connection.getresponse()
+        token = msgspec.json.decode(answer.read(), type=_Launch).token
+    except (OSError, HTTPException, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise NothingFound(
+            "The web app does not answer. Start it again with `recollect serve`."
+        ) from error
+    finally:
+        connection.close()
+    # Instead of the fragment of the path, which the page also takes as a parameter.
+    plain, _, anchor = path.partition("#")
+    return f"{make_link(server, plain)}{f'?at={anchor}' if anchor else ''}#t={token}"
 
 
 def join_host(host: str, port: int) -> str:

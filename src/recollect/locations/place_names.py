@@ -19,7 +19,13 @@ TURN_PREFIX: Final = "turn-"
 LINE_PREFIX: Final = "line-"
 """What the name of a record without a uuid starts with; the offset of its line follows."""
 
-_RECORD: Final = re.compile("[0-9A-Za-z_-]{1,200}")
+BESIDE_PREFIX: Final = "beside-"
+"""What the anchor of what a message says beside the conversation starts with; its uuid follows."""
+
+LISTS: Final = "lists"
+"""The name of the todo lists and tasks beside a session."""
+
+_RECORD: Final = re.compile("[0-9A-Za-z_.%-]{1,600}")
 _TURN: Final = re.compile("-?[1-9][0-9]{0,8}")
 _ID: Final = re.compile("(?:agent-)?[0-9a-f-]{4,40}")
 _PATH: Final = re.compile("/s/(?P<session>[^/]+)(?:/raw/(?P<raw>[^/]+)|/[a-z]+)?/?")
@@ -39,7 +45,9 @@ class PlaceName(NamedTuple):
     @property
     def anchor(self) -> str | None:
         """What follows the `#` in an address of the place."""
-        return self.record or (f"{TURN_PREFIX}{self.turn}" if self.turn else None)
+        if self.record:
+            return _quote(self.record)
+        return f"{TURN_PREFIX}{self.turn}" if self.turn else None
 
 
 def read_place(name: str) -> tuple[PlaceName, ...]:
@@ -68,7 +76,7 @@ def read_spot(text: str) -> PlaceName:
 def name_place(session_id: str, record: str | None = None, turn: int | None = None) -> str:
     """Return the name of a place, as `read_place` reads it."""
     if record:
-        return f"{session_id}#{record}"
+        return f"{session_id}#{_quote(record)}"
     return f"{session_id}:{turn}" if turn else session_id
 
 
@@ -88,7 +96,7 @@ def _read_address(name: str) -> PlaceName | None:
     if address.scheme not in _SCHEMES or path is None:
         return None
     session = unquote(path["session"])
-    anchor = unquote(path["raw"] or address.fragment) or _get(address, "at")
+    anchor = path["raw"] or address.fragment or _quote(_get(address, "at") or "")
     if anchor and anchor.startswith(TURN_PREFIX) and _TURN.fullmatch(anchor[len(TURN_PREFIX) :]):
         return PlaceName(session, turn=int(anchor.removeprefix(TURN_PREFIX)))
     offset = _get(address, "offset") or ""
@@ -100,6 +108,11 @@ def _read_address(name: str) -> PlaceName | None:
     )
 
 
+def _quote(record: str) -> str:
+    """Return a record's name without anything that has a meaning elsewhere; a uuid stays."""
+    return quote(record, safe="")
+
+
 def _get(address: SplitResult, parameter: str) -> str | None:
     return next(iter(parse_qs(address.query).get(parameter, ())), None)
 
@@ -109,12 +122,13 @@ def _check_record(record: str) -> str:
         raise UsageError(
             f"{record!r} is not a record id or a turn. Write SESSION#UUID or SESSION:3."
         )
-    return record
+    return unquote(record)
 
 
 def _split_record(name: str) -> PlaceName | None:
     session, _, record = name.rpartition("#")
-    return PlaceName(session, record) if session and _RECORD.fullmatch(record) else None
+    is_place = session and _RECORD.fullmatch(record)
+    return PlaceName(session, unquote(record)) if is_place else None
 
 
 def _split_turn(name: str) -> PlaceName | None:

@@ -18,9 +18,9 @@ from msgspec.structs import replace
 
 from recollect.documents.search_results import Facet, Hit
 from recollect.locations import Transcript
-from recollect.locations.place_names import LINE_PREFIX, name_place
+from recollect.locations.place_names import LINE_PREFIX, LISTS, name_place
 from recollect.records.envelope import Record
-from recollect.records.state import State, Summary
+from recollect.records.state import Summary
 from recollect.search.facets import make_facets
 from recollect.search.grouping import SessionGroups
 from recollect.search.joined_prompts import drop_joined
@@ -43,7 +43,7 @@ from recollect.store.text_queries import (
     open_no_texts,
     open_text_queries,
 )
-from recollect.sync import NO_FRESH_TEXTS, Analyzer, read_fresh, with_lists
+from recollect.sync import NO_FRESH_TEXTS, Analyzer, ListFile, read_fresh, with_lists
 from recollect.sync.searchable_texts import list_searchable_texts
 
 ANALYZER: Final = Analyzer("4", TOKENIZER, prepare_for_index)
@@ -281,13 +281,11 @@ class _Search:
             offset = text.position if path == file.path else None
         is_queued = text.part == TextKind.QUEUED
         uuid = name_queued(record.span) if is_queued else _get_string(record, "uuid")
-        line = (
-            f"{LINE_PREFIX}{offset}" if isinstance(record, State) and offset is not None else None
-        )
+        place = uuid or _name_line(record, None if text.is_subagent else offset)
         return Hit(
             session_id=session_id,
             uuid=uuid,
-            link=name_place(session_id, uuid or line),
+            link=name_place(session_id, place),
             project=self._queries.names.get(text.cwd or 0, file.project),
             path=os.fsencode(path).decode("utf-8", "replace"),
             offset=offset,
@@ -299,6 +297,13 @@ class _Search:
             snippet=make_snippet(words, _find_highlights(words, query), self._options.width),
             more_in_session=0,
         )
+
+
+def _name_line(record: Record, offset: int | None) -> str | None:
+    """Return what a record without a uuid is called; None if it is not in its session's file."""
+    if isinstance(record, ListFile):
+        return LISTS
+    return None if offset is None else f"{LINE_PREFIX}{offset}"
 
 
 def _restrict_to(queries: TextQueries, transcripts: Sequence[Transcript]) -> Condition:

@@ -1,14 +1,15 @@
 """Find text in a session, in file order.
 
-Searches what a reader can open: messages, thinking, tool inputs and results, including those of
-subagents. A match is reported at the record that a page has an anchor for: a tool result at its
-call, and everything in a subagent at the call that started it.
+Searches what a reader can open: messages, thinking, tool inputs and results, notices, and all of it
+in subagents too. A match is reported at the record that a page has an anchor for: a tool result at
+its call, a state such as a title at its line.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Raw
 
+from recollect.locations.place_names import LINE_PREFIX
 from recollect.records.blocks import (
     McpToolUse,
     ServerToolUseBlock,
@@ -19,8 +20,10 @@ from recollect.records.blocks import (
 )
 from recollect.records.conversation import Assistant, User
 from recollect.records.decoding import decode_value
+from recollect.records.envelope import Chain
 from recollect.session.content import AnyBlock, list_blocks, result_text
 from recollect.session.messages import Message
+from recollect.session.record_texts import list_texts
 from recollect.session.session import Session
 
 
@@ -33,29 +36,38 @@ def find_text(session: Session, words: str) -> tuple[str, ...]:
 
 
 def _iter_places(session: Session, wanted: str) -> Iterator[str]:
+    started = _list_started(session)
+    messages = {id(line): said for said in session.messages for line in said.records}
+    for uuid, link in session.tree.links.items():
+        message = messages.get(id(link))
+        for block in _list_own(link, message):
+            place = _place_of(session, uuid, block)
+            if place and _holds(block, wanted):
+                yield place
+            if isinstance(block, ToolUse):
+                for inside in started.get(block.id, ()):
+                    yield from _iter_places(inside, wanted)
+        if any(wanted in text.casefold() for _, text in list_texts(link)):
+            yield uuid
+    for state in session.states:
+        if state.span and any(wanted in text.casefold() for _, text in list_texts(state)):
+            yield f"{LINE_PREFIX}{state.span.offset}"
+
+
+def _list_started(session: Session) -> dict[str, list[Session]]:
+    """Return the subagents of a session by the id of the call that started them."""
     started: dict[str, list[Session]] = {}
     for child in session.subagents:
         if child.call is not None:
             started.setdefault(child.call.id, []).append(child.session)
-    for message in session.messages:
-        for uuid, block in _iter_blocks(message):
-            place = _place_of(session, uuid, block)
-            if place and _holds(block, wanted):
-                yield place
-            elif place and isinstance(block, ToolUse):
-                inside = started.get(block.id, ())
-                if any(next(_iter_places(each, wanted), None) for each in inside):
-                    yield place
+    return started
 
 
-def _iter_blocks(message: Message) -> Iterator[tuple[str | None, AnyBlock]]:
-    """Yield the blocks of a message, each with the uuid of its record."""
-    for record in message.records:
-        if isinstance(record, Assistant | User):
-            for block in list_blocks(record.message.content if record.message else None):
-                yield record.uuid, block
-        else:
-            yield from ((record.uuid, block) for block in message.content)
+def _list_own(link: Chain, message: Message | None) -> Sequence[AnyBlock]:
+    """Return the blocks of a record; a prompt from the queue has those of its message."""
+    if isinstance(link, Assistant | User):
+        return list_blocks(link.message.content if link.message else None)
+    return message.content if message else ()
 
 
 def _place_of(session: Session, uuid: str | None, block: AnyBlock) -> str | None:

@@ -57,9 +57,12 @@ class _Exit(Struct, frozen=True):
     is_sent: bool
 
 
+QUEUED_PREFIX = "queue-"
+
+
 def name_queued(span: Span | None, number: int = 0) -> str:
     """Return the name of a prompt without a uuid: the offset of its line, or else its number."""
-    return f"queue-{span.offset if span else number}"
+    return f"{QUEUED_PREFIX}{span.offset if span else number}"
 
 
 def insert_queued(chain: Sequence[Chain], lines: Sequence[QueueLine]) -> Sequence[Chain]:

@@ -136,6 +136,14 @@ class Session:
         )
 
     @property
+    def nameless(self) -> tuple[Chain, ...]:
+        """Records that damage has cost their uuid, other than messages: no tree holds them."""
+        chain = self._conversation.chain
+        return tuple(
+            link for link in chain if not link.uuid and not isinstance(link, User | Assistant)
+        )
+
+    @property
     def copies(self) -> dict[str, str]:
         """Uuids of lines that repeat an earlier line of the file, with those that they repeat."""
         return self._conversation.copies

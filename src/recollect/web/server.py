@@ -29,7 +29,15 @@ from recollect.launch.web_link import LOOPBACK
 from recollect.web.app import AppParts, create_app
 from recollect.web.middleware import CACHE_CONTROL, NO_STORE, SECURITY_HEADERS
 from recollect.web.responses import JSON, encode_json
-from recollect.web.settings import ServerState, Settings, remove_state, write_state
+from recollect.web.settings import (
+    MAX_PORT,
+    ServerState,
+    Settings,
+    recall_port,
+    remember_port,
+    remove_state,
+    write_state,
+)
 
 REQUEST_SECONDS: Final = 5.0
 """Time for a request to arrive, from its first byte or from the connection on."""
@@ -97,6 +105,7 @@ class StrictProtocol(H11Protocol):
 _LOOPBACK_NAMES: Final = frozenset({LOOPBACK, "localhost", "::1"})
 _EVERYWHERE: Final = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - refused below
 END_SECONDS: Final = 2
+_PORTS_TO_TRY: Final = 20
 
 
 class Running(Struct, frozen=True):
@@ -105,6 +114,8 @@ class Running(Struct, frozen=True):
     address: str
     launch_address: str
     """Signs in one browser, once."""
+    taken: int | None = None
+    """The port of last time, if another program has it now."""
 
 
 Announce = Callable[[Running], None]
@@ -138,28 +149,43 @@ def check_host(host: str, *, allow_remote: bool, allow_run: bool = False) -> Non
 def serve(settings: Settings, announce: Announce) -> None:
     """Serve until the process is told to stop; `announce` is called when it is ready."""
     check_host(settings.host, allow_remote=True, allow_run=settings.allow_run)
-    with _bind(settings) as listener:
-        bound = replace(settings, port=listener.getsockname()[1])
+    wanted = recall_port(settings.data_directory)
+    with _bind(settings, wanted) as listener:
+        port: int = listener.getsockname()[1]
+        bound = replace(settings, port=port)
+        taken = wanted if settings.port is None and port != wanted else None
         app = create_app(bound)
         parts: AppParts = app.state.parts
         keys = parts.services.keys
         state = ServerState(
             host=bound.host,
-            port=bound.port,
+            port=port,
             pid=os.getpid(),
             started=bound.now().isoformat(),
             key=keys.access,
         )
         write_state(bound.data_directory, state)
+        if settings.port is None and taken is None:
+            remember_port(bound.data_directory, port)
         try:
-            server = _Server(app, lambda: announce(_describe(state, keys.make_launch())))
+            server = _Server(app, lambda: announce(_describe(state, keys.make_launch(), taken)))
             server.run(sockets=[listener])
         finally:
             remove_state(bound.data_directory, state.pid)
 
 
-def _bind(settings: Settings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+def _bind(settings: Settings, wanted: int) -> socket.socket:
+    """Return a socket that listens on the given port, or on the wanted one or one after it."""
+    if settings.port is not None:
+        return _listen(settings.host, settings.port)
+    for port in range(wanted, min(wanted + _PORTS_TO_TRY, MAX_PORT + 1)):
+        with contextlib.suppress(UsageError):
+            return _listen(settings.host, port)
+    return _listen(settings.host, 0)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With the protocol named, asyncio sends at once: otherwise the second part of a response waits
     # 40 ms for the first to be acknowledged.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -167,19 +193,19 @@ def _bind(settings: Settings) -> socket.socket:
         if os.name == "posix":
             # On Windows this would let another program take over the port.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((settings.host, settings.port))
+        listener.bind((host, port))
     except (OSError, OverflowError) as error:
         listener.close()
         raise UsageError(
-            f"Cannot listen on {settings.host} port {settings.port}: {error}. "
-            "Leave --port out to get any that is free."
+            f"Cannot listen on {host} port {port}: {error}. "
+            "Leave --port out to get one that is free."
         ) from error
     return listener
 
 
-def _describe(state: ServerState, token: str) -> Running:
+def _describe(state: ServerState, token: str, taken: int | None) -> Running:
     # In the fragment, which browsers do not send and no log contains.
-    return Running(state.address, f"{state.address}#t={token}")
+    return Running(state.address, f"{state.address}#t={token}", taken)
 
 
 class _Server(uvicorn.Server):

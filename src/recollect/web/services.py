@@ -13,7 +13,7 @@ class Services:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.keys = Keys(settings.port)
+        self.keys = Keys(settings.port or 0)
         self.permits = Permits(settings, self.keys)
         self.conversations = Conversations(AuditLog(settings.data_directory, settings.now))
         self.workspace = ServedWorkspace(

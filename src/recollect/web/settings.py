@@ -4,18 +4,25 @@ The file contains the access key, so only its owner may read it. It is written t
 and moved into place, and only the server that wrote it removes it.
 """
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
 from recollect.errors import IndexFailure
 from recollect.launch.web_link import LOOPBACK, STATE_NAME, find_server, join_host
+from recollect.library.processes import read_small
 from recollect.store.data_directory import make_private_directory
+
+DEFAULT_PORT: Final = 8765
+MAX_PORT: Final = 65535
+PORT_NAME: Final = "web-port"
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -26,7 +33,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     data_directory: Path
     now: Callable[[], datetime]
     host: str = LOOPBACK
-    port: int = 0
+    port: int | None = 0
+    """0 for any that is free; None for the one of last time, or the next one that is free."""
     is_demo: bool = False
     """Whether the bundled sessions are shown instead of the user's own."""
     allow_run: bool = False
@@ -38,7 +46,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     def hosts(self) -> frozenset[str]:
         """The hosts, with port, that requests may name."""
         names = (LOOPBACK, "localhost", "::1", self.host)
-        return frozenset(join_host(name, self.port) for name in names)
+        return frozenset(join_host(name, self.port or 0) for name in names)
 
     @property
     def origins(self) -> frozenset[str]:
@@ -75,6 +83,20 @@ def write_state(directory: Path, state: ServerState) -> None:
         raise IndexFailure(
             f"Cannot write {directory / STATE_NAME}: {error.strerror}. Check that there is room."
         ) from error
+
+
+def remember_port(directory: Path, port: int) -> None:
+    """Note the port, so that links still lead here after the next start."""
+    # A link that is not remembered is an inconvenience, not a failure.
+    with contextlib.suppress(OSError):
+        (directory / PORT_NAME).write_text(f"{port}\n", encoding="ascii")
+
+
+def recall_port(directory: Path) -> int:
+    """Return the port of the last server, or the default one."""
+    noted = (read_small(directory / PORT_NAME) or b"").strip()
+    is_port = noted.isdigit() and len(noted) <= len(str(MAX_PORT)) and 0 < int(noted) <= MAX_PORT
+    return int(noted) if is_port else DEFAULT_PORT
 
 
 def remove_state(directory: Path, pid: int) -> None:

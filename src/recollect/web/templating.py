@@ -22,6 +22,7 @@ from recollect import __version__
 from recollect.documents.search_results import Snippet
 from recollect.render.terminal import safe_text
 from recollect.web.assets import Assets
+from recollect.web.hit_links import address_hit
 from recollect.web.services import Services
 from recollect.web.template_filters import FILTERS
 
@@ -210,7 +211,9 @@ def _make_environment(address: Callable[[str], str]) -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["asset"] = address
-    environment.filters.update(FILTERS, urlencode=_quote, pieces=_cut_snippet)
+    environment.filters.update(
+        FILTERS, urlencode=_quote, pieces=_cut_snippet, hit_address=address_hit
+    )
     return environment
 
 

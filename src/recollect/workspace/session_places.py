@@ -10,27 +10,39 @@ from typing import Final
 
 from msgspec import Struct
 
-from recollect.documents.turns import Step, ToolStep
+from recollect.documents.turns import NoticeKind, NoticeStep, Step, ToolStep, TurnView
 from recollect.errors import NothingFound
-from recollect.locations.place_names import LINE_PREFIX, TURN_PREFIX, PlaceName
+from recollect.locations.place_names import (
+    BESIDE_PREFIX,
+    LINE_PREFIX,
+    LISTS,
+    TURN_PREFIX,
+    PlaceName,
+)
 from recollect.locations.references import MIN_PREFIX_LENGTH
 from recollect.locations.transcript_files import name_of
 from recollect.quantities import format_count
 from recollect.reader.transcript_reader import read_transcript
 from recollect.records.blocks import ToolResult
 from recollect.records.conversation import User
-from recollect.records.envelope import Span
-from recollect.records.state import State
-from recollect.render.views.record_notices import name_line
+from recollect.records.envelope import Record, Span
+from recollect.records.state import QueueOperation, State
+from recollect.records.system import CompactBoundary
 from recollect.render.views.timeline import build_timeline, find_turn_index
 from recollect.render.views.turn_views import build_turn_view, build_turn_views
 from recollect.render.views.whole_calls import complete_call, read_step, show_whole_call
 from recollect.session.content import list_blocks
+from recollect.session.prompts import read_unrecorded
+from recollect.session.queue import QUEUED_PREFIX
 from recollect.session.record_texts import list_texts
 from recollect.session.session import Session, Subagent
 from recollect.workspace.session_catalog import FoundSession
 
 _TURN: Final = re.compile(f"{TURN_PREFIX}(-?[1-9][0-9]{{0,8}})")
+_MAX_TO_SUMMARY: Final = 3
+"""Turns from the boundary of a compaction to its summary, at most."""
+
+_QUEUED: Final = re.compile(f"{QUEUED_PREFIX}([0-9]{{1,15}})")
 _LINE: Final = re.compile(f"{LINE_PREFIX}([0-9]{{1,15}})")
 _MAX_DIGITS: Final = 15
 """Maximum length of an offset: more than any file has bytes."""
@@ -121,32 +133,55 @@ def find_location(
     """Return where a record is shown; of several with one uuid, the one at `offset`."""
     if turn := _TURN.fullmatch(uuid):
         return _find_turn(session, int(turn[1]))
+    if uuid == LISTS:
+        # They are shown after the last turn.
+        return RecordLocation(max(len(session.turns) - 1, 0), LISTS)
     if line := _LINE.fullmatch(uuid):
         return _find_state(session, int(line[1]))
     for name in (uuid, *_complete(session, uuid)):
         found = _find_own(session, name, offset, words) or _find_inside(session, name, words)
         if found is not None:
             return found
+    if queued := _QUEUED.fullmatch(uuid):
+        return _find_queued(session, int(queued[1]), words)
     raise NothingFound(f"The session has no record {uuid!r}.")
 
 
 def _find_state(session: Session, offset: int) -> RecordLocation:
-    """Return where the state record on the line at `offset` is shown: once for equal ones."""
-    said: State | None = None
-    for state in session.states:
-        if state.span and state.span.offset == offset:
-            said = state
+    """Return where the record on the line at `offset` is shown; a repeated state once."""
+    said = next((each for each in session.states if _offset_of(each) == offset), None)
     texts = list_texts(said) if said else None
-    shown: RecordLocation | None = None
+    turn, shown = 0, None
     for index, entries in enumerate(build_timeline(session).entries):
         for entry in entries:
             what = entry.what
-            if isinstance(what, State) and type(what) is type(said) and list_texts(what) == texts:
-                is_first = shown is None or (what.span and what.span.offset <= offset)
-                shown = RecordLocation(index, name_line(what.span) or "") if is_first else shown
-    if shown is None:
-        raise NothingFound(f"The session does not show what is on the line at byte {offset}.")
-    return shown
+            at = _offset_of(what)
+            turn = index if at is not None and at <= offset else turn
+            is_same = (
+                isinstance(what, State) and type(what) is type(said) and list_texts(what) == texts
+            )
+            if at == offset or (is_same and (shown is None or (at or 0) <= offset)):
+                shown = RecordLocation(index, f"{LINE_PREFIX}{at}")
+    return shown or RecordLocation(turn, f"{TURN_PREFIX}{turn + 1}")
+
+
+def _offset_of(what: object) -> int | None:
+    span = what.span if isinstance(what, Record) else None
+    return span.offset if span else None
+
+
+def _find_queued(session: Session, offset: int, words: Sequence[str]) -> RecordLocation:
+    """Return where a prompt from the queue is shown that became a message of its own."""
+    queued = (each for each in session.states if isinstance(each, QueueOperation))
+    entry = next((each for each in queued if _offset_of(each) == offset), None)
+    text = read_unrecorded(entry.content, is_sent=True).words.strip() if entry else ""
+    for message in session.messages:
+        first = message.records[0]
+        if text and first.uuid and (_offset_of(first) or 0) > offset and text in message.text:
+            found = _find_own(session, first.uuid, None, words)
+            if found is not None:
+                return found
+    return _find_state(session, offset)
 
 
 def _complete(session: Session, start: str) -> Iterator[str]:
@@ -162,19 +197,48 @@ def _find_own(
     session: Session, uuid: str, offset: int | None, words: Sequence[str]
 ) -> RecordLocation | None:
     anchor = session.find_anchor(uuid, offset)
-    calls = _find_answered(session, anchor)
-    index = find_turn_index(session, calls[0] if calls else anchor)
+    names = [*_find_answered(session, anchor), anchor]
+    index = find_turn_index(session, names[0])
     if index is None:
         return None
+    if isinstance(session.find_record(anchor), CompactBoundary):
+        compaction = _find_compaction(session, index)
+        if compaction is not None:
+            return compaction
     view = next(iter(build_turn_views(session, start=index, stop=index + 1)), None)
-    wanted = {anchor, *calls}
-    steps = [step for step in view.steps if step.uuid in wanted] if view else []
-    if len(steps) > 1 and words:
-        steps.sort(key=lambda step: -_count_words(step, session, words))
-    if steps and steps[0].uuid:
-        return RecordLocation(index, steps[0].uuid)
-    is_prompt = view is not None and view.uuid == anchor
-    return RecordLocation(index, anchor if is_prompt else f"{TURN_PREFIX}{index + 1}")
+    if view is None:
+        return RecordLocation(index, f"{TURN_PREFIX}{index + 1}")
+    wanted = {*names, f"{BESIDE_PREFIX}{anchor}"}
+    if view.uuid == anchor:
+        wanted |= _list_compactions(view)
+    found = [(step.uuid, _read(step, session)) for step in view.steps if step.uuid in wanted]
+    if view.uuid == anchor:
+        found.insert(0, (anchor, _read_prompt(view)))
+    best = max(found, key=lambda each: _count_words(each[1], words), default=None)
+    return RecordLocation(index, (best and best[0]) or f"{TURN_PREFIX}{index + 1}")
+
+
+def _list_compactions(view: TurnView) -> set[str]:
+    """Return the notices of compactions in a turn: one shows the summary that opened the turn."""
+    notices = [step for step in view.steps if isinstance(step, NoticeStep)]
+    return {each.uuid for each in notices if each.uuid and each.kind is NoticeKind.COMPACTION}
+
+
+def _find_compaction(session: Session, index: int) -> RecordLocation | None:
+    """Return where the compaction of a boundary is shown: mostly with the summary after it."""
+    for view in build_turn_views(session, start=index, stop=index + _MAX_TO_SUMMARY):
+        for uuid in _list_compactions(view):
+            return RecordLocation(view.number - 1, uuid)
+    return None
+
+
+def _read(step: Step, session: Session) -> str:
+    return read_step(show_whole_call(step, session))
+
+
+def _read_prompt(view: TurnView) -> str:
+    contexts = (text for each in view.contexts for text in (each.path or "", each.text))
+    return "\n".join((view.command or "", view.words, *contexts))
 
 
 def _find_answered(session: Session, uuid: str) -> list[str]:
@@ -190,9 +254,9 @@ def _find_answered(session: Session, uuid: str) -> list[str]:
     return [call.call_uuid for call in calls if call and call.call_uuid]
 
 
-def _count_words(step: Step, session: Session, words: Sequence[str]) -> int:
-    text = read_step(show_whole_call(step, session)).casefold()
-    return sum(word.casefold() in text for word in words)
+def _count_words(text: str, words: Sequence[str]) -> int:
+    folded = text.casefold()
+    return sum(word.casefold() in folded for word in words)
 
 
 def _find_inside(session: Session, uuid: str, words: Sequence[str]) -> RecordLocation | None:

@@ -15,7 +15,7 @@ from recollect.render.views.complete_turns import complete_turn
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
 from recollect.workspace.session_catalog import FoundSession
-from recollect.workspace.session_places import find_agent, find_location
+from recollect.workspace.session_places import RecordLocation, find_agent, find_location
 
 if TYPE_CHECKING:
     from recollect.workspace.served_workspace import ServedWorkspace
@@ -33,6 +33,8 @@ class TurnWindow(Struct, frozen=True, kw_only=True):
     """The uuid of a record: start a little before its turn."""
     offset: int | None = None
     """Where that record is in the file, if several have its uuid."""
+    words: tuple[str, ...] = ()
+    """Words in it: of several steps that show the record, the one with most of them is meant."""
     agent: str = ""
     """Turns of this subagent instead of the session."""
     steps: int = MAX_STEPS
@@ -54,12 +56,17 @@ class TurnRange(Struct, frozen=True, kw_only=True):
     """Whether only the beginning of the file was read: marks, results and subagents may differ."""
     costs: tuple[int | None, ...]
     """The cost of each turn without its subagents, in millionths of a dollar."""
-    at: str = ""
-    """The anchor of the requested record."""
+    location: RecordLocation | None = None
+    """Where the requested record is shown."""
     cost_before: int | None = None
     """The cost of the turns before these, subagents not included; None if not known."""
     agent_costs: Mapping[str, int | None] = {}
     """The cost of each subagent that these turns started, by its id."""
+
+    @property
+    def at(self) -> str:
+        """The anchor of the requested record among these turns."""
+        return self.location.anchor if self.location else ""
 
 
 def load_turns(workspace: "ServedWorkspace", found: FoundSession, wanted: TurnWindow) -> TurnRange:
@@ -91,10 +98,10 @@ def _can_be_quick(workspace: "ServedWorkspace", found: FoundSession, wanted: Tur
 
 def _take(workspace: "ServedWorkspace", session: Session, wanted: TurnWindow) -> TurnRange:
     total, prices = len(session.turns), workspace.price_list
-    start, at = wanted.start, ""
+    start, location = wanted.start, None
     if wanted.at:
-        location = find_location(session, wanted.at, wanted.offset)
-        start, at = max(location.turn - 1, 0), location.anchor
+        location = find_location(session, wanted.at, wanted.offset, wanted.words)
+        start = max(location.turn - 1, 0)
     turns = _cut(session, start, start + wanted.count, wanted)
     return TurnRange(
         turns=turns,
@@ -102,7 +109,7 @@ def _take(workspace: "ServedWorkspace", session: Session, wanted: TurnWindow) ->
         total=total,
         is_partial=False,
         costs=_price(workspace, session, turns),
-        at=at,
+        location=location,
         cost_before=_add_up(price_turn(each, prices) for each in session.turns[:start]),
         agent_costs=_price_agents(workspace, session, turns),
     )

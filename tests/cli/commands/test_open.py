@@ -66,3 +66,11 @@ def test_the_json_form_has_the_path_at_least(run_recollect: RunRecollect, data: 
             "link": None,
         },
     )
+
+
+def test_without_a_place_it_is_the_link_of_the_app(run_recollect: RunRecollect, data: Path) -> None:
+    """The pages themselves have a link, which a new browser is signed in with."""
+    (data / "server.json").write_text(json.dumps({"pid": os.getpid(), "port": 8123}))
+    assert open_link(run_recollect, data) == Finished(0, "http://127.0.0.1:8123/\n", "")
+    done = open_link(run_recollect, data, "9479:2")
+    assert done == Finished(0, f"http://127.0.0.1:8123/s/{SESSION}#turn-2\n", "")

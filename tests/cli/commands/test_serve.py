@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from recollect.cli.program import COMMANDS
+from recollect.web.settings import DEFAULT_PORT, recall_port
 from tests.cli.demo_home import GOLDEN
 from tests.golden import check_golden
 from tests.process import RunRecollect
@@ -44,7 +46,7 @@ def test_wrong_requests_are_refused(
 def test_serve_says_where_it_is(tmp_path: Path) -> None:
     """The address is on stderr, without the key."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "recollect", "serve", "--demo", "--no-open"],
+        [sys.executable, "-m", "recollect", "serve", "--demo", "--no-open", "--port", "0"],
         env={**os.environ, "RECOLLECT_DATA_DIR": str(tmp_path / "data")},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -65,7 +67,7 @@ def test_serve_says_where_it_is(tmp_path: Path) -> None:
 def test_serve_starts_without_any_sessions(tmp_path: Path, options: tuple[str, ...]) -> None:
     """With the demo, and without any sessions at all, there is something to look at."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "recollect", "serve", "--print-url", *options],
+        [sys.executable, "-m", "recollect", "serve", "--print-url", "--port", "0", *options],
         env={**os.environ, "RECOLLECT_DATA_DIR": str(tmp_path / "data")},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -81,3 +83,50 @@ def test_serve_starts_without_any_sessions(tmp_path: Path, options: tuple[str, .
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (0, "")
+
+
+class Started:
+    """A server that chooses its port itself."""
+
+    def __init__(self, data: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "recollect", "serve", "--print-url"],
+            env={**os.environ, "RECOLLECT_DATA_DIR": str(data)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        assert self._process.stdout is not None
+        address = self._process.stdout.readline().partition("#")[0]
+        self.port = int(address.rstrip("/").rpartition(":")[2])
+
+    def stop(self) -> str:
+        """End it, and return what it said."""
+        self._process.send_signal(signal.SIGINT)
+        return self._process.communicate(timeout=60)[1]
+
+
+@pytest.mark.slow
+def test_the_port_stays_the_same(tmp_path: Path) -> None:
+    """The port of last time is used again, and the next free one only if it is taken."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        noted = free.getsockname()[1]
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    (data / "web-port").write_text(f"{noted}\n")
+    first = Started(data)
+    second = Started(data)
+    said = [second.stop(), first.stop()]
+    third = Started(data)
+    said.append(third.stop())
+    warning = f"recollect: Port {noted} is in use, so earlier links do not lead here.\n"
+    assert (first.port, third.port, said) == (noted, noted, [warning, "", ""])
+    assert noted < second.port
+
+
+@pytest.mark.parametrize("noted", [None, "", "x", "0", "99999", "1" * 50])
+def test_a_port_that_makes_no_sense_is_not_remembered(tmp_path: Path, noted: str | None) -> None:
+    """Without a note, or with a broken one, links begin at the default port."""
+    if noted is not None:
+        (tmp_path / "web-port").write_text(noted)
+    assert recall_port(tmp_path) == DEFAULT_PORT

@@ -57,6 +57,29 @@ def test_a_deep_link_is_kept_while_signing_in(browser: Browser, server: RunningS
         assert set(found.problems) <= {REFUSED}
 
 
+@pytest.mark.parametrize("way", ["form", "address", "home"])
+def test_an_old_link_is_followed_after_signing_in(
+    browser: Browser, server: RunningServer, way: str
+) -> None:
+    """The new address may be typed into the page, or pasted over the old one; both lead on."""
+    with browser.new_context(locale="en-GB") as context:
+        found = watch(context, server)
+        old = f"{server.origin}/s/{SESSION}#turn-2"
+        found.page.goto(old)
+        expect(found.page.locator("#address")).to_be_visible()
+        token = make_token(server)
+        if way == "form":
+            found.page.locator("#address").fill(f"{server.origin}/#t={token}")
+            found.page.get_by_role("button", name="Sign in").click()
+        elif way == "address":
+            found.page.goto(f"{server.origin}/s/{SESSION}#t={token}")
+        else:
+            found.page.goto(f"{server.origin}/#t={token}")
+        expect(found.page.locator("article.session")).to_have_attribute("data-session", SESSION)
+        assert found.page.url == old
+        assert set(found.problems) <= {REFUSED}
+
+
 def test_without_a_token_there_is_nothing_to_see(browser: Browser, server: RunningServer) -> None:
     """Somebody without a key gets the sign-in page, in their language, and no session."""
     with browser.new_context(locale="zh-CN") as context:

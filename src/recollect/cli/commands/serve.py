@@ -31,9 +31,9 @@ MAX_PORT = 65535
 @click.command("serve")
 @click.option(
     "--port",
-    default=0,
     type=click.IntRange(0, MAX_PORT),
-    help="Port to listen on; 0 picks a free one.",
+    help="Port to listen on; 0 picks a free one. Default: the port of last time, at first 8765, or "
+    "the next one that is free.",
 )
 @click.option("--no-open", is_flag=True, help="Don't open a browser.")
 @click.option(
@@ -55,7 +55,7 @@ MAX_PORT = 65535
 @claude_dir_option
 def command(  # noqa: PLR0913 - one parameter per option
     *,
-    port: int,
+    port: int | None,
     no_open: bool,
     print_url: bool,
     demo: bool,
@@ -72,8 +72,8 @@ def command(  # noqa: PLR0913 - one parameter per option
 
     \b
       recollect serve
-      recollect serve --port 8765 --print-url    # for ssh -L 8765:127.0.0.1:8765
-      recollect serve --allow-run                # converse with Claude Code in the browser
+      recollect serve --print-url    # for ssh -L 8765:127.0.0.1:8765
+      recollect serve --allow-run    # converse with Claude Code in the browser
       recollect serve --demo
     """
     from recollect.web.server import check_host, serve  # slow to import
@@ -139,6 +139,11 @@ def _set_up_log() -> None:
 
 
 def _announce(running: "Running", *, print_url: bool, opens: bool) -> None:
+    if running.taken is not None:
+        click.echo(
+            f"recollect: Port {running.taken} is in use, so earlier links do not lead here.",
+            err=True,
+        )
     if print_url:
         click.echo(running.launch_address)
     else:

@@ -300,7 +300,7 @@ def draw_turn(view: TurnView, session: Session, canvas: Canvas, columns: int) ->
     yield from draw_turn_rule(view, canvas, columns)
     marked = _find_marked(view, canvas.options.at)
     if None in marked:
-        yield from _point_at(draw_prompt(view, canvas.complete, columns - len(POINTER)), canvas)
+        yield from point_at(draw_prompt(view, canvas.complete, columns - len(POINTER)), canvas)
     else:
         yield from draw_prompt(view, canvas, columns)
     for _, group in groupby(view.steps, key=type):
@@ -341,14 +341,14 @@ def _draw_group(
         if step.uuid in marked:
             whole = show_whole_call(step, session)
             lines = draw_step(whole, canvas.complete, columns - len(POINTER))
-            yield from _point_at(lines, canvas)
+            yield from point_at(lines, canvas)
         else:
             yield from draw_step(step, canvas, columns)
         if isinstance(step, ToolStep):
             yield from _draw_subagents(step, session, canvas, columns)
 
 
-def _point_at(lines: Iterable[str], canvas: Canvas) -> Iterator[str]:
+def point_at(lines: Iterable[str], canvas: Canvas) -> Iterator[str]:
     """Yield the lines of what is marked, with a margin that leads the eye to it."""
     margin = canvas.styled(MARKED_MARGIN, "bold yellow")
     return indent(lines, canvas.styled(POINTER, "bold yellow"), margin)

@@ -8,6 +8,8 @@ become the same contexts that prompts have.
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from recollect.documents.kinds import Context, ContextKind, InputKind
 from recollect.documents.turns import (
     Code,
@@ -105,9 +107,10 @@ def show_input(message: Message, orphans: frozenset[str]) -> tuple[Step, ...]:
         return (_note_input(message, NoticeKind.INFORMATION, "Queued prompt, not sent", parts),)
     if prompt.kind in HIDDEN_INPUTS:
         media = show_media(message.content)
-        return (
-            (_note_input(message, NoticeKind.INFORMATION, "For the model", media),) if media else ()
+        noted = _note_input(
+            message, NoticeKind.INFORMATION, "For the model", (*show_words(prompt), *media)
         )
+        return (replace(noted, is_routine=not media),) if noted.parts else ()
     parts = (*show_words(prompt), *show_media(message.content))
     return (make_text_step(message, parts),) if parts else ()
 
@@ -148,7 +151,16 @@ def _show_notification(text: str) -> tuple[Part, ...]:
         parts += show_plain(find_inside(notice, "summary"))
         parts += show_prose(find_inside(notice, "result"))
         parts += show_fields(*((name, find_inside(notice, name)) for name in _TASK_FIELDS))
+        parts += show_plain(_remove_known(notice))
     return (*parts, *show_prose(text.rpartition(f"</{_TASK}>")[2] if f"</{_TASK}>" in text else ""))
+
+
+def _remove_known(notice: str) -> str:
+    """Return what a notification says outside of the elements that are shown."""
+    for name in ("summary", "result", *_TASK_FIELDS):
+        before, opened, rest = notice.partition(f"<{name}>")
+        notice = before + rest.partition(f"</{name}>")[2] if opened else notice
+    return notice.strip()
 
 
 def show_media(blocks: tuple[ContentBlock, ...]) -> tuple[Part, ...]:

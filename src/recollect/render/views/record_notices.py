@@ -10,7 +10,7 @@ from msgspec import Raw
 from msgspec.structs import astuple, replace
 
 from recollect.documents.turns import NoticeKind, NoticeStep, Part, Step, TextStep
-from recollect.locations.place_names import LINE_PREFIX
+from recollect.locations.place_names import BESIDE_PREFIX, LINE_PREFIX
 from recollect.records.attachment_kinds import OtherAttachment
 from recollect.records.attachments import Attachment
 from recollect.records.conversation import Assistant, User
@@ -89,13 +89,18 @@ def _make_notice(record: Chain, parts: tuple[Part, ...]) -> NoticeStep:
     # A message has a step or a turn that links to the record lead to.
     is_message = isinstance(record, User | Assistant)
     return NoticeStep(
-        uuid=None if is_message else record.uuid,
+        uuid=name_beside(record) if is_message else record.uuid or name_line(record.span),
         kind=NoticeKind.INFORMATION,
         title=_name(record),
         parts=parts,
         timestamp=record.timestamp,
         is_routine=True,
     )
+
+
+def name_beside(record: Chain) -> str | None:
+    """Return the name of what a message says beside the conversation."""
+    return f"{BESIDE_PREFIX}{record.uuid}" if record.uuid else None
 
 
 def name_line(span: Span | None) -> str | None:

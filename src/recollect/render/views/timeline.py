@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from recollect.records.envelope import Chain, Damaged, Oversized, Record, Torn, Unknown
 from recollect.records.state import QueueOperation, State
+from recollect.records.system import System
 from recollect.session.hook_runs import HookRun
 from recollect.session.messages import Message
 from recollect.session.record_texts import NamedText, list_texts
@@ -195,7 +196,9 @@ def _add_unlinked(rows: _Rows, session: Session, turn_of: dict[str, int]) -> Non
     irregular = [
         each for each in session.irregular if not isinstance(each, Unknown) or not each.uuid
     ]
-    unlinked = [*irregular, *_list_stated(session.states)]
+    # What a system message reports is shown as a report.
+    nameless = (link for link in session.nameless if not isinstance(link, System))
+    unlinked = [*irregular, *nameless, *_list_stated(session.states)]
     if not unlinked:
         return
     uuids = list(session.tree.links)

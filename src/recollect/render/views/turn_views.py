@@ -7,8 +7,10 @@ session is computed once, in `timeline`.
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from recollect.documents.kinds import Context, InputKind
-from recollect.documents.turns import Step, TurnView
+from recollect.documents.turns import NoticeStep, Step, TurnView
 from recollect.records.attachment_kinds import StructuredOutput
 from recollect.records.attachments import Attachment
 from recollect.records.conversation import Assistant
@@ -34,7 +36,7 @@ from recollect.render.views.notices import (
     make_switch_notice,
 )
 from recollect.render.views.part_builders import show_prose
-from recollect.render.views.record_notices import add_texts, make_state_notice
+from recollect.render.views.record_notices import add_texts, make_state_notice, name_line
 from recollect.render.views.timeline import Timeline, TimelineEntry, build_timeline
 from recollect.session.messages import Message
 from recollect.session.metadata import count_tokens
@@ -153,6 +155,17 @@ def _uuid_of(entry: TimelineEntry) -> str | None:
     return entry.what.uuid if isinstance(entry.what, Chain) else None
 
 
+def _name_steps(steps: Iterable[Step], what: object) -> Iterable[Step]:
+    """Give the notices of a record without a uuid the name of its line, so that links find them."""
+    if not isinstance(what, Record) or (isinstance(what, Chain) and what.uuid):
+        return steps
+    name = name_line(what.span)
+    return (
+        replace(step, uuid=name) if isinstance(step, NoticeStep) and not step.uuid else step
+        for step in steps
+    )
+
+
 class _Steps:
     """Makes the steps of one turn."""
 
@@ -168,7 +181,7 @@ class _Steps:
         for entry in entries:
             what = entry.what
             if not isinstance(what, Chain) or isinstance(what, Unknown):
-                yield from self._show_happening(entry)
+                yield from _name_steps(self._show_happening(entry), what)
                 continue
             if self._gaps and what.uuid in self._gaps:
                 yield make_gap_notice(what)
@@ -176,7 +189,7 @@ class _Steps:
             texts = list_texts(what)
             if texts and not self._repeats_call(what):
                 steps = add_texts(what, tuple(steps), texts)
-            yield from steps
+            yield from _name_steps(steps, what)
 
     def _show_happening(self, entry: TimelineEntry) -> Iterable[Step]:
         what, message = entry.what, entry.message

@@ -15,6 +15,16 @@ from recollect.web.services import Services
 from recollect.workspace.turn_windows import MAX_STEPS, TurnRange, TurnWindow
 
 MAX_TURNS: Final = 200
+MAX_MARKS: Final = 2000
+
+
+Marks = Annotated[
+    str,
+    Meta(
+        max_length=MAX_MARKS,
+        description="Words in that record, one per line, if several steps show it.",
+    ),
+]
 
 
 class TurnsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -34,6 +44,7 @@ class TurnsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         ]
         | None
     ) = None
+    mark: Marks = ""
     agent: Annotated[
         str, Meta(max_length=MAX_ID, description="Of this subagent instead of the session itself.")
     ] = ""
@@ -56,6 +67,7 @@ def load_turns(
         count=wanted.count,
         at=wanted.at,
         offset=wanted.offset,
+        words=tuple(wanted.mark.splitlines()),
         agent=wanted.agent,
         steps=wanted.steps,
         is_quick=wanted.quick,

@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
+import msgspec
 from markupsafe import Markup
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
@@ -24,14 +25,14 @@ from recollect.render.views.notices import show_raw
 from recollect.render.views.sidecar_notices import list_sidecar_notices
 from recollect.usage.totals import to_dollars
 from recollect.web.api.session_endpoints import Project
-from recollect.web.api.turn_endpoints import MAX_TURNS, TurnsParameters, load_turns
+from recollect.web.api.turn_endpoints import MAX_TURNS, Marks, TurnsParameters, load_turns
 from recollect.web.conversations.permits import START
 from recollect.web.parameters import MAX_ID, Id
 from recollect.web.services import Services
 from recollect.web.template_filters import or_dash
 from recollect.web.templating import PageContent, Translator
 from recollect.workspace.session_catalog import FoundSession
-from recollect.workspace.session_places import find_call, find_line, find_span
+from recollect.workspace.session_places import RecordLocation, find_call, find_line, find_span
 from recollect.workspace.turn_windows import TurnRange
 
 FIRST_TURNS = 20
@@ -51,6 +52,8 @@ class SessionPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """The uuid of a record: the page starts near it."""
     offset: Annotated[int, Meta(ge=0)] | None = None
     """The offset of that record, if several have its uuid."""
+    mark: Marks = ""
+    """Words to mark in that record, one per line."""
 
 
 class SessionPageContent(Struct, frozen=True, kw_only=True):
@@ -74,6 +77,9 @@ class SessionPageContent(Struct, frozen=True, kw_only=True):
     """The anchor of the requested record."""
     nonce: str
     """For starting conversations; empty if this server may not run anything."""
+    way: str
+    """How to get from there to a record of a subagent."""
+    mark: str
     resume_command: str
     """Shell command that resumes the session; empty if there is none. Nothing is run from here."""
 
@@ -86,6 +92,8 @@ class TurnsPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     start: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
     count: Annotated[int, Meta(ge=1, le=MAX_TURNS)] = FIRST_TURNS
     at: Annotated[str, Meta(max_length=MAX_ID)] = ""
+    offset: Annotated[int, Meta(ge=0)] | None = None
+    mark: Marks = ""
 
 
 class TurnsFragment(Struct, frozen=True, kw_only=True):
@@ -101,6 +109,7 @@ class TurnsFragment(Struct, frozen=True, kw_only=True):
     """The subagent of the turns; empty for the session's own."""
     at: str
     """The anchor of the requested record."""
+    way: str
 
 
 class CallParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -165,6 +174,7 @@ def render_session_page(
             count=FIRST_TURNS,
             at=wanted.at,
             offset=wanted.offset,
+            mark=wanted.mark,
             steps=FIRST_STEPS,
             quick=True,
         ),
@@ -183,6 +193,8 @@ def render_session_page(
         is_partial=turns.is_partial,
         at=turns.at,
         nonce=services.permits.make_nonce(START) if frame.can_fork else "",
+        way=_describe_way(turns.location),
+        mark=wanted.mark,
         resume_command=_find_resume_command(found),
     )
     title = row.title or row.first_prompt or row.id
@@ -256,8 +268,19 @@ def _render_fragment(
         is_partial=turns.is_partial,
         agent=wanted.agent,
         at=turns.at,
+        way=_describe_way(turns.location),
     )
     return PageContent("turns.html", fragment)
+
+
+def _describe_way(location: RecordLocation | None) -> str:
+    """Return which subagents to open, at which turn and which anchor in it, as JSON."""
+    steps: list[tuple[str, int, str]] = []
+    while location is not None and location.inside is not None:
+        inside = location.inside
+        steps.append((location.agent_id, inside.turn, inside.anchor))
+        location = inside
+    return msgspec.json.encode(steps).decode()
 
 
 def _render(turns: TurnRange, frame: Frame) -> tuple[Markup, ...]:

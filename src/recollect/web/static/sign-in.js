@@ -1,25 +1,45 @@
 // Exchanges the one-time token in the fragment for the cookie. Browsers do not send fragments, so
 // the token is in no log. Without a token there may still be a cookie: browsers withhold it when a
 // link from another site leads here, and send it with requests of our own page.
+//
+// A link of an earlier run leads here too: it is remembered, and followed after signing in.
+
+const WANTED = "recollect-wanted";
 
 const message = /** @type {HTMLElement} */ (document.getElementById("message"));
-const token = new URLSearchParams(location.hash.slice(1)).get("t");
+const form = /** @type {HTMLFormElement} */ (document.getElementById("paste"));
+const field = /** @type {HTMLInputElement} */ (document.getElementById("address"));
 
-function enter() {
-  const address = new URL(location.href);
-  if (token !== null) address.hash = "";
-  location.replace(address.href);
+/** @param {string} hash */
+function readToken(hash) {
+  return new URLSearchParams(hash.replace(/^#/, "")).get("t");
 }
 
-async function exchange() {
-  history.replaceState(null, "", location.pathname + location.search);
+/** Where somebody wanted to go: here, or where they were before they pasted another address. */
+function findWanted() {
+  const here = location.pathname + location.search;
+  const before = sessionStorage.getItem(WANTED);
+  return before !== null && here === "/" ? before : here + location.hash;
+}
+
+/** @param {string} token */
+async function exchange(token) {
   const answer = await fetch("/sign-in", {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ token }),
   });
-  if (answer.ok) enter();
-  else message.textContent = message.dataset.used ?? "";
+  if (!answer.ok) {
+    message.textContent = message.dataset.used ?? "";
+    return;
+  }
+  const wanted = findWanted();
+  sessionStorage.removeItem(WANTED);
+  // A change of the fragment alone would load nothing.
+  if (wanted.split("#")[0] === location.pathname + location.search) {
+    history.replaceState(null, "", wanted);
+    location.reload();
+  } else location.replace(wanted);
 }
 
 async function tryCookie() {
@@ -27,5 +47,26 @@ async function tryCookie() {
   if (answer.ok) location.reload();
 }
 
-if (token !== null) await exchange();
-else await tryCookie();
+async function start() {
+  const token = readToken(location.hash);
+  if (token === null) {
+    sessionStorage.setItem(WANTED, location.pathname + location.search + location.hash);
+    await tryCookie();
+    return;
+  }
+  const before = sessionStorage.getItem(WANTED) ?? "";
+  const here = location.pathname + location.search;
+  const hash = before.split("#")[0] === here ? before.slice(here.length) : "";
+  history.replaceState(null, "", here + hash);
+  await exchange(token);
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const pasted = field.value.trim();
+  const hash = pasted.includes("#") ? pasted.slice(pasted.indexOf("#")) : `#t=${pasted}`;
+  exchange(readToken(hash) ?? "");
+});
+// Pasting the new address over that of this page changes only the fragment.
+addEventListener("hashchange", start);
+await start();

@@ -2,6 +2,7 @@
 
 import { getElement } from "./elements.js";
 import { fetchJson } from "./fragments.js";
+import { markWords } from "./highlighting.js";
 import { translate } from "./words.js";
 
 const PAUSE = 200;
@@ -59,8 +60,8 @@ export function startFinding(article, turns) {
     if (hits.length === 0) return;
     place = (place + step + hits.length) % hits.length;
     tellCount();
-    const target = await turns.show(hits[place].uuid);
-    if (target) markWords(target, sought);
+    const target = await turns.show(hits[place].uuid, sought);
+    if (target) await markWords(target, sought);
   }
 
   let timer = 0;
@@ -78,26 +79,4 @@ export function startFinding(article, turns) {
     go(event.shiftKey ? -1 : 1);
   });
   document.addEventListener("recollect:hit", (event) => go(event.detail.step));
-}
-
-/**
- * Highlights by ranges: the text itself is unchanged, so copying and links still work.
- * @param {Element} target
- * @param {string} text
- */
-function markWords(target, text) {
-  if (!CSS.highlights) return;
-  const wanted = text.toLowerCase();
-  const walker = document.createTreeWalker(target, NodeFilter.SHOW_TEXT);
-  const ranges = [];
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const words = (node.nodeValue ?? "").toLowerCase();
-    for (let at = words.indexOf(wanted); at >= 0; at = words.indexOf(wanted, at + wanted.length)) {
-      const range = new Range();
-      range.setStart(node, at);
-      range.setEnd(node, at + wanted.length);
-      ranges.push(range);
-    }
-  }
-  CSS.highlights.set("found", new Highlight(...ranges));
 }

@@ -4,9 +4,27 @@ import { addCopyButtons } from "./copying.js";
 import { getElement } from "./elements.js";
 import { startFinding } from "./finding.js";
 import { startFollowing } from "./following.js";
+import { markWords } from "./highlighting.js";
 import { startOutline } from "./outline.js";
 import { startUnfolding, unfoldAll } from "./unfolding.js";
-import { Turns } from "./turns.js";
+import { Turns, readWay } from "./turns.js";
+
+/**
+ * Goes where the address points to, and marks the words that were searched for.
+ * @param {HTMLElement} article
+ * @param {Turns} turns
+ * @param {string} wanted
+ * @param {boolean} isKnown whether the server has said how to get there
+ */
+async function showPlace(article, turns, wanted, isKnown) {
+  const marks = article.dataset.mark ?? "";
+  const title = getElement(article, "h1", HTMLElement);
+  const target = wanted ? await turns.show(wanted, marks, isKnown ? readWay(article) : null) : title;
+  if (target && marks) await markWords(target, marks);
+  await turns.waiting.catch(() => {});
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  article.dataset.landed = "true";
+}
 
 export function startSession() {
   const article = getElement(document, "article.session", HTMLElement);
@@ -22,5 +40,5 @@ export function startSession() {
   const asked = new URLSearchParams(location.search).get("at") ?? "";
   // Several records may have the same uuid: the server knows which one is meant.
   const wanted = !named || named === asked ? article.dataset.at : named;
-  if (wanted) turns.show(wanted);
+  showPlace(article, turns, wanted ?? "", wanted === article.dataset.at);
 }

@@ -4,6 +4,7 @@
 import { getElement, listElements } from "./elements.js";
 import { fetchFragment } from "./fragments.js";
 import { showTimes } from "./times.js";
+import { openAround, openWay } from "./unfolding.js";
 import { translate, showToast } from "./words.js";
 
 const COUNT = 20;
@@ -13,7 +14,10 @@ const AHEAD = "1200px";
 /**
  * Turns from the server: from `start` to before `next`, of `total` if known.
  * @typedef {{ part: HTMLElement, start: number, next: number, total: number | null,
- *   at: string }} Got
+ *   at: string, way: Way }} Got
+ *
+ * How to get to a record of a subagent: the subagents to open, the turn and the anchor in each.
+ * @typedef {[agent: string, turn: number, anchor: string][]} Way
  */
 
 export class Turns {
@@ -49,9 +53,10 @@ export class Turns {
    * @param {number} start
    * @param {number} count
    */
-  address(start, count, at = "") {
+  address(start, count, at = "", marks = "") {
     const query = new URLSearchParams({ start: String(start), count: String(count) });
     if (at) query.set("at", at);
+    if (at && marks) query.set("mark", marks);
     if (this.article.dataset.project) query.set("project", this.article.dataset.project);
     return `${this.article.dataset.address}/turns?${query}`;
   }
@@ -81,10 +86,11 @@ export class Turns {
    * @param {number} start
    * @param {number} count
    * @param {string} [at] the uuid of a message: the turns around it instead
+   * @param {string} [marks] words in that message, one per line
    * @returns {Promise<Got>}
    */
-  async fetch(start, count, at) {
-    const fragment = await fetchFragment(this.address(start, count, at));
+  async fetch(start, count, at, marks) {
+    const fragment = await fetchFragment(this.address(start, count, at, marks));
     const part = getElement(fragment, ".turns-part", HTMLElement);
     return {
       part,
@@ -92,6 +98,7 @@ export class Turns {
       next: Number(part.dataset.next),
       total: readTotal(part),
       at: part.dataset.at ?? "",
+      way: readWay(part),
     };
   }
 
@@ -119,19 +126,23 @@ export class Turns {
   }
 
   /**
-   * The message with this uuid, loaded if it is not on the page.
+   * The message with this uuid, loaded if it is not on the page, and opened.
    * @param {string} uuid
+   * @param {string} marks words in it, one per line
+   * @param {Way | null} known how to get to it, if the server has said so already
    */
-  show(uuid) {
+  show(uuid, marks = "", known = null) {
     return this.queue(async () => {
-      const shown = document.getElementById(uuid) ? uuid : await this.jump(uuid);
-      const target = document.getElementById(shown);
-      if (!target) return null;
-      /** @type {HTMLElement | null} */
-      let place = target;
-      for (; place; place = place.parentElement) {
-        if (place instanceof HTMLDetailsElement) place.open = true;
+      let way = known ?? [];
+      let shown = uuid;
+      if (!document.getElementById(uuid)) {
+        const got = await this.fetch(0, COUNT, uuid, marks);
+        this.replace(got);
+        [shown, way] = [got.at || uuid, got.way];
       }
+      const target = await openWay(document.getElementById(shown), way);
+      if (!target) return null;
+      await openAround(target);
       target.scrollIntoView({ block: "start", behavior: "instant" });
       target.classList.add("flash");
       setTimeout(() => target.classList.remove("flash"), 2500);
@@ -150,16 +161,6 @@ export class Turns {
       this.replace(await this.fetch(index, COUNT));
       this.find(index)?.scrollIntoView({ behavior: "instant" });
     });
-  }
-
-  /**
-   * The turns around a record; a repetition or a subagent's record has the anchor of another.
-   * @param {string} uuid
-   */
-  async jump(uuid) {
-    const got = await this.fetch(0, COUNT, uuid);
-    this.replace(got);
-    return got.at || uuid;
   }
 
   /** @param {Got} got */
@@ -268,6 +269,14 @@ export class Turns {
     this.observer.unobserve(link);
     this.observer.observe(link);
   }
+}
+
+/**
+ * @param {HTMLElement} place
+ * @returns {Way}
+ */
+export function readWay(place) {
+  return JSON.parse(place.dataset.way || "[]");
 }
 
 /**

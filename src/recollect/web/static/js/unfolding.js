@@ -36,6 +36,67 @@ function switchBranch(button) {
   button.setAttribute("aria-expanded", String(isOpen));
 }
 
+/**
+ * Opens the subagents on the way to a record of one of them.
+ * @param {HTMLElement | null} start where the first of them was started
+ * @param {import("./turns.js").Way} way
+ */
+export async function openWay(start, way) {
+  let target = start;
+  for (const [agent, turn, anchor] of way) {
+    const scope = target?.closest(".turn") ?? document;
+    const child = scope.querySelector(`details.child[data-agent="${CSS.escape(agent)}"]`);
+    if (!(child instanceof HTMLDetailsElement)) {
+      // No call started it: it has a page of its own.
+      location.assign(`/s/agent-${encodeURIComponent(agent)}?at=${encodeURIComponent(anchor)}`);
+      return null;
+    }
+    await openAround(child);
+    if (turn > 0 && !find(child, anchor)) {
+      const from = new URL(child.dataset.source ?? "", location.href);
+      from.searchParams.set("start", String(turn));
+      child.dataset.source = from.pathname + from.search;
+      child.querySelector(":scope > .child-body")?.replaceChildren();
+      await fill(child);
+    }
+    target = find(child, anchor) ?? child;
+  }
+  return target;
+}
+
+/**
+ * @param {Element} scope
+ * @param {string} anchor
+ * @returns {HTMLElement | null}
+ */
+function find(scope, anchor) {
+  const number = /^turn-(\d+)$/.exec(anchor)?.[1];
+  const named = number ? `[data-turn="${Number(number) - 1}"]` : `[id="${CSS.escape(anchor)}"]`;
+  return scope.querySelector(named);
+}
+
+/**
+ * Opens an element that folds, and everything that it is folded into, with all details loaded.
+ * @param {HTMLElement} target
+ */
+export async function openAround(target) {
+  /** @type {HTMLElement[]} */
+  const around = [];
+  for (let at = target; at && at !== document.body; at = /** @type {HTMLElement} */ (at.parentElement)) {
+    around.unshift(at);
+  }
+  for (const each of around) {
+    // What is off the screen has only an estimated height, and no place to scroll to.
+    if (each.matches(".turn")) each.classList.add("landed");
+    if (each.matches(".turn.off-path")) {
+      each.querySelector("[data-branch]")?.setAttribute("aria-expanded", "true");
+    }
+    if (!(each instanceof HTMLDetailsElement)) continue;
+    each.open = true;
+    await fill(each);
+  }
+}
+
 /** @param {HTMLElement} article */
 export function startUnfolding(article) {
   article.addEventListener("click", (event) => {
