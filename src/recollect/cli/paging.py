@@ -4,6 +4,8 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import chain, islice
 
 import click
@@ -16,6 +18,19 @@ _CHUNK = 200
 pager_option = click.option(
     "--pager/--no-pager", "paged", default=True, help="Use a pager for long output in a terminal."
 )
+
+
+_always: ContextVar[bool] = ContextVar("always", default=False)
+
+
+@contextmanager
+def always_paged() -> Iterator[None]:
+    """Show output in the pager however short it is, and until the pager is left."""
+    token = _always.set(True)
+    try:
+        yield
+    finally:
+        _always.reset(token)
 
 
 def show_text(text: str, *, is_paged: bool = True) -> None:
@@ -39,15 +54,36 @@ def show_lines(lines: Iterable[str], *, is_paged: bool = True, start: str | None
         height = shutil.get_terminal_size().lines
         first = list(islice(remaining, height))
         remaining = chain(first, remaining)
-        if len(first) >= height:
-            os.environ.setdefault("LESS", "FRX")
-            if start is not None:
-                # A little below the top, so that what comes before it is seen too.
-                os.environ["LESS"] += f" -j.3$ +/{start}"
-            click.echo_via_pager(_iter_joined(remaining), color=colour)
+        if len(first) >= height or _always.get():
+            with _less_options(start):
+                click.echo_via_pager(_iter_joined(remaining), color=colour)
+            if _always.get() and not _has_pager():
+                click.pause(err=True)
             return
     for chunk in _iter_chunks(remaining):
         click.echo(chunk, color=colour)
+
+
+@contextmanager
+def _less_options(start: str | None) -> Iterator[None]:
+    """Set the options of `less` while it runs, on top of those of the user."""
+    given = os.environ.get("LESS")
+    options = given if given is not None else "RX" if _always.get() else "FRX"
+    # A little below the top, so that what comes before it is seen too.
+    os.environ["LESS"] = options if start is None else f"{options} -j.3$ +/{start}"
+    try:
+        yield
+    finally:
+        if given is None:
+            del os.environ["LESS"]
+        else:
+            os.environ["LESS"] = given
+
+
+def _has_pager() -> bool:
+    """Return whether there is a pager, which stays until it is left."""
+    wanted = os.environ.get("PAGER", "").split()[:1]
+    return any(shutil.which(name) for name in wanted or ("pager", "less", "more"))
 
 
 def _iter_joined(lines: Iterator[str]) -> Iterator[str]:

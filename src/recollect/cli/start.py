@@ -86,13 +86,17 @@ def _is_at_terminal() -> bool:
 
 
 def _pick(ctx: click.Context, claude_dirs: tuple[Path, ...], *, is_first: bool) -> int:
-    from recollect.cli.picker.picker_screen import do_pick, pick_session  # 0.1 s
+    from recollect.cli.picker.picker_screen import do_pick, make_picker  # 0.1 s
+    from recollect.cli.picker.picker_state import PickAction
 
     if is_first:
         # The picker takes the whole screen and would hide the overview before it was read.
         click.pause("Press any key to continue.", err=True)
     with command_workspace(claude_dirs) as workspace:
-        pick = pick_session(workspace)
+        picker = make_picker(workspace)
+        # Reading a session comes back to the same query and row.
+        while (pick := picker.run()) is not None and pick.action is PickAction.SHOW:
+            do_pick(ctx, pick)
     return do_pick(ctx, pick) if pick else 0
 
 

@@ -13,6 +13,7 @@ from tests.process import run_recollect
 from tests.terminal import Terminal, open_terminal
 
 DOWN, UP, END, ESCAPE, CTRL_R = "\x1b[B", "\x1b[A", "\x1b[F", "\x1b", "\x12"
+ALT = ESCAPE
 NEWEST = "Write release notes"
 
 
@@ -22,6 +23,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("prepared")
     shutil.copytree(CLAUDE_DIRECTORY, place / "claude")
     (place / "bin").mkdir()
+    if (pager := shutil.which("less")) is not None:
+        (place / "bin" / "less").symlink_to(pager)
     return place
 
 
@@ -67,7 +70,8 @@ def test_the_newest_session_is_chosen_and_previewed(picker: Terminal) -> None:
     assert lines[1].startswith("▸ 1 d ago     letterpress")
     assert lines[-2] == "8 of 8 sessions, everywhere"
     assert lines[-1] == (
-        "↑↓ select  Enter show  r resume  c copy command  Ctrl-R scope  ? help  Esc quit"
+        "Enter read  F1 help  Esc quit  Alt-R resume  Alt-C copy command  Alt-P project  "
+        "Alt-B branch  Alt-E failures  Alt-D date"
     )
 
 
@@ -95,16 +99,22 @@ def test_arrows_choose_and_the_preview_follows(picker: Terminal) -> None:
     picker.wait_for(lambda lines: lines[7].startswith("▸"))
 
 
-def test_enter_shows_the_session(picker: Terminal) -> None:
-    """The picker makes room for `show`."""
-    picker.send("flaky\r")
+@pytest.mark.skipif(shutil.which("less") is None, reason="less is not on this machine")
+def test_enter_reads_at_the_hit_and_comes_back(picker: Terminal) -> None:
+    """The pager starts at the marked words; leaving it leads back to the same query and row."""
+    picker.send("batches")
+    picker.wait_for(lambda lines: lines[1].startswith("▸") and "batches" in lines[1])
+    picker.send("\r")
+    picker.wait_for(lambda lines: any(line.startswith("▶ ▌ Good. Do both") for line in lines))
+    picker.send("q")
+    picker.wait_for(lambda lines: lines[0] == "> batches" and "batches" in lines[1])
+    picker.send(ESCAPE)
     assert picker.wait_for_end() == 0
-    assert b"c798220b" in picker.received
 
 
 def test_the_resume_command_is_copied(picker: Terminal) -> None:
     """Through the terminal when there is no program for it; the picker stays."""
-    picker.send(DOWN + "c")
+    picker.send(DOWN + ALT + "c")
     picker.wait_for_text("Copied: cd /home/mina/projects/letterpress && ")
     copied = picker.received.split(b"\x1b]52;c;")[1].split(b"\x07")[0]
     assert base64.b64decode(copied).decode() == (
@@ -113,24 +123,33 @@ def test_the_resume_command_is_copied(picker: Terminal) -> None:
 
 
 def test_resuming_says_why_it_cannot(picker: Terminal) -> None:
-    """The directories of the demo sessions are on no machine."""
+    """The directories of the demo sessions are on no machine; the picker stays."""
+    picker.send(DOWN + ALT + "r")
+    picker.wait_for_text("The directory of the session no longer exists")
+    picker.send(ESCAPE)
+    assert picker.wait_for_end() == 0
+
+
+def test_letters_always_search(picker: Terminal) -> None:
+    """Also after an arrow was pressed."""
     picker.send(DOWN + "r")
-    assert picker.wait_for_end() == 3
-    assert b"The directory of the session no longer exists" in picker.received
-
-
-def test_letters_search_until_an_arrow_was_pressed(picker: Terminal) -> None:
-    """`r` and `c` are letters of words first; a slash goes back to the words."""
-    picker.send("rc")
-    picker.wait_for(lambda lines: lines[0] == "> rc")
-    picker.send("\x7f\x7f" + DOWN + "/r")
     picker.wait_for(lambda lines: lines[0] == "> r")
+    picker.send("c/")
+    picker.wait_for(lambda lines: lines[0] == "> rc/")
+
+
+def test_filters_are_keys(picker: Terminal) -> None:
+    """A filter is named below the list while it is on."""
+    picker.send(ALT + "d")
+    picker.wait_for_text("0 of 8 sessions, everywhere, today")
+    picker.send(ALT + "d")
+    picker.wait_for_text("4 of 8 sessions, everywhere, last 7 days")
 
 
 def test_the_keys_are_listed(picker: Terminal) -> None:
     """A question mark shows and hides them."""
     picker.send("?")
-    picker.wait_for_text("switch between this project and everywhere")
+    picker.wait_for_text("only sessions with failures")
     picker.send("?")
     picker.wait_for_text("session ba574db1")
 

@@ -1,6 +1,13 @@
 """What keys do to the picker, without a terminal."""
 
+from datetime import UTC, datetime
+
+import pytest
+from msgspec.structs import replace
+
 from recollect.cli.picker.picker_state import (
+    HINTS,
+    DateFilter,
     PickerRow,
     PickerScope,
     PickerState,
@@ -8,16 +15,31 @@ from recollect.cli.picker.picker_state import (
     is_in_project,
     move,
     open_state,
+    render_hints,
+    render_preview,
+    switch_branch,
+    switch_dates,
+    switch_errors,
     switch_scope,
     type_query,
 )
+from recollect.documents.search_results import Hit, Snippet
 from recollect.documents.session_listing import SessionListing
+from recollect.render.terminal import measure
 
 
 def _listing(name: str, cwd: str, title: str) -> SessionListing:
     return SessionListing(
         id=name, project="p", path=f"/x/{name}.jsonl", size=1, modified=0, activity=0, cwd=cwd,
         title=title,
+    )  # fmt: skip
+
+
+def _hit(name: str) -> Hit:
+    return Hit(
+        session_id=name, uuid="u", link=f"{name}#u", project="p", path="", offset=0, part="reply",
+        tool=None, time=None, is_error=False, is_subagent=False, more_in_session=0,
+        snippet=Snippet("so flaky", ((3, 8),)),
     )  # fmt: skip
 
 
@@ -68,27 +90,72 @@ def test_the_scope_switches_and_keeps_the_words() -> None:
 
 
 def test_the_ends_of_the_list_hold() -> None:
-    """Moving goes to the list, and no further than it is long."""
+    """Moving goes no further than the list is long."""
     state = open_state(ALL, "/nowhere")
     down = move(state, 10)
-    assert [down.selected, down.is_choosing, move(down, -99).selected] == [2, True, 0]
+    assert [down.selected, move(down, -99).selected] == [2, 0]
     assert move(type_query(state, "zzz"), 1).current is None
 
 
-def test_typing_goes_back_to_the_search() -> None:
-    """Letters are words again, and the best row is chosen."""
-    typed = type_query(move(open_state(ALL, "/nowhere"), 2), "f")
-    assert (typed.is_choosing, typed.selected) == (False, 0)
+def test_typing_goes_back_to_the_best_row() -> None:
+    """Another query has another best row."""
+    assert type_query(move(open_state(ALL, "/nowhere"), 2), "f").selected == 0
+
+
+def test_filters_are_switched_on_and_off() -> None:
+    """The branch of the selected session, failures, and ranges of dates; each can be undone."""
+    now = datetime(2026, 11, 13, 12, tzinfo=UTC)
+    day = 24 * 60 * 60
+    old = replace(FLAKY, git_branch="main", activity=now.timestamp() - 20 * day)
+    new = replace(PRESS, git_branch="next", activity=now.timestamp(), error_count=2)
+    state = open_state((new, old), "/nowhere")
+    branch = switch_branch(move(state, 1))
+    failed = switch_errors(state)
+    assert [_ids(branch), _ids(switch_branch(branch))] == [["a1"], ["c3", "a1"]]
+    assert [_ids(failed), _ids(switch_errors(failed))] == [["c3"], ["c3", "a1"]]
+    seen = []
+    for _ in DateFilter:
+        state = switch_dates(state, now)
+        seen.append((state.dates.value, _ids(state)))
+    assert seen == [
+        ("today", ["c3"]),
+        ("last 7 days", ["c3"]),
+        ("last 30 days", ["c3", "a1"]),
+        ("", ["c3", "a1"]),
+    ]
+
+
+def test_a_filter_that_is_not_possible_says_why() -> None:
+    """A session without a branch has none to filter by."""
+    state = switch_branch(open_state(ALL, "/nowhere"))
+    assert (state.message, len(state.rows)) == ("The selected session has no git branch.", 3)
+
+
+@pytest.mark.parametrize("columns", [1, 10, 19, 40, 80, 200])
+def test_hints_and_help_fit_any_width(columns: int) -> None:
+    """No hint is cut, and the help is wrapped."""
+    hints = render_hints(columns)
+    assert measure(hints) <= columns
+    assert {hint for hint in hints.split("  ") if hint} <= set(HINTS)
+    state = replace(open_state(ALL, "/nowhere"), is_help_shown=True)
+    text = "".join(words for _, words in render_preview(state, None, max(columns, 30), 50))
+    assert [line for line in text.split("\n") if measure(line) > max(columns, 30)] == []
 
 
 def test_texts_that_were_found_come_behind_titles() -> None:
     """Each session once, only those of the scope, with the words around the hit."""
     state = type_query(open_state(ALL, "/nowhere"), "flaky")
-    found = add_found(state, "flaky", {"a1": "x", "b2": "so flaky", "gone": "y"})
-    assert found.rows == (PickerRow(FLAKY), PickerRow(PRESS), PickerRow(TIDES, "so flaky"))
+    hits = {name: _hit(name) for name in ("a1", "b2", "gone")}
+    found = add_found(state, "flaky", hits)
+    assert found.rows == (
+        PickerRow(FLAKY, hits["a1"]),
+        PickerRow(PRESS),
+        PickerRow(TIDES, hits["b2"], is_titled=False),
+    )
+    assert add_found(found, "flaky", hits) == found
 
 
 def test_an_answer_that_comes_too_late_changes_nothing() -> None:
     """Somebody has typed on."""
     state = type_query(open_state(ALL, "/nowhere"), "flaky p")
-    assert add_found(state, "flaky", {"b2": "so flaky"}) is state
+    assert add_found(state, "flaky", {"b2": _hit("b2")}) is state

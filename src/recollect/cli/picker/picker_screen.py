@@ -16,6 +16,7 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 from msgspec.structs import replace
@@ -38,8 +39,8 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
 from recollect.cli.clock import read_clock
+from recollect.cli.paging import always_paged
 from recollect.cli.picker.picker_state import (
-    HINTS,
     Pick,
     PickAction,
     PickerState,
@@ -48,17 +49,21 @@ from recollect.cli.picker.picker_state import (
     add_found,
     move,
     open_state,
+    render_hints,
     render_preview,
     render_rows,
     render_status,
+    switch_branch,
+    switch_dates,
+    switch_errors,
     switch_scope,
     type_query,
 )
 from recollect.cli.tables import wants_colour
+from recollect.documents.search_results import Hit
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError
-from recollect.launch.resuming import check_shown
-from recollect.render.terminal import clip
+from recollect.launch.resuming import check_resume, check_shown
 from recollect.workspace.workspace import Workspace
 
 _PROGRAMS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
@@ -117,8 +122,14 @@ _STYLE = Style.from_dict(
     }
 )
 
-CopyCommand = Callable[[SessionListing], str]
-"""Copies the resume command of a session to the clipboard and returns a message."""
+
+class Actions(NamedTuple):
+    """What can be done with a session; each returns a message."""
+
+    copy_command: Callable[[SessionListing], str]
+    """Copy the command that resumes it."""
+    check_resume: Callable[[SessionListing], str]
+    """Say why it cannot be resumed; nothing if it can."""
 
 
 class Picker:
@@ -128,14 +139,14 @@ class Picker:
         self,
         state: PickerState,
         sources: Sources,
-        copy_command: CopyCommand,
+        actions: Actions,
         read_clock: Callable[[], datetime],
         *,
         has_colour: bool = True,
     ) -> None:
         self._state = state
         self._sources = sources
-        self._copy_command = copy_command
+        self._actions = actions
         self._read_clock = read_clock
         self._preview: Preview | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -152,7 +163,7 @@ class Picker:
         self._application.timeoutlen = self._application.ttimeoutlen = ESCAPE_PAUSE
 
     def run(self) -> Pick | None:
-        """Run the picker; return None if it was quit without a pick."""
+        """Run the picker, or go on where it was; return None if it was quit without a pick."""
         return self._application.run(pre_run=self._start)
 
     def _start(self) -> None:
@@ -216,13 +227,12 @@ class Picker:
         return [
             *render_status(self._state, columns),
             ("", "\n"),
-            ("class:faint", clip(HINTS, columns)),
+            ("class:faint", render_hints(columns)),
         ]
 
     def _bind_keys(self) -> KeyBindings:
         keys = KeyBindings()
-        choosing = Condition(lambda: self._state.is_choosing)
-        can_ask_for_help = choosing | Condition(lambda: not self._state.query)
+        has_no_query = Condition(lambda: not self._state.query)
         bindings: tuple[tuple[tuple[str, ...], FilterOrBool, Callable[[], None]], ...] = (
             (("down",), True, lambda: self._move(1)),
             (("c-n",), True, lambda: self._move(1)),
@@ -233,13 +243,15 @@ class Picker:
             (("end",), True, lambda: self._move(len(self._state.listings))),
             (("home",), True, lambda: self._move(-len(self._state.listings))),
             (("enter",), True, lambda: self._pick(PickAction.SHOW)),
-            (("r",), choosing, lambda: self._pick(PickAction.RESUME)),
-            (("escape", "r"), True, lambda: self._pick(PickAction.RESUME)),
-            (("c",), choosing, self._copy),
+            (("escape", "r"), True, self._resume),
             (("escape", "c"), True, self._copy),
-            (("c-r",), True, lambda: self._change(switch_scope(self._state))),
-            (("/",), choosing, lambda: self._set(is_choosing=False)),
-            (("?",), can_ask_for_help, self._switch_help),
+            (("escape", "p"), True, lambda: self._filter(switch_scope(self._state))),
+            (("c-r",), True, lambda: self._filter(switch_scope(self._state))),
+            (("escape", "b"), True, lambda: self._filter(switch_branch(self._state))),
+            (("escape", "e"), True, lambda: self._filter(switch_errors(self._state))),
+            (("escape", "d"), True, self._switch_dates),
+            (("f1",), True, self._switch_help),
+            (("?",), has_no_query, self._switch_help),
             (("escape",), True, self._quit),
             (("c-c",), True, self._quit),
             (("c-d",), True, self._quit),
@@ -260,15 +272,33 @@ class Picker:
     def _pick(self, action: PickAction) -> None:
         row = self._state.current
         if row is not None:
-            self._application.exit(result=Pick(action, row.listing))
+            self._application.exit(result=Pick(action, row.listing, row.hit))
+
+    def _resume(self) -> None:
+        row = self._state.current
+        problem = self._actions.check_resume(row.listing) if row else "No session is selected."
+        if problem:
+            self._set(message=problem)
+        else:
+            self._pick(PickAction.RESUME)
 
     def _copy(self) -> None:
         row = self._state.current
         if row is not None:
-            self._set(message=self._copy_command(row.listing))
+            self._set(message=self._actions.copy_command(row.listing))
+
+    def _switch_dates(self) -> None:
+        self._filter(switch_dates(self._state, self._read_clock()))
+
+    def _filter(self, state: PickerState) -> None:
+        self._change(state)
+        self._search()
 
     def _type(self) -> None:
         self._change(type_query(self._state, self._query.text))
+        self._search()
+
+    def _search(self) -> None:
         if self._state.query.strip():
             self._begin("find", self._find(self._state.query))
 
@@ -318,25 +348,47 @@ def _ignore_event(action: Callable[[], None]) -> Callable[[KeyPressEvent], None]
     return lambda _: action()
 
 
-def pick_session(workspace: Workspace) -> Pick | None:
-    """Let the user pick a session; None if they quit."""
+def make_picker(workspace: Workspace) -> Picker:
+    """Return a picker of the sessions of a workspace; it keeps query and row between its runs."""
     transcripts = workspace.require_sessions()
-    picker = Picker(
+    actions = Actions(
+        lambda listing: _copy_command(workspace, listing),
+        lambda listing: _check_resume(workspace, listing),
+    )
+    return Picker(
         open_state(workspace.sessions().sessions, str(Path.cwd())),
         Sources(workspace, transcripts),
-        lambda listing: _copy_command(workspace, listing),
+        actions,
         read_clock,
         has_colour=wants_colour(),
     )
-    return picker.run()
 
 
 def do_pick(ctx: click.Context, pick: Pick) -> int:
-    """Run `show` or `resume` on the picked session."""
+    """Run `show` or `resume` on the picked session; what is shown stays until the pager is left."""
     command = import_module(f"recollect.cli.commands.{pick.action.value}").command
-    with command.make_context(pick.action.value, [pick.listing.path], parent=ctx) as inner:
+    arguments = [pick.listing.path]
+    if pick.action is PickAction.SHOW and pick.hit is not None:
+        arguments += _point_at(pick.hit)
+    with command.make_context(pick.action.value, arguments, parent=ctx) as inner, always_paged():
         code = command.invoke(inner)
     return code if isinstance(code, int) else 0
+
+
+def _point_at(hit: Hit) -> list[str]:
+    """Return the arguments of `show` that read a session at a hit."""
+    _, _, record = hit.link.partition("#")
+    words = (hit.snippet.text[start:end] for start, end in hit.snippet.marks)
+    marks = [f"--highlight={word}" for word in dict.fromkeys(words)]
+    return [*([f"--at=#{record}", "--context=3"] if record else []), *marks]
+
+
+def _check_resume(workspace: Workspace, listing: SessionListing) -> str:
+    try:
+        check_resume(workspace.plan_resume(listing.path))
+    except RecollectError as error:
+        return str(error)
+    return ""
 
 
 def _copy_command(workspace: Workspace, listing: SessionListing) -> str:
