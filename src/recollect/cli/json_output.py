@@ -3,13 +3,26 @@
 The registry names classes without importing them, since a command needs only its own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any, Final
 
-from recollect.documents.json_text import format_document, format_line
+import click
+import msgspec
 
-__all__ = ["DOCUMENTS", "format_document", "format_line", "load_document_type"]
+from recollect.documents.json_text import format_document as format_whole
+from recollect.documents.json_text import format_line
+from recollect.errors import UsageError
+from recollect.render.terminal import safe_text
+
+__all__ = [
+    "DOCUMENTS",
+    "FILTER",
+    "compile_filter",
+    "format_document",
+    "format_line",
+    "load_document_type",
+]
 
 DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.list/2": "recollect.documents.session_documents:ListDocument",
@@ -46,6 +59,45 @@ DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.config/1": "recollect.documents.command_reports:ConfigDocument",
 }
 """The class of each document by the value of its `schema` field."""
+
+
+FILTER: Final = "recollect.jq"
+"""The key of the filter of --jq in the context of a command."""
+
+JsonFilter = Callable[[object], Iterable[object]]
+
+
+def compile_filter(expression: str) -> JsonFilter:
+    """Return the filter of a jq expression; raises UsageError if there is none."""
+    try:
+        import jq  # an extra: a library of its own, of half a megabyte
+    except ImportError as error:
+        raise UsageError(
+            "--jq needs the package jq: `pip install 'recollect[jq]'`. Or pipe --json to jq."
+        ) from error
+    try:
+        program = jq.compile(expression)
+    except ValueError as error:
+        raise UsageError(f"Not a valid jq expression: {str(error).strip()}") from error
+    find: JsonFilter = program.input_value
+    return find
+
+
+def format_document(document: object) -> str:
+    """Return a document as indented JSON, or what the filter of --jq makes of it, line by line."""
+    context = click.get_current_context(silent=True)
+    chosen: JsonFilter | None = context.meta.get(FILTER) if context else None
+    if chosen is None:
+        return format_whole(document)
+    try:
+        return "\n".join(_show_value(each) for each in chosen(msgspec.to_builtins(document)))
+    except ValueError as error:
+        raise UsageError(f"The jq expression fails: {str(error).strip()}") from error
+
+
+def _show_value(value: object) -> str:
+    """Return a value as `jq -r` prints it: a string without quotes, made safe for a terminal."""
+    return safe_text(value) if isinstance(value, str) else format_whole(value)
 
 
 def load_document_type(schema: str) -> Any:

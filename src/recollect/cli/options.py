@@ -28,9 +28,40 @@ claude_dir_option = click.option(
     help="Read this Claude directory instead of the default. Can be repeated.",
 )
 
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Output JSON with a versioned schema."
-)
+
+def _keep_filter(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        from recollect.cli.json_output import FILTER, compile_filter  # only with --jq
+
+        ctx.meta[FILTER] = compile_filter(value)
+
+
+def _decide_json(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
+    """Return whether JSON is wanted: --jq implies it."""
+    from recollect.cli.json_output import FILTER  # not needed for --help
+
+    return value or FILTER in ctx.meta
+
+
+def json_option(function: F) -> F:
+    """Add the options --json, as `as_json`, and --jq, which is applied when JSON is printed."""
+    as_json = click.option(
+        "--json",
+        "as_json",
+        is_flag=True,
+        callback=_decide_json,
+        help="Output JSON with a versioned schema.",
+    )
+    jq = click.option(
+        "--jq",
+        metavar="EXPR",
+        is_eager=True,
+        expose_value=False,
+        callback=_keep_filter,
+        help="Output JSON filtered by a jq expression.",
+    )
+    return as_json(jq(function))
+
 
 since_option = click.option(
     "--since",

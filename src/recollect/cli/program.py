@@ -82,8 +82,19 @@ COMMANDS = {
     "config": "Show the effective settings and where they come from.",
     "demo": "Try any command on sample sessions.",
     "completion": "Print a shell completion script.",
+    "help": "Show the help of a command or a topic.",
 }
 """Each command and its help line."""
+
+
+USAGE_WORDS = {
+    "daily": "day",
+    "weekly": "week",
+    "monthly": "month",
+    "session": "session",
+    "blocks": "block",
+}
+"""The commands of ccusage, and the group of `recollect usage` that each is."""
 
 
 def find_module(command: str) -> str:
@@ -111,6 +122,8 @@ class LazyGroup(click.Group):
         """Return the command that is called and its arguments."""
         from recollect.cli.options import escape_negative_refs  # not needed for --help
 
+        if args[0] in USAGE_WORDS:
+            args = ["usage", *args]
         if args[0] not in COMMANDS and not (args[0].startswith("-") or ctx.resilient_parsing):
             ctx.fail(_explain_unknown(args[0]))
         name, command, rest = super().resolve_command(ctx, args)

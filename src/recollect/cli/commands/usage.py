@@ -16,7 +16,7 @@ import click
 from recollect.cli.command_workspace import command_workspace
 from recollect.cli.options import claude_dir_option, json_option, prices_option
 from recollect.cli.paging import show_text
-from recollect.cli.program import is_given
+from recollect.cli.program import USAGE_WORDS, is_given
 from recollect.cli.tables import count_columns
 from recollect.cli.usage_text import iter_usage
 from recollect.documents.usage_groups import Group
@@ -28,6 +28,14 @@ from recollect.workspace.workspace import Workspace
 CAUSE = "cause"
 EXPLAIN = "explain"
 TIP = "To see a sample report: recollect usage --demo"
+
+
+class GroupChoice(click.Choice[str]):
+    """The groups, under the names that ccusage has for them too."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the group."""
+        return super().convert(USAGE_WORDS.get(value, value), param, ctx)
 
 
 class _Options(TypedDict):
@@ -52,7 +60,7 @@ class _Options(TypedDict):
     "group",
     default=Group.DAY.value,
     metavar="[GROUP | cause [CAUSE] | explain TARGET]",
-    type=click.Choice([*(group.value for group in Group), CAUSE, EXPLAIN]),
+    type=GroupChoice([*(group.value for group in Group), CAUSE, EXPLAIN]),
 )
 @click.argument("target", required=False, metavar="")
 @click.option(
@@ -93,7 +101,8 @@ def command(group: str, target: str | None, **options: Unpack[_Options]) -> int:
     """Report tokens and cost by day, model, project and more.
 
     GROUP is day (the default), week, month, session, project, model, branch, version, entrypoint,
-    tool, mcp-server, subagent, or block (the 5-hour blocks of a subscription).
+    tool, mcp-server, subagent, or block (the 5-hour blocks of a subscription). The words of ccusage
+    are accepted too: daily, weekly, monthly, blocks.
 
     `cause` says why tokens were spent: subagents, retries, compactions, cache-rebuilds,
     long-contexts, thinking, other. With the name of a CAUSE it lists the messages. It reads each

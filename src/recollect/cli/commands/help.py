@@ -1,0 +1,90 @@
+"""`recollect help`: the help of a command, or a page about what several commands share."""
+
+import click
+
+from recollect.cli.program import COMMANDS, find_module
+from recollect.errors import UsageError
+
+PLACES = """\
+How to name a session, and a place in it
+
+  94791a87             the start of an id, four characters at least
+  'flaky test'         words of a title, in any order
+  path/to/file.jsonl   a transcript, also outside of any Claude directory
+  latest, -1, -2 …     the newest session, the same, the one before it
+
+  94791a87:3           turn 3 of a session; :-1 is the last one
+  94791a87#UUID        a record; `search --json` prints these as `link`
+  http://…/s/ID#UUID   a link of the web app
+
+A place is accepted wherever a session is. `recollect show --at PLACE -C 2` shows it with two turns
+before and after it.
+"""
+
+QUERIES = """\
+What a query of `recollect search` may contain
+
+  timeout retry            both words; case, accents and word forms do not matter
+  "connection reset"       a phrase
+  refact*                  words that start like this
+  timeout -test            one word without the other
+  ruff OR flake8           either
+  /timed? out/i            a regular expression
+
+  project:TEXT  session:ID  role:user|assistant|tool|system  tool:NAME  file:PATH  model:TEXT
+  branch:TEXT   is:error|subagent|thinking|prompt|command|summary   since:7d   until:2026-11-15
+
+A word that is part of a longer name is found too: `transcript_head` in parse_transcript_header.
+"""
+
+EXIT_CODES = """\
+Exit codes
+
+  0    success
+  1    failure: the output could not be written, or a bug
+  2    the request is invalid
+  3    nothing found
+  4    damaged or unreadable input, or secrets found; everything else was processed
+  5    the index cannot be used
+  6    the archive cannot be used or written
+  130  interrupted
+  141  the reader of the output closed it early
+"""
+
+TOPICS = {"places": PLACES, "queries": QUERIES, "exit-codes": EXIT_CODES}
+
+
+@click.command("help")
+@click.argument("topic", required=False, metavar="[TOPIC]")
+@click.pass_context
+def command(ctx: click.Context, topic: str | None) -> int:
+    """Show the help of a command or a topic.
+
+    TOPIC is the name of a command, or one of places, queries and exit-codes. Without it, all
+    commands are listed.
+
+    \b
+      recollect help
+      recollect help search
+      recollect help places
+    """
+    if topic in TOPICS:
+        click.echo(TOPICS[topic].rstrip())
+    elif topic in COMMANDS:
+        click.echo(_explain(ctx, topic))
+    elif topic is None:
+        root = ctx.find_root()
+        click.echo(root.command.get_help(root))
+        click.echo(f"\nTopics: {', '.join(TOPICS)}. See `recollect help TOPIC`.")
+    else:
+        known = ", ".join(TOPICS)
+        raise UsageError(f"There is no help about {topic!r}. Use a command, or one of {known}.")
+    return 0
+
+
+def _explain(ctx: click.Context, name: str) -> str:
+    from importlib import import_module  # not needed for topics
+
+    found: click.Command = import_module(find_module(name)).command
+    with found.make_context(name, [], parent=ctx.find_root(), resilient_parsing=True) as inner:
+        return found.get_help(inner)
