@@ -18,6 +18,7 @@ from recollect.render.views.hidden import (
     HIDDEN_SYSTEM,
 )
 from recollect.render.views.message_steps import read_context
+from recollect.render.views.record_notices import name_line
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.content import iter_tool_results, list_blocks
 from recollect.session.messages import Message, is_empty_block
@@ -59,9 +60,11 @@ class _Accounts:
 
     def _count_strange(self) -> int:
         """Attachments and signs of life of unknown kinds, which are records all the same."""
+        links = [*self._session.tree.links.values(), *self._session.nameless]
         return sum(
-            isinstance(link, Attachment | Progress) and link.uuid in self._shown_as_unknown()
-            for link in self._session.tree.links.values()
+            isinstance(link, Attachment | Progress)
+            and (link.uuid or name_line(link.span)) in self._shown_as_unknown()
+            for link in links
         )
 
     def _shown_as_unknown(self) -> set[str | None]:

@@ -130,7 +130,7 @@ def test_todos_of_a_prompt_are_a_list() -> None:
     item = CheckItem("plan", CheckState.DONE)
     assert view.steps == (
         NoticeStep(
-            uuid=None,
+            uuid="beside-p",
             kind=NoticeKind.INFORMATION,
             title="Also in this record",
             parts=(Checklist((item,)),),

@@ -286,14 +286,21 @@ def test_interruptions() -> None:
     assert steps[1:] == (noted("i", NoticeKind.INTERRUPTION, "Request interrupted by user"),)
 
 
-def test_injected_texts_are_hidden_but_not_their_pictures() -> None:
-    """What the client injects is not shown, unless it holds something to look at."""
+def test_injected_texts_are_routine_but_not_their_pictures() -> None:
+    """What the client injects can be folded, unless it holds something to look at."""
     picture = {"type": "image", "source": {"media_type": "image/png", "data": "AA"}}
     records = in_a_row(
         user("p"), user("m", "be kind", isMeta=True), user("n", [picture], isMeta=True)
     )
     (steps,) = steps_of(*records)
     assert steps == (
+        NoticeStep(
+            uuid="m",
+            kind=NoticeKind.INFORMATION,
+            title="For the model",
+            parts=(Prose("be kind"),),
+            is_routine=True,
+        ),
         NoticeStep(
             uuid="n",
             kind=NoticeKind.INFORMATION,
@@ -315,14 +322,14 @@ def test_damage_and_unknown_records_stand_where_they_lie() -> None:
     (steps,) = steps_of(*records)
     assert steps == (
         NoticeStep(
-            uuid=None,
+            uuid="line-10",
             kind=NoticeKind.DAMAGE,
             title="Damaged line: no JSON",
             parts=(Fields((("offset", "10"), ("bytes", "5"))),),
         ),
         said("r", "done"),
         NoticeStep(
-            uuid=None, kind=NoticeKind.UNKNOWN, title="Unknown record new", parts=(Json("{}"),)
+            uuid="line-25", kind=NoticeKind.UNKNOWN, title="Unknown record new", parts=(Json("{}"),)
         ),
     )
 
