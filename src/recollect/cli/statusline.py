@@ -79,6 +79,8 @@ def _iter_parts(figures: StatuslineFigures, moment: int) -> Iterator[_Part]:
         yield _Part(text, text)
     if figures.block is not None:
         yield _describe_block(figures.block, moment)
+    if status.week_percent is not None:
+        yield _describe_week(status.week_percent, status.week_end, moment)
     if remedy := _WITHOUT_INDEX.get(figures.state):
         yield _Part(f"today: {remedy}", "today ?")
 
@@ -95,12 +97,20 @@ def _describe_block(block: CurrentBlock, moment: int) -> _Part:
     )
 
 
+def _describe_week(percent: float, end: int | None, moment: int) -> _Part:
+    used = f"{percent:.0f}%"
+    seconds = 0 if end is None else max(end - moment, 0)
+    left = f"{seconds // _DAY}d" if seconds >= _DAY else format_hours(seconds)
+    return _Part(f"week {used} used{f', {left} left' if seconds else ''}", f"7d {used}")
+
+
 def show_sum(total: TotalsSum) -> str:
     """Return dollars, marked as a lower bound if messages have no known price."""
     sign = "≥" if total.unpriced else ""
     return f"{sign}{format_dollars(total.cost / MICRO)}"
 
 
+_DAY: Final = 24 * 60 * 60
 SETUP: Final = "--setup"
 JSON: Final = "--json"
 NO_SYNC: Final = "--no-sync"

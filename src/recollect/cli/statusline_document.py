@@ -3,13 +3,14 @@
 from datetime import UTC, datetime
 
 from recollect.cli.json_output import format_document
-from recollect.cli.statusline_figures import CurrentBlock, StatuslineFigures
+from recollect.cli.statusline_figures import CurrentBlock, StatusInput, StatuslineFigures
 from recollect.documents.status_line import (
     BlockDocument,
     Cost,
     FigureOrigin,
     StatuslineDocument,
     Today,
+    WeekDocument,
 )
 from recollect.store.quick_totals import TotalsSum
 from recollect.usage.totals import to_dollars
@@ -28,6 +29,7 @@ def describe_line(figures: StatuslineFigures, line: str, zone: Zone, now: dateti
         session_origin=_name_origin(figures.is_session_from_client) if session else None,
         today=_describe_today(figures.today, zone, moment),
         block=_describe_block(figures.block, now) if figures.block else None,
+        week=_describe_week(status),
         index=figures.state.value,
     )
     return format_document(document)
@@ -57,6 +59,13 @@ def _describe_block(block: CurrentBlock, now: datetime) -> BlockDocument:
         cost=_describe_sum(block.sum) if block.sum else None,
         origin=_name_origin(block.is_from_client),
     )
+
+
+def _describe_week(status: StatusInput) -> WeekDocument | None:
+    if status.week_percent is None:
+        return None
+    end = None if status.week_end is None else format_moment(status.week_end)
+    return WeekDocument(used_percent=status.week_percent, end=end)
 
 
 def _name_origin(is_from_client: bool) -> FigureOrigin:

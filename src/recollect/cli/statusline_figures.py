@@ -46,6 +46,9 @@ class StatusInput(NamedTuple):
     limit_percent: float | None = None
     limit_end: int | None = None
     """When the 5-hour limit resets, as a Unix timestamp."""
+    week_percent: float | None = None
+    week_end: int | None = None
+    """When the 7-day limit resets."""
 
     @property
     def root(self) -> str | None:
@@ -89,6 +92,8 @@ def parse_status(data: bytes) -> StatusInput:
         transcript=_text(document, "transcript_path") or "",
         limit_percent=_number(document, "rate_limits", "five_hour", "used_percentage"),
         limit_end=_find_moment(document, "rate_limits", "five_hour", "resets_at"),
+        week_percent=_number(document, "rate_limits", "seven_day", "used_percentage"),
+        week_end=_find_moment(document, "rate_limits", "seven_day", "resets_at"),
     )
 
 

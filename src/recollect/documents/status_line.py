@@ -33,6 +33,14 @@ class BlockDocument(Struct, frozen=True, kw_only=True):
     origin: FigureOrigin
 
 
+class WeekDocument(Struct, frozen=True, kw_only=True):
+    """The 7-day limit, as the client reports it."""
+
+    used_percent: float
+    end: str | None
+    """When it resets."""
+
+
 class StatuslineDocument(Struct, frozen=True, kw_only=True):
     """The line, and the figures in it."""
 
@@ -46,4 +54,5 @@ class StatuslineDocument(Struct, frozen=True, kw_only=True):
     session_origin: FigureOrigin | None
     today: Today | None
     block: BlockDocument | None
+    week: WeekDocument | None
     index: Literal["current", "behind", "missing", "unreadable"]

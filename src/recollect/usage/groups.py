@@ -54,7 +54,7 @@ def make_key(group: Group, zone: Zone) -> KeyOf:
         Group.BRANCH: lambda row: row.branch or None,
         Group.VERSION: lambda row: row.version,
         Group.ENTRYPOINT: lambda row: row.entrypoint,
-        Group.TOOL: lambda row: JOINT.join((row.tools or "").split("\n")) or None,
+        Group.TOOL: lambda row: JOINT.join(_name_tools(row.tools)) or None,
         Group.MCP_SERVER: lambda row: JOINT.join(_servers(row.tools)) or None,
         Group.SUBAGENT: _name_agent,
         Group.BLOCK: lambda _: None,
@@ -76,6 +76,13 @@ def _name_week(day: date | None) -> str | None:
 
 def _name_month(day: date | None) -> str | None:
     return None if day is None else day.isoformat()[: len("2026-11")]
+
+
+def _name_tools(tools: str | None) -> list[str]:
+    """Return the tools of a message under their present names, as `recollect tools` has them."""
+    from recollect.records.tools.tool_parsing import canonical_name  # the types of all tools
+
+    return list(dict.fromkeys(map(canonical_name, (tools or "").split("\n"))))
 
 
 def _servers(tools: str | None) -> list[str]:

@@ -14,12 +14,15 @@ FULL = {
     "model": {"id": "claude-opus-4-5", "display_name": "Opus 4.5"},
     "cost": {"total_cost_usd": 1.25},
     "context_window": {"used_percentage": 41.5},
-    "rate_limits": {"five_hour": {"used_percentage": 12.5, "resets_at": 1_794_481_200}},
+    "rate_limits": {
+        "five_hour": {"used_percentage": 12.5, "resets_at": 1_794_481_200},
+        "seven_day": {"used_percentage": 41.2, "resets_at": 1_794_900_000},
+    },
 }
 NAMES = st.sampled_from(
     "session_id transcript_path model id display_name cost total_cost_usd context_window "
     "used_percentage current_usage context_window_size input_tokens rate_limits five_hour "
-    "resets_at".split()
+    "seven_day resets_at".split()
 )
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -43,6 +46,8 @@ def test_every_field_is_taken() -> None:
         transcript="/home/mina/.claude/projects/-home-mina/0b2e.jsonl",
         limit_percent=12.5,
         limit_end=1_794_481_200,
+        week_percent=41.2,
+        week_end=1_794_900_000,
     )
 
 

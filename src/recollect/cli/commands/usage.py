@@ -227,4 +227,6 @@ def _explain(target: str, options: _Options) -> int:
     else:
         lines = iter_explanation(answer.explanation, answer.zone, count_columns())
         show_text("\n".join(lines), is_paged=options["paged"])
-    return UnreadableInput.exit_code if answer.problems else 0
+    if answer.problems:
+        return UnreadableInput.exit_code
+    return 0 if answer.explanation.lines else NothingFound.exit_code
