@@ -12,7 +12,7 @@ from recollect.cli.session_labels import join_lines, label_id, label_project, la
 from recollect.cli.tables import GAP, faint, pad, strong
 from recollect.documents.session_listing import SessionListing
 from recollect.health.retention import SOON
-from recollect.quantities import format_age, format_bytes, format_time
+from recollect.quantities import format_age, format_bytes, format_dollars, format_time
 from recollect.render.terminal import clip, measure
 
 RUNNING: Final = "●"
@@ -106,6 +106,10 @@ def _choose_columns(
             lambda each: clip(label_project(each.cwd or each.project), project),
         ),
     ]
+    # Known only if it was asked for.
+    cost = _make("cost", ">", entries, lambda each: _show_cost(each.cost_usd))
+    if cost.width:
+        chosen.append(cost)
     marks = _make("", "<", entries, lambda each: _mark(each, now))
     if marks.width:
         chosen.insert(0, marks)
@@ -136,6 +140,10 @@ def _make(
 ) -> _Column:
     cells = [value(each) for each in entries]
     return _Column(name, side, cells)
+
+
+def _show_cost(dollars: float | None) -> str:
+    return "" if dollars is None else format_dollars(dollars)
 
 
 def _count(number: int | None) -> str:

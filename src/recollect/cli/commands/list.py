@@ -43,6 +43,7 @@ class _Options(TypedDict):
     claude_dirs: tuple[Path, ...]
     as_json: bool
     json_lines: bool
+    cost: bool
 
 
 @click.command("list")
@@ -69,6 +70,7 @@ class _Options(TypedDict):
     metavar="N",
     help="Maximum number of rows; 0 for all.",
 )
+@click.option("--cost", is_flag=True, help="Show the cost of each session at list prices.")
 @pager_option
 @prices_option
 @claude_dir_option
@@ -111,7 +113,7 @@ def command(text: str | None, **options: Unpack[_Options]) -> int:
         found = workspace.sessions(
             query,
             page_size=options["limit"] or None,
-            with_usage=is_json,
+            with_usage=is_json or options["cost"],
             as_tree=options["tree"],
         )
         if not found.sessions:

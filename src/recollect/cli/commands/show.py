@@ -41,6 +41,7 @@ class _Options(TypedDict):
     highlight: tuple[str, ...]
     prompts: bool
     outline: bool
+    cost: bool
     thinking: bool
     tools: str
     subagents: bool
@@ -76,6 +77,7 @@ class _Options(TypedDict):
 )  # fmt: skip
 @click.option("--highlight", multiple=True, metavar="TEXT", help="Highlight TEXT. Can be repeated.")
 @click.option("--outline", is_flag=True, help="Show one line per prompt.")
+@click.option("--cost", is_flag=True, help="Show the cost at list prices, subagents included.")
 @click.option("--prompts", is_flag=True, help="Show only prompts, without replies.")
 @click.option("--thinking", is_flag=True, help="Show thinking in full.")
 @click.option(
@@ -125,7 +127,8 @@ def command(session: str | None, **options: Unpack[_Options]) -> int:
         )
     _reject_stream(name)
     with command_workspace(options["claude_dirs"]) as workspace:
-        opened, place = _open(workspace, name, options["at"] if session else None)
+        spot = options["at"] if session else None
+        opened, place = _open(workspace, name, spot, with_prices=options["cost"])
     at = locate(opened, place, options["highlight"])
     if at is not None and selection != TurnSelection():
         raise UsageError("Use a place without --turn, --turns, --branch and --segment.")
@@ -144,10 +147,12 @@ def command(session: str | None, **options: Unpack[_Options]) -> int:
     return 0
 
 
-def _open(workspace: Workspace, name: str, spot: str | None) -> tuple[Session, PlaceName]:
+def _open(
+    workspace: Workspace, name: str, spot: str | None, *, with_prices: bool
+) -> tuple[Session, PlaceName]:
     """Open a session; return it and the place, which `spot` may name without the session."""
     found = workspace.find_place(name)
-    session = workspace.open_found(found, with_prices=False)
+    session = workspace.open_found(found, with_prices=with_prices)
     return session, found.place if spot is None else read_spot(spot)
 
 

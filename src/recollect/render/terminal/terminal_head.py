@@ -8,7 +8,6 @@ from recollect.quantities import format_count, format_dollars, format_time_range
 from recollect.render.terminal.canvas import Canvas, RenderOptions
 from recollect.render.terminal.safe_text import measure, safe_text
 from recollect.render.views.part_builders import join_facts, take_line
-from recollect.session.metadata import Metrics
 from recollect.session.session import Session
 from recollect.session.times import parse_time
 
@@ -48,18 +47,38 @@ def _list_figures(session: Session) -> list[str | None]:
     return [
         format_count(len(session.turns), "turn"),
         format_count(metrics.tool_calls, "tool call"),
-        format_count(len(session.subagents), "subagent") if session.subagents else None,
+        _count_subagents(session),
         f"+{changed[0]:,} -{changed[1]:,} lines" if any(changed) else None,
         format_count(metrics.tokens.total, "token") if metrics.tokens.total else None,
         f"{metrics.copied_tokens.total:,} copied" if metrics.copied_tokens.total else None,
-        *_list_costs(metrics),
+        *_list_costs(session),
     ]
 
 
-def _list_costs(metrics: Metrics) -> list[str]:
-    """Return the cost recorded by an old client, and ours."""
+def _iter_inner(session: Session) -> Iterator[Session]:
+    """Yield the sessions of all subagents, and of theirs."""
+    for child in session.subagents:
+        yield child.session
+        yield from _iter_inner(child.session)
+
+
+def _count_subagents(session: Session) -> str | None:
+    """Return how many there are and what they did, which the other figures leave out."""
+    inner = [each.metrics for each in _iter_inner(session)]
+    if not inner:
+        return None
+    calls = format_count(sum(each.tool_calls for each in inner), "tool call")
+    tokens = format_count(sum(each.tokens.total for each in inner), "token")
+    return f"{format_count(len(inner), 'subagent')} with {calls} and {tokens} more"
+
+
+def _list_costs(session: Session) -> list[str]:
+    """Return the cost recorded by an old client, and ours if prices are known."""
+    metrics = session.metrics
     if metrics.client_cost_usd is None:
-        return []
+        costs = [each.metrics.list_price_usd for each in (session, *_iter_inner(session))]
+        known = [cost for cost in costs if cost is not None]
+        return [f"{format_dollars(sum(known), 2)} at list prices"] if known else []
     noted = f"{format_dollars(metrics.client_cost_usd, 4)} recorded by Claude Code"
     if metrics.client_priced:
         return [f"{noted} ({format_count(metrics.client_priced, 'message')} without tokens)"]
