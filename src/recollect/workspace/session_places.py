@@ -69,8 +69,14 @@ def find_agent(session: Session, agent_id: str) -> Session:
 
 def find_span(session: Session, uuid: str) -> Span:
     """Return where a record is, of the session itself or of one of its subagents."""
-    for each in (session, *(child.session for child in iter_subagents(session))):
-        record = each.find_record(uuid)
+    uuid = uuid.removeprefix(BESIDE_PREFIX)
+    if line := _LINE.fullmatch(uuid):
+        lines: tuple[Record, ...] = (*session.states, *session.irregular, *session.nameless)
+        for each in lines:
+            if each.span is not None and each.span.offset == int(line[1]):
+                return each.span
+    for owner in (session, *(child.session for child in iter_subagents(session))):
+        record = owner.find_record(uuid)
         if record is not None and record.span is not None:
             return record.span
     raise NothingFound(f"The session has no record {uuid!r}.")

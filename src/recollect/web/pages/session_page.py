@@ -109,7 +109,8 @@ class TurnsFragment(Struct, frozen=True, kw_only=True):
     """The subagent of the turns; empty for the session's own."""
     at: str
     """The anchor of the requested record."""
-    way: str
+    way: str = "[]"
+    """How to get from there to a record of a subagent, as JSON."""
 
 
 class CallParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -17,13 +17,16 @@ import { Turns, readWay } from "./turns.js";
  * @param {boolean} isKnown whether the server has said how to get there
  */
 async function showPlace(article, turns, wanted, isKnown) {
-  const marks = article.dataset.mark ?? "";
-  const title = getElement(article, "h1", HTMLElement);
-  const target = wanted ? await turns.show(wanted, marks, isKnown ? readWay(article) : null) : title;
-  if (target && marks) await markWords(target, marks);
-  await turns.waiting.catch(() => {});
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  article.dataset.landed = "true";
+  try {
+    const marks = article.dataset.mark ?? "";
+    const title = getElement(article, "h1", HTMLElement);
+    const target = wanted ? await turns.show(wanted, marks, isKnown ? readWay(article) : null) : title;
+    if (target && marks) await markWords(target, marks);
+    await turns.waiting.catch(() => {});
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  } finally {
+    article.dataset.landed = "true";
+  }
 }
 
 export function startSession() {
