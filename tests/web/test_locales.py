@@ -46,6 +46,7 @@ def _name(prefix: str, kinds: Iterable[str]) -> set[str]:
 
 
 FAMILIES: dict[str, set[str]] = {
+    "bars of a timeline": _name("timeline.", ("turn", "call", "change", "failed", "agent", "cost")),
     "version grades": {
         f"file.{name}{suffix}"
         for name in ("exact", "replayed", "inferred", "partial", "outside")

@@ -22,6 +22,7 @@ PAGES = [
     "/sessions?text=release&order=cost&subagents=true",
     f"/s/{SESSION}",
     f"/s/{SESSION}/changes",
+    f"/s/{SESSION}/timeline",
     "/s/agent-a557725",
     "/files",
     "/files?text=cli",

@@ -23,6 +23,7 @@ PAGES = [
     "/s/94791a87-9d13-410a-a632-25a9b25c1b45",
     "/s/agent-a557725",
     f"/s/{SESSION}/changes",
+    f"/s/{SESSION}/timeline",
     "/search",
     "/search?q=release",
     "/search?q=((",

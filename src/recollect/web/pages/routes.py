@@ -52,6 +52,7 @@ from recollect.web.pages.session_page import (
     render_turns,
 )
 from recollect.web.pages.sessions_page import SessionsParameters, render_sessions_page
+from recollect.web.pages.timeline_page import TimelineParameters, render_timeline_page
 from recollect.web.pages.usage_page import render_usage_page
 from recollect.web.pages.usage_table import UsagePageParameters
 from recollect.web.parameters import read_form
@@ -85,6 +86,7 @@ PAGES: Final = (
     Page("/s/{id}/calls/{call:path}", CallParameters, render_call_fragment, translates=True),
     Page("/s/{id}/agents/{agent:path}", AgentParameters, render_agent, translates=True),
     Page("/s/{id}/changes", SessionParameters, render_changes_page),
+    Page("/s/{id}/timeline", TimelineParameters, render_timeline_page, translates=True),
     Page("/s/{id}/raw/{uuid:path}", RawParameters, render_raw_page),
     Page("/running", NoParameters, render_running_page),
     Page("/new", NewParameters, render_new_page),
