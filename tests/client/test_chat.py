@@ -33,7 +33,7 @@ def test_a_conversation_in_the_terminal_is_continued(
         assert chat.wait_for_end() == 0
     assert (stage.work / "one.txt").exists()
     with open_terminal("chat", "latest", **screen, env=stage.environment, cwd=tmp_path) as chat:
-        chat.wait_for_text("idle")
+        assert any("play:touch_one" in line for line in chat.wait_for_text("idle"))
         chat.send("play:hello\r")
         chat.wait_for_text("Hello.")
         chat.wait_for_text("idle")

@@ -1,5 +1,6 @@
 """`recollect chat` in a real terminal, with a client that talks but asks no model."""
 
+import json
 import os
 import re
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect import encode_project_path
 from tests.golden import check_golden
 from tests.launch.conversing import install_client, is_running, list_responses, read_lines
 from tests.launch.fake_client import needs_posix
@@ -181,6 +183,34 @@ def test_a_client_that_dies_is_said_and_replaced(chat: Terminal, tmp_path: Path)
     chat.send("say again\r")
     chat.wait_for(lambda lines: sum("again" in line for line in lines) > 2)
     assert len(read_lines(tmp_path, "called.jsonl")) == 2
+
+
+def test_a_session_is_continued_after_its_last_turn(tmp_path: Path, safe_environment: None) -> None:
+    """The last turn is shown, and the client resumes the session in its own directory."""
+    environment = make_environment(tmp_path)
+    work = tmp_path / "work"
+    work.mkdir()
+    session = "5e551011-0000-4000-8000-000000000001"
+    project = tmp_path / "claude" / "projects" / encode_project_path(str(work))
+    project.mkdir(parents=True)
+    record = {
+        "type": "user",
+        "uuid": "u1",
+        "parentUuid": None,
+        "sessionId": session,
+        "cwd": str(work),
+        "timestamp": "2026-11-13T12:00:00.000Z",
+        "message": {"role": "user", "content": "how high is the tide?"},
+    }
+    (project / f"{session}.jsonl").write_text(json.dumps(record) + "\n")
+    with open_terminal("chat", session, env=environment, cwd=tmp_path) as chat:
+        lines = chat.wait_for_text("idle")
+        assert any("how high is the tide?" in line for line in lines)
+        chat.send("/exit\r")
+        assert chat.wait_for_end() == 0
+    (called,) = read_lines(tmp_path, "called.jsonl")
+    assert f"--resume={session}" in called["arguments"]
+    assert called["directory"] == str(work)
 
 
 def test_it_needs_a_terminal(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from recollect.errors import UsageError
 
 if TYPE_CHECKING:
     from recollect.launch.conversation_options import ConversationOptions
+    from recollect.render.terminal.canvas import Canvas
 
 
 class _Options(TypedDict):
@@ -62,7 +63,11 @@ def command(**options: Unpack[_Options]) -> int:
         raise UsageError("recollect chat needs a terminal. Use `recollect run` in scripts.")
     import asyncio  # not needed for --help
 
-    asyncio.run(_talk(plan_conversation(options), options))
+    plan = plan_conversation(options)
+    canvas = _make_canvas(options, plan.directory)
+    if options["session"] is not None:
+        _show_last_turn(options["session"], options["claude_dirs"], canvas)
+    asyncio.run(_talk(plan, canvas))
     return 0
 
 
@@ -88,20 +93,37 @@ def plan_conversation(options: _Options) -> ConversationOptions:
     )
 
 
-async def _talk(plan: ConversationOptions, options: _Options) -> None:
-    # These import rich, prompt_toolkit and the session model.
-    from recollect.cli.chat.chat_screen import ChatScreen
-    from recollect.launch.conversation import converse
-    from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail
+def _make_canvas(options: _Options, directory: str) -> Canvas:
+    from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail  # imports rich
 
-    canvas = Canvas(
+    return Canvas(
         RenderOptions(
             columns=count_columns(),
             is_coloured=wants_colour(),
             tools=ToolDetail(options["tools"]),
             thinking=options["thinking"],
-            directory=plan.directory,
+            directory=directory,
         )
     )
+
+
+def _show_last_turn(name: str, claude_dirs: tuple[Path, ...], canvas: Canvas) -> None:
+    """Print where the conversation stands."""
+    # These import the session model.
+    from recollect.cli.command_workspace import command_workspace
+    from recollect.render.terminal.terminal_turns import draw_turn
+    from recollect.render.views.turn_views import build_turn_views
+
+    with command_workspace(claude_dirs) as workspace:
+        session = workspace.open(name, with_prices=False)
+    for view in build_turn_views(session, start=-1):
+        click.echo("\n".join(draw_turn(view, session, canvas, canvas.options.columns)), color=True)
+
+
+async def _talk(plan: ConversationOptions, canvas: Canvas) -> None:
+    # These import prompt_toolkit and the session model.
+    from recollect.cli.chat.chat_screen import ChatScreen
+    from recollect.launch.conversation import converse
+
     async with converse(plan) as conversation:
         await ChatScreen(conversation, canvas).run()
