@@ -60,6 +60,8 @@ RUNS: tuple[tuple[str, ...], ...] = (
     ("replay", "latest", "--instant"),
     ("secrets", "scan", "--all"),
     ("secrets", "scan", "latest", "--json"),
+    # Not Markdown: code in it keeps its tabs, which are harmless.
+    *(("export", "latest", "--format", kind) for kind in ("text", "json", "csv")),
     ("doctor",),
     ("doctor", "--json"),
     ("index", "--text"),
@@ -101,6 +103,8 @@ WITH_ARGUMENT: tuple[tuple[str, ...], ...] = (
     ("tools", "--session", ARGUMENT),
     ("secrets", "scan", ARGUMENT),
     ("secrets", "scan", "--project", ARGUMENT),
+    ("export", ARGUMENT),
+    ("export", "--project", ARGUMENT, "-o", "out"),
     ("resume", ARGUMENT),
     ("open", ARGUMENT),
     ("follow", ARGUMENT),

@@ -26,6 +26,7 @@ CALLS = {
     "file": ("file", "/home/mina/projects/tidepool/src/tidepool/cli.py"),
     "checkpoints": ("checkpoints", SESSION),
     "secrets": ("secrets", "scan", SESSION),
+    "export": ("export", SESSION, "--format", "text"),
     "doctor": ("doctor",),
     "index": ("index",),
     "archive": ("archive", "status"),

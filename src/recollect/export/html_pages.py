@@ -39,11 +39,8 @@ _PRINT: Final = "print.css"
 _COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 _BLANKS: Final = re.compile(r"\s+")
 _MAX_LINE: Final = 120
-_COLOURED_TOTAL: Final = 600_000
-"""Characters of code that are highlighted whatever their blocks' length: about a second and a half.
-"""
-_COLOURED_BLOCK: Final = 1_000
-"""In longer sessions, characters of a block above which it is not highlighted."""
+_MAX_COLOURED: Final = 200_000
+"""Characters of code that are highlighted, the shortest blocks first: about half a second."""
 
 Link = tuple[str, str]
 """The address of another page, and what it is called."""
@@ -165,20 +162,22 @@ def _omit_picture(picture: Picture) -> Markup:
 
 def _choose_limit(turns: Iterable[TurnView]) -> int:
     """Return how long highlighted blocks may be: they take most of the time of a long page."""
-    total = sum(_count_code(turn) for turn in turns)
-    return MAX_COLOURED_LENGTH if total <= _COLOURED_TOTAL else _COLOURED_BLOCK
+    left = _MAX_COLOURED
+    for length in sorted(length for turn in turns for length in _iter_lengths(turn)):
+        left -= length
+        if left < 0:
+            return length - 1
+    return MAX_COLOURED_LENGTH
 
 
-def _count_code(turn: TurnView) -> int:
-    calls = [step for step in turn.steps if isinstance(step, ToolStep)]
-    own = sum(_measure(part) for call in calls for part in (*call.input, *call.output))
-    nested = (
-        _count_code(each)
-        for call in calls
-        for child in call.subagents
-        for each in child.turns or ()
-    )
-    return own + sum(nested)
+def _iter_lengths(turn: TurnView) -> Iterator[int]:
+    """Yield the lengths of all blocks of code, those of subagents included."""
+    for step in turn.steps:
+        if isinstance(step, ToolStep):
+            yield from map(_measure, (*step.input, *step.output))
+            for child in step.subagents:
+                for inner in child.turns or ():
+                    yield from _iter_lengths(inner)
 
 
 def _measure(part: Part) -> int:

@@ -60,7 +60,7 @@ class Mask:
         redactor = self._redactor
         if redactor is None:
             return document
-        if is_clean and not redactor.has_known(join_texts(document)):
+        if is_clean and not (redactor.is_aware and redactor.has_known(join_texts(document))):
             return document
         return _mask_struct(document, redactor)
 

@@ -54,6 +54,11 @@ class Redactor:
         self._remember(matches)
         return to_findings(matches, data, text)
 
+    @property
+    def is_aware(self) -> bool:
+        """Whether any secret was found so far that may be in other texts, too."""
+        return bool(self._known)
+
     def has_known(self, text: str) -> bool:
         """Return whether a text holds a secret that was found before, in any encoding."""
         return bool(self._known) and bool(self._known.find(read_text(_encode(text))))
