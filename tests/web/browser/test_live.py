@@ -92,6 +92,19 @@ def test_the_reader_is_not_moved(reader: Visit) -> None:
     expect(page.locator("[data-outline] li[data-turn]")).to_have_count(32)
 
 
+def test_whoever_follows_stays_at_the_end(reader: Visit) -> None:
+    """Follow goes to the end and stays there as records arrive, until one scrolls up."""
+    session_id = GROWING.replace("9999", "abab", 1)
+    path = write_session(reader.server.root, session_id, 20)
+    page = open_session(reader, session_id)
+    page.locator("[data-follow]").evaluate("(it) => { it.hidden = false; it.click(); }")
+    grow(path, 20, 1, 0.05)
+    expect(page.locator(f"[id='{make_uuid(20, 'answer')}']")).to_be_in_viewport()
+    page.mouse.move(600, 400)
+    page.mouse.wheel(0, -300)
+    expect(page.locator("[data-follow]")).to_have_attribute("aria-pressed", "false")
+
+
 def test_a_call_gets_its_result(reader: Visit) -> None:
     """A call that waits is shown as waiting, and as done when its result is there."""
     session_id = GROWING.replace("9999", "cccc", 1)

@@ -1,5 +1,5 @@
 // Follow a growing session: new records are inserted where they belong. The page never scrolls by
-// itself; a pill says how much is new below.
+// itself, unless asked to follow; a pill says how much is new below. Figures stay current.
 
 import { getElement } from "./elements.js";
 import { listen } from "./events.js";
@@ -7,6 +7,7 @@ import { translate, showText, showToast } from "./words.js";
 
 const PAUSE = 150;
 const NEAR_END = 400;
+const FIGURES_PAUSE = 2000;
 
 /**
  * @param {HTMLElement} article
@@ -18,16 +19,40 @@ export function startFollowing(article, turns) {
   let added = 0;
   let timer = 0;
   let isWhole = false;
+  let figures = 0;
+
+  async function showFigures() {
+    figures = 0;
+    const { session = "", project = "" } = article.dataset;
+    const query = new URLSearchParams({ project });
+    const answer = await fetch(`/api/sessions/${encodeURIComponent(session)}?${query}`);
+    if (!answer.ok) return;
+    const { cost_usd: cost } = (await answer.json()).session;
+    if (cost !== null) getElement(article, "[data-cost]", HTMLElement).textContent = showMoney(cost);
+  }
 
   const isAtEnd = () =>
     turns.isComplete && innerHeight + scrollY >= document.documentElement.scrollHeight - NEAR_END;
 
-  pill.addEventListener("click", () => {
+  function goToEnd() {
     added = 0;
     pill.hidden = true;
     document.dispatchEvent(new CustomEvent("recollect:end", { detail: { isLast: true } }));
     scrollTo({ top: document.body.scrollHeight });
+  }
+
+  pill.addEventListener("click", goToEnd);
+  const follow = getElement(article, "[data-follow]", HTMLElement);
+  const isFollowing = () => follow.ariaPressed === "true";
+  follow.addEventListener("click", () => {
+    follow.ariaPressed = String(!isFollowing());
+    if (isFollowing()) goToEnd();
   });
+  // Whoever scrolls up wants to read, not to follow.
+  addEventListener("wheel", (event) => event.deltaY < 0 && (follow.ariaPressed = "false"), {
+    passive: true,
+  });
+  if (location.hash === "#follow") follow.click();
 
   /** @param {number} records how many came at the end; 0 when anything may have changed */
   function grow(records) {
@@ -44,7 +69,9 @@ export function startFollowing(article, turns) {
     isWhole = false;
     await turns.refresh(isAll);
     document.dispatchEvent(new CustomEvent("recollect:grown"));
+    if (isFollowing()) goToEnd();
     if (wasAtEnd) added = 0;
+    figures ||= setTimeout(showFigures, FIGURES_PAUSE);
     pill.hidden = added === 0;
     pill.textContent = translate("new", { count: added });
   }
@@ -67,7 +94,10 @@ export function startFollowing(article, turns) {
       appended: () => grow(1),
       found: () => grow(0),
       reset: () => grow(0),
-      status: (event) => showStatus(status, event.status, event.reason),
+      status: (event) => {
+        showStatus(status, event.status, event.reason);
+        follow.hidden = status.hidden;
+      },
       continued: (event) => showStatus(status, "continued", event.reason),
     },
     {
@@ -79,6 +109,12 @@ export function startFollowing(article, turns) {
       },
     },
   );
+}
+
+/** @param {number} dollars */
+function showMoney(dollars) {
+  if (dollars > 0 && dollars < 0.01) return "<$0.01";
+  return `$${dollars.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
 }
 
 /**
