@@ -127,7 +127,7 @@ EXPECTED: dict[Group, dict[str | None, int]] = {
     Group.BRANCH: {"main": 4, "topic": 1},
     Group.VERSION: {"2.1.200": 4, "2.0.1": 1},
     Group.ENTRYPOINT: {"cli": 4, "sdk-py": 1},
-    Group.TOOL: {"Bash + Read": 1, "mcp__maps__find": 1, None: 3},
+    Group.TOOL: {"Bash": 1, "Read": 0, "mcp__maps__find": 1, None: 3},
     Group.MCP_SERVER: {"maps": 1, None: 4},
     Group.SUBAGENT: {"main": 3, "subagent": 1, "Explore": 1},
     Group.BLOCK: {"2026-11-15T10:00:00Z": 3, "2026-11-15T18:00:00Z": 1, None: 1},

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from recollect.usage.reports import (
     UsageReport,
     make_report,
 )
-from recollect.usage.totals import LedgerRow, SourceFile, Totals, add_up, make_totals
+from recollect.usage.totals import LedgerRow, SourceFile, Totals, add_up, make_totals, split_evenly
 from recollect.usage.zones import Zone, load_zone
 
 HOUR = 3600
@@ -159,13 +160,14 @@ def test_sessions_by_key_are_by_their_beginning() -> None:
         ("branch", [LedgerRow(totals=cost(1), branch="")], {None: 1}),
         ("version", [LedgerRow(totals=cost(1), version="2.1.9")], {"2.1.9": 1}),
         ("entrypoint", [LedgerRow(totals=cost(1), entrypoint="cli")], {"cli": 1}),
-        ("tool", [LedgerRow(totals=cost(1), tools="Bash\nRead")], {"Bash + Read": 1}),
+        ("tool", [LedgerRow(totals=cost(3), tools="Bash\nRead")], {"Bash": 2, "Read": 1}),
+        ("tool", [LedgerRow(totals=cost(4), tools="Task\nAgent")], {"Agent": 4}),
         ("tool", [LedgerRow(totals=cost(1), tools="")], {None: 1}),
         ("mcp-server", [LedgerRow(totals=cost(1), tools="Bash")], {None: 1}),
         (
             "mcp-server",
-            [LedgerRow(totals=cost(1), tools="mcp__b_1__x\nmcp__a__y\nmcp__a__z")],
-            {"a + b_1": 1},
+            [LedgerRow(totals=cost(9), tools="mcp__b_1__x\nmcp__a__y\nmcp__a__z")],
+            {"a": 6, "b_1": 3},
         ),
         ("subagent", [LedgerRow(totals=cost(1), file=MAIN)], {"main": 1}),
         ("subagent", [LedgerRow(totals=cost(1), file=MAIN, is_sidechain=True)], {"subagent": 1}),
@@ -176,6 +178,15 @@ def test_sessions_by_key_are_by_their_beginning() -> None:
 def test_keys(group: str, rows: Sequence[LedgerRow], expected: dict[str | None, int]) -> None:
     """Every message has one key in every group."""
     assert keys(make_report(rows, ask(group))) == expected
+
+
+@given(st.integers(0, 10**9), st.integers(0, 10**6), st.integers(1, 9))
+def test_a_shared_message_adds_up(tokens: int, micro: int, tools: int) -> None:
+    """Whatever cannot be divided goes to the first parts, and nothing is lost."""
+    totals = Totals(input=tokens, output=7, messages=1, cost=micro)
+    parts = split_evenly(totals, tools)
+    assert (len(parts), add_up(parts)) == (tools, totals)
+    assert all(one.input >= other.input for one, other in pairwise(parts))
 
 
 def test_blocks_have_their_times() -> None:

@@ -1,22 +1,23 @@
 """Ways to group a report, and the key of a row in each of them.
 
-Each message has exactly one key, so that rows always add up to the total: a message that calls two
-tools is listed under both names joined, not once under each.
+Each row has exactly one key, so that rows always add up to the total. A message that calls several
+tools is shared equally among them, to the token; what cannot be divided goes to the first names.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from types import MappingProxyType
 from typing import Final
 
+from msgspec.structs import replace
+
 from recollect.documents.usage_groups import Group
 from recollect.store.usage_queries import Dimension
-from recollect.usage.totals import LedgerRow
+from recollect.usage.totals import LedgerRow, split_evenly
 from recollect.usage.zones import Zone
 
 MAIN: Final = "main"
 SUBAGENT: Final = "subagent"
-JOINT: Final = " + "
 _MCP_PREFIX: Final = "mcp__"
 
 KeyOf = Callable[[LedgerRow], str | None]
@@ -54,8 +55,8 @@ def make_key(group: Group, zone: Zone) -> KeyOf:
         Group.BRANCH: lambda row: row.branch or None,
         Group.VERSION: lambda row: row.version,
         Group.ENTRYPOINT: lambda row: row.entrypoint,
-        Group.TOOL: lambda row: JOINT.join(_name_tools(row.tools)) or None,
-        Group.MCP_SERVER: lambda row: JOINT.join(_servers(row.tools)) or None,
+        Group.TOOL: lambda row: row.tools or None,
+        Group.MCP_SERVER: lambda row: _find_server(row.tools or ""),
         Group.SUBAGENT: _name_agent,
         Group.BLOCK: lambda _: None,
     }
@@ -78,22 +79,24 @@ def _name_month(day: date | None) -> str | None:
     return None if day is None else day.isoformat()[: len("2026-11")]
 
 
-def _name_tools(tools: str | None) -> list[str]:
-    """Return the tools of a message under their present names, as `recollect tools` has them."""
-    from recollect.records.tools.tool_parsing import canonical_name  # the types of all tools
+def share_by_tool(rows: Iterable[LedgerRow]) -> Iterator[LedgerRow]:
+    """Yield rows with one tool at most, which add up to `rows`; renamed tools have one name."""
+    from recollect.records.tools.tool_parsing import canonical_name  # for reports by tool only
 
-    return list(dict.fromkeys(map(canonical_name, (tools or "").split("\n"))))
+    for row in rows:
+        names = sorted({canonical_name(name) for name in (row.tools or "").split("\n") if name})
+        if not names:
+            yield row
+            continue
+        for name, part in zip(names, split_evenly(row.totals, len(names)), strict=True):
+            yield replace(row, tools=name, totals=part)
 
 
-def _servers(tools: str | None) -> list[str]:
-    names = (tools or "").split("\n")
+def _find_server(tool: str) -> str | None:
     # MCP tools are named `mcp__server__tool`, and a server's name may contain a single `_`.
-    servers = {
-        name.removeprefix(_MCP_PREFIX).partition("__")[0]
-        for name in names
-        if name.startswith(_MCP_PREFIX)
-    }
-    return sorted(servers)
+    if not tool.startswith(_MCP_PREFIX):
+        return None
+    return tool.removeprefix(_MCP_PREFIX).partition("__")[0] or None
 
 
 def _name_agent(row: LedgerRow) -> str:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from recollect.documents.usage_groups import Group
 from recollect.usage.blocks import UsageBlock, find_block, make_blocks
-from recollect.usage.groups import KeyOf, make_key
+from recollect.usage.groups import KeyOf, make_key, share_by_tool
 from recollect.usage.totals import ClientCost, LedgerRow, Totals, add_up, to_dollars
 from recollect.usage.zones import Zone
 
@@ -105,6 +105,8 @@ class UsageReport(Struct, frozen=True, kw_only=True):
 
 def make_report(rows: Collection[LedgerRow], question: UsageQuestion) -> UsageReport:
     """Build the report for `question`."""
+    if {Group.TOOL, Group.MCP_SERVER}.intersection(question.groups):
+        rows = list(share_by_tool(rows))
     blocks: list[UsageBlock] = []
     if Group.BLOCK in question.groups:
         blocks = make_blocks({row.moment for row in rows if row.moment is not None})

@@ -49,7 +49,10 @@ class Totals(Tokens, frozen=True, gc=False, kw_only=True):
     @property
     def known_cost(self) -> int | None:
         """Return the known part of the cost; None if there are messages and none has a price."""
-        return None if self.messages and self.unpriced == self.messages else self.cost
+        if self.messages:
+            return None if self.unpriced == self.messages else self.cost
+        # A share of a message may be less than one.
+        return None if self.tokens and not self.cost else self.cost
 
 
 def make_totals(figures: Iterable[int]) -> Totals:
@@ -70,6 +73,14 @@ def add_up(parts: Iterable[Totals]) -> Totals:
     """Return the sum of `parts`."""
     columns = list(zip(*map(astuple, parts), strict=True))
     return make_totals(map(sum, columns)) if columns else Totals()
+
+
+def split_evenly(totals: Totals, count: int) -> list[Totals]:
+    """Return `count` parts that add up to `totals`; what cannot be divided goes to the first."""
+    divided = [divmod(figure, count) for figure in astuple(totals)]
+    return [
+        make_totals(share + (number < rest) for share, rest in divided) for number in range(count)
+    ]
 
 
 def to_dollars(micro: int | None) -> float | None:
