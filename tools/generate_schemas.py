@@ -26,6 +26,14 @@ fields may be added within a version; removing a field or changing its meaning i
 version. Non-ASCII characters are escaped, so that text from a transcript cannot control the
 terminal at the end of a pipe.
 
+Wherever there is `--json`, `--jq EXPR` prints what a [jq](https://jqlang.org) expression makes of
+the document: strings as text, with escape sequences made visible, other values as JSON. It needs
+the package `jq`: `pip install 'recollect[jq]'`. A wrong expression exits with 2.
+
+```sh
+recollect list --jq '.sessions[] | select(.cost_usd > 1) | .id'
+```
+
 `follow` and `run` stream events, so they support `--json-lines` instead: each line is a document.
 
 Each document type has a JSON Schema, which is also installed with the package in

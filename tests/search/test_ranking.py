@@ -123,6 +123,19 @@ def test_misspelt_words_are_corrected_and_named(tmp_path: Path) -> None:
     assert made.search("homebrew").did_you_mean is None
 
 
+def test_a_name_that_is_found_in_parts_is_named(tmp_path: Path) -> None:
+    """Nobody takes results for a part of a name for results for the name; parts are corrected."""
+    made = make(tmp_path, a="run the formatter and check", b="homebrew formula")
+    found = made.search("homebrew:formla")
+    assert (found.split, found.did_you_mean, found.left_out) == (
+        ("homebrew:formla",),
+        "homebrew:formula",
+        (),
+    )
+    assert made.search("qqqq:zzzz").left_out == ("qqqq:zzzz",)
+    assert made.search("homebrew formula").split == ()
+
+
 def test_all_sessions_are_reached_by_paging(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,6 +81,8 @@ class SearchDocument(Struct, frozen=True, kw_only=True):
     """Words of the query that occur nowhere."""
     did_you_mean: str | None
     """The query with misspelt words and fields corrected; the words are searched for already."""
+    split: tuple[str, ...]
+    """Names that occur nowhere as a whole: their parts are searched for instead."""
     hits: tuple[Hit, ...]
     """Grouped by session, the best session first."""
     sessions: dict[str, SessionMention]

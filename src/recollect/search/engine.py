@@ -85,6 +85,8 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     """Words of the query that occur nowhere."""
     did_you_mean: str | None = None
     """The query with misspelt words and fields corrected; the words are searched for already."""
+    split: tuple[str, ...] = ()
+    """Names that occur nowhere as a whole: their parts are searched for instead."""
     facets: tuple[Facet, ...] = ()
 
 
@@ -177,6 +179,7 @@ class _Search:
             index_complete=index_complete,
             left_out=found.unknown,
             did_you_mean=_correct(query, found.corrected),
+            split=found.split,
             facets=self._count(found) if self._options.facets else (),
         )
 

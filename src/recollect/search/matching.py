@@ -65,6 +65,8 @@ class Found(Struct, frozen=True, kw_only=True):
     """Words that occur nowhere."""
     corrected: Mapping[str, str] = {}
     """What is suggested for those of them that are misspelt."""
+    split: tuple[str, ...] = ()
+    """Names that occur nowhere as a whole: their parts are searched for instead."""
     is_exact: bool = True
 
 
@@ -177,6 +179,7 @@ class Matcher:
             query=Query(And((*words, *sought.nodes, *others))),
             unknown=tuple(sought.unknown),
             corrected=sought.corrected,
+            split=tuple(sought.split),
             is_exact=not self._is_cut,
         )
 
@@ -234,6 +237,7 @@ class _SoughtWords:
         self.nodes: list[Node] = []
         self.unknown: list[str] = []
         self.corrected: dict[str, str] = {}
+        self.split: list[str] = []
 
     def add(self, word: Word, *, is_piece: bool = False) -> None:
         """Look up a word and its forms; if rare, also in longer words; if unknown, corrected.
@@ -279,11 +283,18 @@ class _SoughtWords:
 
     def _add_pieces(self, word: Word) -> None:
         pieces = split_word(word.text)
-        if len(pieces) > 1:
-            for piece in pieces:
-                self.add(Word(piece), is_piece=True)
-        else:
+        before = len(self.words)
+        for piece in pieces if len(pieces) > 1 else ():
+            self.add(Word(piece), is_piece=True)
+        if len(self.words) == before:
             self.unknown.append(word.text)
+            return
+        self.split.append(word.text)
+        corrected = word.text
+        for piece in pieces:
+            corrected = corrected.replace(piece, self.corrected.pop(piece, piece), 1)
+        if corrected != word.text:
+            self.corrected[word.text] = corrected
 
     def _look_up_any(
         self, terms: Sequence[str], quality: float, qualities: dict[int, float]

@@ -20,6 +20,7 @@ def describe_result(
         offset=result.offset,
         left_out=result.left_out,
         did_you_mean=result.did_you_mean,
+        split=result.split,
         is_total_exact=result.is_total_exact,
         index_complete=result.index_complete,
         hits=result.hits,

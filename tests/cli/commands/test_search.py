@@ -72,6 +72,7 @@ def test_json_has_a_documented_shape(run_recollect: RunRecollect, tmp_path: Path
         "index_complete": True,
         "left_out": [],
         "did_you_mean": None,
+        "split": [],
         "facets": [],
         "sessions": {
             FIRST: {

@@ -57,6 +57,9 @@ def _iter_corrections(result: SearchResult) -> Iterator[str]:
     if result.left_out:
         words = ", ".join(map(_safe, result.left_out))
         yield f"Not found anywhere: {words}"
+    if result.split:
+        names = ", ".join(map(_safe, result.split))
+        yield f"Not found as a whole, only in parts: {names}"
     if result.did_you_mean:
         yield f"Did you mean: {_safe(result.did_you_mean)}"
 

@@ -60,6 +60,7 @@ class SearchPage(Struct, frozen=True, kw_only=True):
     page: int = 1
     left_out: tuple[str, ...] = ()
     did_you_mean: str | None = None
+    split: tuple[str, ...] = ()
     facets: tuple[Facet, ...] = ()
 
     @property
@@ -109,6 +110,7 @@ def _find(services: Services, wanted: SearchPageParameters) -> SearchPage:
         page=wanted.page,
         left_out=result.left_out,
         did_you_mean=result.did_you_mean,
+        split=result.split,
         facets=result.facets,
     )
 
