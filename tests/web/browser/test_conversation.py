@@ -314,6 +314,27 @@ def test_running_lists_and_ends_conversations(desk: Visit, talker: Talker) -> No
     assert talker.wait_for_status(name, "ended")["waiting"] == []
 
 
+NOTIFICATIONS = """
+  window.notes = [];
+  window.Notification = class extends EventTarget {
+    static permission = "granted";
+    constructor(title, { body }) { super(); window.notes.push([title, body]); }
+  };
+"""
+
+
+def test_another_page_is_notified_once(desk: Visit, talker: Talker) -> None:
+    """A conversation that waits is announced where somebody else is looking, by its title."""
+    desk.context.add_init_script(NOTIFICATIONS)
+    page = desk.open("/health")
+    conversation = talker.start()
+    talker.act(conversation, "prompts", text="tools one")
+    expect(page.locator("nav [data-waiting]")).to_have_text("1")
+    assert page.evaluate("window.notes") == [["Claude Code waits for you", "tools one: Bash"]]
+    talker.act(conversation, "end")
+    expect(page.locator("nav [data-waiting]")).to_be_hidden()
+
+
 def test_a_restarted_server_says_that_it_is_over(browser: Browser, tmp_path: Path) -> None:
     """The clients end with the server; the page of an earlier one leads nowhere, and says why."""
     with run_talker(tmp_path) as talker, visit(browser, talker.server) as found:

@@ -20,6 +20,7 @@ import { showText, showToast, translate } from "./words.js";
 const PAUSE = 40;
 const NEAR_END = 160;
 const MOST_NOTICES = 20;
+const JUST_DRAWN = 5000;
 
 class ConversationPage {
   /** @param {HTMLElement} article */
@@ -87,7 +88,7 @@ class ConversationPage {
         prompt: (event) => this.showPrompt(event),
         notice: ({ kind, text }) => this.notice(kind, text),
         tasks: ({ tasks }) => this.showTasks(tasks),
-        reload: () => location.reload(),
+        reload: () => this.reload(),
       },
       { lastId: this.article.dataset.last ?? "0", onLost: (isLost) => this.showLost(isLost) },
     );
@@ -112,6 +113,13 @@ class ConversationPage {
       this.showEnd();
     }
     this.refreshTodos();
+  }
+
+  /**
+   * Events were missed. A page that was just drawn misses only the beginning of a very long block.
+   */
+  reload() {
+    if (performance.now() > JUST_DRAWN) location.reload();
   }
 
   /** @param {string} id */
