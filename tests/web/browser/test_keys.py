@@ -171,7 +171,7 @@ def test_going_anywhere_by_name(reader: Visit) -> None:
     expect(page.locator("h1")).to_have_text("Speed up the harbour import")
     page.locator("html[data-ready=true]").wait_for(state="attached")
     page.keyboard.press("Control+k")
-    expect(page.locator("#palette li")).to_have_count(15)
+    expect(page.locator("#palette li")).to_have_count(17)
     page.keyboard.type("heal")
     expect(page.locator("#palette li")).to_have_count(1)
     page.keyboard.press("Enter")

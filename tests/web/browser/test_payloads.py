@@ -32,7 +32,7 @@ FIND_HARM = r"""() => {
   }
   const wanted = "iframe, object, embed, base, style, meta[http-equiv], video, audio, math,"
     + ":is(article.session, article.chat)"
-    + " svg:not(.icon, .trace, .context-meter > svg, .call > summary > .status > svg),"
+    + " svg:not(.icon, .trace, .meter, .context-meter > svg, .call > summary > .status > svg),"
     + "use:not(.icon > [href^='#i-']),"
     + "svg :is(script, image, a, set, animate, foreignObject)";
   for (const each of document.querySelectorAll(wanted)) found.push(each.outerHTML.slice(0, 100));
@@ -107,7 +107,7 @@ def test_sessions_are_harmless(
 
 def test_lists_are_harmless(victim: Visit) -> None:
     """Titles, prompts, branches, models, projects and paths in lists, filters and the palette."""
-    page = victim.open("/?subagents=true")
+    page = victim.open("/sessions?subagents=true")
     assert page.locator("tr[data-session]").count() > SHARES
     page.keyboard.press("Control+k")
     expect(page.locator("#palette li").nth(SHARES)).to_be_attached()
