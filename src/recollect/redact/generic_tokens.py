@@ -22,6 +22,8 @@ LONG_WORD: Final = rb"[A-Za-z0-9_.~\-]{22,}"
 _PREFIXED: Final = re.compile(
     rb"((?:[a-z]{2,10}[0-9]?|[A-Z]{2,6}[0-9]?)(?:[_\-.](?:[a-z]{1,8}|v[0-9]))?[_\-.])([A-Za-z0-9_.\-]{20,})$"
 )
+HINTS: Final = ("auth", "bearer", "login with", "signed in")
+"""Words near a token that are not also names that secrets are assigned to."""
 _HINT: Final = re.compile(
     rb"(?i)token|secret|passw|credential|api.?key|access.?key|auth|bearer|login with|signed in"
 )

@@ -1,17 +1,13 @@
-"""What counts as a secret for one user: kinds, personal data, own patterns, and what is allowed.
-
-The command line and the web app fill a policy from the configuration; this package only obeys it.
-"""
+"""Find what a policy masks: secrets by rule, personal data, and the user's own kinds."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-from msgspec import Struct
-
 from recollect.errors import UsageError
 from recollect.redact.findings import Confidence, Finding, Match, merge_matches
 from recollect.redact.plain_view import Text, read_text
+from recollect.redact.redaction_policy import DEFAULT_POLICY, RedactionPolicy
 from recollect.redact.scanner import find_matches, make_locator
 
 _EMAIL: Final = rb"[A-Za-z0-9._%+\-]{1,64}@[A-Za-z0-9][A-Za-z0-9.\-]{0,200}\.[A-Za-z]{2,24}"
@@ -19,34 +15,6 @@ _MIN_NAME: Final = 3
 """Shorter user and host names are part of too many words."""
 HOME: Final = "home"
 
-
-class OwnPattern(Struct, frozen=True):
-    """A kind of secret that only the user knows. The first group of the pattern is the secret."""
-
-    kind: str
-    pattern: str
-
-
-class RedactionPolicy(Struct, frozen=True):
-    """What to mask. The default is every secret, definite or likely, and no personal data."""
-
-    likely: bool = True
-    home: str | None = None
-    """The home directory, which becomes `~`."""
-    users: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
-    emails: bool = False
-    patterns: tuple[OwnPattern, ...] = ()
-    allow: tuple[str, ...] = ()
-    """Patterns for whole values that are no secrets."""
-
-    @property
-    def for_display(self) -> "RedactionPolicy":
-        """The policy for what only the user sees: definite secrets, and no personal data."""
-        return RedactionPolicy(likely=False, patterns=self.patterns, allow=self.allow)
-
-
-DEFAULT_POLICY: Final = RedactionPolicy()
 
 _Find = Callable[[bytes], Iterable[Match]]
 

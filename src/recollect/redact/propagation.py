@@ -63,6 +63,11 @@ class KnownSecrets:
             [*as_written, *text.search(self._search), *text.search_joined(self._search)]
         )
 
+    def find_raw(self, data: bytes) -> Iterator[int]:
+        """Yield the positions of all known secrets in bytes that are searched as they are."""
+        self._build()
+        return (match.start for match in self._search(data))
+
     def _search(self, data: bytes) -> Iterator[Match]:
         for batch in self._batches:
             yield from batch.search(data)

@@ -5,19 +5,14 @@ are numbered in order of appearance and say nothing about the secret.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from recollect.redact.findings import Finding, Match, merge_matches
 from recollect.redact.plain_view import read_text
-from recollect.redact.policy import (
-    DEFAULT_POLICY,
-    HOME,
-    RedactionPolicy,
-    find_masked,
-    to_findings,
-)
+from recollect.redact.policy import HOME, find_masked, to_findings
 from recollect.redact.propagation import KnownSecrets
+from recollect.redact.redaction_policy import DEFAULT_POLICY, RedactionPolicy
 
 _MAX_ROUNDS: Final = 4
 """Masking may bring together what was apart, so the result is scanned again until it is clean."""
@@ -44,6 +39,24 @@ class Redactor:
         """How many places were masked, by kind."""
         return dict(self._masked)
 
+    def value_of(self, kind: str, number: int) -> str | None:
+        """Return the secret that a tag stands for; None if there is no such tag."""
+        for (known_kind, value), known_number in self._numbers.items():
+            if (known_kind, known_number) == (kind, number):
+                return value.decode("utf-8", "replace")
+        return None
+
+    def add(self, matches: Iterable[Match]) -> None:
+        """Remember secrets, which are numbered in this order."""
+        found = list(matches)
+        self._remember(found)
+        for match in found:
+            self._number(match)
+
+    def find_known(self, data: bytes) -> Iterator[int]:
+        """Yield where known secrets are in bytes as they are, whatever the bytes are."""
+        return self._known.find_raw(data)
+
     def learn(self, text: str) -> tuple[Finding, ...]:
         """Remember the secrets of a text, so that they are masked in every other text too.
 
@@ -65,20 +78,24 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """Return a text with a tag in the place of every secret."""
-        data = _encode(text)
+        return self.mask_bytes(_encode(text)).decode("utf-8", "surrogatepass")
+
+    def mask_bytes(self, data: bytes) -> bytes:
+        """Return bytes with a tag in the place of every secret."""
         for _ in range(_MAX_ROUNDS):
-            matches = self._find(data)
+            matches = self.find(data)
             if not matches:
                 break
             data = self._mask(data, matches)
-        return data.decode("utf-8", "surrogatepass")
+        return data
 
     def verify(self, output: str) -> tuple[Finding, ...]:
         """Return the secrets that an output still holds, known ones in any encoding."""
         data = _encode(output)
-        return to_findings(self._find(data), data, output)
+        return to_findings(self.find(data), data, output)
 
-    def _find(self, data: bytes) -> list[Match]:
+    def find(self, data: bytes) -> list[Match]:
+        """Return the secrets in UTF-8, those that a rule finds and those that are known."""
         text = read_text(data)
         matches = find_masked(text, self._policy)
         self._remember(matches)
@@ -91,19 +108,23 @@ class Redactor:
         pieces: list[bytes] = []
         at = 0
         for match in matches:
-            pieces += [data[at : match.start], self._tag(match)]
+            pieces += [data[at : match.start], self.tag(match)]
             at = match.end
-            self._masked[match.kind] += 1
         return b"".join([*pieces, data[at:]])
 
-    def _tag(self, match: Match) -> bytes:
+    def tag(self, match: Match) -> bytes:
+        """Return what is written in the place of a secret."""
+        self._masked[match.kind] += 1
         if match.kind == HOME:
             return b"~"
+        return f"[redacted:{match.kind}#{self._number(match)}]".encode()
+
+    def _number(self, match: Match) -> int:
         key = match.kind, match.value
         if key not in self._numbers:
             self._last_number[match.kind] += 1
             self._numbers[key] = self._last_number[match.kind]
-        return f"[redacted:{match.kind}#{self._numbers[key]}]".encode()
+        return self._numbers[key]
 
 
 def _encode(text: str) -> bytes:

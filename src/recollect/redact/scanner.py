@@ -7,7 +7,7 @@ count characters otherwise; positions are mapped back at the end.
 
 import base64
 import binascii
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
@@ -37,6 +37,7 @@ class _Engine(NamedTuple):
     find_keywords: Callable[[bytes], Iterable[tuple[int, int, int]]]
     detectors: tuple[tuple[_Detect, ...], ...]
     """By number of the keyword."""
+    by_keyword: Mapping[str, tuple[_Detect, ...]]
     whole_text: tuple[tuple[Rule, Any], ...]
     find_words: Callable[[bytes], Iterable[Any]]
     find_base64: Callable[[bytes], Iterable[Any]]
@@ -53,6 +54,11 @@ def find_matches(text: Text, encodings: int = _MAX_ENCODINGS) -> list[Match]:
         *text.search_joined(run_rules),
     ]
     return merge_matches([_snap(match, text.data) for match in found])
+
+
+def load_detectors() -> Mapping[str, tuple[_Detect, ...]]:
+    """Return what judges the places of each keyword."""
+    return _load_engine().by_keyword
 
 
 def make_locator(data: bytes, *, is_ascii: bool) -> Callable[[int], int]:
@@ -101,10 +107,10 @@ def _iter_matches(engine: _Engine, encodings: int, data: bytes) -> Iterator[Matc
 
 def _scan_base64(data: bytes, start: int, end: int, encodings: int) -> Iterator[Match]:
     """Yield the groups of four characters that hold a secret of the decoded text."""
-    if not _is_text(_decode_base64(data[start : min(end, start + _SNIFFED)])):
+    if not is_text(decode_base64(data[start : min(end, start + _SNIFFED)])):
         return
-    decoded = _decode_base64(data[start:end])
-    if not _is_text(decoded):
+    decoded = decode_base64(data[start:end])
+    if not is_text(decoded):
         return
     for inner in find_matches(read_text(decoded), encodings):
         inner_start = start + inner.start // 3 * 4
@@ -112,7 +118,8 @@ def _scan_base64(data: bytes, start: int, end: int, encodings: int) -> Iterator[
         yield inner._replace(start=inner_start, end=inner_end)
 
 
-def _decode_base64(run: bytes) -> bytes:
+def decode_base64(run: bytes) -> bytes:
+    """Return what a run of base64 stands for, as far as it is whole."""
     run = run.rstrip(b"=")
     if len(run) % 4 == 1:
         run = run[:-1]
@@ -122,7 +129,8 @@ def _decode_base64(run: bytes) -> bytes:
         return b""
 
 
-def _is_text(decoded: bytes) -> bool:
+def is_text(decoded: bytes) -> bool:
+    """Return whether decoded bytes are printable, as hardly any others are."""
     unprintable = len(decoded.translate(None, _PRINTABLE))
     return len(decoded) - unprintable >= _MIN_PRINTABLE * len(decoded) > 0
 
@@ -180,6 +188,7 @@ def _load_engine() -> _Engine:
     return _Engine(
         lambda data: automaton.find_matches_as_indexes(data, overlapping=True),
         tuple(map(tuple, by_keyword.values())),
+        {keyword: tuple(each) for keyword, each in by_keyword.items()},
         tuple(whole_text),
         re2.compile(LONG_WORD).finditer,
         re2.compile(_BASE64_RUN).finditer,

@@ -1,0 +1,311 @@
+"""Where in raw JSON lines a secret may be: the cheap look that most bytes of a history get.
+
+A history has gigabytes and hardly any secrets, so lines are neither decoded nor copied. Keywords
+are searched for in the bytes as they are, in the spellings that people use and in base64; a rule
+then looks at a short stretch around each. The caller scans properly what is suspected here. A
+secret that no keyword gives away is not noticed: definite ones have one, some likely ones do not.
+"""
+
+import base64
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Final, NamedTuple
+
+from recollect.redact import assignments
+from recollect.redact.context_rules import CONTEXT_RULES
+from recollect.redact.findings import Match
+from recollect.redact.generic_tokens import HINTS, LONG_WORD, iter_generic
+from recollect.redact.plain_view import decode_view
+from recollect.redact.rule import Rule
+from recollect.redact.scanner import decode_base64, is_text, load_detectors
+from recollect.redact.token_rules import TOKEN_RULES
+
+_RULES: Final = (*TOKEN_RULES, *CONTEXT_RULES)
+_BEFORE: Final = 64
+_SHORT_AFTER: Final = 160
+_AFTER: Final = 320
+_LONG_AFTER: Final = 1_200
+_LONG_KINDS: Final = frozenset({"jwt", "cookie", "command-password", "1password-token"})
+_CERTAIN: Final = frozenset({"-----begin", "putty-user-key-file"})
+"""Keywords of keys of many lines, which no short stretch would show."""
+_SHAPE: Final = rb"\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27}"
+"""In the middle of the one token that has no keyword: Discord's."""
+_SCHEMES: Final = (
+    b"postgres",
+    b"mongodb",
+    b"mysql:/",
+    b"redis",
+    b"amqp:/",
+    b"https:/",
+)
+"""Of addresses with passwords: `://` itself is too short to be recognised in base64."""
+_MIN_ENCODED: Final = 4
+_ENCODED_SAMPLE: Final = 24
+
+_EXOTIC: Final = re.compile(
+    rb"\x1b|%[2-7][0-9A-Fa-f]|&(?:#|quot|apos|amp|lt|gt)|\\u00|\\x1b|\\033|\[[0-9;]{1,20}m"
+)
+_ESCAPES: Final = frozenset(b"\\%\x1b[&")
+_ALNUM: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_BROKEN: Final = re.compile(rb"[A-Za-z0-9_\-./+=:]{3,400}(?:\\{1,4}[nru]|\x1b|\[[0-9]|%)")
+_WRAPPED: Final = re.compile(rb"(?<=[A-Za-z0-9+/=_:@&?%\-])\r?\n(?=[A-Za-z0-9+/=_.:@&?%\-])")
+_SIGN: Final = (
+    # The rest of the name, perhaps some words, then whatever closes them and an assignment.
+    rb"[\w.\-]{0,44}+(?: {1,3}[\w.\-]{1,24}+){0,3}?[\\\"'`\])}\s]{0,16}+"
+    rb"(?:[=:]|%3|u00|\x1b|\[[0-9]|&|value|(?:is|was|to|of|as)[ \t]|(?<=[\"'`]))"
+    rb"[^A-Za-z0-9]{0,24}+"
+)
+_SHORT_VALUE: Final = re.compile(_SIGN + rb"[^\s\"'`,;<>]{5}")
+_LONG_VALUE: Final = re.compile(_SIGN + rb"[^\s\"'`,;<>]{15}")
+_OF_PASSWORDS: Final = ("pass", "pwd", "_pass", "pin=")
+"""What keywords of passwords begin with; all other names take a longer value."""
+_GLANCES: Final = {
+    "cookie": rb".{6}(?:[\\\"'`]{0,8}\s{0,3}(?:[:=,\x1b]|%3|u00|\[[0-9])|\s{1,2}[\\\"'`])",
+    "machine ": rb"machine\s+\S+(?:\s|\\n)+login",
+    **dict.fromkeys(("basic", "bearer"), rb".{5,6}(?:\s|\\[nt]|%20|\+)+[\\\"'`]*[\w.~+/\-:|]{8}"),
+    **dict.fromkeys(("curl", "wget", "http "), rb"[^\n]{4,440}?[\s\"'](?:-u|--user|-a|--auth)"),
+    **dict.fromkeys(("mysql", "mariadb"), rb"[^\n]{5,260}?\s-p"),
+}
+"""Of rules for what is around a value, where the keyword alone is frequent."""
+_COUNTED: Final = (b"s", b"S")
+_OPTION: Final = re.compile(rb"-[\w.\-]*$")
+_IN_URL: Final = re.compile(rb"[^\s\"'`<>]{3,300}?(?:@|%40)")
+_NEAR: Final = 96
+_LONG_WORD: Final = re.compile(LONG_WORD)
+_NEAR_WORD: Final = re.compile(rb"(?<![A-Za-z0-9_.~\-])" + LONG_WORD)
+_DIGITS: Final = re.compile(rb"[0-9][^0-9]*[0-9][^0-9]*[0-9]")
+
+_Detect = Callable[[bytes, int], Match | None]
+_Judge = Callable[[bytes, int], bool]
+
+
+class _Engine(NamedTuple):
+    find: Callable[[bytes], Iterable[tuple[int, int, int]]]
+    judges: tuple[_Judge, ...]
+    """By number of the spelling that was found, as is what follows."""
+    counted: frozenset[int]
+    """Spellings of `token`: half of all keywords in a history are the names of token counts."""
+    standalone: frozenset[int]
+    """Spellings that mean nothing in the middle of a word."""
+    find_shape: Callable[[bytes], Iterable[re.Match[bytes]]]
+
+
+def find_suspects(data: bytes) -> list[tuple[int, int]]:
+    """Return the spans of the lines, without line ends, that may hold a secret, in order."""
+    engine = _load_engine()
+    judges, counted, standalone = engine.judges, engine.counted, engine.standalone
+    found = {_find_line(data, match.start()) for match in engine.find_shape(data)}
+    line_end = -1
+    for number, start, end in engine.find(data):
+        if start < line_end:
+            continue
+        if number in counted:
+            if data[end : end + 1] in _COUNTED:
+                continue
+        # The letter before may be the end of an escape: `\nAKIA…`.
+        elif (
+            number in standalone
+            and start
+            and data[start - 1] in _ALNUM
+            and _ESCAPES.isdisjoint(data[max(0, start - 8) : start])
+        ):
+            continue
+        if judges[number](data, start):
+            line = _find_line(data, start)
+            line_end = line[1]
+            found.add(line)
+    return sorted(found)
+
+
+def _find_line(data: bytes, at: int) -> tuple[int, int]:
+    end = data.find(b"\n", at)
+    return data.rfind(b"\n", 0, at) + 1, len(data) if end < 0 else end
+
+
+def _look(
+    data: bytes, start: int, after: int, detectors: tuple[_Detect, ...], *, is_hint: bool
+) -> bool:
+    """Return whether a rule finds a secret in the stretch around a keyword."""
+    before = _read_plain(data[max(0, start - _BEFORE) : start].rpartition(b"\n")[2])
+    following = _read_plain(data[start : start + after].partition(b"\n")[0])
+    window, at = before + following, len(before)
+    if any(detect(window, at) is not None for detect in detectors):
+        return True
+    if is_hint and next(iter_generic(window, _LONG_WORD.finditer), None) is not None:
+        return True
+    if b"\n" not in following or _WRAPPED.search(following, 0, 120) is None:
+        return False
+    joined = before + _WRAPPED.sub(b"", following)
+    return any(detect(joined, at) is not None for detect in detectors)
+
+
+def _read_plain(piece: bytes) -> bytes:
+    """Return a piece of a raw line about as a reader would see it."""
+    if _EXOTIC.search(piece):
+        return decode_view(piece).data
+    for _ in range(3):
+        if b"\\" not in piece:
+            break
+        piece = piece.replace(b"\\n", b"\n").replace(b'\\"', b'"').replace(b"\\t", b"\t")
+        piece = piece.replace(b"\\\\", b"\\").replace(b"\\/", b"/")
+    return piece
+
+
+def _make_judge(keyword: str, detectors: tuple[_Detect, ...]) -> _Judge:
+    rules = tuple(rule for rule in _RULES if keyword in rule.keywords)
+    after = _LONG_AFTER if any(rule.kind in _LONG_KINDS for rule in rules) else _AFTER
+    is_assigned = keyword in assignments.KEYWORDS
+    if keyword in _CERTAIN:
+        return _always
+    if keyword == "://":
+        may_match: _Judge = _may_be_in_url
+    elif is_assigned:
+        is_password = keyword.startswith(_OF_PASSWORDS)
+        may_match = _make_assignment_check(_SHORT_VALUE if is_password else _LONG_VALUE)
+        after = after if rules else _SHORT_AFTER
+    elif any(rule in CONTEXT_RULES for rule in rules):
+        may_match = _make_glance(keyword)
+    else:
+        may_match = _make_token_check(detectors)
+    return lambda data, start: (
+        may_match(data, start) and _look(data, start, after, detectors, is_hint=is_assigned)
+    )
+
+
+def _always(_data: bytes, _start: int) -> bool:
+    return True
+
+
+def _make_token_check(detectors: tuple[_Detect, ...]) -> _Judge:
+    def may_match(data: bytes, start: int) -> bool:
+        if any(detect(data, start) is not None for detect in detectors):
+            return True
+        return _BROKEN.match(data, start) is not None
+
+    return may_match
+
+
+def _make_glance(keyword: str) -> _Judge:
+    if keyword not in _GLANCES:
+        return _always
+    match = re.compile(_GLANCES[keyword]).match
+    return lambda data, start: match(data, start) is not None
+
+
+def _make_assignment_check(assigned: re.Pattern[bytes]) -> _Judge:
+    def may_match(data: bytes, start: int) -> bool:
+        return bool(
+            assigned.match(data, start)
+            or (
+                data.rfind(b"-", max(0, start - 40), start) >= 0
+                and _OPTION.search(data, max(0, start - 40), start)
+            )
+            or _is_near_token(data, start)
+        )
+
+    return may_match
+
+
+def _is_near_token(data: bytes, start: int) -> bool:
+    """Return whether a long word with digits follows, which a name nearby makes suspicious."""
+    word = _NEAR_WORD.search(data, start, start + _NEAR)
+    return word is not None and _DIGITS.search(word[0]) is not None
+
+
+def _may_be_in_url(data: bytes, start: int) -> bool:
+    return _IN_URL.match(data, start) is not None
+
+
+def _judge_hint(data: bytes, start: int) -> bool:
+    return _is_near_token(data, start) and _look(data, start, _SHORT_AFTER, (), is_hint=True)
+
+
+def _judge_encoded(shift: int) -> _Judge:
+    """Return a judge of base64: a picture may spell a keyword by chance, but is not text."""
+    skipped = -(-shift * 8 // 6)
+
+    def judge(data: bytes, start: int) -> bool:
+        first = start - skipped
+        return first >= 0 and is_text(decode_base64(data[first : first + _ENCODED_SAMPLE]))
+
+    return judge
+
+
+@cache
+def _load_engine() -> _Engine:
+    import re2  # type: ignore[import-untyped]
+    from ahocorasick_rs import BytesAhoCorasick, Implementation
+
+    judges: dict[bytes, _Judge] = {}
+    for keyword, detectors in load_detectors().items():
+        judge = _make_judge(keyword, detectors)
+        cased = _list_cased(keyword)
+        judges |= {spelling: judge for each in cased for spelling in _iter_escaped(each)}
+        for each in cased:
+            for shift, form in _iter_encoded(each.encode()):
+                judges.setdefault(form, _judge_encoded(shift))
+    for scheme in _SCHEMES:
+        for shift, form in _iter_encoded(scheme):
+            judges.setdefault(form, _judge_encoded(shift))
+    for hint in HINTS:
+        for each in _list_cased(hint):
+            judges.setdefault(each.encode(), _judge_hint)
+    numbers = {spelling: number for number, spelling in enumerate(judges)}
+    automaton = BytesAhoCorasick(list(judges), implementation=Implementation.DFA)
+    return _Engine(
+        lambda data: automaton.find_matches_as_indexes(data, overlapping=True),
+        tuple(judges.values()),
+        frozenset(numbers[each.encode()] for each in _list_cased("token")),
+        frozenset(
+            numbers[spelling]
+            for keyword in load_detectors()
+            if _is_standalone(keyword)
+            for each in _list_cased(keyword)
+            for spelling in _iter_escaped(each)
+        ),
+        re2.compile(_SHAPE).finditer,
+    )
+
+
+def _is_standalone(keyword: str) -> bool:
+    rules = [rule for rule in _RULES if keyword in rule.keywords]
+    is_assigned = keyword in assignments.KEYWORDS
+    return not is_assigned and all(rule.standalone and not rule.before for rule in rules)
+
+
+def _list_cased(keyword: str) -> list[str]:
+    """Return a keyword in the cases that are usual."""
+    cased = {keyword, keyword.upper(), keyword.title(), keyword[:2].upper() + keyword[2:]}
+    cased |= {_find_cased(keyword, rule) for rule in _RULES if keyword in rule.keywords}
+    for suffix in ("key", "string", "url"):
+        if keyword.endswith(suffix) and keyword.isalpha():
+            camel = keyword.removesuffix(suffix) + suffix.title()
+            cased |= {camel, camel[:1].upper() + camel[1:]}
+    return sorted(cased)
+
+
+def _find_cased(keyword: str, rule: Rule) -> str:
+    """Return a keyword in the case that the pattern of a rule has."""
+    plain = rule.pattern.replace("\\", "")
+    at = plain.lower().find(keyword)
+    return plain[at : at + len(keyword)] if at >= 0 else keyword
+
+
+def _iter_escaped(spelling: str) -> Iterator[bytes]:
+    """Yield a spelling as it is written in raw lines, and percent-encoded."""
+    yield spelling.encode()
+    if '"' in spelling:
+        yield spelling.replace('"', "\\").encode()
+    if any(sign in spelling for sign in "=:/"):
+        yield spelling.replace("/", "\\/").encode()
+        yield re.sub("[=:/]", lambda sign: f"%{ord(sign[0]):02X}", spelling).encode()
+
+
+def _iter_encoded(spelling: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield what base64 makes of a spelling, wherever it begins in a group of three bytes."""
+    for shift in range(3):
+        encoded = base64.b64encode(bytes(shift) + spelling)
+        form = encoded[-(-shift * 8 // 6) : (shift + len(spelling)) * 8 // 6]
+        if len(form) >= _MIN_ENCODED:
+            yield shift, form

@@ -1,0 +1,55 @@
+"""Tests of recollect.redact.suspects."""
+
+import json
+
+import pytest
+
+from recollect.redact import Confidence, find_secrets
+from recollect.redact.suspects import find_suspects
+from tests.redact.harmless_texts import KINDS, make_harmless
+from tests.redact.labelled_set import Example, iter_examples
+
+KEY = "AKIAIOSFODNN7RTGHJKL"
+
+
+def write_line(text: str) -> bytes:
+    """A tool result as a transcript has it."""
+    block = {"type": "tool_result", "tool_use_id": "toolu_1", "content": text}
+    record = {"type": "user", "message": {"role": "user", "content": [block]}}
+    return json.dumps(record, ensure_ascii=False).encode()
+
+
+def is_missed(example: Example) -> bool:
+    """Whether a definite secret is not suspected in the line that holds it."""
+    found = find_secrets(example.text)
+    is_definite = any(each.confidence is Confidence.DEFINITE for each in found)
+    return is_definite and not find_suspects(write_line(example.text))
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+def test_definite_secrets_are_suspected(held_out: bool) -> None:
+    """All but those whose keyword is broken by the end of a line."""
+    examples = list(iter_examples(11, 1, held_out=held_out))
+    missed = [each for each in examples if is_missed(each)]
+    assert {each.context for each in missed} <= {"wrapped"}
+    assert len(missed) <= len(examples) / 200
+
+
+def test_hardly_any_other_line_is_suspected() -> None:
+    """Hashes, ids, lock files, code, pictures and prose."""
+    lines = [write_line(make_harmless(3, kind, 20_000)) for kind in KINDS]
+    assert find_suspects(b"\n".join(lines)) == []
+
+
+def test_lines_are_found_by_their_spans() -> None:
+    """In order, each once, without its end, however many secrets it holds."""
+    lines = [b'{"a": 1}', f'{{"b": "{KEY} {KEY}"}}'.encode(), b"{}", KEY.encode()]
+    data = b"\n".join(lines)
+    spans = find_suspects(data)
+    assert [data[start:end] for start, end in spans] == [lines[1], lines[3]]
+
+
+def test_token_counts_are_no_secrets() -> None:
+    """They are in every reply."""
+    usage = b'{"usage": {"input_tokens": 3, "cache_creation_input_tokens": 12345678901234567890}}'
+    assert find_suspects(usage) == []
