@@ -20,8 +20,7 @@ from pathlib import Path
 
 from recollect.cli.outcome import run as run_command
 from recollect.cli.program import program
-from recollect.store.data_directory import INDEX_NAME, VARIABLE
-from recollect.store.text_database import find_text_path
+from recollect.store.data_directory import INDEX_NAME, VARIABLE, find_text_path
 
 PAGE_BYTES = 8192
 SESSIONS = 20

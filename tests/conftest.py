@@ -64,6 +64,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.shared)
 
 
+@pytest.fixture(autouse=True)
+def _no_mask() -> Iterator[None]:
+    """Reset what an app of this process has masked."""
+    yield
+    masking = sys.modules.get("recollect.reader.line_masking")
+    if masking is not None:
+        masking.mask_by_default(None)
+
+
 @pytest.fixture
 def breaches(pytestconfig: pytest.Config) -> list[str]:
     """Accesses to the real home in this process so far; empty unless a test is about the guard."""

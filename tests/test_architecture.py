@@ -62,7 +62,7 @@ def test_imports_keep_the_layer_contracts() -> None:
 
 DOORS = {
     "store": {
-        *("data_directory", "quick_totals", "text_conditions", "text_queries"),
+        *("data_directory", "quick_totals", "secret_rows", "text_conditions", "text_queries"),
         "usage_queries",
     },
     "sync": {"searchable_texts"},

@@ -7,8 +7,9 @@ import pytest
 
 from recollect.cli.picker.picker_state import Sources
 from recollect.search.engine import ANALYZER
+from recollect.store.data_directory import find_text_path
 from recollect.store.integrity import DamagedIndex
-from recollect.store.text_database import delete_texts, find_text_path
+from recollect.store.text_database import delete_texts
 from recollect.sync.text_indexer import find_text_status, index_texts
 from recollect.workspace.workspace import Workspace
 from tests.library.claude_root import FIRST, prompt

@@ -8,6 +8,7 @@ import apsw
 import pytest
 
 from recollect.sources.growth import FileState
+from recollect.store.data_directory import find_text_path
 from recollect.store.integrity import DamagedIndex, ReplacedIndex
 from recollect.store.text_conditions import (
     ALWAYS,
@@ -22,7 +23,6 @@ from recollect.store.text_conditions import (
 from recollect.store.text_database import (
     delete_texts,
     find_identity,
-    find_text_path,
     read_texts,
     update_texts,
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store.text_database import find_text_path
+from recollect.store.data_directory import find_text_path
 from tests.web.running import RunningServer, copy_demo, run_server
 
 PAGE = 8192

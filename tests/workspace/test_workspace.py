@@ -15,8 +15,7 @@ from recollect.library.opening import open_session
 from recollect.library.session_filters import SessionOrder, SessionQuery
 from recollect.live.follow import FollowOptions
 from recollect.live.live_events import Appended
-from recollect.store.data_directory import INDEX_NAME
-from recollect.store.text_database import find_text_path
+from recollect.store.data_directory import INDEX_NAME, find_text_path
 from recollect.workspace.index_upkeep import SyncOptions
 from recollect.workspace.workspace import NoSessions, Workspace, open_workspace
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, reply, title

@@ -4,8 +4,9 @@
 reads one file with it, in constant memory. Bad data becomes a value and never raises.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -18,6 +19,7 @@ from recollect.reader.line_blocks import (
     iter_pieces,
     seek_line_start,
 )
+from recollect.reader.line_masking import find_mask, mask_line
 from recollect.reader.salvage import CUT_SHORT, SalvagedPart, salvage
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Blank, Damaged, Oversized, Record, Span, Torn
@@ -25,6 +27,7 @@ from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
 
 _BOM = b"\xef\xbb\xbf"
+_NOTHING: Mapping[int, bytes] = MappingProxyType({})
 
 
 class TranscriptDecoder:
@@ -34,6 +37,7 @@ class TranscriptDecoder:
         self._file = file
         self._max_line = max_line
         self._splitter = BlockSplitter(offset, max_line)
+        self._mask = find_mask()
 
     @property
     def offset(self) -> int:
@@ -54,30 +58,38 @@ class TranscriptDecoder:
         if isinstance(rest, TooLong):
             yield Oversized(span=Span(self._file, rest.offset, rest.length))
         elif rest is not None:
-            records = list(self._read_line(rest.data, rest.offset, 0))
+            line = self._find_masked(rest).get(0, rest.data)
+            records = list(self._read_line(line, rest.offset, 0, len(rest.data)))
             if any(isinstance(record, Damaged) or _is_cut(record) for record in records):
                 records = [Torn(span=Span(self._file, rest.offset, len(rest.data)))]
             yield from records
 
     def _read_block(self, block: LineBlock) -> Iterator[Record]:
         data, file, max_line = block.data, self._file, self._max_line
+        masked = self._find_masked(block)
         start = 0
         # A loop of `find` is four times as fast as `split` on one byte.
         while end := data.find(b"\n", start) + 1:
-            line = data[start : end - 1]
+            line = masked[start] if start in masked else data[start : end - 1]
             offset = block.offset + start
             record = None
             if end - start <= max_line:
                 record = decode_record(line, Span(file, offset, end - start))
             if record is None:
-                yield from self._read_line(line, offset, 1)
+                yield from self._read_line(line, offset, 1, end - start - 1)
             else:
                 yield record
             start = end
 
-    def _read_line(self, line: bytes, offset: int, line_end: int) -> Iterator[Record]:
-        """Yield the records of any line, complete or not; its line end has `line_end` bytes."""
-        span = Span(self._file, offset, len(line) + line_end)
+    def _find_masked(self, block: LineBlock) -> Mapping[int, bytes]:
+        return self._mask(self._file, block) if self._mask is not None else _NOTHING
+
+    def _read_line(self, line: bytes, offset: int, line_end: int, length: int) -> Iterator[Record]:
+        """Yield the records of any line, complete or not.
+
+        In the file it has `length` bytes, and `line_end` more.
+        """
+        span = Span(self._file, offset, length + line_end)
         if len(line) > self._max_line:
             yield Oversized(span=span)
             return
@@ -133,6 +145,11 @@ def _decode_file(
     for chunk in iter_pieces(file, stop):
         yield decoder.feed(chunk)
     yield decoder.finish()
+
+
+def read_shown(span: Span) -> bytes:
+    """Return the bytes of `span` as they may be shown: without what is masked."""
+    return mask_line(span.file, span.offset, read_span(span))
 
 
 def read_span(span: Span) -> bytes:

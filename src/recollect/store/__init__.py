@@ -1,9 +1,9 @@
-"""The index: the only SQL. Entered through the names here and five modules.
+"""The index: the only SQL. Entered through the names here and six modules.
 
 `data_directory` says where the index is; `text_conditions`, `text_queries` and `usage_queries` ask
-it, and `quick_totals` does so for a status line. Everything else is for this package and for
-`recollect.sync`, which writes the index; an import contract holds that. Names are imported on first
-use, since every command begins with a few of them.
+it, `quick_totals` does so for a status line, and `secret_rows` says where secrets are. Everything
+else is for this package and for `recollect.sync`, which writes the index; an import contract holds
+that. Names are imported on first use, since every command begins with a few of them.
 """
 
 from typing import TYPE_CHECKING

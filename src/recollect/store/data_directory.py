@@ -94,6 +94,15 @@ def _holds(mount_point: str, path: str) -> bool:
     return path == place or path.startswith(f"{place}/")
 
 
+TEXT_DIRECTORY = "text"
+"""Of the full-text index, below the data directory, with a lock of its own."""
+
+
+def find_text_path(directory: Path) -> Path:
+    """Where the full-text index in a data directory is, or would be."""
+    return directory / TEXT_DIRECTORY / "text.db"
+
+
 LOCK_NAME = "index.lock"
 PATIENCE_SECONDS = 20.0
 LIFE_SECONDS = 0.5

@@ -54,6 +54,15 @@ def in_files(numbers: Iterable[int]) -> Condition:
     return _is_among("file_id", numbers)
 
 
+def holds_secret(digest: bytes) -> Condition:
+    """The text is in a record that holds the secret with this keyed hash."""
+    return Condition(
+        "(texts.file_id, texts.position) IN "
+        "(SELECT file_id, position FROM secrets WHERE hash = unhex(?))",
+        (digest.hex(),),
+    )
+
+
 def is_error() -> Condition:
     """The text tells of a failure."""
     return Condition("texts.is_error")

@@ -14,7 +14,12 @@ from typing import Final, TypeVar
 
 import apsw
 
-from recollect.store.data_directory import hold_lock, is_on_network, make_private_directory
+from recollect.store.data_directory import (
+    find_text_path,
+    hold_lock,
+    is_on_network,
+    make_private_directory,
+)
 from recollect.store.database import check_length, transaction
 from recollect.store.integrity import (
     DamagedIndex,
@@ -26,26 +31,17 @@ from recollect.store.integrity import (
 )
 from recollect.store.schema import read_meta, write_meta
 from recollect.store.text_rows import SETTINGS, TABLES
-
-DIRECTORY: Final = "text"
-"""Below the data directory, with a lock of its own."""
+from recollect.store.versions import TEXT_SCHEMA
 
 REMEDY: Final = "recollect index --text --rebuild"
-_NAME: Final = "text.db"
 _VERSION_KEY: Final = "version"
 _IDENTITY_KEY: Final = "identity"
-_SCHEMA: Final = "7"
 _BUSY_MS: Final = 5_000
 _PAGE_BYTES: Final = 8192
 _CACHE_KB: Final = 16 * 1024
 _MAX_ATTEMPTS: Final = 5
 
 T = TypeVar("T")
-
-
-def find_text_path(directory: Path) -> Path:
-    """Where the full-text index in a data directory is, or would be."""
-    return directory / DIRECTORY / _NAME
 
 
 @contextmanager
@@ -214,7 +210,7 @@ def _is_sound_for(connection: apsw.Connection, terms: str) -> bool:
 def _is_made_for(connection: apsw.Connection, terms: str) -> bool:
     if not connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'words'").get:
         return False
-    return read_meta(connection, _VERSION_KEY) == f"{_SCHEMA}/{terms}"
+    return read_meta(connection, _VERSION_KEY) == f"{TEXT_SCHEMA}/{terms}"
 
 
 def _open_for_writing(path: Path, terms: str, tokenizer: str) -> apsw.Connection:
@@ -242,7 +238,7 @@ def _make_tables(connection: apsw.Connection, terms: str, tokenizer: str) -> Non
     connection.execute(TABLES.format(tokenizer=tokenizer))
     for name, value in SETTINGS.items():
         connection.execute("INSERT INTO words(words, rank) VALUES (?, ?)", (name, value))
-    write_meta(connection, _VERSION_KEY, f"{_SCHEMA}/{terms}")
+    write_meta(connection, _VERSION_KEY, f"{TEXT_SCHEMA}/{terms}")
     write_meta(connection, _IDENTITY_KEY, os.urandom(8).hex())
 
 

@@ -218,6 +218,11 @@ class TextQueries:
         """Whether all terms there are can be found: yes, unless a long run was cut off."""
         return all(is_gathered(tables.connection) for tables in self._tables)
 
+    def has_secret(self, digest: bytes) -> bool:
+        """Whether a record holds the secret with this keyed hash."""
+        query = "SELECT EXISTS (SELECT 1 FROM secrets WHERE hash = ?)"
+        return any(each.connection.execute(query, (digest,)).get for each in self._tables)
+
     def list_in_file(self, file_id: int, parts: Iterable[TextKind]) -> list[FoundText]:
         """All texts of these kinds in a file, in its order."""
         query = f"SELECT {_LIST}, NULL FROM texts WHERE file_id = ? AND {has_part(parts).sql}"

@@ -7,7 +7,7 @@ overflows into the next. What terms are is decided above: the tokenizer comes as
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final
@@ -98,6 +98,22 @@ CREATE INDEX texts_by_file ON texts (file_id, stage, position);
 CREATE INDEX texts_by_call ON texts (call) WHERE call IS NOT NULL;
 CREATE INDEX texts_with_errors ON texts (id) WHERE is_error;
 
+-- Where secrets are, never what they are: `hash` is keyed, the key is beside the index. One row for
+-- each value of a record. `kind` is a name.
+CREATE TABLE secrets (
+    file_id INTEGER NOT NULL,
+    stage INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    is_definite INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    uuid TEXT,
+    timestamp TEXT
+);
+CREATE INDEX secrets_by_file ON secrets (file_id, stage, position);
+CREATE INDEX secrets_by_hash ON secrets (hash);
+
 CREATE VIRTUAL TABLE words USING fts5(
     text, content='', contentless_delete=1, tokenize="{tokenizer}"
 );
@@ -157,6 +173,18 @@ class TextRow(Struct, frozen=True, gc=False, array_like=True):
     text: bytes
 
 
+class SecretRow(Struct, frozen=True, gc=False, array_like=True):
+    """A secret to note. Its value goes no further than to where it is hashed."""
+
+    position: int
+    length: int
+    kind: str
+    is_definite: bool
+    value: bytes
+    uuid: str | None
+    timestamp: str | None
+
+
 class TextState(Struct, frozen=True, gc=False, array_like=True):
     """How far a stage has read a file, and the state of the file at that time."""
 
@@ -175,8 +203,10 @@ class TextBatch(Struct, frozen=True, array_like=True):
     rows: list[TextRow]
     began: int | None = None
     """The first time in the file, if it was read from its start."""
+    secrets: list[SecretRow] = []
 
 
+HashValue = Callable[[bytes], bytes]
 _Placed = tuple[int, int, TextRow]
 """A text with the numbers of its file and of the stage that found it."""
 
@@ -204,9 +234,10 @@ def _to_state(*values: Any) -> TextState:
 class TextWriter:
     """Puts texts in, in the order of their numbers, which is what keeps the index in few pieces."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, hash_value: HashValue | None = None) -> None:
         self._connection = connection
         self._names = Names(connection)
+        self._hash_value = hash_value
 
     def write(self, batches: Iterable[TextBatch], files: Iterable[IndexedFile]) -> None:
         """Add what was found; what somebody else has added meanwhile is skipped."""
@@ -216,6 +247,7 @@ class TextWriter:
             number = self._find_or_add_file(described[batch.path])
             if self._accept(batch, number):
                 self._note_beginning(batch, number)
+                self._note_secrets(batch, number)
                 rows += [(number, batch.stage, row) for row in batch.rows]
         rows.sort(key=_order)
         self._insert(rows)
@@ -232,6 +264,7 @@ class TextWriter:
             if number is None:
                 continue
             self._delete_texts("file_id = ?", (number,))
+            self._connection.execute("DELETE FROM secrets WHERE file_id = ?", (number,))
             self._connection.execute("DELETE FROM states WHERE file_id = ?", (number,))
             self._connection.execute("DELETE FROM files WHERE id = ?", (number,))
 
@@ -243,7 +276,9 @@ class TextWriter:
             return False
         if known is not None:
             values = (number, batch.stage, batch.start)
-            self._delete_texts("file_id = ? AND stage = ? AND position >= ?", values)
+            condition = "file_id = ? AND stage = ? AND position >= ?"
+            self._delete_texts(condition, values)
+            self._connection.execute(f"DELETE FROM secrets WHERE {condition}", values)
         self._connection.execute(
             "INSERT OR REPLACE INTO states VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (number, batch.stage, *astuple(batch.state.file), batch.state.moment),
@@ -254,6 +289,19 @@ class TextWriter:
         if not batch.start:
             values = (batch.began, number)
             self._connection.execute("UPDATE files SET began = ? WHERE id = ?", values)
+
+    def _note_secrets(self, batch: TextBatch, number: int) -> None:
+        if self._hash_value is None:
+            return
+        names = self._names.numbers
+        self._connection.executemany(
+            "INSERT INTO secrets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (number, batch.stage, row.position, row.length, names[row.kind], row.is_definite,
+                 self._hash_value(row.value), row.uuid, row.timestamp)
+                for row in batch.secrets
+            ],
+        )  # fmt: skip
 
     def _find_file(self, path: str) -> int | None:
         found = self._connection.execute(

@@ -18,6 +18,9 @@ DATA_VERSION: Final = 5
 LISTING_VERSION: Final = "1"
 """Changes with what is put into `sessions` and `tool_calls`, for which files are read again."""
 
+TEXT_SCHEMA: Final = "8"
+"""Changes with the tables of the full-text index."""
+
 SQLITE_VERSION: Final = apsw.sqlite_lib_version()
 MIN_SQLITE_VERSION: Final = "3.51.3"
 """Older ones may damage an index that two programs write at once."""

@@ -14,6 +14,7 @@ from msgspec import Struct
 from recollect.errors import UnreadableInput
 from recollect.locations import Transcript
 from recollect.reader import read_transcript
+from recollect.reader.line_masking import find_mask, masked_by
 from recollect.records.envelope import Record
 from recollect.session.session import Session
 from recollect.session.times import parse_time
@@ -23,6 +24,7 @@ from recollect.sources.growth import FileState
 from recollect.sources.stamps import LISTS_INODES, Stamp
 from recollect.store.session_table import CallSummary, FileFigures, StoredFigures, save_figures
 from recollect.sync.cached_values import save_values
+from recollect.sync.secret_notes import mask_lines
 
 SUMMARY_LENGTH = 600
 
@@ -32,7 +34,9 @@ def read_figures(
 ) -> tuple[StoredFigures, list[CallSummary]] | None:
     """Return the figures and the tool calls of `transcript`; None if it cannot be read."""
     try:
-        records = list(read_transcript(transcript.path))
+        # What is stored of a file must not hold its secrets.
+        with masked_by(find_mask() or mask_lines):
+            records = list(read_transcript(transcript.path))
     except UnreadableInput:
         return None
     figures, calls = count_figures(records)

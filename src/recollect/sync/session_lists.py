@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from recollect.documents.session_listing import SessionListing
 from recollect.locations import Transcript, discover_root
 from recollect.locations.references import MIN_PREFIX_LENGTH, SessionFacts, match_session
+from recollect.reader.line_masking import masked_by
 from recollect.sources.stamps import Stamp, is_present
 from recollect.store import session_table
 from recollect.store.catalog import load_naming_lines
@@ -27,6 +28,7 @@ from recollect.sync.cached_values import (
     load_figures,
     read_and_save,
 )
+from recollect.sync.listing_masks import mask_listing
 
 if TYPE_CHECKING:
     from recollect.library.listings import SessionContext
@@ -162,12 +164,15 @@ class _Describe:
 
     def __call__(self, transcript: Transcript, stamp: Stamp) -> StoredListing:
         path = transcript.file
-        found = self._read(transcript, self._context, self._lines.get(path))
-        if found is None:
-            return StoredListing(path, stamp, "", "", None)
-        title_file = self._context.find_title_file(transcript, found.title)
-        titles_hash = self._context.hash_titles(transcript)
-        return StoredListing(path, stamp, titles_hash, title_file, _keep_stored(found))
+        # Masking the little that is shown is cheaper than masking the lines that it is taken from.
+        with masked_by(None):
+            found = self._read(transcript, self._context, self._lines.get(path))
+            if found is None:
+                return StoredListing(path, stamp, "", "", None)
+            title_file = self._context.find_title_file(transcript, found.title)
+            titles_hash = self._context.hash_titles(transcript)
+        listing = mask_listing(_keep_stored(found))
+        return StoredListing(path, stamp, titles_hash, title_file, listing)
 
 
 def _keep_stored(listing: SessionListing) -> SessionListing:

@@ -23,9 +23,11 @@ from recollect.locations import Transcript, TranscriptKind
 from recollect.sources.growth import UNFINISHED, FileState
 from recollect.sources.source import list_mounts
 from recollect.sources.stamps import is_present
+from recollect.store.data_directory import TEXT_DIRECTORY
 from recollect.store.database import Connection
 from recollect.store.integrity import DamagedIndex, ReplacedIndex
-from recollect.store.text_database import DIRECTORY, read_identity, read_texts, update_texts
+from recollect.store.secret_rows import load_hasher
+from recollect.store.text_database import read_identity, read_texts, update_texts
 from recollect.store.text_rows import (
     IndexedFile,
     States,
@@ -37,6 +39,7 @@ from recollect.store.text_rows import (
 )
 from recollect.store.vocabulary import gather_terms, is_gathering_due
 from recollect.sync.list_files import with_lists
+from recollect.sync.secret_notes import load_rules
 from recollect.sync.text_reading import (
     FileRange,
     Prepare,
@@ -244,6 +247,7 @@ class _Indexing:
         """What consumers found and have not saved yet, by their names and by path."""
         self._files = {transcript.file: describe(transcript) for transcript in transcripts}
         self._sizes = {transcript.file: transcript.size for transcript in transcripts}
+        self._hash_value = load_hasher(directory)
 
     def forget(self, paths: Sequence[str]) -> None:
         """Remove deleted files."""
@@ -280,7 +284,7 @@ class _Indexing:
         files = [self._files[path] for path in {batch.path for batch in batches}]
 
         def write(connection: Connection) -> bool:
-            TextWriter(connection).write(batches, files)
+            TextWriter(connection, self._hash_value).write(batches, files)
             return is_gathering_due(connection)
 
         self._is_gathering_due = self._update(write)
@@ -324,6 +328,8 @@ class _Indexing:
         prepare, consumers = self._analyzer.prepare, self._consumers
         context = multiprocessing.get_context("fork" if is_forking() else "spawn")
         running: deque[tuple[Future[bytes], list[FileRange]]] = deque()
+        # Compiled once and inherited, where processes are forked.
+        load_rules()
         pool = ProcessPoolExecutor(
             count_cores(), context, initializer=begin_reading, initargs=(list_mounts(),)
         )
@@ -375,7 +381,7 @@ def find_text_status(
     """Return the status of the full-text index for this version of the analyzer."""
     plan = plan_texts(directory, version, with_lists(transcripts), is_look=True)
     behind = {each.path for each in plan.ranges} | set(plan.gone)
-    files = (found for found in (directory / DIRECTORY).glob("*.db*") if found.is_file())
+    files = (found for found in (directory / TEXT_DIRECTORY).glob("*.db*") if found.is_file())
     return TextStatus(
         bytes=sum(found.stat().st_size for found in files),
         is_current=plan.is_empty,

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from recollect.errors import UnreadableInput
 from recollect.reader.line_blocks import MAX_LINE, BlockSplitter, LineBlock, iter_pieces
+from recollect.reader.line_masking import masked_by
 from recollect.reader.transcript_reader import TranscriptDecoder
 from recollect.records.conversation import Assistant
 from recollect.records.decoding import decode_record
@@ -36,7 +37,7 @@ from recollect.sources.growth import (
 )
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
-from recollect.store.text_rows import TextBatch, TextKind, TextRow, TextState
+from recollect.store.text_rows import SecretRow, TextBatch, TextKind, TextRow, TextState
 from recollect.sync.list_files import MAX_BYTES, ListFile, is_list_file
 from recollect.sync.message_lines import find_first_time
 from recollect.sync.searchable_texts import (
@@ -45,6 +46,7 @@ from recollect.sync.searchable_texts import (
     list_searchable_texts,
     make_key,
 )
+from recollect.sync.secret_notes import NotedLine, SecretNoter, make_rows
 
 RANGE_BYTES: Final = 4 << 20
 """Bytes of a file that are read at once, which bounds the memory of a worker."""
@@ -207,7 +209,13 @@ def _read(
         state = replace(state, size=UNFINISHED)
     batches = [
         TextBatch(
-            "", stage, start, TextState(state, reading.moments[stage]), reading.rows[stage], began
+            "",
+            stage,
+            start,
+            TextState(state, reading.moments[stage]),
+            reading.rows[stage],
+            began,
+            reading.secrets[stage],
         )
         for stage in wanted.stages
     ]
@@ -245,6 +253,8 @@ class _Reading:
         self._stages = frozenset(wanted.stages)
         self._prepare = prepare
         self._sinks = sinks
+        self._noter = SecretNoter()
+        self.secrets: dict[Stage, list[SecretRow]] = {stage: [] for stage in wanted.stages}
         self.moments = dict(zip(wanted.stages, moments, strict=True))
         self.rows: dict[Stage, list[TextRow]] = {stage: [] for stage in wanted.stages}
 
@@ -269,36 +279,60 @@ class _Reading:
         position = splitter.offset
         rest = splitter.finish()
         if isinstance(rest, LineBlock):
-            stage = _find_stage(rest.data, 0, len(rest.data))
-            if stage in self._stages:
-                decoder = TranscriptDecoder(self._path, rest.offset)
-                self._add_all([*decoder.feed(rest.data), *decoder.finish()], stage)
+            self._take_rest(rest)
         return position, True
+
+    def _take_rest(self, rest: LineBlock) -> None:
+        """Take a last line without its end."""
+        line, stage = rest.data, _find_stage(rest.data, 0, len(rest.data))
+        if stage in self._stages:
+            noted = self._noter.examine([line]).get(0)
+            masked = self._note(noted, line, Span(self._path, rest.offset, len(line)), stage)
+            with masked_by(lambda *_: {0: masked}):
+                decoder = TranscriptDecoder(self._path, rest.offset)
+            self._add_all([*decoder.feed(line), *decoder.finish()], stage)
 
     def _take_list(self, file: SourceFile, size: int) -> None:
         """Read a whole list: it is rewritten with every change, and is as old as its file."""
         if Stage.CONVERSATION in self._stages and size <= MAX_BYTES:
             self.moments[Stage.CONVERSATION] = look_at(file).mtime_ns // _SECOND_NS
             file.seek(0)
-            span = Span(self._path, 0, size)
-            self._add(ListFile(span=span, raw=Raw(file.read(size))), span, Stage.CONVERSATION)
+            span, data = Span(self._path, 0, size), file.read(size)
+            # A list is one value over several lines.
+            noted = self._noter.examine([data.replace(b"\n", b" ")]).get(0)
+            masked = self._note(noted, data, span, Stage.CONVERSATION)
+            self._add(ListFile(span=span, raw=Raw(masked)), span, Stage.CONVERSATION)
 
     def _take_block(self, block: LineBlock) -> None:
         data, stages = block.data, self._stages
+        lines: list[tuple[bytes, int, Stage]] = []
         start = 0
         while end := data.find(b"\n", start) + 1:
             stage = _find_stage(data, start, end)
             if stage in stages:
-                self._take_line(data[start : end - 1], block.offset + start, stage)
+                lines.append((data[start : end - 1], block.offset + start, stage))
             start = end
+        noted = self._noter.examine([line for line, _, _ in lines])
+        for number, (line, offset, stage) in enumerate(lines):
+            self._take_line(line, offset, stage, noted.get(number))
 
-    def _take_line(self, line: bytes, offset: int, stage: Stage) -> None:
+    def _take_line(self, line: bytes, offset: int, stage: Stage, noted: NotedLine | None) -> None:
         span = Span(self._path, offset, len(line) + 1)
-        record = decode_record(line, span) if len(line) < MAX_LINE else None
+        masked = self._note(noted, line, span, stage)
+        record = decode_record(masked, span) if len(line) < MAX_LINE else None
         if record is not None:
             self._add(record, span, stage)
         else:
-            self._add_all(TranscriptDecoder(self._path, offset).feed(line + b"\n"), stage)
+            with masked_by(lambda *_: {0: masked}):
+                decoder = TranscriptDecoder(self._path, offset)
+            self._add_all(decoder.feed(line + b"\n"), stage)
+
+    def _note(self, noted: NotedLine | None, line: bytes, span: Span, stage: Stage) -> bytes:
+        """Note the secrets of a line, and return it without those that are definite."""
+        if noted is None:
+            return line
+        self.secrets[stage] += make_rows(noted, line, span.offset, span.length)
+        return noted.masked
 
     def _add_all(self, records: Iterable[Record], stage: Stage) -> None:
         for record in records:

@@ -1,0 +1,113 @@
+"""Secrets in the lines of the text pass: noted for the index, masked before they are indexed.
+
+A line is scanned only if a cheap look at its bytes suspects it. Notes have all secrets of such
+lines; masked are the definite ones, there and wherever else in the same range they occur.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from recollect.reader.line_blocks import LineBlock
+from recollect.redact.findings import Confidence, Match
+from recollect.redact.record_lines import find_in_record, mask_record
+from recollect.redact.redaction_policy import RedactionPolicy
+from recollect.redact.redactor import Redactor
+from recollect.redact.suspects import find_suspects
+from recollect.store.text_rows import SecretRow
+
+DEFINITE: Final = RedactionPolicy(likely=False)
+"""What is masked in the index, whatever the user's own settings say about display."""
+
+
+class NotedLine(Struct, frozen=True):
+    """A line without its definite secrets, and all secrets of it, each once."""
+
+    masked: bytes
+    matches: tuple[Match, ...] = ()
+
+
+class _Identity(Struct, frozen=True, rename="camel"):
+    uuid: str | None = None
+    timestamp: str | None = None
+
+
+class SecretNoter:
+    """Examines the lines of one range; secrets of earlier lines are recognised in later ones."""
+
+    def __init__(self) -> None:
+        self._redactor = Redactor(DEFINITE)
+        self._knows_any = False
+
+    def examine(self, lines: Sequence[bytes]) -> dict[int, NotedLine]:
+        """Return the lines that hold secrets, by number."""
+        joined = b"\n".join(lines)
+        starts = [0, *accumulate(len(line) + 1 for line in lines)]
+        suspects = {bisect_right(starts, start) - 1 for start, _ in find_suspects(joined)}
+        found = {number: _find_distinct(lines[number]) for number in suspects}
+        definite = [match for each in found.values() for match in each if is_definite(match)]
+        self._redactor.add(definite)
+        self._knows_any |= bool(definite)
+        if not self._knows_any:
+            return {
+                number: NotedLine(lines[number], each) for number, each in found.items() if each
+            }
+        known = {bisect_right(starts, at) - 1 for at in self._redactor.find_known(joined)}
+        return {
+            number: NotedLine(mask_record(lines[number], self._redactor), found.get(number, ()))
+            for number in suspects | known
+        }
+
+
+def load_rules() -> None:
+    """Compile the rules, which takes some time, before they are needed."""
+    find_suspects(b"")
+    find_in_record(b"")
+
+
+def is_definite(match: Match) -> bool:
+    """Return whether a secret leaves hardly any doubt."""
+    return match.confidence is Confidence.DEFINITE
+
+
+def _find_distinct(line: bytes) -> tuple[Match, ...]:
+    matches = {(match.kind, match.value): match for match in reversed(find_in_record(line))}
+    return tuple(reversed(matches.values()))
+
+
+def make_rows(noted: NotedLine, line: bytes, position: int, length: int) -> Iterator[SecretRow]:
+    """Yield what the index notes of a line."""
+    identity = _read_identity(line)
+    for match in noted.matches:
+        yield SecretRow(
+            position=position,
+            length=length,
+            kind=match.kind,
+            is_definite=is_definite(match),
+            value=match.value,
+            uuid=identity.uuid,
+            timestamp=identity.timestamp,
+        )
+
+
+def _read_identity(line: bytes) -> _Identity:
+    try:
+        return msgspec.json.decode(line, type=_Identity)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _Identity()
+
+
+def mask_lines(_file: str, block: LineBlock) -> Mapping[int, bytes]:
+    """Return the lines of a block without their definite secrets: a mask for a decoder."""
+    found = {}
+    redactor = Redactor(DEFINITE)
+    for start, end in find_suspects(block.data):
+        line = block.data[start:end]
+        masked = mask_record(line, redactor)
+        if masked != line:
+            found[start] = masked
+    return found
