@@ -13,6 +13,7 @@ from recollect.documents.usage_groups import Group
 from recollect.launch.context_references import ReferenceKind
 from recollect.launch.conversation_events import ConversationStatus
 from recollect.reader import salvage
+from recollect.redact import Confidence
 from recollect.render.views.sidecar_notices import PLAN, TASKS, TODOS
 from recollect.search.query_tree import CHOICES
 from recollect.sources.safe_files import Refusal
@@ -61,6 +62,8 @@ FAMILIES: dict[str, set[str]] = {
     "orders of sessions": _name("order.", get_args(ListOrder)),
     "parts of a session": _name("part.", (part.name.lower() for part in TextKind)),
     "verdicts": _name("health.verdict_", ("well", "news", "trouble")),
+    "how sure a finding is": _name("health.", Confidence),
+    "buttons of chips": {"Reveal"},
     "leftovers": _name("health.orphan_", ("session", "tasks", "file-history", "todo")),
     "facets of a search": _name("search.facet_", FACETS),
     "roles": _name("search.role_", CHOICES["role"]),

@@ -15,7 +15,7 @@ from recollect.documents.command_reports import Effective, SettingOrigin
 from recollect.errors import NothingFound
 from recollect.locations import resolve_roots
 from recollect.locations.roots import CONFIG_VARIABLE
-from recollect.redact.policy import OwnPattern, RedactionPolicy
+from recollect.redact.redaction_policy import OwnPattern, RedactionPolicy
 from recollect.usage.zones import load_zone
 
 PRICES_VARIABLE: Final = "RECOLLECT_PRICES"

@@ -21,6 +21,18 @@ class SecretFinding(Struct, frozen=True, kw_only=True):
     """How many records of the turn hold one, counted once for each value."""
 
 
+class NotedKind(Struct, frozen=True, kw_only=True):
+    """The secrets of one kind that were noted in a session while it was indexed."""
+
+    kind: str
+    confidence: Literal["definite", "likely"]
+    session: str
+    count: int
+    """How many records hold one, counted once for each value."""
+    first: str | None
+    """When the first was written."""
+
+
 class SecretsDocument(Struct, frozen=True, kw_only=True):
     """All findings, oldest session first, and what was scanned."""
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from recollect.errors import UsageError
 from recollect.redact import RedactionPolicy
-from recollect.redact.policy import DEFAULT_POLICY
+from recollect.redact.redaction_policy import DEFAULT_POLICY
 
 
 class Format(StrEnum):

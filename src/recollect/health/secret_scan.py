@@ -1,8 +1,9 @@
 """Where the secrets in transcripts are: kind, session and turn, never the value.
 
-Reads every line as plain JSON, so that unknown and damaged records are scanned too. The model of a
-session is built only for transcripts in which something was found, to number the turns. Output that
-was too large for a transcript is in a file beside it and is scanned as well.
+Answers from what the text pass has noted of a transcript. One that it has not read is scanned:
+every line as plain JSON, so that unknown and damaged records are included. The model of a session
+is built only for transcripts in which something was found, to number the turns. Output that was too
+large for a transcript is in a file beside it and is always scanned.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +21,7 @@ from recollect.reader import MAX_LINE
 from recollect.reader.line_blocks import BlockSplitter, LineBlock, TooLong, iter_pieces
 from recollect.redact import Confidence, find_secrets
 from recollect.sources.safe_files import open_file
+from recollect.store.secret_rows import NO_NOTES, NotedSecret, SecretNotes
 
 _MAX_KEYED: Final = 400
 """Longer strings are texts; what they are called does not make them secret."""
@@ -45,15 +47,26 @@ class _Seen(NamedTuple):
 
 
 def scan_transcripts(
-    transcripts: Sequence[Transcript], watch: Callable[[int, int], None]
+    transcripts: Sequence[Transcript],
+    watch: Callable[[int, int], None],
+    notes: SecretNotes = NO_NOTES,
 ) -> ScanReport:
-    """Scan transcripts and the output beside them; `watch` gets the files done and in total."""
+    """Scan transcripts and the output beside them; `watch` gets the files done and in total.
+
+    A transcript that `notes` are up to date with is not read.
+    """
+    noted = _group_notes(notes)
     findings: list[SecretFinding] = []
     unread: list[str] = []
     for number, transcript in enumerate(transcripts):
         watch(number, len(transcripts))
         try:
-            findings += _scan_transcript(transcript)
+            state = notes.states.get(transcript.file)
+            if state is not None and state.is_current(transcript.stamp):
+                seen = [*map(_read_note, noted.get(transcript.file, ()))]
+            else:
+                seen = [*_scan_lines(transcript)]
+            findings += _describe(transcript, seen)
         except UnreadableInput:
             unread.append(transcript.file)
     return ScanReport(len(transcripts), tuple(findings), tuple(unread))
@@ -75,13 +88,28 @@ def _find_subagents(session: Transcript) -> tuple[Transcript, ...]:
     return find_subagent_files(session.project_dir, name_of(session))
 
 
-def _scan_transcript(transcript: Transcript) -> list[SecretFinding]:
+def _group_notes(notes: SecretNotes) -> dict[str, list[NotedSecret]]:
+    """Return the notes of each file in the order of the file."""
+    groups: dict[str, list[NotedSecret]] = {}
+    for each in sorted(notes.secrets, key=lambda noted: noted.position):
+        groups.setdefault(each.path, []).append(each)
+    return groups
+
+
+def _read_note(noted: NotedSecret) -> _Seen:
+    confidence = Confidence.DEFINITE if noted.is_definite else Confidence.LIKELY
+    return _Seen(
+        noted.kind, confidence, noted.hash.hex(), noted.uuid, noted.timestamp, noted.position
+    )
+
+
+def _scan_lines(transcript: Transcript) -> Iterator[_Seen]:
+    for number, line in enumerate(_iter_lines(transcript)):
+        yield from _scan_line(line, number)
+
+
+def _describe(transcript: Transcript, seen: Sequence[_Seen]) -> list[SecretFinding]:
     session = name_of(transcript)
-    seen = [
-        found
-        for number, line in enumerate(_iter_lines(transcript))
-        for found in _scan_line(line, number)
-    ]
     findings = _count(seen, session, _number_turns(transcript)) if seen else []
     beside = [
         found

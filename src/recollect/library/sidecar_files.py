@@ -25,6 +25,7 @@ from recollect.locations import (
 )
 from recollect.locations.project_names import decode_id
 from recollect.reader.line_blocks import BlockSplitter, LineBlock
+from recollect.reader.line_masking import NOWHERE, mask_line, mask_text
 from recollect.records.decoding import decode_value
 from recollect.records.tools.planning_tools import Task, Todo
 from recollect.session.session import Session
@@ -90,7 +91,9 @@ def load_lists(transcript: Transcript, *, slug: str | None = None) -> SessionSid
     The plan is found only if the session's `slug` is known.
     """
     found = list_session_sidecars(transcript, slug=slug).found
-    plans = [_text(data) for _, data in _iter_files(found, SidecarKind.PLAN)]
+    plans = [
+        mask_text(str(path), _text(data)) for path, data in _iter_files(found, SidecarKind.PLAN)
+    ]
     return SessionSidecars(
         plan=plans[0] if plans else None,
         tasks=tuple(sorted(_iter_values(found, SidecarKind.TASK, Task), key=_number_of)),
@@ -98,7 +101,7 @@ def load_lists(transcript: Transcript, *, slug: str | None = None) -> SessionSid
         workflows=tuple(
             WorkflowFile(path.stem, snapshot)
             for path, data in _iter_files(found, SidecarKind.WORKFLOW_SNAPSHOT)
-            if (snapshot := decode_value(data, Raw)) is not None
+            if (snapshot := decode_value(_mask_value(path, data), Raw)) is not None
         ),
     )
 
@@ -122,7 +125,7 @@ def read_spilled_output(session: Session, call: ToolCall, *, limit: int = MAX_OU
         return None
     path = resolve_tool_result(transcript, spilled.recorded_path)
     data = read_head(path, limit) if path else None
-    return None if data is None else _text(data)
+    return None if data is None else mask_text(str(path), _text(data))
 
 
 def _locate(session: Session) -> Transcript | None:
@@ -142,17 +145,22 @@ def _iter_files(found: Iterable[Sidecar], kind: SidecarKind) -> Iterator[tuple[P
 
 
 def _iter_values(found: Iterable[Sidecar], kind: SidecarKind, wanted: type[T]) -> Iterator[T]:
-    for _, data in _iter_files(found, kind):
-        value = decode_value(data, wanted)
+    for path, data in _iter_files(found, kind):
+        value = decode_value(_mask_value(path, data), wanted)
         if value is not None:
             yield value
 
 
 def _iter_todos(found: Iterable[Sidecar]) -> Iterator[TodoFile]:
     for path, data in _iter_files(found, SidecarKind.TODO):
-        todos = decode_value(data, tuple[Todo, ...])
+        todos = decode_value(_mask_value(path, data), tuple[Todo, ...])
         if todos:
             yield TodoFile(path.stem.partition("-agent-")[2], todos)
+
+
+def _mask_value(path: Path, data: bytes) -> bytes:
+    """Return a JSON value as it may be shown; it may have several lines."""
+    return mask_line(str(path), NOWHERE, data.replace(b"\n", b" "))
 
 
 def _number_of(task: Task) -> tuple[int, str]:
@@ -169,7 +177,8 @@ def _iter_prompts(transcript: Transcript) -> Iterator[TypedPrompt]:
         if sidecar.kind is SidecarKind.HISTORY:
             for line in _iter_lines(sidecar.path):
                 # One line in thousands is this session's, and decoding is slower than searching.
-                typed = decode_value(line, TypedPrompt) if wanted in line else None
+                known = _mask_value(sidecar.path, line) if wanted in line else b""
+                typed = decode_value(known, TypedPrompt) if known else None
                 if typed is not None and typed.session_id == session_id:
                     yield typed
 

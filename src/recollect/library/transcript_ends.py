@@ -30,6 +30,7 @@ from recollect.library.processes import read_head
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.discovery import list_project
 from recollect.reader import TranscriptDecoder
+from recollect.reader.line_masking import NOWHERE, mask_line
 from recollect.reader.marked_lines import (
     LAST_PROMPT,
     LEAF,
@@ -364,7 +365,8 @@ def _read_summaries(transcript: Transcript) -> dict[str, str]:
     head = read_head(transcript.path, HEAD) or b""
     if not holds_mark(head, b'"leafUuid"') or not holds_mark(head, b'"summary"'):
         return {}
-    records = [decode_record(line) for line in head.split(b"\n") if b'"leafUuid"' in line]
+    lines = [line for line in head.split(b"\n") if b'"leafUuid"' in line]
+    records = [decode_record(mask_line(transcript.file, NOWHERE, line)) for line in lines]
     return {
         record.leaf_uuid: record.summary
         for record in records

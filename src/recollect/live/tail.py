@@ -17,6 +17,7 @@ from recollect.errors import UnreadableInput
 from recollect.live.cursors import Mark
 from recollect.reader import MAX_LINE, TranscriptDecoder
 from recollect.reader.line_blocks import CHUNK, iter_chunks, seek_line_start
+from recollect.reader.line_masking import mask_line
 from recollect.records.envelope import Oversized, Record, Torn
 from recollect.sources.growth import (
     EDGE,
@@ -292,7 +293,7 @@ def _iter_pieces(
         if span := record.span:
             raw = data[max(span.offset - base, 0) : span.end - base]
             digest.update(raw)
-            known = b"" if isinstance(record, Oversized) else raw
+            known = b"" if isinstance(record, Oversized) else mask_line(span.file, span.offset, raw)
             yield Piece(record, known, Mark(span.end, digest.digest()))
 
 

@@ -5,6 +5,7 @@ sessions are then compared by the words in them. `matching` says what matches, `
 """
 
 import os
+import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
@@ -35,6 +36,7 @@ from recollect.search.terms import TOKENIZER, prepare_for_index
 from recollect.search.title_lookup import TitledSession, TitleLookup
 from recollect.session.queue import name_queued
 from recollect.store import TextKind
+from recollect.store.secret_rows import hash_secret
 from recollect.store.text_conditions import ALWAYS, Condition, in_files
 from recollect.store.text_queries import (
     FoundText,
@@ -66,6 +68,8 @@ SECONDS: Final = 1.5
 """Time limit of a search; what was found by then is returned."""
 
 _MAX_MATCHES: Final = 50
+_MIN_SECRET: Final = 6
+_TAG: Final = re.compile(r"\[redacted:[a-z0-9\-]+#[0-9]+\]")
 
 
 class SearchResult(Struct, frozen=True, kw_only=True):
@@ -133,7 +137,17 @@ def search(
         limit = time.monotonic() + SECONDS
         title_lookup = TitleLookup(directory, transcripts, is_late=lambda: time.monotonic() > limit)
         run = _Search(queries, transcripts, options, title_lookup).run
-        return run(query, index_complete=is_complete)
+        digest = _find_secret(directory, text, queries)
+        return run(query, index_complete=is_complete, digest=digest)
+
+
+def _find_secret(directory: Path, text: str, queries: TextQueries) -> bytes | None:
+    """Return the keyed hash of a query that is a whole secret; None if it is none."""
+    value = text.strip().strip("\"'")
+    if len(value) < _MIN_SECRET or " " in value:
+        return None
+    digest = hash_secret(directory, value.encode("utf-8", "replace"))
+    return digest if digest is not None and queries.has_secret(digest) else None
 
 
 class _Search:
@@ -155,9 +169,16 @@ class _Search:
         scope = _restrict_to(queries, with_lists(transcripts))
         self._matcher = Matcher(queries, self._reader, scope, self._deadline)
 
-    def run(self, query: Query, *, index_complete: bool) -> SearchResult:
-        """Return one page of the sessions that match, and what there is beside it."""
-        found = self._give_titles(self._matcher.find(query))
+    def run(
+        self, query: Query, *, index_complete: bool, digest: bytes | None = None
+    ) -> SearchResult:
+        """Return one page of the sessions that match, and what there is beside it.
+
+        With the `digest` of a secret, those that hold it.
+        """
+        matcher = self._matcher
+        matching = matcher.find_secret(digest, query) if digest else matcher.find(query)
+        found = self._give_titles(matching)
         groups = SessionGroups(found, self._matcher.name_session)
         ranked: dict[Session, list[FoundText]] = {}
         if self._options.recent:
@@ -351,6 +372,8 @@ def _find_highlights(text: str, query: Query) -> list[TextSpan]:
         compile_regex(regex, str(query)).finditer(text) for regex in iter_regexes(query.root)
     )
     found = sorted(match.span() for match in islice(matches, _MAX_MATCHES))
+    # Whoever searches for a secret sees where it was.
+    found = found or [match.span() for match in islice(_TAG.finditer(text), 1)]
     return [span for index, span in enumerate(found) if _is_separate(found, index)]
 
 

@@ -27,7 +27,7 @@ from recollect.search.terms import query_terms, split_word
 from recollect.search.widening import widen, widen_word
 from recollect.search.word_forms import find_corrections, find_forms
 from recollect.store import LAST_SECOND
-from recollect.store.text_conditions import Condition, all_of
+from recollect.store.text_conditions import Condition, all_of, holds_secret
 from recollect.store.text_queries import Matches, TextQueries, unpack_place
 
 ENOUGH: Final = 20
@@ -103,6 +103,16 @@ class Matcher:
             return self._find_wider(query, found)
         others = [part for part in parts if part not in words]
         return self._find_loosely(words, others) or found
+
+    def find_secret(self, digest: bytes, query: Query) -> Found:
+        """Return the texts of records that hold a secret, which no word of them shows."""
+        condition = all_of([holds_secret(digest), self._scope])
+        matches = self._queries.find_matches(None, condition, deadline=self._deadline)
+        handles, places = self._drop_copies(matches)
+        return Found(
+            handles=handles, places=places, coverages=None, missing={}, session_coverages={},
+            query=query, is_exact=not matches.is_cut,
+        )  # fmt: skip
 
     def name_session(self, file_id: int) -> Session:
         """Return the session of a file."""

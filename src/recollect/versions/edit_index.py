@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from recollect.errors import UnreadableInput
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.project_names import encode_id
+from recollect.reader.line_masking import masked_by
 from recollect.reader.marked_lines import iter_marked_lines
 from recollect.sources.safe_files import open_file
 from recollect.sources.stamps import make_stamp
@@ -127,7 +128,9 @@ class EditIndex:
 
         try:
             # Which files belong together is known; looking again takes longer than reading them.
-            session = IncrementalSession().catch_up(files.transcript, files.others)
+            # Files are compared and restored as they were, whatever they hold.
+            with masked_by(None):
+                session = IncrementalSession().catch_up(files.transcript, files.others)
         except UnreadableInput as error:
             self._unreadable[path] = str(error)
             return None

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from recollect.locations import Transcript, encode_project_path
 from recollect.locations.project_names import encode_without_limit
 from recollect.locations.sidecars import find_root_of
+from recollect.reader.line_masking import masked_by
 from recollect.session.times import merge_by_time
 from recollect.sources.safe_files import list_directory
 from recollect.versions.backups import BackupDirectory
@@ -152,7 +153,8 @@ def _expand(
         from recollect.library.opening import open_transcript
         from recollect.versions.session_evidence import collect_evidence
 
-        every = collect_evidence(open_transcript(transcript), backups)
+        with masked_by(None):
+            every = collect_evidence(open_transcript(transcript), backups)
         streams = [(each, find_stream(each.path) if each.path else None) for each in every]
         return [
             replace(each, path=stream) if stream else each

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 from msgspec import Raw
 
+from recollect.redact.first_glance import mask_words
 from recollect.session.session import Session
 from recollect.versions.commit_links import find_mentions
 from recollect.versions.evidence import (
@@ -101,7 +102,7 @@ class _Maker:
             origin.time,
             origin.uuid,
             origin.turn,
-            self._put(origin.prompt),
+            self._put(mask_words(origin.prompt)),
             self._put(origin.agent_id),
             origin.call_id,
             self._put(origin.tool),

@@ -19,6 +19,7 @@ from msgspec import Raw, Struct
 
 from recollect.errors import UnreadableInput
 from recollect.reader import TranscriptDecoder
+from recollect.reader.line_masking import masked_by
 from recollect.records.envelope import Chain
 from recollect.session.times import merge_by_time
 from recollect.session.tool_calls import ToolCall, build_tool_calls
@@ -269,7 +270,9 @@ class _Expansion:
             data = file.read(length)
         except (OSError, UnreadableInput) as error:
             raise OutdatedOutline from error
-        decoder = TranscriptDecoder(name, offset)
+        # Files are compared and restored as they were, whatever they hold.
+        with masked_by(None):
+            decoder = TranscriptDecoder(name, offset)
         records = [*decoder.feed(data), *decoder.finish()]
         return [record for record in records if isinstance(record, Chain)]
 

@@ -48,6 +48,7 @@ from recollect.web.responses import (
     is_for_program,
     json_response,
 )
+from recollect.web.reveal import Reveal
 from recollect.web.services import Services
 from recollect.web.settings import Settings
 from recollect.web.sign_in import SIGN_IN, SignIn, make_closed
@@ -110,6 +111,7 @@ def _make_routes(parts: AppParts) -> list[Route]:
     return [
         *ConversationActions(parts.services, parts.events).make_routes(),
         *make_page_routes(workers, parts.drawing),
+        Route("/s/{id}/reveal", Reveal(parts.services).show, methods=["POST"]),
         Route("/api/openapi.json", _serve_openapi),
         Route(EVENTS_PATH, parts.events.serve),
         Route("/api/launches", sign_in.launch, methods=["POST"]),

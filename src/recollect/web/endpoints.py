@@ -153,7 +153,7 @@ ENDPOINTS: Final = (
     ),
     Endpoint(
         path="/api/sessions/{id}/records/{uuid}",
-        summary="Get a record, byte for byte.",
+        summary="Get a record as it is in the file, with secrets masked.",
         parameters=RecordParameters,
         answer=load_record,
         errors=(404, 422),

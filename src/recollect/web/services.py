@@ -1,10 +1,12 @@
 """What every request uses: settings, keys, the workspace, and the conversations that run."""
 
+from recollect.reader.line_masking import mask_by_default
 from recollect.web.conversations.audit_log import AuditLog
 from recollect.web.conversations.permits import Permits
 from recollect.web.conversations.registry import Conversations
 from recollect.web.middleware import Keys
 from recollect.web.settings import Settings
+from recollect.workspace.secret_masks import make_mask
 from recollect.workspace.served_workspace import ServedWorkspace
 
 
@@ -23,3 +25,6 @@ class Services:
             shows_errors=settings.shows_errors,
             is_demo=settings.is_demo,
         )
+        self.workspace.load_redaction = settings.redaction
+        self.mask = make_mask(self.workspace)
+        mask_by_default(self.mask)

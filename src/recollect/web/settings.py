@@ -18,6 +18,7 @@ from msgspec import Struct
 from recollect.errors import IndexFailure
 from recollect.launch.web_link import LOOPBACK, STATE_NAME, find_server, join_host
 from recollect.library.processes import read_small
+from recollect.redact import RedactionPolicy
 from recollect.store.data_directory import make_private_directory
 
 DEFAULT_PORT: Final = 8765
@@ -39,6 +40,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Whether the bundled sessions are shown instead of the user's own."""
     allow_run: bool = False
     """Whether pages may start and steer Claude Code."""
+    redaction: Callable[[], RedactionPolicy] | None = None
+    """Reads what the user's settings say about masking."""
     shows_errors: bool = False
     """Whether bugs may be reported on stderr, where they may contain transcript text."""
 

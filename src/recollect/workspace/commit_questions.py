@@ -18,6 +18,7 @@ from recollect.documents.commits import (
 from recollect.errors import NothingFound, UsageError
 from recollect.library.opening import open_transcript
 from recollect.locations.sidecars import find_root_of
+from recollect.redact.first_glance import mask_words
 from recollect.versions.backups import BackupDirectory
 from recollect.versions.commit_links import CommitLink, LinkKind, link_commits
 from recollect.versions.file_blame import LineOfFile, blame_present, blame_revision
@@ -128,7 +129,7 @@ class _Tally:
         self.prompts[key] = PromptLines(
             session=session,
             turn=turn,
-            prompt=version.origin.prompt if version else "",
+            prompt=mask_words(version.origin.prompt) if version else "",
             model=model,
             time=version.origin.time if version else None,
             lines=len(lines) + (known.lines if known else 0),

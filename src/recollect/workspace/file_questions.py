@@ -16,6 +16,7 @@ from recollect.documents.file_versions import (
     VersionEntry,
 )
 from recollect.errors import NothingFound
+from recollect.redact.first_glance import mask_words
 from recollect.versions.edit_index import EditIndex
 from recollect.versions.file_history import FileHistory, find_history, select_transcripts_of
 from recollect.versions.git_blobs import GitFile
@@ -153,7 +154,7 @@ def describe_version(version: Version) -> VersionEntry:
         tool=origin.tool if version.change else None,
         agent=origin.agent_id,
         model=origin.model if version.change else None,
-        prompt=origin.prompt,
+        prompt=mask_words(origin.prompt),
         causes=tuple(cause.kind.value for cause in version.causes),
     )
 
@@ -179,7 +180,7 @@ def describe_line(line: LineOfFile) -> BlamedLine:
         tool=origin.tool,
         model=origin.model,
         time=origin.time,
-        prompt=origin.prompt,
+        prompt=mask_words(origin.prompt),
         text=line.text,
     )
 
@@ -194,7 +195,7 @@ def describe_checkpoints(found: SessionCheckpoints) -> CheckpointsDocument:
                 number=each.number,
                 turn=each.number,
                 time=each.time,
-                prompt=each.prompt,
+                prompt=mask_words(each.prompt),
                 files=tuple(
                     CheckpointFile(
                         path=file.path,

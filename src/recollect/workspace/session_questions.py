@@ -33,6 +33,7 @@ from recollect.locations.place_names import PlaceName, read_place
 from recollect.locations.project_names import PROJECTS_DIRECTORY
 from recollect.locations.references import locate_file, looks_like_file
 from recollect.locations.transcript_files import name_of
+from recollect.reader.line_masking import masked_by
 from recollect.session.times import milliseconds_between
 from recollect.sources.source import is_only_archived
 from recollect.sources.stamps import is_present
@@ -303,7 +304,9 @@ def plan_earlier(
     cwd = listings[0].cwd if listings else None
     # Before anything is written: a session that cannot be resumed needs no copy.
     plan_resume(transcript, cwd)
-    fork = fork_session(open_transcript(transcript), transcript, turn)
+    # A copy has to be the same as the original.
+    with masked_by(None):
+        fork = fork_session(open_transcript(transcript), transcript, turn)
     return plan_resume(locate_file(fork.path), cwd, extra_arguments=extra_arguments)
 
 

@@ -125,7 +125,7 @@ class Workspace:
     @cached_property
     def redaction(self) -> RedactionPolicy:
         """What is masked in whatever leaves the machine."""
-        from recollect.redact import RedactionPolicy  # the rules, rarely needed
+        from recollect.redact import RedactionPolicy  # rarely needed
 
         return self.load_redaction() if self.load_redaction else RedactionPolicy()
 

@@ -16,6 +16,8 @@ from recollect.cli.session_labels import join_lines
 from recollect.cli.tables import GAP, colour_option, count_columns, faint, pad
 from recollect.errors import NothingFound, UsageError
 from recollect.quantities import format_count, format_time
+from recollect.reader.line_masking import masked_by
+from recollect.redact.first_glance import mask_words
 from recollect.render.terminal import measure, safe_text
 from recollect.render.terminal.safe_text import clip
 from recollect.session.times import parse_time
@@ -83,7 +85,10 @@ def load_checkpoints(
     with command_workspace(claude_dirs) as workspace:
         transcript = workspace.find(name)
     backups = BackupDirectory(find_root_of(transcript))
-    return build_checkpoints(open_transcript(transcript), backups), backups
+    # Files are compared and restored as they were, whatever they hold.
+    with masked_by(None):
+        session = open_transcript(transcript)
+    return build_checkpoints(session, backups), backups
 
 
 def _iter_differences(found: SessionCheckpoints, names: str) -> Iterator[str]:
@@ -114,7 +119,7 @@ def _iter_lines(found: SessionCheckpoints, columns: int) -> Iterator[str]:
     rows = [("", "when", "files"), *map(_make_cells, found.checkpoints)]
     widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
     room = max(columns - sum(widths) - len(GAP) * len(widths), _MIN_PROMPT_WIDTH)
-    prompts = ["prompt", *(join_lines(each.prompt) for each in found.checkpoints)]
+    prompts = ["prompt", *(join_lines(mask_words(each.prompt)) for each in found.checkpoints)]
     for number, (row, prompt) in enumerate(zip(rows, prompts, strict=True)):
         cells = [pad(*cell) for cell in zip(row, widths, "><<", strict=True)]
         line = GAP.join([*cells, clip(prompt, room)]).rstrip()

@@ -23,6 +23,7 @@ from recollect.cli.options import (
 )
 from recollect.cli.turn_options import Number, SegmentNumber, TurnBoundsOption
 from recollect.errors import UsageError
+from recollect.reader.line_masking import mask_by_default
 from recollect.workspace.turn_selection import TurnBounds, TurnSelection
 
 if TYPE_CHECKING:
@@ -186,6 +187,8 @@ def command(sessions: tuple[str, ...], **options: Unpack[_Options]) -> int:
     chosen = _make_options(options)
     _check_target(request, chosen, options)
     with command_workspace(options["claude_dirs"]) as workspace:
+        # An export has a stage of its own that masks, by the policy of what leaves the machine.
+        mask_by_default(None)
         if not options["no_redact"]:
             chosen = replace(chosen, redaction=workspace.redaction)
         export = SessionExport(workspace, request, chosen)

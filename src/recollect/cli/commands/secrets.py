@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -25,6 +25,7 @@ from recollect.session.times import parse_time
 
 if TYPE_CHECKING:
     from recollect.locations import Transcript
+    from recollect.workspace.workspace import Workspace
 
 FOUND = UnreadableInput.exit_code
 """For scripts: a session with a secret is not fit to be shared as it is."""
@@ -43,22 +44,28 @@ def command() -> int:
     return 0
 
 
+class _Options(TypedDict):
+    project: str | None
+    all_sessions: bool
+    thorough: bool
+    paged: bool
+    claude_dirs: tuple[Path, ...]
+    as_json: bool
+
+
 @command.command("scan")
 @session_argument(required=False)
 @click.option("--project", metavar="TEXT", help="Scan projects whose path contains TEXT.")
 @click.option("--all", "all_sessions", is_flag=True, help="Scan all sessions.")
+@click.option(
+    "--thorough",
+    is_flag=True,
+    help="Read every line again. Slower; also finds likely secrets that no word gives away.",
+)
 @pager_option
 @claude_dir_option
 @json_option
-def scan(
-    session: str | None,
-    *,
-    project: str | None,
-    all_sessions: bool,
-    paged: bool,
-    claude_dirs: tuple[Path, ...],
-    as_json: bool,
-) -> int:
+def scan(session: str | None, **options: Unpack[_Options]) -> int:
     """Find secrets in a session, a project or all sessions.
 
     Prints the kind of each secret, the session and turn that hold it, when it was written and how
@@ -74,10 +81,16 @@ def scan(
     Exits with 4 if a secret was found or a transcript could not be read.
     """
     from recollect.health.secret_scan import scan_transcripts  # the rules and the reader
+    from recollect.store.secret_rows import NO_NOTES
+    from recollect.workspace.secret_masks import note_secrets
 
-    transcripts, session_id = _find(session, project, claude_dirs, all_sessions=all_sessions)
+    project = options["project"]
+    with command_workspace(options["claude_dirs"]) as workspace:
+        wants_all = options["all_sessions"]
+        transcripts, session_id = _find(session, project, workspace, all_sessions=wants_all)
+        notes = NO_NOTES if options["thorough"] else note_secrets(workspace, transcripts)
     with progress_line("files") as show_progress:
-        report = scan_transcripts(transcripts, show_progress)
+        report = scan_transcripts(transcripts, show_progress, notes)
     for path in report.unread:
         click.echo(f"recollect: Could not read {safe_text(path)}", err=True)
     document = SecretsDocument(
@@ -88,17 +101,17 @@ def scan(
         total=sum(finding.count for finding in report.findings),
         unread=report.unread,
     )
-    if as_json:
+    if options["as_json"]:
         click.echo(format_document(document))
     else:
-        show_text("\n".join(iter_text(document, count_columns())), is_paged=paged)
+        show_text("\n".join(iter_text(document, count_columns())), is_paged=options["paged"])
     return FOUND if document.findings or document.unread else 0
 
 
 def _find(
     session: str | None,
     project: str | None,
-    claude_dirs: tuple[Path, ...],
+    workspace: Workspace,
     *,
     all_sessions: bool,
 ) -> tuple[list[Transcript], str | None]:
@@ -108,14 +121,13 @@ def _find(
 
     if [session is not None, project is not None, all_sessions].count(True) != 1:
         raise UsageError("Specify one of SESSION, --project and --all.")
-    with command_workspace(claude_dirs) as workspace:
-        if session is not None:
-            found = workspace.find(session)
-            return add_subagents([found]), name_of(found)
-        if project is not None:
-            matching = workspace.find_matching(SessionQuery(project=project))
-            return add_subagents(matching), None
-        found_all = workspace.require_sessions()
+    if session is not None:
+        found = workspace.find(session)
+        return add_subagents([found]), name_of(found)
+    if project is not None:
+        matching = workspace.find_matching(SessionQuery(project=project))
+        return add_subagents(matching), None
+    found_all = workspace.require_sessions()
     return sorted(found_all, key=lambda each: (each.mtime_ns, each.file)), None
 
 

@@ -76,6 +76,7 @@ def command(  # noqa: PLR0913 - one parameter per option
       recollect serve --allow-run    # converse with Claude Code in the browser
       recollect serve --demo
     """
+    from recollect.cli.effective_settings import load_policy
     from recollect.web.server import check_host, serve  # slow to import
     from recollect.web.settings import Settings
 
@@ -94,6 +95,7 @@ def command(  # noqa: PLR0913 - one parameter per option
             port=port,
             is_demo=is_demo,
             allow_run=allow_run,
+            redaction=load_policy,
             shows_errors=bool(os.environ.get(DEBUG_VARIABLE)),
         )
         serve(settings, lambda running: _announce(running, print_url=print_url, opens=not no_open))

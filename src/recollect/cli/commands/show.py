@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -46,6 +47,7 @@ class _Options(TypedDict):
     tools: str
     subagents: bool
     raw: bool
+    reveal: bool
     paged: bool
     claude_dirs: tuple[Path, ...]
     as_json: bool
@@ -91,6 +93,7 @@ class _Options(TypedDict):
 @click.option(
     "--raw", is_flag=True, help="Print the raw lines of the file. Not safe for a terminal."
 )
+@click.option("--reveal", is_flag=True, help="Show secrets instead of tags. Needs a terminal.")
 @pager_option
 @colour_option
 @claude_dir_option
@@ -106,7 +109,8 @@ def command(session: str | None, **options: Unpack[_Options]) -> int:
     SESSION#UUID (a record), SESSION:3 (a turn) or a link to the web app.
 
     Output is safe for your terminal, even through a pipe: escape sequences in a transcript are
-    shown, not executed. Only --raw prints the original bytes.
+    shown, not executed. Only --raw prints the lines as they are. Secrets are replaced by tags such
+    as [redacted:aws-key#1]; --reveal shows them.
 
     \b
       recollect show latest
@@ -126,7 +130,7 @@ def command(session: str | None, **options: Unpack[_Options]) -> int:
             ctx=context, param=context.command.params[0], param_hint="'SESSION'"
         )
     _reject_stream(name)
-    with command_workspace(options["claude_dirs"]) as workspace:
+    with command_workspace(options["claude_dirs"]) as workspace, _unmask(options["reveal"]):
         spot = options["at"] if session else None
         opened, place = _open(workspace, name, spot, with_prices=options["cost"])
     at = locate(opened, place, options["highlight"])
@@ -143,7 +147,8 @@ def command(session: str | None, **options: Unpack[_Options]) -> int:
     else:
         is_whole = at is None and selection == TurnSelection()
         lines = _iter_lines(opened, turns, options, at, is_whole=is_whole)
-        show_lines(lines, is_paged=options["paged"], start=POINTER.strip() if at else None)
+        with _unmask(options["reveal"]):
+            show_lines(lines, is_paged=options["paged"], start=POINTER.strip() if at else None)
     return 0
 
 
@@ -154,6 +159,12 @@ def _open(
     found = workspace.find_place(name)
     session = workspace.open_found(found, with_prices=with_prices)
     return session, found.place if spot is None else read_spot(spot)
+
+
+def _unmask(is_wanted: bool) -> AbstractContextManager[None]:
+    from recollect.reader.line_masking import masked_by  # rarely needed
+
+    return masked_by(None) if is_wanted else nullcontext()
 
 
 def _reject_stream(name: str) -> None:
@@ -174,6 +185,9 @@ def _check(options: _Options) -> TurnSelection:
     """Return the selection; raise UsageError for conflicting options."""
     if sum((options["raw"], options["as_json"], options["json_lines"])) > 1:
         raise UsageError("Use only one of --raw, --json and --json-lines.")
+    is_for_programs = options["raw"] or options["as_json"] or options["json_lines"]
+    if options["reveal"] and (is_for_programs or not sys.stdout.isatty()):
+        raise UsageError("--reveal shows secrets to you and to no program: use it in a terminal.")
     if options["turn"] is not None and options["turns"] is not None:
         raise UsageError("Use only one of --turn and --turns.")
     only = options["turn"]
@@ -239,8 +253,9 @@ def _print_json(
 
 
 def _print_raw(session: Session, turns: Sequence[int] | None) -> None:
-    """Write the lines of `turns`, or of the whole file, byte for byte."""
+    """Write the lines of `turns`, or of the whole file, as they are but for secrets."""
     from recollect.reader import read_transcript
+    from recollect.reader.line_masking import mask_line
 
     path = Path(session.metadata.path or "")
     wanted = None if turns is None else _list_uuids(session, turns)
@@ -249,7 +264,8 @@ def _print_raw(session: Session, turns: Sequence[int] | None) -> None:
             span = record.span
             if span and (wanted is None or getattr(record, "uuid", None) in wanted):
                 file.seek(span.offset)
-                sys.stdout.buffer.write(file.read(span.length))
+                line = mask_line(span.file, span.offset, file.read(span.length))
+                sys.stdout.buffer.write(line)
 
 
 def _list_uuids(session: Session, turns: Sequence[int]) -> set[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
+from recollect.render.html.secret_chips import join_tags, split_tags
 from recollect.render.terminal import safe_text
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _colour(text: str, lexer: "Lexer") -> list[str]:
     # Joined as strings: a file has thousands of pieces, and joining Markup one by one takes as long
     # as finding them.
     lines: list[list[str]] = [[]]
-    for token, value in lexer.get_tokens(text):
+    for token, value in lexer.get_tokens(join_tags(text)):
         css_class = STANDARD_TYPES.get(token) or STANDARD_TYPES.get(token.parent or token) or ""
         for number, piece in enumerate(value.split("\n")):
             if number:
@@ -123,7 +124,7 @@ def _colour(text: str, lexer: "Lexer") -> list[str]:
 
 def _wrap(piece: str, css_class: str) -> str:
     """Escape a piece of safe text; the class is one of Pygments'."""
-    shown = piece if piece.isalnum() else str(escape(piece))
+    shown = split_tags(piece if piece.isalnum() else str(escape(piece)))
     return (
         shown
         if not css_class or piece.isspace()

@@ -21,6 +21,7 @@ from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.render.html.html_code import show_text
 from recollect.render.html.html_parts import DEFAULT_OPTIONS, PartOptions, render_parts
 from recollect.render.html.markdown import render_markdown
+from recollect.render.html.secret_chips import add_chips
 from recollect.render.views.part_builders import shorten_path
 from recollect.session.trace import STEP_NAMES, classify_call
 
@@ -51,6 +52,8 @@ class Frame(Struct, frozen=True, kw_only=True):
     """Whether there are pages of raw records."""
     can_fork: bool = False
     """Whether replies offer to continue from them in a copy of the session."""
+    reveals: bool = False
+    """Whether a click may show a masked secret: pages can ask for one, files cannot."""
     show_cost: Callable[[TurnView], str] | None = None
     """Formats the cost of a turn; prices are not known here."""
     parts: PartOptions = DEFAULT_OPTIONS
@@ -72,7 +75,7 @@ class Frame(Struct, frozen=True, kw_only=True):
 
 def render_turn(turn: TurnView, frame: Frame) -> Markup:
     """Render a turn with all of its steps."""
-    return _render("turn.html", turn=turn, frame=frame)
+    return _add_chips(_render("turn.html", turn=turn, frame=frame), frame)
 
 
 def _render_nested(turn: TurnView, frame: Frame) -> Markup:
@@ -82,7 +85,13 @@ def _render_nested(turn: TurnView, frame: Frame) -> Markup:
 
 def render_call(call: ToolStep, frame: Frame) -> Markup:
     """Render the details of a call."""
-    return _render("call.html", call=call, frame=frame)
+    return _add_chips(_render("call.html", call=call, frame=frame), frame)
+
+
+def _add_chips(html: Markup, frame: Frame) -> Markup:
+    if not frame.reveals:
+        return html
+    return add_chips(html, f"{frame.address}/reveal{frame.query}", frame.translate("Reveal"))
 
 
 _TICK = Markup('<span class="tick tick-{} long-{}"></span>')

@@ -22,7 +22,7 @@ from recollect.documents.api_documents import (
 )
 from recollect.documents.conversations import ConversationsDocument
 from recollect.documents.overview import Overview
-from recollect.reader.transcript_reader import read_span
+from recollect.reader.transcript_reader import read_shown
 from recollect.render.views.overview import build_outline
 from recollect.session.finding import find_text
 from recollect.session.metadata import Metrics
@@ -117,11 +117,11 @@ class RecordParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def load_record(services: Services, wanted: RecordParameters) -> bytes:
-    """The bytes of the record, without its line end."""
+    """The bytes of the record, without its line end and with secrets masked."""
     found = services.workspace.locate(wanted.id, wanted.project)
     with services.workspace.use(found) as session:
         span = find_span(session, wanted.uuid)
-    return read_span(span).rstrip(b"\r\n")
+    return read_shown(span).rstrip(b"\r\n")
 
 
 class NoParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -11,10 +11,12 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from recollect.documents.health_report import HealthReport
+from recollect.documents.secret_report import NotedKind
 from recollect.store import is_sqlite_safe
 from recollect.web.api.session_endpoints import NoParameters
 from recollect.web.services import Services
 from recollect.web.templating import PageContent
+from recollect.workspace.secret_masks import summarize_secrets
 from recollect.workspace.session_catalog import Snapshot
 
 QUICK_BYTES: Final = 30_000_000
@@ -46,6 +48,7 @@ class HealthPage(Struct, frozen=True, kw_only=True):
     unknown_fields: tuple[HealthFinding, ...]
     misfits: tuple[HealthFinding, ...]
     going: tuple[ExpiringSession, ...]
+    secrets: tuple[NotedKind, ...]
     most: int
     is_sqlite_safe: bool
     is_demo: bool
@@ -68,6 +71,7 @@ def render_health_page(services: Services, _: NoParameters) -> PageContent:
         unknown_fields=list_findings(report.unknown_fields if report else {}),
         misfits=list_findings(report.misfits if report else {}),
         going=_list_expiring(report, known) if report else (),
+        secrets=summarize_secrets(workspace.data_directory),
         most=MAX_PLACES,
         is_sqlite_safe=report is None or report.sqlite is None or is_sqlite_safe(report.sqlite),
         is_demo=services.settings.is_demo,

@@ -18,7 +18,7 @@ from recollect.errors import RecollectError
 from recollect.launch.resuming import check_shown, plan_resume
 from recollect.library.sidecar_files import load_lists
 from recollect.quantities import format_dollars
-from recollect.reader.transcript_reader import read_span
+from recollect.reader.transcript_reader import read_shown
 from recollect.render.html.html_parts import render_parts
 from recollect.render.html.html_turns import Frame, render_call, render_turn
 from recollect.render.views.notices import show_raw
@@ -247,7 +247,7 @@ def render_raw_page(services: Services, wanted: RawParameters) -> PageContent:
         path=span.file,
         offset=span.offset,
         length=span.length,
-        text=show_raw(read_span(span)).text,
+        text=show_raw(read_shown(span)).text,
     )
     return PageContent("raw.html", page, title=wanted.uuid, section="sessions")
 
@@ -313,6 +313,7 @@ def _make_frame(
         directory=found.listing.cwd,
         can_fork=may_run and bool(_find_resume_command(found)),
         file_page=make_file_address,
+        reveals=True,
     )
 
 

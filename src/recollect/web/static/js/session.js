@@ -7,6 +7,7 @@ import { startFollowing } from "./following.js";
 import { markWords } from "./highlighting.js";
 import { startOutline } from "./outline.js";
 import { startUnfolding, unfoldAll } from "./unfolding.js";
+import { startSecrets } from "./secrets.js";
 import { Turns, readWay } from "./turns.js";
 
 /**
@@ -33,6 +34,7 @@ export function startSession() {
   const article = getElement(document, "article.session", HTMLElement);
   const turns = new Turns(article);
   startUnfolding(article);
+  startSecrets();
   startOutline(article, turns);
   startFinding(article, turns);
   startFollowing(article, turns);

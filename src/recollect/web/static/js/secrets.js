@@ -1,0 +1,42 @@
+// Secrets are masked in the page. A click on a chip asks the server for one; another hides it again.
+
+import { translate, showToast } from "./words.js";
+
+/** @param {HTMLElement} chip */
+function hideSecret(chip) {
+  const tag = chip.querySelector(".tag");
+  if (tag) tag.textContent = `${chip.dataset.kind} #${chip.dataset.number}`;
+  delete chip.dataset.revealed;
+}
+
+/**
+ * @param {HTMLElement} chip
+ * @param {string} address
+ */
+async function revealSecret(chip, address) {
+  const answer = await fetch(address, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ kind: chip.dataset.kind, number: Number(chip.dataset.number) }),
+  });
+  if (!answer.ok) {
+    showToast(translate("unrevealed"));
+    return;
+  }
+  const tag = chip.querySelector(".tag");
+  if (tag) tag.textContent = (await answer.json()).value;
+  chip.dataset.revealed = "true";
+}
+
+/** Chips come with every part of a session that is loaded, so the document listens for all. */
+export function startSecrets() {
+  document.addEventListener("click", async (event) => {
+    const button = event.target instanceof Element ? event.target.closest(".secret button") : null;
+    const chip = button?.closest(".secret");
+    if (!(button instanceof HTMLElement) || !(chip instanceof HTMLElement)) return;
+    event.preventDefault();
+    if (chip.dataset.revealed) hideSecret(chip);
+    else await revealSecret(chip, button.dataset.address ?? "");
+    button.textContent = translate(chip.dataset.revealed ? "hide" : "reveal");
+  });
+}

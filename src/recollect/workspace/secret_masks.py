@@ -1,0 +1,236 @@
+"""What is masked where sessions are shown: definite secrets, by what the index has noted.
+
+The text pass has noted which lines hold secrets, so those lines are masked and no other is looked
+at. Lines that it has not read yet are scanned now. A secret is masked in all files of its session
+wherever it occurs, also where no rule would find it, and has one tag in all of them: secrets are
+numbered by when they were written. The rules are loaded only where they are needed: most sessions
+have been read and hold nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from recollect.errors import RecollectError
+from recollect.reader.line_blocks import LineBlock
+from recollect.reader.line_masking import NOWHERE
+from recollect.redact.first_glance import may_hold_secret
+from recollect.sources.growth import FileState, Growth, find_growth, look_at
+from recollect.sources.safe_files import open_file
+from recollect.store.secret_rows import NO_NOTES, NotedSecret, NotesReader, SecretNotes
+
+if TYPE_CHECKING:
+    from recollect.documents.secret_report import NotedKind
+    from recollect.locations import Transcript
+    from recollect.redact import RedactionPolicy, Redactor
+    from recollect.redact.findings import Match
+    from recollect.workspace.workspace import Workspace
+
+_GROWN: Final = (Growth.UNCHANGED, Growth.APPENDED, Growth.RACY)
+_BESIDE: Final = ("/subagents/", "/tool-results/")
+
+LoadPolicy = Callable[[], "RedactionPolicy"]
+
+
+class DisplayMask:
+    """Masks the lines of all sessions in one data directory; a mask for a decoder."""
+
+    def __init__(self, find_directory: Callable[[], Path], load_policy: LoadPolicy) -> None:
+        self._find_directory = find_directory
+        self._load_policy = load_policy
+        self._sessions: dict[str, SessionMask] = {}
+        self._lock = threading.RLock()
+
+    def __call__(self, file: str, block: LineBlock) -> Mapping[int, bytes]:
+        """Return the lines of a block that hold definite secrets, with tags in their place."""
+        if block.offset >= NOWHERE and not may_hold_secret(block.data.decode("utf-8", "replace")):
+            return {}
+        with self._lock:
+            return self.find_session(file).mask(file, block)
+
+    def find_session(self, file: str) -> SessionMask:
+        """Return the mask of the session that a file belongs to."""
+        with self._lock:
+            key = _name_session(file)
+            session = self._sessions.get(file) or self._sessions.get(key)
+            if session is None:
+                notes = self._notes.load_session(file)
+                session = SessionMask(self._policy, notes)
+                self._sessions |= dict.fromkeys((key, file, *notes.states), session)
+            return session
+
+    @cached_property
+    def _notes(self) -> NotesReader:
+        return NotesReader(self._find_directory())
+
+    @cached_property
+    def _policy(self) -> RedactionPolicy:
+        return self._load_policy().for_display
+
+
+def make_mask(workspace: Workspace) -> DisplayMask:
+    """Return what masks the sessions of a workspace."""
+    return DisplayMask(lambda: workspace.data_directory, lambda: workspace.redaction)
+
+
+def note_secrets(workspace: Workspace, transcripts: Sequence[Transcript]) -> SecretNotes:
+    """Return what is noted of all files, after the text pass has read these transcripts."""
+    from recollect.workspace.searching import index_some
+
+    try:
+        index_some(workspace, transcripts)
+    except RecollectError:
+        # Where no index can be written, the files are read.
+        return NO_NOTES
+    return NotesReader(workspace.data_directory).load_all()
+
+
+def summarize_secrets(directory: Path) -> tuple[NotedKind, ...]:
+    """Return the kinds of secrets that were noted in each session, definite ones first."""
+    from recollect.documents.secret_report import NotedKind
+
+    groups: dict[tuple[str, str, bool], list[NotedSecret]] = {}
+    for each in NotesReader(directory).load_all().secrets:
+        groups.setdefault((each.session_id, each.kind, each.is_definite), []).append(each)
+    found = (
+        NotedKind(
+            kind=kind,
+            confidence="definite" if is_definite else "likely",
+            session=session,
+            count=len(members),
+            first=members[0].timestamp,
+        )
+        for (session, kind, is_definite), members in groups.items()
+    )
+    return tuple(sorted(found, key=lambda each: (each.confidence, -each.count, each.kind)))
+
+
+class SessionMask:
+    """The secrets of one session, and which of its lines hold them."""
+
+    def __init__(self, policy: RedactionPolicy, notes: SecretNotes) -> None:
+        self._policy = policy
+        self._states = notes.states
+        self._known_ends: dict[str, int] = {}
+        self._noted = tuple(each for each in notes.secrets if each.is_definite)
+        self._positions: dict[str, list[int]] = {}
+        for each in self._noted:
+            self._positions.setdefault(each.path, []).append(each.position)
+        for positions in self._positions.values():
+            positions.sort()
+        self._is_clean = not self._noted and not policy.patterns
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """The secrets that are known of the session, with their tags."""
+        from recollect.redact import Redactor
+
+        redactor = Redactor(self._policy)
+        redactor.add(match for line in _iter_noted_lines(self._noted) for match in self._scan(line))
+        return redactor
+
+    def reveal(self, kind: str, number: int) -> str | None:
+        """Return the secret that a tag stands for; None if the session has no such tag."""
+        return self.redactor.value_of(kind, number)
+
+    def mask(self, file: str, block: LineBlock) -> Mapping[int, bytes]:
+        """Return the lines of a block that hold secrets, masked, by position in the block."""
+        end = block.offset + len(block.data)
+        known_end = self._find_known_end(file, block.offset)
+        if self._is_clean and end <= known_end:
+            return {}
+        starts = {at - block.offset for at in self._list_noted(file, block.offset, end)}
+        if end > known_end:
+            starts |= _find_suspects(block, known_end)
+        starts |= {_find_start(block.data, at) for at in self._iter_known(block.data)}
+        return self._mask_lines(block.data, starts)
+
+    def _mask_lines(self, data: bytes, starts: Iterable[int]) -> dict[int, bytes]:
+        masked = {}
+        for start in sorted(starts):
+            from recollect.redact.record_lines import mask_record  # only where there are secrets
+
+            end = data.find(b"\n", start)
+            line = data[start : len(data) if end < 0 else end]
+            replaced = mask_record(line, self.redactor)
+            if replaced != line:
+                masked[start] = replaced
+                self._is_clean = False
+        return masked
+
+    def _iter_known(self, data: bytes) -> Iterator[int]:
+        """Yield where secrets are that other lines have given away, and the user's own kinds."""
+        if self._is_clean:
+            return
+        yield from self.redactor.find_known(data)
+        from recollect.redact.policy import compile_pattern
+
+        for own in self._policy.patterns:
+            yield from (found.start() for found in compile_pattern(own.pattern).finditer(data))
+
+    def _scan(self, line: bytes) -> list[Match]:
+        from recollect.redact.record_lines import find_in_record
+
+        return find_in_record(line, self._policy)
+
+    def _list_noted(self, file: str, start: int, end: int) -> list[int]:
+        positions = self._positions.get(file, [])
+        return positions[bisect_left(positions, start) : bisect_left(positions, end)]
+
+    def _find_known_end(self, file: str, offset: int) -> int:
+        """Return up to where the text pass has read a file; looked up when reading starts over."""
+        if file not in self._known_ends or offset == 0:
+            state = self._states.get(file)
+            is_known = state is not None and _has_grown(file, state)
+            self._known_ends[file] = state.position if state is not None and is_known else 0
+        return self._known_ends[file]
+
+
+def _has_grown(file: str, state: FileState) -> bool:
+    try:
+        with open_file(file) as opened:
+            return find_growth(opened, state, look_at(opened)) in _GROWN
+    except (RecollectError, OSError):
+        return False
+
+
+def _name_session(file: str) -> str:
+    """Return the transcript of a session without its suffix, for it and for all files beside it."""
+    for directory in _BESIDE:
+        file = file.partition(directory)[0]
+    return file.removesuffix(".jsonl")
+
+
+def _iter_noted_lines(noted: Iterable[NotedSecret]) -> Iterator[bytes]:
+    """Yield the lines in which each secret occurs first."""
+    seen: set[bytes] = set()
+    lines: dict[tuple[str, int, int], None] = {}
+    for each in noted:
+        if each.hash not in seen:
+            seen.add(each.hash)
+            lines[each.path, each.position, each.length] = None
+    for path, position, length in lines:
+        try:
+            with open_file(path) as opened:
+                opened.seek(position)
+                yield opened.read(length).rstrip(b"\r\n")
+        except (RecollectError, OSError):
+            continue
+
+
+def _find_suspects(block: LineBlock, known_end: int) -> set[int]:
+    """Return the starts of suspicious lines from a position on."""
+    from recollect.redact.suspects import find_suspects
+
+    skipped = max(known_end - block.offset, 0)
+    # The text pass stops at the start of a line.
+    return {skipped + start for start, _ in find_suspects(block.data[skipped:])}
+
+
+def _find_start(data: bytes, at: int) -> int:
+    return data.rfind(b"\n", 0, at) + 1

@@ -1,0 +1,281 @@
+"""Tests of recollect.workspace.secret_masks: no planted secret is shown, stored or sent."""
+
+import json
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.reader.line_blocks import LineBlock
+from recollect.redact import RedactionPolicy
+from recollect.workspace.secret_masks import DisplayMask
+from recollect.workspace.workspace import open_workspace
+from tests.process import RunRecollect
+from tests.redact.planted_sessions import FIELDS, KINDS, Planted, plant_sessions
+from tests.web import addresses
+from tests.web.running import RunningServer, run_server
+
+KEY = "AKIAIOSFODNN7RTGHJKL"
+OTHER = "AKIAIOSFODNN7RTGHJKM"
+PASSWORD = "Tr0ub4dor&3xy"
+
+COMMANDS = [
+    ("list",),
+    ("list", "--json"),
+    ("search", "deploy"),
+    ("search", "/K.*/", "--json"),
+    ("tools", "--json"),
+    ("usage", "session"),
+    ("usage", "session", "--json"),
+    ("doctor", "--json"),
+    ("secrets", "scan", "--all", "--json"),
+    ("secrets", "scan", "--all", "--thorough"),
+    ("file", ".env", "--all-projects"),
+    *(
+        arguments
+        for session in (FIELDS, KINDS)
+        for arguments in (
+            ("show", session, "--tools", "full", "--thinking", "--branch", "all"),
+            ("show", session, "--json"),
+            ("show", session, "--json-lines"),
+            ("show", session, "--raw"),
+            ("show", session, "--prompts"),
+            ("files", session, "--json"),
+            ("checkpoints", session, "--json"),
+            ("replay", session, "--instant"),
+            ("follow", session, "--json-lines", "--turns", "50", "--until", "idle"),
+            ("follow", session, "--turns", "50", "--until", "idle"),
+        )
+    ),
+]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own, with a Claude directory."""
+    root = tmp_path / "home" / ".claude"
+    root.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(root.parent))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(root))
+    monkeypatch.setenv("RECOLLECT_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("RECOLLECT_NOW", "2026-11-13T12:00:00Z")
+    return root
+
+
+@pytest.mark.slow
+def test_no_command_shows_a_secret(run_recollect: RunRecollect, home: Path, tmp_path: Path) -> None:
+    """Every kind of secret in every kind of record, without an index and with one."""
+    planted = plant_sessions(home)
+    for commands in (COMMANDS[-11:], COMMANDS):
+        leaks = {}
+        for arguments in commands:
+            done = run_recollect(*arguments)
+            assert done.code in {0, 3, 4}, done.stderr
+            leaks[arguments] = planted.list_readable((done.stdout + done.stderr).encode())
+        assert {arguments: found for arguments, found in leaks.items() if found} == {}
+        assert run_recollect("index", "--text").code == 0
+    assert list_stored(tmp_path / "data", planted) == {}
+
+
+def list_stored(data: Path, planted: Planted) -> dict[str, list[str]]:
+    """Secrets that can be read in files of a data directory, by file."""
+    files = [path for path in data.rglob("*") if path.is_file()]
+    assert any(path.name == "text.db" for path in files)
+    found = {path.name: planted.list_readable(path.read_bytes()) for path in files}
+    return {name: secrets for name, secrets in found.items() if secrets}
+
+
+@pytest.mark.slow
+def test_no_page_sends_a_secret(tmp_path: Path) -> None:
+    """Pages, API and raw records of a server hold no planted value, and neither do its files."""
+    planted = plant_sessions(tmp_path / "root")
+    with run_server(tmp_path, planted.root) as server:
+        wait_until_searchable(server)
+        leaks = {path: planted.list_readable(server.get(path).body) for path in iter_addresses()}
+    assert {path: found for path, found in leaks.items() if found} == {}
+    assert list_stored(tmp_path / "data", planted) == {}
+
+
+def wait_until_searchable(server: RunningServer) -> None:
+    """Wait until the text pass has read everything."""
+    while not server.get("/api/health").json()["is_searchable"]:
+        pass
+
+
+def iter_addresses() -> Iterator[str]:
+    """Every address that is read from, for both sessions and some of their records."""
+    for session in (FIELDS, KINDS):
+        for method, path in addresses.list_routes():
+            if method == "GET":
+                named = path.replace(addresses.SESSION, session)
+                for number in (1, 5, 40):
+                    uuid = f"00000000-0000-4000-8000-{int(session[0]):02d}{number:010d}"
+                    yield named.replace("/none", f"/{uuid}")
+        for start in (0, 40, 80):
+            yield f"/s/{session}/turns?start={start}&count=40"
+            yield f"/api/sessions/{session}/turns?start={start}&count=40"
+        yield f"/api/sessions/{session}/find?q=key"
+        yield f"/s/{session}/calls/toolu_003"
+    yield "/api/search?q=key&facets=true"
+    yield "/search?q=deploy"
+
+
+def write_session(root: Path, *texts: str) -> Path:
+    """A session with a prompt for each text."""
+    path = root / "projects" / "-srv" / "33333333-3333-4333-8333-333333333333.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [
+        json.dumps(
+            {
+                "type": "user", "uuid": f"u{number}", "parentUuid": f"u{number - 1}",
+                "sessionId": path.stem, "cwd": "/srv",
+                "timestamp": f"2026-11-10T10:00:{number:02d}.000Z",
+                "message": {"role": "user", "content": text},
+            }
+        )
+        for number, text in enumerate(texts)
+    ]  # fmt: skip
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_a_secret_has_one_tag_in_its_session(run_recollect: RunRecollect, home: Path) -> None:
+    """Numbers follow the time, and are the same with an index, without one, and for one turn."""
+    write_session(home, f"first {KEY}", f"then {OTHER}", f"again {KEY} and {OTHER}")
+    expected = "again [redacted:aws-key#1] and [redacted:aws-key#2]"
+    shown = [run_recollect("show", "latest", "--turn", "3").stdout]
+    run_recollect("index", "--text")
+    shown.append(run_recollect("show", "latest", "--turn", "3").stdout)
+    assert [expected in each for each in shown] == [True, True]
+
+
+def test_a_password_is_masked_where_nothing_gives_it_away(
+    run_recollect: RunRecollect, home: Path
+) -> None:
+    """One record says that it is a password; the others just hold it."""
+    write_session(home, f"export DB_PASSWORD={PASSWORD}", f"it said {PASSWORD} twice")
+    run_recollect("index", "--text")
+    done = run_recollect("show", "latest", "--json")
+    words = [turn["words"] for turn in json.loads(done.stdout)["turns"]]
+    assert words == [
+        "export DB_PASSWORD=[redacted:password#1]",
+        "it said [redacted:password#1] twice",
+    ]
+
+
+def test_what_was_appended_is_masked_too(run_recollect: RunRecollect, home: Path) -> None:
+    """The index need not have read it."""
+    path = write_session(home, "hello")
+    run_recollect("index", "--text")
+    written = path.read_bytes()
+    write_session(home, "hello", f"use {KEY}")
+    assert path.read_bytes().startswith(written)
+    assert KEY not in run_recollect("show", "latest").stdout
+
+
+def test_who_has_a_secret_finds_where_it_is(run_recollect: RunRecollect, home: Path) -> None:
+    """The whole secret, and nothing less."""
+    write_session(home, f"use {KEY} for the reef", "nothing")
+    answers = [run_recollect("search", each, "--json") for each in (KEY, f'"{KEY}"', KEY[:-1])]
+    hits = [[hit["snippet"]["text"] for hit in json.loads(done.stdout)["hits"]] for done in answers]
+    found = ["use [redacted:aws-key#1] for the reef"]
+    assert hits == [found, found, []]
+
+
+def test_the_key_of_the_hashes_is_private(
+    run_recollect: RunRecollect, home: Path, tmp_path: Path
+) -> None:
+    """Only its owner can read it, and it is made once."""
+    write_session(home, f"use {KEY}")
+    path = tmp_path / "data" / "secrets.key"
+    keys = []
+    for text in ("one", "two"):
+        run_recollect("index", "--text")
+        keys.append(path.read_bytes())
+        write_session(home, f"use {KEY}", text)
+    assert keys[0] == keys[1]
+    assert (len(keys[0]), stat.S_IMODE(path.stat().st_mode)) == (32, 0o600)
+
+
+def test_only_a_person_is_shown_a_secret(run_recollect: RunRecollect, home: Path) -> None:
+    """`--reveal` is refused where a program reads the output."""
+    write_session(home, f"use {KEY}")
+    for options in ((), ("--json",), ("--raw",)):
+        done = run_recollect("show", "latest", "--reveal", *options)
+        assert (done.code, done.stdout) == (2, "")
+        assert "--reveal shows secrets to you and to no program" in done.stderr
+
+
+def test_own_kinds_and_allowed_values_are_obeyed(
+    run_recollect: RunRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user knows better than any rule."""
+    config = home.parent / "config.toml"
+    monkeypatch.setenv("RECOLLECT_CONFIG", str(config))
+    config.write_text(
+        f'[redact]\nallow = ["{OTHER}"]\n[redact.patterns]\nreef-key = "reef_[a-z]{{6}}"\n',
+        encoding="utf-8",
+    )
+    write_session(home, f"use {KEY}, {OTHER} and reef_corals")
+    run_recollect("index", "--text")
+    words = json.loads(run_recollect("show", "latest", "--json").stdout)["turns"][0]["words"]
+    assert words == f"use [redacted:aws-key#1], {OTHER} and [redacted:reef-key#1]"
+
+
+def test_the_library_reads_what_is_there(home: Path, tmp_path: Path) -> None:
+    """Masking is for what is shown; a list, which comes from the index, is masked all the same."""
+    write_session(home, f"use {KEY}")
+    with open_workspace(home, tmp_path / "data") as workspace:
+        assert workspace.open("latest").turns[0].words == f"use {KEY}"
+        listing = workspace.sessions().sessions[0]
+    assert (listing.title, listing.first_prompt) == ("use [redacted:aws-key]",) * 2
+
+
+def test_lines_are_masked_as_they_are_read(tmp_path: Path) -> None:
+    """A block of lines gives the lines to put in their place, and only those."""
+    mask = DisplayMask(lambda: tmp_path, RedactionPolicy)
+    lines = b'{"a": "nothing"}\n{"b": "' + KEY.encode() + b'"}\n'
+    assert mask("x.jsonl", LineBlock(0, lines)) == {17: b'{"b":"[redacted:aws-key#1]"}'}
+    assert mask.find_session("x.jsonl").reveal("aws-key", 1) == KEY
+    assert mask.find_session("x/subagents/agent-1.jsonl").reveal("aws-key", 2) is None
+
+
+@pytest.mark.slow
+def test_a_click_shows_one_secret(tmp_path: Path) -> None:
+    """A page has a chip with a number; only a page of ours may ask what it stands for."""
+    write_session(tmp_path / "root", f"use `{KEY}` and\n```python\nkey = '{OTHER}'\n```")
+    with run_server(tmp_path, tmp_path / "root") as server:
+        wait_until_searchable(server)
+        address = "/s/33333333-3333-4333-8333-333333333333"
+        page = server.get(address).body.decode()
+        assert (KEY in page, OTHER in page) == (False, False)
+        chips = re.findall(r'data-kind="([a-z-]+)" data-number="([0-9]+)"', page)
+        assert sorted(set(chips)) == [("aws-key", "1"), ("aws-key", "2")]
+        token = json.dumps({"token": server.token}).encode()
+        signed_in = server.ask("/sign-in", "POST", {"origin": server.origin}, token)
+        cookie = {"cookie": signed_in.headers["set-cookie"].partition(";")[0]}
+        tag = json.dumps({"kind": "aws-key", "number": 2}).encode()
+        shown = server.ask(f"{address}/reveal", "POST", {**cookie, "origin": server.origin}, tag)
+        assert (shown.status, shown.json()) == (200, {"value": OTHER})
+        refused = {
+            "no cookie": {"origin": server.origin},
+            "another site": {**cookie, "origin": "http://example.org"},
+            "no origin": cookie,
+            "a program": {**server.authority, "origin": server.origin},
+        }
+        statuses = {
+            name: server.ask(f"{address}/reveal", "POST", headers, tag).status
+            for name, headers in refused.items()
+        }
+        assert statuses == dict.fromkeys(refused, 403) | {"no cookie": 401}
+        unknown = json.dumps({"kind": "aws-key", "number": 9}).encode()
+        asked = server.ask(
+            f"{address}/reveal", "POST", {**cookie, "origin": server.origin}, unknown
+        )
+        assert asked.status == 404
+        health = server.get("/health").body.decode()
+        assert re.findall(r"<td>(aws-key) <small>(\w+)</small></td>", health) == [
+            ("aws-key", "definite")
+        ]
