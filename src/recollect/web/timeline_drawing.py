@@ -55,7 +55,7 @@ def draw_timeline(bars: Sequence[TimelineBar], format_pause: Callable[[float], s
             )
         )
     parts += _draw_rates(bars, scale, bottom + _COST_HEIGHT)
-    return Markup('<svg class="timeline" width="{}" height="{}" role="img">{}</svg>').format(
+    return Markup('<svg class="timeline" width="{}" height="{}">{}</svg>').format(
         scale.width, bottom + _COST_HEIGHT + 8, Markup().join(parts)
     )
 

@@ -46,9 +46,9 @@ def draw_axis(versions: Sequence[Version], chosen: Sequence[int]) -> Markup:
         low, high = min(ends) - 11, max(ends) + 11
         path = Markup('<path class="chosen" d="M{} {}v6H{}v-6"/>')
         parts.append(path.format(low, _LINE + 12, high))
-    return Markup('<svg class="versions" width="{}" height="82" role="img">{}</svg>').format(
-        width, Markup().join(parts)
-    )
+    return Markup(
+        '<svg class="versions" width="{}" height="82" aria-hidden="true">{}</svg>'
+    ).format(width, Markup().join(parts))
 
 
 def name_mark(version: Version) -> str:
