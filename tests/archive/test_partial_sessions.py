@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.archive.archive_source import mount_archive
 from recollect.archive.leftovers import Leftovers, Prompt, find_leftovers
 from recollect.archive.partial_sessions import is_partial, update_partial_sessions
 from recollect.archive.partial_transcripts import EXPLANATION, make_transcript
 from recollect.library.opening import open_transcript
 from recollect.locations import discover_root
+from recollect.sources.source import list_mounts, unmount
 from tests.archive.trees import LINE, OTHER, PROJECT, SESSION, TRANSCRIPT, Pond
 from tests.cli.demo_home import make_demo_home, run_at
 from tests.process import RunRecollect
@@ -222,3 +225,17 @@ def test_deleted_sessions_are_listed_shown_and_found(run_recollect: RunRecollect
     assert (refused.code, "only your prompts are left" in refused.stderr) == (3, True)
     refused = run_at(run_recollect, 80, "bundle", gone.stem, "-o", "x.recollect")
     assert (refused.code, "what is left of a deleted session" in refused.stderr) == (2, True)
+
+
+def test_archived_sessions_are_not_partial(pond: Pond, tmp_path: Path) -> None:
+    """What the archive has counts as present, even if the whole Claude directory is gone."""
+    pond.write_session()
+    pond.write("history.jsonl", line("one", NOON) + line("two", NOON, OTHER))
+    pond.sync()
+    mount_archive(pond.archive, [pond.root])
+    try:
+        shutil.rmtree(pond.root)
+        assert list(read_all(pond, tmp_path / "data")) == [OTHER]
+    finally:
+        for point in list_mounts():
+            unmount(point)

@@ -254,4 +254,6 @@ def _make_status(known: KnownFile) -> os.stat_result:
     return os.stat_result(values, {"st_mtime_ns": version.mtime_ns})
 
 
-_DIRECTORY_STATUS = os.stat_result((stat.S_IFDIR | stat.S_IRWXU, 0, 0, 1, 0, 0, 0, 0, 0, 0))
+_DIRECTORY_STATUS = os.stat_result(
+    (stat.S_IFDIR | stat.S_IRWXU, 0, 0, 1, 0, 0, 0, 0, 0, 0), {"st_mtime_ns": 0}
+)

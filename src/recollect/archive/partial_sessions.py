@@ -35,17 +35,21 @@ def is_partial(path: str) -> bool:
 
 
 def update_partial_sessions(
-    root: Path, data_directory: Path, forgotten: Sequence[str] = ()
+    root: Path,
+    data_directory: Path,
+    forgotten: Sequence[str] = (),
+    archive: Stamp | None = None,
 ) -> Path | None:
     """Bring the partial sessions of a Claude directory up to date; None if there are none.
 
-    `forgotten` are sessions that the user has removed on purpose.
+    `forgotten` are sessions that the user has removed on purpose; `archive` is the stamp of the
+    archive that is mounted at the directory, whose sessions are not partial.
     """
     stamps = {name: find_stamp(str(root / name)) for name in _WATCHED}
     if not any(stamps[name] for name in _LEFT):
         return None
     directory = data_directory / DIRECTORY / _name(root)
-    state = _make_state(root, stamps, forgotten)
+    state = _make_state(root, {**stamps, "archive": archive}, forgotten)
     if _read_state(directory) != state:
         from recollect.archive.partial_transcripts import replace_file, write_transcripts
 

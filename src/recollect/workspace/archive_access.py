@@ -6,6 +6,8 @@ from pathlib import Path
 from recollect.archive.archive_directory import find_archive_directory, has_archive
 from recollect.archive.partial_sessions import update_partial_sessions
 from recollect.errors import ArchiveFailure
+from recollect.sources.source import list_mounts
+from recollect.sources.stamps import find_stamp
 
 
 def use_archive(roots: Sequence[Path], *, is_server: bool = False) -> str | None:
@@ -31,8 +33,14 @@ def use_archive(roots: Sequence[Path], *, is_server: bool = False) -> str | None
 
 def add_partial_sessions(roots: Sequence[Path], data_directory: Path) -> tuple[Path, ...]:
     """Return these Claude directories, and directories with what is left of deleted sessions."""
-    forgotten = _list_forgotten()
-    found = (update_partial_sessions(root, data_directory, forgotten) for root in roots)
+    forgotten, archive = _list_forgotten(), find_stamp(str(find_archive_directory() / "snapshots"))
+    mounted = list_mounts()
+    found = (
+        update_partial_sessions(
+            root, data_directory, forgotten, archive if str(root.absolute()) in mounted else None
+        )
+        for root in roots
+    )
     try:
         return (*roots, *(each for each in found if each))
     except OSError:
