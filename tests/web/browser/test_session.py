@@ -152,7 +152,7 @@ def test_files_that_were_changed(desk: Visit) -> None:
     page = desk.open(f"/s/{HARBOUR}")
     page.get_by_role("link", name="Files changed").click()
     expect(page.locator(".change")).to_have_count(2)
-    paths = page.locator(".change h2").all_inner_texts()
+    paths = page.locator(".change h2 code").all_inner_texts()
     assert [path.rpartition("/")[2] for path in paths] == ["harbour.py", "batches.py"]
     expect(page.locator(".change").first.locator(".diff .added").first).to_be_visible()
 
