@@ -55,6 +55,8 @@ SHOTS = (
     Shot("session", TIDES, opened="Edit"),
     Shot("session-dark", TIDES, Look("dark"), opened="Edit"),
     Shot("search", "/search?q=harbour"),
+    Shot("file", "/file?path=/home/mina/projects/tidepool/src/tidepool/cli.py"),
+    Shot("timeline", "/s/8facb961-b86b-4d27-b5bd-038c0d96c55c/timeline"),
     Shot("usage", "/usage?group=project"),
     Shot("phone", HARBOUR, Look(size=PHONE)),
 )
