@@ -30,3 +30,18 @@ def mask_words(text: str) -> str:
     from recollect.redact import RedactionPolicy, Redactor  # the rules, needed for few texts
 
     return _NUMBER.sub(r"\1]", Redactor(RedactionPolicy(likely=False)).redact(text))
+
+
+def mask_in_lines(text: str) -> str:
+    """Return the text of a file without definite secrets and with as many lines as before."""
+    if not may_hold_secret(text):
+        return text
+    from recollect.redact import RedactionPolicy, find_secrets
+
+    pieces: list[str] = []
+    at = 0
+    for found in find_secrets(text, RedactionPolicy(likely=False)):
+        line_ends = "\n" * text.count("\n", found.start, found.end)
+        pieces += [text[at : found.start], f"[redacted:{found.kind}]{line_ends}"]
+        at = found.end
+    return "".join([*pieces, text[at:]])

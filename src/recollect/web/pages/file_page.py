@@ -16,6 +16,7 @@ from msgspec import Struct
 from recollect.documents.file_versions import VersionEntry
 from recollect.errors import NothingFound
 from recollect.quantities import format_date
+from recollect.redact.first_glance import mask_in_lines
 from recollect.render.html.html_code import colour_lines
 from recollect.session.times import parse_time
 from recollect.versions.file_texts import split_lines
@@ -172,7 +173,10 @@ def _choose(versions: Sequence[Version], wanted: FileParameters) -> _Chosen:
 
 
 def _read(version: Version) -> str | None:
-    return version.text if version.exists else ""
+    if not version.exists:
+        return ""
+    # Lines are compared and have authors, so their number has to stay.
+    return None if version.text is None else mask_in_lines(version.text)
 
 
 def _make_version(version: Version, path: str, chosen: _Chosen) -> VersionRow:
