@@ -15,7 +15,8 @@ from recollect.redact.plain_view import Text
 
 _MIN_VALUE: Final = 8
 _MIN_FORM: Final = 8
-_MIN_LINE: Final = 40
+_MIN_LINE: Final = 24
+"""The last line of a key is shorter than the others; still shorter ones say nothing."""
 
 
 class _Batch(NamedTuple):
@@ -95,7 +96,9 @@ def _iter_forms(value: bytes) -> Iterator[bytes]:
     lines = [line.strip() for line in value.splitlines()]
     if len(lines) > 1:
         # A key of many lines is copied line by line, or encoded and then found by itself.
-        yield from (line for line in lines if len(line) >= _MIN_LINE)
+        yield from (
+            line for line in lines if len(line) >= _MIN_LINE and not line.startswith(b"-----")
+        )
         return
     quoted = quote(value, safe="").encode()
     if quoted != value:
