@@ -152,8 +152,11 @@ class Found(NamedTuple):
 
 @pytest.fixture(scope="module")
 def server(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server on all of it."""
-    with run_server(tmp_path_factory.mktemp("server"), root) as running:
+    """A server on all of it, with an index made before, which takes long on a busy machine."""
+    folder = tmp_path_factory.mktemp("server")
+    with open_workspace(root, folder / "data") as workspace:
+        assert workspace.search("a").result.index_complete
+    with run_server(folder, root) as running:
         running.wait_until_current()
         yield running
 
