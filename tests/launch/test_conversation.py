@@ -545,6 +545,26 @@ def test_an_open_question_does_not_keep_a_conversation_from_ending(tmp_path: Pat
     assert list_responses(tmp_path) == []
 
 
+def test_a_session_that_was_taken_over_meanwhile_is_not_resumed(tmp_path: Path) -> None:
+    """Another client may open it while ours is away; the prompt is refused, not kept."""
+    root = tmp_path / "claude"
+    (root / "sessions").mkdir(parents=True)
+
+    async def script(conversation: Conversation) -> None:
+        await finish(conversation, "say one")
+        ended = await wait_for(conversation, ClientEnded)
+        stated = {"pid": os.getpid(), "sessionId": conversation.session_id}
+        (root / "sessions" / f"{os.getpid()}.json").write_text(json.dumps(stated))
+        with pytest.raises(UsageError, match="is open in another Claude Code"):
+            await conversation.send("say two")
+        await wait_for(conversation, PromptWithdrawn, ended.number)
+        assert (conversation.queue, conversation.status) == ((), ConversationStatus.IDLE)
+
+    environment = {"CLAUDE_CONFIG_DIR": str(root)}
+    talk(make_options(tmp_path, Timing(idle=0.1), environment=environment), script)
+    assert len(read_lines(tmp_path, "called.jsonl")) == 1
+
+
 def test_the_number_of_clients_is_limited(tmp_path: Path) -> None:
     """A client beyond the limit is refused; one that ended makes room."""
 

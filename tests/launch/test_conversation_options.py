@@ -114,11 +114,13 @@ def test_a_session_that_another_client_has_open_is_refused(tmp_path: Path) -> No
     stated = {"pid": os.getpid(), "sessionId": SESSION}
     (tmp_path / "sessions" / f"{os.getpid()}.json").write_text(json.dumps(stated))
     environment = {"CLAUDE_CONFIG_DIR": str(tmp_path)}
+    resumed = make(tmp_path, session=SESSION, environment=environment)
     with pytest.raises(UsageError, match=rf"open in another Claude Code \(process {os.getpid()}\)"):
-        check_not_running(make(tmp_path, session=SESSION, environment=environment))
-    check_not_running(make(tmp_path, session=SESSION, fork=True, environment=environment))
-    check_not_running(make(tmp_path, session=MESSAGE, environment=environment))
-    check_not_running(make(tmp_path, environment=environment))
+        check_not_running(plan_first(resumed), resumed)
+    others: list[dict[str, Any]] = [{"session": SESSION, "fork": True}, {"session": MESSAGE}, {}]
+    for more in others:
+        options = make(tmp_path, environment=environment, **more)
+        check_not_running(plan_first(options), options)
 
 
 def test_a_missing_client_is_an_error(tmp_path: Path) -> None:

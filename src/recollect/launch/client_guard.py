@@ -26,12 +26,12 @@ Process = tuple[int, str]
 """A process id and when the process started, so that a reused id is not mistaken for it."""
 
 
-def start_guard(client: int) -> "subprocess.Popen[bytes] | None":
+def start_guard(client: int, mark: str) -> "subprocess.Popen[bytes] | None":
     """Start a guard for the client, which leads its own process group; None on Windows."""
     if sys.platform == "win32":
         return None
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", __file__, str(client), str(os.getpid())],
+        [sys.executable, "-I", "-S", __file__, str(client), str(os.getpid()), mark],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -49,13 +49,25 @@ def dismiss_guard(guard: "subprocess.Popen[bytes] | None") -> None:
             guard.stdin.close()
 
 
-def list_family(client: int) -> list[Process]:
-    """Return the client and all its descendants, in whatever process group they are."""
+def list_family(client: int, mark: str) -> list[Process]:
+    """Return the client and all its descendants, in whatever process group they are.
+
+    `mark` is a setting in the client's environment, which what it starts inherits: a tool whose
+    parent has exited is found by it, where the system shows environments.
+    """
     parents = _read_processes()
     family = [client]
     for pid in family:
         family += [each for each, (parent, _) in parents.items() if parent == pid]
-    return [(pid, parents[pid][1]) for pid in family if pid in parents]
+    marked = [pid for pid in parents if pid not in family and _has_mark(pid, mark.encode())]
+    return [(pid, parents[pid][1]) for pid in (*family, *marked) if pid in parents]
+
+
+def _has_mark(pid: int, mark: bytes) -> bool:
+    try:
+        return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
 
 
 def signal_family(group: int, family: list[Process], number: int) -> None:
@@ -123,14 +135,14 @@ def end_family(client: int, family: list[Process], grace: float = GRACE_SECONDS)
     signal_family(client, family, signal.SIGKILL)
 
 
-def main(client: int, parent: int) -> None:
+def main(client: int, parent: int, mark: str) -> None:
     """Wait for the end of the parent, then end the client."""
     while os.getppid() == parent:
         # Its end closes the pipe, unless another child of it holds a copy.
         if select.select([0], [], [], _POLL_SECONDS)[0]:
             break
-    end_family(client, list_family(client))
+    end_family(client, list_family(client, mark))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

@@ -16,7 +16,7 @@ from uuid import uuid4
 from msgspec import Raw
 from msgspec.structs import replace
 
-from recollect.errors import ClientFailure, UsageError
+from recollect.errors import ClientFailure, RecollectError, UsageError
 from recollect.launch import control_messages, conversation_events
 from recollect.launch.client_process import StderrLine, StdoutMessage
 from recollect.launch.client_replies import ClientInfo, ContextUsage, ReplyTable, SentQuestion
@@ -145,7 +145,6 @@ class Conversation:
 
         Raises UsageError if another client has the session open, or too many are running.
         """
-        await asyncio.to_thread(check_not_running, self.options)
         await self._ensure_client()
         self._spawn(self._watch_clock())
 
@@ -172,8 +171,16 @@ class Conversation:
         if is_running and self._process is not None:
             self._process.send(prompt.line)
         else:
-            await self._ensure_client()
+            await self._start_for(uuid)
         return uuid
+
+    async def _start_for(self, uuid: str) -> None:
+        """Start a client, which is sent the queued prompts; forgets this one if that fails."""
+        try:
+            await self._ensure_client()
+        except RecollectError:
+            self._publish(self._state.reject_prompt(uuid))
+            raise
 
     async def cancel_prompt(self, uuid: str) -> bool:
         """Take back a queued prompt; return whether the client had not taken it yet."""
@@ -283,14 +290,19 @@ class Conversation:
             return self._process
 
     async def _start_client(self) -> None:
-        if self._limit is not None:
-            self._limit.take()
         is_again = self._ended is not None
         if is_again and self._state.has_history:
             self._launch = replace(
-                self._launch, session_id=self.session_id, resume=self.session_id, at=None,
+                self._launch,
+                session_id=self.session_id,
+                resume=self.session_id,
+                at=None,
                 permission_mode=self.permission_mode,
-            )  # fmt: skip
+            )
+        # Another client may have opened the session while ours was away.
+        await asyncio.to_thread(check_not_running, self._launch, self.options)
+        if self._limit is not None:
+            self._limit.take()
         words = (self._client, *list_arguments(self._launch, self.options))
         try:
             self._process, watch = await start_process(
@@ -377,13 +389,10 @@ class Conversation:
         self._release()
         self._replies.fail_all()
         self._publish(self._state.end_client(is_idle=self._reason == "idle"))
-        self._publish(
-            [
-                conversation_events.ClientEnded(
-                    code=process.code, reason=self._reason, words=process.words
-                )
-            ]
+        ended = conversation_events.ClientEnded(
+            code=process.code, reason=self._reason, words=process.words
         )
+        self._publish([ended])
         if self._reason == "idle" and self._state.queue and not self._is_closed:
             # Sent while the client was being ended.
             self._spawn(self._restart())

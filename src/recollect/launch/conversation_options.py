@@ -144,15 +144,15 @@ def make_environment(
     return {**environment, **options.environment, "PWD": options.directory}
 
 
-def check_not_running(options: ConversationOptions) -> None:
+def check_not_running(launch: "Launch", options: ConversationOptions) -> None:
     """Raise UsageError if another client has the session open that would be resumed."""
-    if options.session is None or options.fork:
+    if launch.resume != launch.session_id:
         return
     root = _find_root(make_environment(options))
-    running = find_live_processes(root).get(encode_id(options.session)) if root else None
+    running = find_live_processes(root).get(encode_id(launch.session_id)) if root else None
     if running is not None:
         raise UsageError(
-            f"Session {options.session} is open in another Claude Code (process {running.pid}). "
+            f"Session {launch.session_id} is open in another Claude Code (process {running.pid}). "
             "End that one first, or fork the session: two clients on one session would "
             "split it into branches that do not see each other."
         )

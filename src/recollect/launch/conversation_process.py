@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
+from uuid import uuid4
 
 from recollect.errors import UsageError
 from recollect.launch.client_guard import (
@@ -31,6 +32,7 @@ from recollect.launch.client_process import (
 )
 from recollect.launch.conversation_options import Timing
 
+MARK_VARIABLE: Final = "RECOLLECT_CONVERSATION"
 MAX_WORDS: Final = 20
 """Lines of stderr that are kept to explain an exit."""
 
@@ -47,6 +49,8 @@ class ConversationProcess(asyncio.SubprocessProtocol):
     """A running client; `on_output` is called in the event loop for everything it prints."""
 
     def __init__(self, on_output: OnOutput) -> None:
+        self.mark = f"{MARK_VARIABLE}={uuid4()}"
+        """A setting in its environment, which everything that it starts inherits."""
         self._on_output = on_output
         self._messages = MessageDecoder()
         self._errors = StderrSplitter()
@@ -89,7 +93,7 @@ class ConversationProcess(asyncio.SubprocessProtocol):
 
     async def end(self, steps: tuple[float, float]) -> None:
         """Close its input, then terminate it, then kill it, with all that it started."""
-        family = await asyncio.to_thread(list_family, self.pid) if _HAS_GROUPS else []
+        family = await asyncio.to_thread(list_family, self.pid, self.mark) if _HAS_GROUPS else []
         pipe = self._find_input()
         if pipe is not None:
             pipe.close()
@@ -165,19 +169,20 @@ async def start_process(
 
     Raises OSError if it cannot be started.
     """
-    loop = asyncio.get_running_loop()
-    _, process = await loop.subprocess_exec(
-        lambda: ConversationProcess(on_output),
+    process = ConversationProcess(on_output)
+    name, _, value = process.mark.partition("=")
+    await asyncio.get_running_loop().subprocess_exec(
+        lambda: process,
         *words,
         cwd=directory,
-        env=dict(environment),
+        env={**environment, name: value},
         start_new_session=_HAS_GROUPS,
     )
     return process, asyncio.create_task(_watch(process))
 
 
 async def _watch(process: ConversationProcess) -> None:
-    guard = start_guard(process.pid)
+    guard = start_guard(process.pid, process.mark)
     try:
         await process.wait()
     finally:

@@ -207,6 +207,11 @@ class ConversationState:
         if uuid and self.queue.pop(uuid, None):
             yield events.PromptWithdrawn(uuid=uuid)
 
+    def reject_prompt(self, uuid: str) -> Iterator[ConversationEvent]:
+        """No client could be started for a prompt."""
+        yield from self.withdraw(uuid)
+        self._is_working = bool(self.queue)
+
     def _start_turn(self, message: Init) -> Iterator[ConversationEvent]:
         self.has_history = self._is_working = True
         if not self._has_taken:
