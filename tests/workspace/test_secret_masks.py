@@ -108,7 +108,8 @@ def iter_addresses() -> Iterator[str]:
     """Every address that is read from, for both sessions and some of their records."""
     for session in (FIELDS, KINDS):
         for method, path in addresses.list_routes():
-            if method == "GET":
+            # An export masks in a stage of its own, which has tests of its own.
+            if method == "GET" and not path.endswith("/export"):
                 named = path.replace(addresses.SESSION, session)
                 for number in (1, 5, 40):
                     uuid = f"00000000-0000-4000-8000-{int(session[0]):02d}{number:010d}"
