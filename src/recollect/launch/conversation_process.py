@@ -32,7 +32,7 @@ from recollect.launch.client_process import (
 )
 from recollect.launch.conversation_options import Timing
 
-MARK_VARIABLE: Final = "RECOLLECT_CONVERSATION"
+MARK_VARIABLE: Final = "_RECOLLECT_CONVERSATION"
 MAX_WORDS: Final = 20
 """Lines of stderr that are kept to explain an exit."""
 
