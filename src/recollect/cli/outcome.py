@@ -3,13 +3,13 @@
 | code | meaning |
 |---|---|
 | 0 | success |
-| 1 | failure: a file could not be written, you declined a confirmation, or a bug in Recollect |
+| 1 | failure: a file could not be written, you declined a confirmation, or Recollect has a bug |
 | 2 | usage error |
 | 3 | nothing found |
 | 4 | damaged or unreadable input, or secrets found; everything else was processed |
 | 5 | the index cannot be used |
 | 6 | the archive cannot be used or written |
-| 7 | `claude` refused a request of a conversation, did not answer, or ended |
+| 7 | `claude` rejected a request, did not respond, or exited unexpectedly |
 | 130 | interrupted by the user |
 | 141 | broken pipe: the reader closed the output early, as `head` does |
 """

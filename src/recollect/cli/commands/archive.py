@@ -36,8 +36,8 @@ def command(ctx: click.Context) -> int:
 
     The archive stores compressed, verified copies of your sessions and everything that belongs to
     them. They stay when Claude Code deletes the originals, and can be restored byte for byte.
-    Nothing is copied until you agree with `archive enable`. Without a subcommand, runs
-    `archive status`.
+    Nothing is copied until you agree (`archive enable`, or the first `archive sync`). Without a
+    subcommand, runs `archive status`.
 
     \b
       recollect archive enable
@@ -111,7 +111,7 @@ def sync(*, quiet: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
 
     Only bytes that are not in the archive yet are stored. A file that shrank or was deleted takes
     nothing away from the archive. Links and special files are skipped and listed. The first time,
-    it asks whether to keep copies, as `archive enable` does.
+    it asks whether to keep copies, as `archive enable` does, if it runs in a terminal.
 
     Exits with 4 if a file could not be read and with 6 if the archive cannot be written; everything
     else is archived then, and the next sync continues.
@@ -276,7 +276,11 @@ def prune(*, older_than: str | None, dry_run: bool, yes: bool, as_json: bool) ->
 
 @command.command("forget")
 @click.argument("session", metavar="SESSION")
-@click.option("--undo", is_flag=True, help="Archive a forgotten session again; takes the full id.")
+@click.option(
+    "--undo",
+    is_flag=True,
+    help="Allow a forgotten session to be archived again; needs the full id.",
+)
 @dry_run_option
 @yes_option
 @json_option

@@ -57,7 +57,7 @@ class _Options(SearchOptions):
 @click.option(
     "--stat",
     is_flag=True,
-    help="Count the lines by session, prompt and model; of a directory, those of all its files.",
+    help="Count lines by session, prompt and model; for a directory, in all tracked files.",
 )
 @click.option("--porcelain", is_flag=True, help="Output for scripts, like `git blame --porcelain`.")
 @moved_from_option

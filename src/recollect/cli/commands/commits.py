@@ -24,7 +24,8 @@ repo_option = click.option(
     "--repo",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="The git repository, if it is not where the session or you are.",
+    help="Use this git repository. Default: for a commit, that of the current directory; for a "
+    "session, that of its directory.",
 )
 _SHORT = 10
 _MIN_SUBJECT_WIDTH = 10
@@ -47,10 +48,11 @@ def command(
 ) -> None:
     """List the commits that a session made.
 
-    Each says how it is known: `printed` (a command of the session printed its hash), `note` (a note
-    of git-ai names the session), `trailer` (a trailer of Entire leads to it), `content` (a file in
-    it is exactly as the session left it, even if it was committed later or rebased), or `time`,
-    which is only a hint: it is on the session's branch and of the same hour.
+    Each commit is listed with the evidence for it: `printed` (a command of the session printed its
+    hash), `note` (a note of git-ai names the session), `trailer` (an `Entire-Checkpoint` trailer,
+    written by the Entire CLI, names the session), `content` (a file in it is exactly as the session
+    left it, even if it was committed later or rebased), or `time`, which is only a hint: it is on
+    the session's branch and was made during the session or within an hour after it.
 
     \b
       recollect commits latest

@@ -169,7 +169,7 @@ def command(sessions: tuple[str, ...], **options: Unpack[_Options]) -> int:
     `recollect[parquet]`.
 
     Without -o the export of one session is written to stdout. Existing files are only overwritten
-    with --force, and a file is complete or not there at all.
+    with --force, and no partial file is ever left behind.
 
     \b
       recollect export latest -o session.html

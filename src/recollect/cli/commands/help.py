@@ -8,16 +8,16 @@ from recollect.errors import UsageError
 PLACES = """\
 How to name a session, and a place in it
 
-  94791a87             the start of an id, four characters at least
+  94791a87             the start of an id, at least four characters
   'flaky test'         words of a title, in any order
-  path/to/file.jsonl   a transcript, also outside of any Claude directory
+  path/to/file.jsonl   a transcript, even outside a Claude directory
   latest, -1, -2 …     the newest session, the same, the one before it
 
   94791a87:3           turn 3 of a session; :-1 is the last one
-  94791a87#UUID        a record; `search --json` prints these as `link`
+  94791a87#UUID        a record; `search --json` prints this as `link`
   http://…/s/ID#UUID   a link of the web app
 
-A place is accepted wherever a session is. `recollect show --at PLACE -C 2` shows it with two turns
+A place can be used wherever a session can. `recollect show --at PLACE -C 2` shows it with two turns
 before and after it.
 """
 
@@ -41,12 +41,13 @@ EXIT_CODES = """\
 Exit codes
 
   0    success
-  1    failure: the output could not be written, or a bug
+  1    failure: a file could not be written, you declined a confirmation, or Recollect has a bug
   2    the request is invalid
   3    nothing found
   4    damaged or unreadable input, or secrets found; everything else was processed
   5    the index cannot be used
   6    the archive cannot be used or written
+  7    `claude` rejected a request, did not respond, or exited unexpectedly
   130  interrupted
   141  the reader of the output closed it early
 """

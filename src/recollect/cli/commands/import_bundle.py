@@ -51,8 +51,8 @@ def command(
     unless `--to` names another, laid out like a Claude directory, so that other commands can read
     it with `--claude-dir`.
 
-    With `--into-claude-dir` the sessions can be resumed by Claude Code, in the same path as on the
-    other machine, or in the one given with `--map`. Exits with 4 if the bundle is damaged or is not
+    With `--into-claude-dir` the sessions can be resumed by Claude Code, from the same path as on
+    the other machine, or the one given by `--map`. Exits with 4 if the bundle is damaged or is not
     what it claims to be.
 
     \b

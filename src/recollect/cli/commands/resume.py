@@ -45,8 +45,9 @@ def command(
     for `recollect show`. With --json the command is printed, not run. Everything after `--` is
     passed to claude unchanged.
 
-    --at copies the session up to that turn and resumes the copy. The session itself stays as it
-    is, and so do your files: `recollect restore SESSION --checkpoint TURN` brings those back.
+    --at copies the session up to that turn and resumes the copy; the session itself stays as it is.
+    Your files are not changed. To get them as they were after turn 2, run `recollect restore
+    SESSION --checkpoint 3`; the last turn has no such checkpoint.
 
     \b
       recollect resume latest

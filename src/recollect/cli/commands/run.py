@@ -111,8 +111,8 @@ def command(prompt: str, **options: Unpack[_Options]) -> int:
     summary. Everything after `--` is passed to claude unchanged. Ctrl+C interrupts claude; a second
     Ctrl+C stops it immediately.
 
-    Without --ask, claude denies itself what needs your permission. With it, the command or the
-    change is shown and waits for your answer; standard input has to be a terminal.
+    Without --ask, anything that needs your permission is denied. With --ask, you see the command or
+    change and decide; stdin must be a terminal.
 
     \b
       recollect run "why does the tide test fail?"

@@ -60,7 +60,7 @@ class _Options(TypedDict):
 @click.option(
     "--thorough",
     is_flag=True,
-    help="Read every line again. Slower; also finds likely secrets that no word gives away.",
+    help="Read every line again. Slower; also finds likely secrets that have no keyword near them.",
 )
 @pager_option
 @claude_dir_option
@@ -70,7 +70,7 @@ def scan(session: str | None, **options: Unpack[_Options]) -> int:
 
     Prints the kind of each secret, the session and turn that hold it, when it was written and how
     often; never the secret itself. Subagents and output in files beside a session are included.
-    Best effort: secrets that look like ordinary words are missed. See `recollect show` for how to
+    Best effort: passwords that are ordinary words may be missed. See `recollect show` for how to
     specify SESSION.
 
     \b

@@ -32,8 +32,8 @@ MAX_PORT = 65535
 @click.option(
     "--port",
     type=click.IntRange(0, MAX_PORT),
-    help="Port to listen on; 0 picks a free one. Default: the port of last time, at first 8765, or "
-    "the next one that is free.",
+    help="Port to listen on; 0 picks a free one. Default: the last port used (initially 8765), "
+    "or the next free one.",
 )
 @click.option("--no-open", is_flag=True, help="Don't open a browser.")
 @click.option(
@@ -50,7 +50,7 @@ MAX_PORT = 65535
 @click.option(
     "--allow-run",
     is_flag=True,
-    help="Let pages start and steer Claude Code, your own client. Never beyond this machine.",
+    help="Let the web app run your `claude`. Refused with any --host but this machine.",
 )
 @claude_dir_option
 def command(  # noqa: PLR0913 - one parameter per option

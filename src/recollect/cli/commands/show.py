@@ -109,8 +109,8 @@ def command(session: str | None, **options: Unpack[_Options]) -> int:
     SESSION#UUID (a record), SESSION:3 (a turn) or a link to the web app.
 
     Output is safe for your terminal, even through a pipe: escape sequences in a transcript are
-    shown, not executed. Only --raw prints the lines as they are. Secrets are replaced by tags such
-    as [redacted:aws-key#1]; --reveal shows them.
+    shown, not executed. Only --raw prints lines unescaped. Secrets are replaced by tags such as
+    [redacted:aws-key#1], with --raw too; --reveal shows them in a terminal.
 
     \b
       recollect show latest
