@@ -62,6 +62,7 @@ PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
     "recollect.archive-removal/1": (("archive", "forget", SESSION, "--yes"),),
     "recollect.bundle/1": (("bundle", SESSION, "-o", "{folder}/tide.recollect"),),
     "recollect.import/1": (("import", "{bundle}", "--to", "{folder}"),),
+    "recollect.export/1": (("export", SESSION, "-o", "{folder}/tide.html"),),
     "recollect.statusline/2": (("statusline", "--no-sync"),),
     "recollect.config/1": (("config", "show"),),
 }

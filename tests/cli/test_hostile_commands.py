@@ -46,6 +46,7 @@ RUNS: tuple[tuple[str, ...], ...] = (
     *(("usage", group.value) for group in Group),
     ("usage", "session", "--breakdown"),
     ("usage", "model", "--json"),
+    ("usage", "cause"),
     ("usage", "explain", "latest"),
     ("usage", "explain", "2026-11-09"),
     ("tools",),
@@ -71,6 +72,7 @@ RUNS: tuple[tuple[str, ...], ...] = (
     ("demo", "list"),
     ("statusline",),
     ("show", "Title"),
+    ("star", "latest"),
     ("completion", "bash"),
 )
 """What is asked about the hostile sessions; without a command it is the list, since it is a pipe.
@@ -105,6 +107,11 @@ WITH_ARGUMENT: tuple[tuple[str, ...], ...] = (
     ("secrets", "scan", "--project", ARGUMENT),
     ("export", ARGUMENT),
     ("export", "--project", ARGUMENT, "-o", "out"),
+    ("star", ARGUMENT),
+    ("note", "latest", ARGUMENT),
+    ("note", ARGUMENT),
+    ("help", ARGUMENT),
+    ("chat", ARGUMENT),
     ("resume", ARGUMENT),
     ("open", ARGUMENT),
     ("follow", ARGUMENT),
@@ -279,7 +286,7 @@ def check_screen(terminal: Terminal) -> None:
     drawn = OUR_SEQUENCES.sub("", terminal.received.decode("utf-8"))
     kinds = {unicodedata.category(character) for character in drawn}
     assert kinds & {"Cc", "Cf", "Cs", "Zl", "Zp"} == set()
-    assert (terminal.title, terminal.lines[-1][:9]) == ("", "↑↓ select")
+    assert (terminal.title, terminal.lines[-1][:10]) == ("", "Enter read")
     assert terminal.lines[0].startswith(">")
 
 
@@ -293,7 +300,7 @@ def test_the_picker_is_as_safe(picker: Terminal) -> None:
     picker.wait_for(lambda lines: lines[0] == "> vanished" and "␛" in lines[1])
     picker.send("\x1b[B\x1b[B")
     picker.wait_for(lambda lines: lines[3].startswith("▸ "))
-    picker.send("c")
+    picker.send("\x1bc")
     picker.wait_for_text("contains control or invisible characters")
     check_screen(picker)
     assert not any(word in picker.received.decode() for word in ("\x1b]", "\x1bP", "\x1b_"))

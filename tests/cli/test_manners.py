@@ -33,6 +33,7 @@ CALLS = {
     "config": ("config", "show"),
     "statusline": ("statusline", "--no-sync"),
     "completion": ("completion", "bash"),
+    "help": ("help", "places"),
 }
 """A call of each command that prints something and ends by itself."""
 
@@ -50,9 +51,10 @@ NOT_TRIED = {
         "run",
         "replay",
     ),
-    *("bundle", "import"),
+    *("bundle", "import", "chat", "star", "note"),
 }
-"""Commands that start something, go on until stopped, or need a web app, a file or a repository."""
+"""Commands that start something, go on until stopped, print nothing, or need a web app, a file or a
+repository."""
 
 COLOURED = ("usage", "search", "show")
 ESCAPE = "\x1b"

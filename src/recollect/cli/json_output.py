@@ -41,6 +41,7 @@ DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.open/1": "recollect.documents.command_reports:OpenDocument",
     "recollect.search/2": "recollect.documents.search_results:SearchDocument",
     "recollect.usage/1": "recollect.documents.usage_report:UsageDocument",
+    "recollect.usage-cause/1": "recollect.documents.usage_report:CauseDocument",
     "recollect.usage-explain/1": "recollect.documents.usage_report:ExplainDocument",
     "recollect.doctor/2": "recollect.documents.health_report:HealthReport",
     "recollect.secrets-scan/1": "recollect.documents.secret_report:SecretsDocument",

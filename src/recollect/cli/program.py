@@ -68,7 +68,7 @@ COMMANDS = {
     "resume": "Resume a session in Claude Code.",
     "replay": "Replay a session or a saved stream as it happened.",
     "star": "Star sessions, to find them again.",
-    "note": "Print or set your private note on a session.",
+    "note": "Print your note on a session, or set it to TEXT.",
     "open": "Print a session's link in the web app.",
     "serve": "Browse, search and follow sessions in the browser.",
     "export": "Export sessions as HTML, Markdown, text, JSON or tables.",

@@ -29,7 +29,7 @@ from tests.usage.transcripts import (
 
 TIP = "To see a sample report: recollect usage --demo\n"
 NOT_FOR_WARM_ANSWERS = (
-    "recollect.reader",
+    *(f"recollect.reader.{name}" for name in ("salvage", "transcript_reader", "usage_reader")),
     "recollect.pricing",
     "recollect.session.session",
     "recollect.library",
