@@ -7,7 +7,7 @@ is known of the files is only where to write them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,7 @@ from recollect.export.table_files import open_table, price_at_list
 from recollect.export.tables import COLUMNS, iter_rows, write_csv
 from recollect.export.text_pages import iter_text
 from recollect.export.writing import make_directory, measure_file, write_file
+from recollect.reader.line_masking import masked_by
 from recollect.render.html.images import render_picture
 from recollect.render.markdown.markdown_parts import describe_picture
 from recollect.render.views.part_builders import take_line
@@ -74,7 +75,19 @@ class Exporter:
     def learn(self, session: Session) -> None:
         """Remember the secrets of a session, so that they are masked in all others too."""
         if self._mask.is_on:
-            learn_session(session, self._mask)
+            with masked_by(self._mask.records):
+                learn_session(session, self._mask)
+
+    def open(self, open_session: Callable[[], Session]) -> Session:
+        """Open a session as it may be exported: masked before any view of it cuts a text."""
+        records = self._mask.records
+        # Without redaction nothing is masked, not even what the program masks on display.
+        with masked_by(records.learn if records else None):
+            session = open_session()
+        if records is None or not records.is_needed:
+            return session
+        with masked_by(records):
+            return open_session()
 
     def stream(self, part: SessionPart) -> Iterator[bytes]:
         """Yield the export of one session; every piece has passed the second scan."""
@@ -83,7 +96,7 @@ class Exporter:
             return iter_lines(part)
         if self.options.format in TABULAR:
             return self._stream_table(part)
-        material = collect(part, self.options, self._mask)
+        material = self._collect(part)
         return self._encode(self._iter_pieces(material, None))
 
     def write(self, part: SessionPart, target: Path) -> None:
@@ -96,7 +109,7 @@ class Exporter:
             self._write(target, self.stream(part), part.session.id)
         else:
             self._sessions += 1
-            self._write_material(collect(part, self.options, self._mask), target)
+            self._write_material(self._collect(part), target)
 
     def write_many(self, parts: Iterable[SessionPart], directory: Path) -> None:
         """Write each session as a file in a directory, with an index if the format has pages."""
@@ -107,7 +120,7 @@ class Exporter:
                 self._write(directory / name, self.stream(part), part.session.id)
                 continue
             self._sessions += 1
-            material = collect(part, self.options, self._mask)
+            material = self._collect(part)
             target = directory / name_file(material, self.options.format)
             self._write_material(material, target)
             about = material.metadata
@@ -134,7 +147,7 @@ class Exporter:
             }
             for part in parts:
                 self._sessions += 1
-                material = collect(part, self.options, self._mask)
+                material = self._collect(part)
                 for table, write_rows in opened.items():
                     rows = iter_rows(table, part.session, material, self._seen, price_at_list)
                     write_rows(list(rows), self._mask)
@@ -153,6 +166,11 @@ class Exporter:
             masked=tuple(MaskedKind(kind=kind, count=count) for kind, count in counts),
             unread=tuple(unread),
         )
+
+    def _collect(self, part: SessionPart) -> Material:
+        # Files beside a session are read here, and cut like its records.
+        with masked_by(self._mask.records):
+            return collect(part, self.options, self._mask)
 
     def _encode(self, pieces: Iterable[str]) -> Iterator[bytes]:
         for piece in pieces:
@@ -173,7 +191,7 @@ class Exporter:
         if self.options.format is Format.PARQUET:
             raise UsageError("Parquet is not written to a stream. Use -o FILE.")
         table = self.options.table
-        material = collect(part, self.options, self._mask)
+        material = self._collect(part)
         rows = iter_rows(table, part.session, material, self._seen, price_at_list)
         return self._encode([write_csv([tuple(COLUMNS[table])]), write_csv(rows)])
 
@@ -202,7 +220,7 @@ class Exporter:
         """Write the session as pages of some turns each, and an index of its prompts."""
         make_directory(directory)
         self._sessions += 1
-        material = collect(part, self.options, self._mask)
+        material = self._collect(part)
         suffix = SUFFIXES[self.options.format]
         step = self.options.split or 1
         starts = range(0, len(material.turns), step)

@@ -1,5 +1,8 @@
 """The one stage that every export passes through: texts are masked, and what is written is scanned.
 
+Records are masked when a session is opened for an export: `Exporter.open`. The views of a session
+are masked too, with personal data, which records keep, and with files beside the session.
+
 Secrets are looked for in all turns before the first one is written, because a value may be
 recognisable only in a later one, or in one that is not exported at all. The finished bytes are
 scanned once more. What is found only there, in an id or where markup has brought two texts
@@ -18,6 +21,7 @@ from msgspec.structs import replace
 
 from recollect.documents.turns import Fields, Picture
 from recollect.errors import RecollectError
+from recollect.export.record_masks import RecordMask
 from recollect.redact import RedactionPolicy, Redactor
 
 T = TypeVar("T", bound=Struct)
@@ -37,6 +41,8 @@ class Mask:
     def __init__(self, policy: RedactionPolicy | None) -> None:
         """Start with nothing masked."""
         self._redactor = Redactor(policy) if policy is not None else None
+        self.records = RecordMask(self._redactor) if self._redactor is not None else None
+        """What masks records while they are decoded."""
         self._written: Counter[str] = Counter()
 
     @property

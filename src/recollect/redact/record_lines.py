@@ -30,9 +30,17 @@ class _Flat(NamedTuple):
 
 def find_in_record(line: bytes, policy: RedactionPolicy = DEFAULT_POLICY) -> list[Match]:
     """Return the secrets of a record; their positions are of no use outside this module."""
-    value = _decode(line)
-    data = line if value is None else _flatten(value).data
-    return find_masked(read_text(data), policy)
+    return find_masked(read_text(_read_strings(line)), policy)
+
+
+def learn_record(line: bytes, redactor: Redactor) -> bool:
+    """Remember the secrets of a record; return whether a rule found any."""
+    return redactor.learn_bytes(_read_strings(line))
+
+
+def holds_known(line: bytes, redactor: Redactor) -> bool:
+    """Return whether a record holds a secret that was found before, in any encoding."""
+    return redactor.is_aware and redactor.holds_known(_read_strings(line))
 
 
 def mask_record(line: bytes, redactor: Redactor) -> bytes:
@@ -61,6 +69,12 @@ def _mask_in_place(line: bytes, redactor: Redactor) -> bytes:
         ]
         at = match.end
     return b"".join([*pieces, line[at:]])
+
+
+def _read_strings(line: bytes) -> bytes:
+    """Return the strings of a record as one text; a line that is not JSON as it is."""
+    value = _decode(line)
+    return line if value is None else _flatten(value).data
 
 
 def _decode(line: bytes) -> Any:

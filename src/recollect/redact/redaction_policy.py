@@ -30,6 +30,11 @@ class RedactionPolicy(Struct, frozen=True):
     """Patterns for whole values that are no secrets."""
 
     @property
+    def for_records(self) -> "RedactionPolicy":
+        """The policy for secrets alone, definite and likely, without personal data."""
+        return RedactionPolicy(likely=self.likely, patterns=self.patterns, allow=self.allow)
+
+    @property
     def for_display(self) -> "RedactionPolicy":
         """The policy for what only the user sees: definite secrets, and no personal data."""
         return RedactionPolicy(likely=False, patterns=self.patterns, allow=self.allow)

@@ -6,6 +6,7 @@ are numbered in order of appearance and say nothing about the secret.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from typing import Final
 
 from recollect.redact.findings import Finding, Match, merge_matches
@@ -33,6 +34,12 @@ class Redactor:
         self._numbers: dict[tuple[str, bytes], int] = {}
         self._last_number: Counter[str] = Counter()
         self._masked: Counter[str] = Counter()
+
+    def without_personal_data(self) -> "Redactor":
+        """Return one that masks only secrets, and shares what is known of them and their tags."""
+        other = copy(self)
+        other._policy = self._policy.for_records  # noqa: SLF001 - of the same class
+        return other
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -74,7 +81,17 @@ class Redactor:
 
     def has_known(self, text: str) -> bool:
         """Return whether a text holds a secret that was found before, in any encoding."""
-        return bool(self._known) and bool(self._known.find(read_text(_encode(text))))
+        return self.holds_known(_encode(text))
+
+    def holds_known(self, data: bytes) -> bool:
+        """Return whether UTF-8 holds a secret that was found before, in any encoding."""
+        return bool(self._known) and bool(self._known.find(read_text(data)))
+
+    def learn_bytes(self, data: bytes) -> bool:
+        """Remember the secrets of UTF-8; return whether a rule found any."""
+        matches = find_masked(read_text(data), self._policy)
+        self._remember(matches)
+        return bool(matches)
 
     def redact(self, text: str) -> str:
         """Return a text with a tag in the place of every secret."""

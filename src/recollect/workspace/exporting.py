@@ -8,6 +8,7 @@ forgotten afterwards.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -93,7 +94,7 @@ class SessionExport:
     def list_suspects(self) -> list[Suspect]:
         """Return the values that will be masked, for review."""
         policy = self.exporter.options.redaction
-        parts = self._iter_parts("sessions")
+        parts = self._iter_parts("sessions", is_masked=False)
         return list_suspects(parts, policy) if policy is not None else []
 
     def allow(self, suspects: Sequence[Suspect]) -> None:
@@ -131,8 +132,9 @@ class SessionExport:
         """Return what was written and masked, and what could not be read."""
         return self.exporter.report(self._unread)
 
-    def _open(self, found: FoundPlace) -> SessionPart:
-        session, selection = self._workspace.open_found(found), self._request.selection
+    def _open(self, found: FoundPlace, *, is_masked: bool = True) -> SessionPart:
+        read, selection = partial(self._workspace.open_found, found), self._request.selection
+        session = self.exporter.open(read) if is_masked else read()
         location = locate(session, found.place)
         if location is not None:
             if selection != TurnSelection():
@@ -142,11 +144,11 @@ class SessionExport:
         turns = tuple(select_turns(session, selection))
         return SessionPart(session, None if selection == TurnSelection() else turns)
 
-    def _iter_parts(self, noun: str) -> Iterator[SessionPart]:
+    def _iter_parts(self, noun: str, *, is_masked: bool = True) -> Iterator[SessionPart]:
         for number, found in enumerate(self._places):
             self._workspace.report_progress(noun, number, len(self._places))
             try:
-                part = self._open(found)
+                part = self._open(found, is_masked=is_masked)
             except UnreadableInput:
                 self._unread.append(found.transcript.file)
                 continue

@@ -15,7 +15,6 @@ from recollect.export.options import (
     Table,
     Theme,
 )
-from recollect.reader.line_masking import masked_by
 from recollect.web.api.session_endpoints import Project
 from recollect.web.parameters import Id
 from recollect.web.responses import Download
@@ -56,9 +55,9 @@ def export_session(services: Services, wanted: ExportParameters) -> Download:
         table=Table(wanted.table),
         redaction=workspace.redaction,
     )
-    # Opened for itself: the one that pages use must not be held for as long as this takes.
-    # An export has a stage of its own that masks, by the policy of what leaves the machine.
-    with masked_by(None):
-        part = SessionPart(open_priced(found.transcript, workspace))
-        data = b"".join(Exporter(options).stream(part))
+    exporter = Exporter(options)
+    # Opened for itself: the one that pages use must not be held for as long as this takes, and
+    # it is masked by the policy of what leaves the machine.
+    part = SessionPart(exporter.open(lambda: open_priced(found.transcript, workspace)))
+    data = b"".join(exporter.stream(part))
     return Download(data, MEDIA_TYPES[kind], name_export(part, options))
