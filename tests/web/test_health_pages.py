@@ -50,7 +50,7 @@ def test_health_tells_what_doctor_knows(broken: RunningServer) -> None:
     assert cards["Leftover"].endswith(f"tasks/{LEFT} tasks 1 2 bytes")
     assert find_texts(page, "p", class_="advice") == [
         f"Other users of this machine can read it. To restrict access: chmod 700 {broken.root}",
-        "To be deleted within 7 days: 1; when Claude Code next starts: 0.",
+        "1 will be deleted within 7 days, 0 of them when Claude Code next starts.",
     ]
     assert find_links(page, "table", class_="going") == [f"/s/{SESSION}"]
 

@@ -12,8 +12,8 @@ from recollect.usage.causes import LONG_CONTEXT, Cause
 MEANINGS: Final = {
     Cause.SUBAGENTS: "everything that subagents read and wrote",
     Cause.RETRIES: "replies that were requested again, and what was sent again after an error",
-    Cause.COMPACTIONS: "the shortened conversation, sent anew after a compaction",
-    Cause.CACHE_REBUILDS: "what the cache held after the request before, and had to be sent again",
+    Cause.COMPACTIONS: "the compacted conversation, sent for the first time",
+    Cause.CACHE_REBUILDS: "previously cached content, sent again",
     Cause.LONG_CONTEXTS: f"cache reads beyond {LONG_CONTEXT:,} tokens in one request",
     Cause.THINKING: "output before the visible reply",
     Cause.OTHER: "none of these",
@@ -53,7 +53,10 @@ def iter_causes(report: CauseDocument) -> Iterator[str]:
         yield faint(f"{count} messages have no known price: only their tokens are counted.")
     if report.unread_files:
         count = format_number(report.unread_files)
-        yield faint(f"{count} transcripts are gone: what only they say is part of other.")
+        yield faint(
+            f"{count} transcripts no longer exist; their usage is under other "
+            "where the cause is unknown."
+        )
 
 
 def _iter_messages(report: CauseDocument) -> Iterator[str]:

@@ -96,7 +96,7 @@ def name_reason(version: Version) -> str:
     """Return the prompt behind a version, or what may have changed the file from outside."""
     if version.change is None and version.causes:
         kinds = ", ".join(cause.kind.value for cause in version.causes)
-        return join_lines(f"maybe: {kinds}")
+        return join_lines(f"possibly: {kinds}")
     return join_lines(mask_words(version.origin.prompt)) if version.change else ""
 
 

@@ -139,7 +139,7 @@ def test_words_that_are_not_there_are_named(run_recollect: RunRecollect, tmp_pat
         "Did you mean: alpha heron qqqqqq alpha",
         "",
     ]
-    assert "  without heron" in lines
+    assert "  missing: heron" in lines
 
 
 def test_nothing_found_has_its_own_exit_code(run_recollect: RunRecollect, tmp_path: Path) -> None:

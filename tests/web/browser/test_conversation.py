@@ -330,7 +330,7 @@ def test_another_page_is_notified_once(desk: Visit, talker: Talker) -> None:
     conversation = talker.start()
     talker.act(conversation, "prompts", text="tools one")
     expect(page.locator("nav [data-waiting]")).to_have_text("1")
-    assert page.evaluate("window.notes") == [["Claude Code waits for you", "tools one: Bash"]]
+    assert page.evaluate("window.notes") == [["Claude Code is waiting for you", "tools one: Bash"]]
     talker.act(conversation, "end")
     expect(page.locator("nav [data-waiting]")).to_be_hidden()
 

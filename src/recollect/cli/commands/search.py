@@ -92,7 +92,7 @@ def _head(hit: Hit, listing: SessionListing | None) -> str:
 
 def _iter_hits(hits: list[Hit], columns: int, *, is_coloured: bool) -> Iterator[str]:
     if hits[0].missing:
-        yield faint(shorten(f"{INDENT}without {', '.join(map(_safe, hits[0].missing))}", columns))
+        yield faint(shorten(f"{INDENT}missing: {', '.join(map(_safe, hits[0].missing))}", columns))
     for hit in hits:
         yield faint(shorten(f"{INDENT}{_describe_hit(hit, columns - len(INDENT))}", columns))
         room = columns - len(INDENT) * 2
