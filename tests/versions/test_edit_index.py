@@ -70,6 +70,23 @@ def test_a_session_that_grew_is_read_again(tmp_path: Path, project: Project) -> 
     assert reads.count == 2
 
 
+def test_the_order_of_transcripts_changes_no_answer(tmp_path: Path, project: Project) -> None:
+    """Sessions about the same file are in the same order, however they are listed."""
+    session = next((tmp_path / "claude").rglob("*.jsonl"))
+    other = "ffffffff-0000-4000-8000-000000000000"
+    text = session.read_text("utf-8").replace(session.stem, other)
+    session.with_name(f"{other}.jsonl").write_text(text, "utf-8")
+    transcripts = discover_root(tmp_path / "claude").transcripts
+    path = project.path("a.py")
+    aliases = PathAliases((str(path),), (str(path.parent),))
+    found = [
+        find_history(aliases, EditIndex(listed))
+        for listed in (tuple(transcripts), tuple(reversed(transcripts)))
+    ]
+    assert found[0].sessions == (session.stem, other)
+    assert found[0] == found[1]
+
+
 def test_an_index_changes_no_answer(tmp_path: Path, project: Project) -> None:
     """Without a directory, with a new index, and with one that is up to date: all say the same."""
     _settle(tmp_path)

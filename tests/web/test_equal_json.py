@@ -28,7 +28,12 @@ PAGE = 200
 SESSIONS = 25
 """Sessions of a root that are compared, the newest ones."""
 
+FILES = 3
+"""Files of a root that are compared, which the newest sessions changed."""
+
 COMPARED = {
+    "/api/file": "file",
+    "/api/sessions/{id}/checkpoints": "checkpoints",
     "/api/sessions/{id}/turns": "show",
     "/api/search": "search",
     "/api/usage": "usage",
@@ -56,7 +61,7 @@ class Pair:
     def __init__(self, server: RunningServer) -> None:
         self._server = server
 
-    def get(self, path: str, **query: object) -> Any:
+    def get(self, path: str, /, **query: object) -> Any:
         """The JSON of the API."""
         words = {name: str(value) for name, value in query.items()}
         answer = self._server.get(f"{path}?{urlencode(words)}")
@@ -85,6 +90,13 @@ class Pair:
         """Ids of some sessions, each of which only one file has."""
         ids = [each["id"] for each in self.load("list", "-n", "0")["sessions"]]
         return [each for each in ids if ids.count(each) == 1][:SESSIONS]
+
+    def list_files(self) -> list[str]:
+        """Paths of some files that the newest sessions changed."""
+        sessions = self.list_sessions()[:5]
+        listed = (self.load("files", session)["changes"] for session in sessions)
+        changed = (each["path"] for changes in listed for each in changes)
+        return list(dict.fromkeys(changed))[:FILES]
 
     def iter_turns(self, session: str) -> Iterator[Any]:
         """All turns of a session by the API, page by page."""
@@ -165,6 +177,19 @@ def test_turns(pair: Pair) -> None:
         # A session without messages is an error there, and an empty list here.
         shown = json.loads(printed)["turns"] if printed else []
         assert list(pair.iter_turns(session)) == shown
+
+
+def test_checkpoints(pair: Pair) -> None:
+    """The prompts of sessions, and the files at each."""
+    for session in pair.list_sessions()[:5]:
+        found = pair.get(f"/api/sessions/{quote(session)}/checkpoints")
+        assert found == pair.load("checkpoints", session)
+
+
+def test_files(pair: Pair) -> None:
+    """The versions of a file, and how well each is known."""
+    for path in pair.list_files():
+        assert pair.get("/api/file", path=path) == pair.load("file", path)
 
 
 @pytest.mark.parametrize("query", ["the", "tool:Bash", '"a test" OR file', "is:error", "zyxwvu"])

@@ -148,8 +148,12 @@ def _contains(transcript: Transcript, marks: Sequence[bytes]) -> bool:
 
 
 def group_sessions(transcripts: Iterable[Transcript]) -> Iterator[SessionFiles]:
-    """Yield the sessions among the transcripts, each with the files that it is made from."""
-    every = [each for each in transcripts if not each.is_empty]
+    """Yield the sessions among the transcripts, each with the files that it is made from.
+
+    They are sorted by file, so that an answer does not depend on how they happened to be listed.
+    """
+    listed = (each for each in transcripts if not each.is_empty)
+    every = sorted(listed, key=lambda each: each.file)
     sessions = {
         (each.project_dir, each.session_id): each
         for each in every
