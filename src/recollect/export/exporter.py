@@ -78,7 +78,7 @@ class Exporter:
             with masked_by(self._mask.records):
                 learn_session(session, self._mask)
 
-    def open(self, open_session: Callable[[], Session]) -> Session:
+    def open_masked(self, open_session: Callable[[], Session]) -> Session:
         """Open a session as it may be exported: masked before any view of it cuts a text."""
         records = self._mask.records
         # Without redaction nothing is masked, not even what the program masks on display.

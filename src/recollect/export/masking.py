@@ -1,7 +1,7 @@
 """The one stage that every export passes through: texts are masked, and what is written is scanned.
 
-Records are masked when a session is opened for an export: `Exporter.open`. The views of a session
-are masked too, with personal data, which records keep, and with files beside the session.
+Records are masked when a session is opened for an export: `Exporter.open_masked`. The views of a
+session are masked too, with personal data, which records keep, and with files beside the session.
 
 Secrets are looked for in all turns before the first one is written, because a value may be
 recognisable only in a later one, or in one that is not exported at all. The finished bytes are

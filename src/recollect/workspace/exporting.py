@@ -134,7 +134,7 @@ class SessionExport:
 
     def _open(self, found: FoundPlace, *, is_masked: bool = True) -> SessionPart:
         read, selection = partial(self._workspace.open_found, found), self._request.selection
-        session = self.exporter.open(read) if is_masked else read()
+        session = self.exporter.open_masked(read) if is_masked else read()
         location = locate(session, found.place)
         if location is not None:
             if selection != TurnSelection():

@@ -58,6 +58,6 @@ def export_session(services: Services, wanted: ExportParameters) -> Download:
     exporter = Exporter(options)
     # Opened for itself: the one that pages use must not be held for as long as this takes, and
     # it is masked by the policy of what leaves the machine.
-    part = SessionPart(exporter.open(lambda: open_priced(found.transcript, workspace)))
+    part = SessionPart(exporter.open_masked(lambda: open_priced(found.transcript, workspace)))
     data = b"".join(exporter.stream(part))
     return Download(data, MEDIA_TYPES[kind], name_export(part, options))
