@@ -18,6 +18,7 @@ from recollect.records.envelope import Span
 from recollect.records.state import FileBackup, FileHistoryDelta, FileHistorySnapshot
 from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.records.tools.shell_tools import ShellInput
+from recollect.redact.first_glance import mask_words
 from recollect.session.session import Session
 from recollect.session.times import merge_by_time
 from recollect.session.tool_calls import ToolCall
@@ -292,9 +293,10 @@ def _find_span(session: Session, uuid: str | None) -> Span | None:
 
 
 def name_prompt(turn: Turn | None) -> str:
-    """Return the prompt of a turn on one line, or how it begins."""
+    """Return the prompt of a turn on one line, or how it begins, without definite secrets."""
     if turn is None:
         return ""
-    words = turn.words or (turn.command.name if turn.command else "")
+    # Masked before it is cut: half of a key is no longer recognised as one.
+    words = mask_words(turn.words or (turn.command.name if turn.command else ""))
     # Each line of a blame repeats it, and a prompt can be a pasted file.
     return " ".join(words[: 2 * _MAX_PROMPT].split())[:_MAX_PROMPT]

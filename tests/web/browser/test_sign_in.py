@@ -33,7 +33,7 @@ def test_the_address_opens_the_pages_once(browser: Browser, server: RunningServe
     with browser.new_context(locale="en-GB") as first:
         found = watch(first, server)
         found.page.goto(f"{server.origin}/#t={token}")
-        expect(found.page.locator("h1")).to_have_text("Sessions")
+        expect(found.page.locator("h1")).to_have_text("Home")
         assert found.page.url.partition("#")[0] == f"{server.origin}/"
         assert token not in found.page.url
         assert token not in str(found.page.evaluate("document.cookie"))
