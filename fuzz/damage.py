@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from recollect.cli.config_file import VARIABLE as CONFIG_VARIABLE
 from recollect.cli.outcome import run as run_command
 from recollect.cli.program import program
 from recollect.store.data_directory import INDEX_NAME, VARIABLE, find_text_path
@@ -98,6 +99,8 @@ class DamagedFiles:
     def __init__(self, folder: Path) -> None:
         self._root = folder / "claude"
         self._data = folder / "data"
+        self._config = folder / "config.toml"
+        self._config.touch()
         self.paths = (self._data / INDEX_NAME, find_text_path(self._data))
         write_sessions(self._root / "projects")
         self.run(("index", "--text"))
@@ -114,16 +117,19 @@ class DamagedFiles:
     def run(self, command: Sequence[str]) -> Output:
         """Run a command and return its output."""
         out, err = io.StringIO(), io.StringIO()
-        before = os.environ.get(VARIABLE)
-        os.environ[VARIABLE] = str(self._data)
+        # Nobody's own settings may change an answer.
+        ours = {VARIABLE: str(self._data), CONFIG_VARIABLE: str(self._config)}
+        before = {name: os.environ.get(name) for name in ours}
+        os.environ.update(ours)
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 code = run_command(program, [*command, "--claude-dir", str(self._root)])
         finally:
-            if before is None:
-                del os.environ[VARIABLE]
-            else:
-                os.environ[VARIABLE] = before
+            for name, value in before.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value
         return f"exit {code} {err.getvalue()}", out.getvalue()
 
 
