@@ -162,7 +162,7 @@ def test_the_list_shows_who_is_at_work(reader: Visit) -> None:
     session_id = GROWING.replace("9999", "eeee", 1)
     write_session(reader.server.root, session_id, 1)
     open_session(reader, session_id)
-    page = reader.open("/")
+    page = reader.open("/sessions")
     page.evaluate("window.isSame = true")
     dot = page.locator(f"tr[data-session='{session_id}'] [data-live]")
     expect(dot).not_to_be_visible()
@@ -175,7 +175,7 @@ def test_the_list_shows_who_is_at_work(reader: Visit) -> None:
 def test_the_list_tells_of_a_new_session(reader: Visit) -> None:
     """A new session is announced by a button, so that nothing moves while you read."""
     session_id = GROWING.replace("9999", "ffff", 1)
-    page = reader.open("/")
+    page = reader.open("/sessions")
     added = page.locator(f"tr[data-session='{session_id}']")
     write_session(reader.server.root, session_id, 1)
     # The button may be there already, for another session of this server.
@@ -193,7 +193,7 @@ def test_the_list_tells_of_what_came_before_it_listened(reader: Visit) -> None:
     held: list[Route] = []
     # Not `append` itself: the browser's library asks what it is given for its code.
     reader.page.route("**/api/events*", lambda route: held.append(route))  # noqa: PLW0108
-    page = reader.open("/")
+    page = reader.open("/sessions")
     write_session(reader.server.root, session_id, 1)
     wait_for_session(reader, session_id)
     page.wait_for_timeout(300)

@@ -171,6 +171,6 @@ def test_a_link_from_elsewhere_opens_our_page_and_nothing_more(
         page.goto(f"http://127.0.0.1:{port}/")
         with found.context.expect_page() as opened:
             page.evaluate("(address) => { window.opened = open(address); }", f"{server.origin}/")
-        expect(opened.value.locator("h1")).to_have_text("Sessions")
+        expect(opened.value.locator("h1")).to_have_text("Home")
         assert opened.value.evaluate("window.opener") is None
         assert page.evaluate("window.opened.closed") is True

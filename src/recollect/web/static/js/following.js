@@ -25,8 +25,10 @@ export function startFollowing(article, turns) {
     figures = 0;
     const { session = "", project = "" } = article.dataset;
     const query = new URLSearchParams({ project });
-    const answer = await fetch(`/api/sessions/${encodeURIComponent(session)}?${query}`);
-    if (!answer.ok) return;
+    const address = `/api/sessions/${encodeURIComponent(session)}?${query}`;
+    // A server that is away is announced by whoever listens to it.
+    const answer = await fetch(address).catch(() => null);
+    if (!answer?.ok) return;
     const { cost_usd: cost } = (await answer.json()).session;
     if (cost !== null) getElement(article, "[data-cost]", HTMLElement).textContent = showMoney(cost);
   }
