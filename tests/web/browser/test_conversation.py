@@ -323,16 +323,19 @@ NOTIFICATIONS = """
 """
 
 
-def test_another_page_is_notified_once(desk: Visit, talker: Talker) -> None:
+def test_another_page_is_notified_once(browser: Browser, tmp_path: Path) -> None:
     """A conversation that waits is announced where somebody else is looking, by its title."""
-    desk.context.add_init_script(NOTIFICATIONS)
-    page = desk.open("/health")
-    conversation = talker.start()
-    talker.act(conversation, "prompts", text="tools one")
-    expect(page.locator("nav [data-waiting]")).to_have_text("1")
-    assert page.evaluate("window.notes") == [["Claude Code is waiting for you", "tools one: Bash"]]
-    talker.act(conversation, "end")
-    expect(page.locator("nav [data-waiting]")).to_be_hidden()
+    with run_talker(tmp_path) as talker, visit(browser, talker.server, Look()) as found:
+        found.context.add_init_script(NOTIFICATIONS)
+        page = found.open("/health")
+        conversation = talker.start()
+        talker.act(conversation, "prompts", text="tools one")
+        expect(page.locator("nav [data-waiting]")).to_have_text("1")
+        notes = page.evaluate("window.notes")
+        assert notes == [["Claude Code is waiting for you", "tools one: Bash"]]
+        talker.act(conversation, "end")
+        expect(page.locator("nav [data-waiting]")).to_be_hidden()
+        assert found.problems == []
 
 
 def test_a_restarted_server_says_that_it_is_over(browser: Browser, tmp_path: Path) -> None:
