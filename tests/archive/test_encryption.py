@@ -129,7 +129,7 @@ def test_versions_survive_a_change_of_keys(pond: Pond, tmp_path: Path) -> None:
 
 
 def test_without_the_key_nothing_is_read(pond: Pond, tmp_path: Path) -> None:
-    """The message says what to set; a wrong key is told from none."""
+    """The message says what to set; a wrong key and a missing one have different messages."""
     pond.write(TRANSCRIPT, LINE)
     pond.sync()
     encrypt_to(pond.archive, [make_key(tmp_path)], ignore)

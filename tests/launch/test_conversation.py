@@ -374,7 +374,7 @@ def test_settings_are_changed_and_survive_the_client(tmp_path: Path) -> None:
 
 
 def test_a_client_that_dies_is_an_event(tmp_path: Path) -> None:
-    """Its code and last words are told, open requests are lost, and a prompt starts another one."""
+    """Its exit code and last output are reported; a prompt starts another one."""
 
     async def script(conversation: Conversation) -> None:
         await conversation.send("die 7")

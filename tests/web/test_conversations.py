@@ -131,7 +131,7 @@ def test_a_request_is_answered_once(
     ids=str,
 )
 def test_answers_that_do_not_fit_are_refused(talker: Talker, body: dict[str, object]) -> None:
-    """The request stays open, and the client is told nothing."""
+    """The request stays open, and nothing is sent to the client."""
     conversation, request = ask_for_bash(talker, "fit")
     before = len(talker.list_responses())
     assert talker.act(conversation, "answers", request=request, **body).status == 422

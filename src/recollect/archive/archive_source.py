@@ -108,7 +108,7 @@ class ArchiveSource(DirectorySource):
         try:
             known = list(archive.load_known().values())
         except KeyMissing:
-            # Encrypted since; whoever asks first at the start of a process is told.
+            # Encrypted while this process runs; a missing key is reported when a process starts.
             known = []
         entries = self._make_entries(known)
         children: dict[str, list[_ArchivedEntry]] = {}

@@ -13,7 +13,7 @@ from recollect.cli.command_workspace import command_workspace
 from recollect.cli.session_labels import join_lines, label_id
 from recollect.cli.tables import GAP, faint, pad, strong
 from recollect.quantities import format_time
-from recollect.redact.first_glance import mask_words
+from recollect.redact.text_masking import mask_words
 from recollect.render.terminal import measure, safe_text
 from recollect.render.terminal.safe_text import clip
 from recollect.session.times import parse_time

@@ -49,7 +49,7 @@ class ProjectGroup(Struct, frozen=True, kw_only=True):
 
 
 class Overview(Struct, frozen=True, kw_only=True):
-    """All sessions at one glance."""
+    """Totals, activity and what needs attention across all sessions."""
 
     today: str
     timezone: str

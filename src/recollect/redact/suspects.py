@@ -165,7 +165,7 @@ def _make_judge(keyword: str, detectors: tuple[_Detect, ...]) -> _Judge:
         may_match = _make_assignment_check(_SHORT_VALUE if is_password else _LONG_VALUE)
         after = after if rules else _SHORT_AFTER
     elif any(rule in CONTEXT_RULES for rule in rules):
-        may_match = _make_glance(keyword)
+        may_match = _make_prefilter(keyword)
     else:
         may_match = _make_token_check(detectors)
     return lambda data, start: (
@@ -186,7 +186,7 @@ def _make_token_check(detectors: tuple[_Detect, ...]) -> _Judge:
     return may_match
 
 
-def _make_glance(keyword: str) -> _Judge:
+def _make_prefilter(keyword: str) -> _Judge:
     if keyword not in _GLANCES:
         return _always
     match = re.compile(_GLANCES[keyword]).match

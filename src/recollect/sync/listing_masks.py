@@ -5,7 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from recollect.documents.session_listing import SessionListing
-from recollect.redact.first_glance import mask_words
+from recollect.redact.text_masking import mask_words
 
 _FIELDS: Final = ("title", "first_prompt", "tag", "git_branch", "cwd", "compaction_summary")
 

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 from msgspec import Raw
 
-from recollect.redact.first_glance import mask_words
+from recollect.redact.text_masking import mask_words
 from recollect.session.session import Session
 from recollect.versions.commit_links import find_mentions
 from recollect.versions.evidence import (

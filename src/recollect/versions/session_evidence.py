@@ -18,7 +18,7 @@ from recollect.records.envelope import Span
 from recollect.records.state import FileBackup, FileHistoryDelta, FileHistorySnapshot
 from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.records.tools.shell_tools import ShellInput
-from recollect.redact.first_glance import mask_words
+from recollect.redact.text_masking import mask_words
 from recollect.session.session import Session
 from recollect.session.times import merge_by_time
 from recollect.session.tool_calls import ToolCall

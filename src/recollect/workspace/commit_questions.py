@@ -18,7 +18,7 @@ from recollect.documents.commits import (
 from recollect.errors import NothingFound, UsageError
 from recollect.library.opening import open_transcript
 from recollect.locations.sidecars import find_root_of
-from recollect.redact.first_glance import mask_words
+from recollect.redact.text_masking import mask_words
 from recollect.versions.backups import BackupDirectory
 from recollect.versions.commit_links import CommitLink, LinkKind, link_commits
 from recollect.versions.file_blame import LineOfFile, blame_present, blame_revision

@@ -16,7 +16,7 @@ from recollect.documents.file_versions import (
     VersionEntry,
 )
 from recollect.errors import NothingFound
-from recollect.redact.first_glance import mask_words
+from recollect.redact.text_masking import mask_words
 from recollect.versions.edit_index import EditIndex
 from recollect.versions.file_history import FileHistory, find_history, select_transcripts_of
 from recollect.versions.git_blobs import GitFile

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from recollect.errors import RecollectError
 from recollect.reader.line_blocks import LineBlock
 from recollect.reader.line_masking import NOWHERE
-from recollect.redact.first_glance import may_hold_secret
+from recollect.redact.text_masking import may_hold_secret
 from recollect.sources.growth import FileState, Growth, find_growth, look_at
 from recollect.sources.safe_files import open_file
 from recollect.store.secret_rows import NO_NOTES, NotedSecret, NotesReader, SecretNotes

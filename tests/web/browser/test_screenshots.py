@@ -1,6 +1,6 @@
 """The pictures of the documentation: pages on the demo data, as they look today.
 
-`RECOLLECT_UPDATE_SCREENSHOTS=1 pytest …` takes them anew. They are compared only where the browser
+`RECOLLECT_UPDATE_SCREENSHOTS=1 pytest …` retakes them. They are compared only where the browser
 and its fonts are those that they were made with: elsewhere every letter differs.
 """
 
@@ -156,7 +156,7 @@ def check(
     tmp_path: Path,
     shot: Shot,
 ) -> None:
-    """Take a picture anew if that is asked for, and compare it."""
+    """Retake a picture if asked to, and compare it."""
     kept = FOLDER / f"{shot.name}.png"
     if IS_UPDATE:
         kept.write_bytes(take(browser, server, shot))
@@ -166,7 +166,7 @@ def check(
     taken = tmp_path / kept.name
     taken.write_bytes(take(browser, server, shot))
     share = 0.0 if taken.read_bytes() == kept.read_bytes() else compare(taken, kept)
-    assert share <= SHARE, f"{taken} differs from {kept}; {VARIABLE}=1 takes it anew"
+    assert share <= SHARE, f"{taken} differs from {kept}; {VARIABLE}=1 retakes it"
 
 
 @pytest.fixture(scope="module")

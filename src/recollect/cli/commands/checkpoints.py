@@ -17,7 +17,7 @@ from recollect.cli.tables import GAP, colour_option, count_columns, faint, pad
 from recollect.errors import NothingFound, UsageError
 from recollect.quantities import format_count, format_time
 from recollect.reader.line_masking import masked_by
-from recollect.redact.first_glance import mask_words
+from recollect.redact.text_masking import mask_words
 from recollect.render.terminal import measure, safe_text
 from recollect.render.terminal.safe_text import clip
 from recollect.session.times import parse_time

@@ -48,7 +48,7 @@ class AnswerBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `fields`, by the position of the question.
     """
     message: Text = ""
-    """What the model is told, with `deny`."""
+    """The message for the model, with `deny`."""
 
 
 def make_answer(request: ClientRequest, body: AnswerBody) -> RequestAnswer:

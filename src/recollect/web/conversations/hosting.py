@@ -1,8 +1,8 @@
 """One conversation that this server runs: its client, its session so far, and its events.
 
 Every page that shows it reads the same numbered events, so a reload, a second tab or a lost
-connection misses nothing. A page is told of a record only after the record is in the session, so
-that the turns it then asks for contain it.
+connection misses nothing. The event of a record is published once the record is in the session, so
+the turns that a page then asks for contain it.
 """
 
 import asyncio

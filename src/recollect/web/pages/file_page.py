@@ -16,7 +16,7 @@ from msgspec import Struct
 from recollect.documents.file_versions import VersionEntry
 from recollect.errors import NothingFound
 from recollect.quantities import format_date
-from recollect.redact.first_glance import mask_in_lines
+from recollect.redact.text_masking import mask_in_lines
 from recollect.render.html.html_code import colour_lines
 from recollect.session.times import parse_time
 from recollect.versions.file_texts import split_lines

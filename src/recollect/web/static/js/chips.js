@@ -12,7 +12,7 @@ const ICONS = /** @type {Record<string, string>} */ ({
   problems: "warn", changes: "git", commit: "git", image: "image",
 });
 const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 const SVG = "http://www.w3.org/2000/svg";
 
 /** @param {string} name */
@@ -55,7 +55,7 @@ export class Chips {
   async addImages(files) {
     for (const file of files) {
       if (!IMAGES.includes(file.type)) showToast(translate("notImage"));
-      else if (file.size > MOST_BYTES) showToast(translate("imageTooLarge"));
+      else if (file.size > MAX_BYTES) showToast(translate("imageTooLarge"));
       else {
         const address = await readAddress(file);
         const chip = this.draw("image", file.name || translate("image"), address);

@@ -9,7 +9,7 @@ import { showText, translate } from "./words.js";
 /** @typedef {{ name: string, description?: string, argumentHint?: string }} Command */
 
 const PAUSE = 80;
-const MOST = 8;
+const MAX_COMPLETIONS = 8;
 
 export class Composer {
   /** @param {HTMLElement} article */
@@ -117,7 +117,7 @@ export class Composer {
     if (!path) return this.show([]);
     const found = await this.chips.findPaths(path[1]).catch(() => []);
     const now = this.field.value.slice(0, this.field.selectionStart);
-    if (now === before) this.show(found.slice(0, MOST).map((each) => this.completePath(each, path[1])));
+    if (now === before) this.show(found.slice(0, MAX_COMPLETIONS).map((each) => this.completePath(each, path[1])));
   }
 
   /** @param {string} typed */
@@ -125,7 +125,7 @@ export class Composer {
     return this.commands
       .filter((each) => each.name.toLowerCase().includes(typed.toLowerCase()))
       .sort((a, b) => Number(!a.name.startsWith(typed)) - Number(!b.name.startsWith(typed)))
-      .slice(0, MOST)
+      .slice(0, MAX_COMPLETIONS)
       .map((each) => ({
         text: `/${each.name}`,
         note: each.description ?? "",

@@ -19,7 +19,7 @@ import { showText, showToast, translate } from "./words.js";
 
 const PAUSE = 40;
 const NEAR_END = 160;
-const MOST_NOTICES = 20;
+const MAX_NOTICES = 20;
 const JUST_DRAWN = 5000;
 
 class ConversationPage {
@@ -208,7 +208,7 @@ class ConversationPage {
     line.className = `notice ${kind === "ended" ? "failure" : ""}`;
     line.textContent = showText(known ? translate(known).replace("{text}", () => text) : text);
     this.notices.append(line);
-    while (this.notices.childElementCount > MOST_NOTICES) this.notices.firstElementChild?.remove();
+    while (this.notices.childElementCount > MAX_NOTICES) this.notices.firstElementChild?.remove();
     this.showEnd();
   }
 

@@ -9,7 +9,7 @@ import { showText } from "./words.js";
 const dialog = getElement(document, "#palette", HTMLDialogElement);
 const field = getElement(dialog, "input", HTMLInputElement);
 const list = getElement(dialog, "ul", HTMLUListElement);
-const MOST = 30;
+const MAX_RESULTS = 30;
 const PAUSE = 90;
 
 let selected = 0;
@@ -43,7 +43,7 @@ function listPages(words) {
 async function listSessions(text) {
   asked.abort();
   asked = new AbortController();
-  const query = new URLSearchParams({ pageSize: String(MOST), text });
+  const query = new URLSearchParams({ pageSize: String(MAX_RESULTS), text });
   const answer = await fetchJson(`/api/history/sessions?${query}`, asked.signal);
   return answer.sessions.map((/** @type {Record<string, string | null>} */ each) => ({
     name: showText(each.title ?? each.firstMessage ?? each.id ?? ""),

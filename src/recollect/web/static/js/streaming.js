@@ -8,7 +8,7 @@ import { showText, translate } from "./words.js";
  *   tool: string | null, text: string }} BlockEvent
  */
 
-const MOST_INPUT = 2000;
+const MAX_INPUT = 2000;
 
 /** @param {{ message: string | null, index: number | null, agent: string | null }} event */
 function nameBlock(event) {
@@ -38,7 +38,7 @@ export class Streaming {
     const block = this.blocks.get(name) ?? this.open(name, event);
     const text = block.querySelector(".streamed");
     if (!text || !event.text) return;
-    if (event.kind === "tool" && (text.textContent?.length ?? 0) > MOST_INPUT) return;
+    if (event.kind === "tool" && (text.textContent?.length ?? 0) > MAX_INPUT) return;
     text.append(showLines(event.text));
   }
 

@@ -8,7 +8,7 @@ import { openAround, openWay } from "./unfolding.js";
 import { translate, showToast } from "./words.js";
 
 const COUNT = 20;
-const MOST = 200;
+const MAX_TURNS = 200;
 const AHEAD = "1200px";
 
 /**
@@ -181,11 +181,11 @@ export class Turns {
       const end = this.next;
       let from = isWhole ? this.start : Math.max(this.start, end - COUNT);
       do {
-        const got = await this.fetch(from, Math.min(Math.max(end - from, 1), MOST));
+        const got = await this.fetch(from, Math.min(Math.max(end - from, 1), MAX_TURNS));
         this.total = got.total ?? this.total;
         this.next = Math.max(got.next, this.next);
         for (const fresh of listTurns(got.part)) this.swap(fresh);
-        from += MOST;
+        from += MAX_TURNS;
       } while (from < end);
       this.updateLinks();
     });

@@ -1,8 +1,8 @@
-"""Tests of recollect.redact.first_glance."""
+"""Tests of recollect.redact.text_masking."""
 
 from random import Random
 
-from recollect.redact.first_glance import mask_in_lines, mask_words, may_hold_secret
+from recollect.redact.text_masking import mask_in_lines, mask_words, may_hold_secret
 from tests.redact.made_up_secrets import make_pem
 
 KEY = "AKIAIOSFODNN7RTGHJKL"
