@@ -47,13 +47,14 @@ SCROLLED_TURNS = 300
 _MEGABYTE = 1e6
 _FILTERS = (
     "/",
-    "/?page=100",
-    "/?text=the",
-    "/?subagents=true",
-    "/?errors=true",
-    "/?model=claude-opus-4-5-20251101",
-    "/?branch=main&order=tokens",
-    "/?since=2026-03-01&until=2026-05-01",
+    "/sessions",
+    "/sessions?page=100",
+    "/sessions?text=the",
+    "/sessions?subagents=true",
+    "/sessions?errors=true",
+    "/sessions?model=claude-opus-4-5-20251101",
+    "/sessions?branch=main&order=tokens",
+    "/sessions?since=2026-03-01&until=2026-05-01",
 )
 
 

@@ -72,7 +72,6 @@ RUNS: tuple[tuple[str, ...], ...] = (
     ("demo", "list"),
     ("statusline",),
     ("show", "Title"),
-    ("star", "latest"),
     ("completion", "bash"),
 )
 """What is asked about the hostile sessions; without a command it is the list, since it is a pipe.
@@ -108,7 +107,6 @@ WITH_ARGUMENT: tuple[tuple[str, ...], ...] = (
     ("export", ARGUMENT),
     ("export", "--project", ARGUMENT, "-o", "out"),
     ("star", ARGUMENT),
-    ("note", "latest", ARGUMENT),
     ("note", ARGUMENT),
     ("help", ARGUMENT),
     ("chat", ARGUMENT),
@@ -305,3 +303,16 @@ def test_the_picker_is_as_safe(picker: Terminal) -> None:
     check_screen(picker)
     assert not any(word in picker.received.decode() for word in ("\x1b]", "\x1bP", "\x1b_"))
     assert [sgr for sgr, _ in COLOURS.values() if sgr in picker.received.decode()] == []
+
+
+@pytest.mark.slow
+def test_a_note_cannot_drive_the_terminal(
+    run_recollect: RunRecollect, environment: dict[str, str]
+) -> None:
+    """A note may hold anything, and is printed as text, by itself and in a list."""
+    for words in (("note", "latest", ARGUMENT), ("star", "latest")):
+        assert run_recollect(*words, env=environment) == Finished(0, "", "")
+    for words in (("note", "latest"), ("list", "--starred"), ("list", "--starred", "--json")):
+        done = run_recollect(*words, env=environment)
+        check(done)
+        assert (done.code, "owned" in done.stdout) == (0, True)

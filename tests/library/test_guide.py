@@ -40,15 +40,3 @@ def test_the_list_of_names_is_the_list_of_names() -> None:
     first_column = re.findall(r"^\|([^|]+)\|", section("All public names"), flags=re.MULTILINE)
     named = re.findall(r"`(\w+)`", "".join(first_column))
     assert sorted(named) == sorted(recollect.__all__)
-
-
-def test_links_lead_somewhere() -> None:
-    """Every link leads to a file of the project or to a heading of the page."""
-    headings = {
-        re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-")
-        for heading in re.findall(r"^#+ (.+)$", TEXT, flags=re.MULTILINE)
-    }
-    targets = re.findall(r"\]\(([^)]+)\)", TEXT)
-    files = [target for target in targets if not target.startswith("#")]
-    assert [target for target in files if not (PAGE.parent / target).exists()] == []
-    assert {target[1:] for target in targets if target.startswith("#")} - headings == set()

@@ -29,7 +29,7 @@ def main() -> None:
         sys.exit(0)
     # A command keeps most of what it allocates until it ends, so collecting finds nothing.
     gc.set_threshold(_GARBAGE_STEP)
-    from recollect.cli.outcome import INTERRUPTED, repeat_lost_interrupt, run
+    from recollect.cli.outcome import INTERRUPTED, interrupt, repeat_lost_interrupt, run
     from recollect.cli.program import COMMANDS, Defaults, program
 
     if instruction := os.environ.get(COMPLETION_VARIABLE):
@@ -40,7 +40,8 @@ def main() -> None:
     sys.unraisablehook = repeat_lost_interrupt
     try:
         try:
-            signal.signal(signal.SIGINT, handler)
+            is_default = handler == signal.default_int_handler
+            signal.signal(signal.SIGINT, interrupt if is_default else handler)
             code = run(program, sys.argv[1:])
         finally:
             # Python's shutdown, which waits for threads, must not print a traceback either.

@@ -22,6 +22,7 @@ import sys
 import textwrap
 import time
 import traceback
+import types
 from collections.abc import Sequence
 
 import click
@@ -35,6 +36,7 @@ FAILED = 1
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
+_IMPORT_SYSTEM = "<frozen importlib._bootstrap>"
 _HOOK_SECONDS = 0.002
 """Longer than a hook takes to return."""
 
@@ -62,6 +64,16 @@ def run(program: click.Command, arguments: Sequence[str]) -> int:
         code = _report(error)
     _close_stdout()
     return code if isinstance(code, int) else 0
+
+
+def interrupt(number: int, frame: types.FrameType | None) -> None:
+    """Raise KeyboardInterrupt; exit at once in an import, because native modules would abort."""
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORT_SYSTEM:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        frame = frame.f_back
+    raise KeyboardInterrupt
 
 
 def repeat_lost_interrupt(lost: "sys.UnraisableHookArgs") -> None:

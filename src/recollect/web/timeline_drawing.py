@@ -11,6 +11,8 @@ from typing import Final
 from markupsafe import Markup
 from msgspec import Struct
 
+from recollect.render.html.html_code import show_text
+
 PAUSE_SECONDS: Final = 120.0
 """A longer time without anything is drawn as a pause."""
 MAX_LANES: Final = 12
@@ -69,7 +71,7 @@ def _draw_bar(bar: TimelineBar, scale: "_Scale") -> Markup:
         width=max(right - left, 2),
         h=_LANE - 4,
     )
-    return _LINK.format(href=bar.address, title=bar.title, shape=shape)
+    return _LINK.format(href=bar.address, title=show_text(bar.title), shape=shape)
 
 
 def _draw_rates(bars: Sequence[TimelineBar], scale: "_Scale", base: int) -> list[Markup]:
