@@ -83,6 +83,17 @@ def test_a_number_given_to_another_process_is_not_believed(
     assert find_live_processes(root.path) == {}
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has /proc")
+def test_a_process_that_nobody_reaped_is_not_told(
+    root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
+) -> None:
+    """A client that has exited counts as gone, even if its parent has not noticed yet."""
+    write_process(root, sleeper.pid)
+    sleeper.kill()
+    os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
+    assert (is_alive(sleeper.pid), find_live_processes(root.path)) == (True, {})
+
+
 @pytest.mark.parametrize("pid", [0, -1, None, "x", True, 10**30, 2**31])
 def test_an_impossible_number_is_nobody(root: ClaudeRoot, pid: object) -> None:
     """Impossible process ids are neither checked nor reported."""

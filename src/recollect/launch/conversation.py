@@ -29,6 +29,7 @@ from recollect.launch.conversation_events import (
     RequestAnswer,
 )
 from recollect.launch.conversation_options import (
+    EXIT_SECONDS,
     ConversationOptions,
     check_mode,
     check_not_running,
@@ -300,7 +301,8 @@ class Conversation:
                 permission_mode=self.permission_mode,
             )
         # Another client may have opened the session while ours was away.
-        await asyncio.to_thread(check_not_running, self._launch, self.options)
+        patience = EXIT_SECONDS if is_again and self._reason == "died" else 0.0
+        await asyncio.to_thread(check_not_running, self._launch, self.options, patience)
         if self._limit is not None:
             self._limit.take()
         words = (self._client, *list_arguments(self._launch, self.options))

@@ -7,6 +7,7 @@ what they have open are read before a session is resumed.
 
 import os
 import re
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
+from recollect.documents.session_listing import LiveProcess
 from recollect.errors import NothingFound, UsageError
 from recollect.launch.control_messages import BYPASS
 from recollect.launch.resuming import FORK, find_client
@@ -27,6 +29,10 @@ START_SECONDS: Final = 60.0
 REQUEST_SECONDS: Final = 30.0
 SILENCE_SECONDS: Final = 120.0
 END_STEPS: Final = (5.0, 3.0)
+EXIT_SECONDS: Final = 5.0
+"""For a client to be gone after its output has ended: it may have been behind a wrapper."""
+
+_STEP_SECONDS: Final = 0.05
 
 _CONVERSING: Final = (
     *STREAMING,
@@ -144,18 +150,29 @@ def make_environment(
     return {**environment, **options.environment, "PWD": options.directory}
 
 
-def check_not_running(launch: "Launch", options: ConversationOptions) -> None:
-    """Raise UsageError if another client has the session open that would be resumed."""
+def check_not_running(
+    launch: "Launch", options: ConversationOptions, patience: float = 0.0
+) -> None:
+    """Raise UsageError if another client has the session open that would be resumed.
+
+    A client that was killed may still be exiting: `patience` seconds are given to it.
+    """
     if launch.resume != launch.session_id:
         return
-    root = _find_root(make_environment(options))
-    running = find_live_processes(root).get(encode_id(launch.session_id)) if root else None
+    deadline = time.monotonic() + patience
+    while (running := _find_running(launch, options)) and time.monotonic() < deadline:
+        time.sleep(_STEP_SECONDS)
     if running is not None:
         raise UsageError(
             f"Session {launch.session_id} is open in another Claude Code (process {running.pid}). "
             "End that one first, or fork the session: two clients on one session would "
             "split it into branches that do not see each other."
         )
+
+
+def _find_running(launch: "Launch", options: ConversationOptions) -> LiveProcess | None:
+    root = _find_root(make_environment(options))
+    return find_live_processes(root).get(encode_id(launch.session_id)) if root else None
 
 
 def _find_root(environment: Mapping[str, str]) -> Path | None:

@@ -44,6 +44,9 @@ def read_head(path: Path | str, length: int) -> bytes | None:
 _START_FIELD: Final = 19
 """Position of the start time in `/proc/<pid>/stat`, after the name in parentheses."""
 
+_ZOMBIE: Final = "Z"
+"""The state of a process that has exited, but whose parent has not asked for its exit code."""
+
 _SYNCHRONIZE: Final = 0x00100000
 _WAIT_TIMEOUT: Final = 0x00000102
 
@@ -104,7 +107,9 @@ def is_running(stated: ProcessFile) -> bool:
     pid = stated.pid or 0
     if pid <= 0 or not is_alive(pid):
         return False
-    started = _find_start(pid)
+    state, started = _read_stat(pid)
+    if state == _ZOMBIE:
+        return False
     return (
         started is None or not (stated.proc_start or "").isdigit() or started == stated.proc_start
     )
@@ -136,11 +141,11 @@ def _is_alive_on_windows(pid: int) -> bool:
     return bool(is_waiting)
 
 
-def _find_start(pid: int) -> str | None:
-    """Return when the process started, in Linux's units; None if the system does not say."""
+def _read_stat(pid: int) -> tuple[str | None, str | None]:
+    """Return the state of a process and when it started, as Linux writes them; None elsewhere."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:
-        return None
+        return None, None
     fields = text.rpartition(")")[2].split()
-    return fields[_START_FIELD] if len(fields) > _START_FIELD else None
+    return (fields[0], fields[_START_FIELD]) if len(fields) > _START_FIELD else (None, None)
