@@ -142,8 +142,10 @@ async def iter_running(conversations: Conversations) -> AsyncGenerator[SentEvent
     """Yield all conversations, now and whenever one of them is different."""
     before = None
     while True:
+        # Taken before the document: what changes while that is being sent is not missed.
+        changed = conversations.changed
         document = conversations.document
         if document != before:
             before = document
             yield SentEvent(name="conversations", id="", data=document)
-        await conversations.wait_for_change()
+        await changed.wait()

@@ -52,7 +52,8 @@ class Conversations:
         self._stacks: dict[str, AsyncExitStack] = {}
         self._starting = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        self._changed = asyncio.Event()
+        self.changed = asyncio.Event()
+        """Set, and replaced by another one, once `document` is a different one."""
         self._is_closed = False
         self.document = self._describe()
         """All of them as lists show them, replaced as a whole: any thread may read it."""
@@ -166,13 +167,9 @@ class Conversations:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    async def wait_for_change(self) -> None:
-        """Wait until something about one of them is different."""
-        await self._changed.wait()
-
     def _wake(self) -> None:
         self.document = self._describe()
-        changed, self._changed = self._changed, asyncio.Event()
+        changed, self.changed = self.changed, asyncio.Event()
         changed.set()
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:

@@ -12,6 +12,7 @@ import { showText, showToast, translate } from "./words.js";
  */
 
 const CHANNEL = "recollect-conversations";
+const ASKS = "latest";
 /** @type {Map<string, number>} */
 const waiting = new Map();
 let isFirst = true;
@@ -126,7 +127,14 @@ async function endConversation(event) {
 
 export function startRunning() {
   const channel = new BroadcastChannel(CHANNEL);
-  channel.addEventListener("message", (event) => show(event.data));
+  /** @type {Row[] | null} what the server sent last, in the tab that listens */
+  let latest = null;
+  channel.addEventListener("message", ({ data }) => {
+    if (data !== ASKS) show(data);
+    else if (latest) channel.postMessage(latest);
+  });
+  // Whatever changed since this page was rendered.
+  channel.postMessage(ASKS);
   offerNotifications();
   document.addEventListener("click", endConversation);
   const start = () =>
@@ -134,6 +142,7 @@ export function startRunning() {
       "/c/events",
       {
         conversations: ({ conversations }) => {
+          latest = conversations;
           show(conversations);
           notify(conversations);
           channel.postMessage(conversations);
