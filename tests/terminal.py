@@ -19,7 +19,7 @@ from contextlib import contextmanager
 import pyte
 from pyte.screens import Char
 
-SECONDS = 60.0
+SECONDS = 120.0
 """The limit for a screen to show something, on a busy machine."""
 
 

@@ -40,12 +40,11 @@ from recollect.launch.conversation_events import (
 from recollect.launch.conversation_options import ConversationOptions, Timing
 from recollect.records.envelope import Chain
 from tests.client.scenes import SUMMARY, texts
-from tests.client.theatre import SWITCHES, Theatre
+from tests.client.theatre import SECONDS, SWITCHES, Theatre
 from tests.client.versions import OLDEST, VARIABLE, VERSIONS, find_client
 
 pytestmark = pytest.mark.client
 
-SECONDS = 60.0
 E = TypeVar("E", bound=ConversationEvent)
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from recollect.documents.kinds import RejectedBy, ToolStatus
 from recollect.records.usage import Tokens
 from recollect.session.session import Session
 from tests.client.scenes import SCENES, SUMMARY, add, count, texts
-from tests.client.theatre import ALLOWED, RECOLLECT, Follower, Theatre
+from tests.client.theatre import ALLOWED, RECOLLECT, SECONDS, Follower, Theatre
 from tests.client.versions import OLDEST
 
 pytestmark = pytest.mark.client
@@ -146,7 +146,7 @@ def test_an_interrupt_in_a_reply_leaves_both_sides_clean(theatre: Theatre, versi
         follower = Follower(process)
         follower.wait_for("word5")
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 130
+        assert process.wait(timeout=SECONDS) == 130
         follower.wait_for('"ended"')
     assert theatre.list_processes() == {}
     if version == OLDEST:
@@ -166,7 +166,7 @@ def test_an_interrupt_in_a_tool_leaves_both_sides_clean(theatre: Theatre, versio
         follower = Follower(process)
         follower.wait_for('"tool_use"', "sleep 600", '"assistant"')
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 130
+        assert process.wait(timeout=SECONDS) == 130
         follower.wait_for('"ended"')
     left = theatre.list_processes()
     for pid in left:

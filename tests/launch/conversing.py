@@ -12,7 +12,7 @@ from recollect.launch.conversation_events import ConversationEvent
 from recollect.launch.conversation_options import ConversationOptions, Timing
 
 TALKER = Path(__file__).with_name("talking_client.py")
-GUARD_SECONDS = 60.0
+GUARD_SECONDS = 120.0
 
 E = TypeVar("E", bound=ConversationEvent)
 T = TypeVar("T")

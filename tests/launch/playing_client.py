@@ -41,6 +41,17 @@ def ignore(name: str) -> None:
     signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
+def note(name: str) -> None:
+    """Note a signal in a file of its name, and go on."""
+    signal.signal(getattr(signal, name), lambda *_: (HERE / name).touch())
+
+
+def wait_until(name: str) -> None:
+    """Wait until the test has made this file."""
+    while not (HERE / name).exists():
+        time.sleep(0.02)
+
+
 def echo() -> None:
     """Print standard input."""
     say(sys.stdin.read())
@@ -56,7 +67,9 @@ ACTIONS: dict[str, Any] = {
     "wait": time.sleep,
     "complain": complain,
     "leave": leave,
+    "until": wait_until,
     "ignore": ignore,
+    "note": note,
     "echo": echo,
     "exit": sys.exit,
 }

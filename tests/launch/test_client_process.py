@@ -25,15 +25,23 @@ from tests.launch.fake_client import Step, make_client, needs_posix, read_call, 
 
 pytestmark = needs_posix
 
-QUICK: tuple[StopStep, ...] = ((signal.SIGINT, 0.3), (signal.SIGTERM, 0.3))
+PATIENT: tuple[StopStep, ...] = ((signal.SIGINT, 0.3), (signal.SIGTERM, 60.0))
+"""Long enough for a client on a busy machine to follow SIGTERM."""
+
+HASTY: tuple[StopStep, ...] = ((signal.SIGINT, 0.3), (signal.SIGTERM, 0.3))
 
 
 @contextmanager
-def running(directory: Path, *script: Step, kept: int | None = None) -> Iterator[ClientProcess]:
+def running(
+    directory: Path,
+    *script: Step,
+    kept: int | None = None,
+    steps: tuple[StopStep, ...] = PATIENT,
+) -> Iterator[ClientProcess]:
     """Start a client that plays `script`."""
     make_client(directory, script)
     run = Run(arguments=("claude", "--print", "--", "p"), directory=str(directory))
-    with start_client(str(directory / "claude"), run, kept, QUICK) as process:
+    with start_client(str(directory / "claude"), run, kept, steps) as process:
         yield process
 
 
@@ -52,8 +60,13 @@ def wait_for_call(directory: Path) -> None:
 
 def test_messages_come_while_it_runs(tmp_path: Path) -> None:
     """The first message arrives before the last; between them None signals silence."""
-    with running(tmp_path, text("one", uuid="a"), ["wait", 0.5], text("two", uuid="b")) as process:
-        kinds = ["none" if each is None else "message" for each in process.iter_items(0.05)]
+    script = (text("one", uuid="a"), ["until", "seen"], text("two", uuid="b"))
+    with running(tmp_path, *script) as process:
+        kinds: list[str] = []
+        for each in process.iter_items(0.05):
+            kinds.append("none" if each is None else "message")
+            if kinds[-2:] == ["message", "none"]:
+                (tmp_path / "seen").touch()
         assert process.code == 0
     assert "none" in kinds[kinds.index("message") : -1]
     assert kinds.count("message") == 2
@@ -115,7 +128,7 @@ def test_a_client_that_ignores_sigint_is_terminated(tmp_path: Path) -> None:
 def test_a_client_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     """A client that ignores both is killed."""
     script: list[Step] = [["ignore", "SIGINT"], ["ignore", "SIGTERM"], "deaf", ["wait", 60]]
-    with running(tmp_path, *script) as process:
+    with running(tmp_path, *script, steps=HASTY) as process:
         assert next(filter(None, process.iter_items(0.05)), None) is not None
         process.stop()
         assert process.code == 128 + signal.SIGKILL

@@ -266,6 +266,14 @@ class Running:
         return Finished(self.process.returncode, stdout, stderr)
 
 
+def wait_for_file(path: Path) -> None:
+    """Fail if the file is never made."""
+    deadline = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def wait_until_gone(pid: int) -> None:
     """Fail if the process does not end."""
     deadline = time.monotonic() + 60
@@ -289,13 +297,13 @@ def test_an_interrupt_ends_both(client: Path, number: int) -> None:
 @pytest.mark.slow
 def test_a_second_interrupt_ends_both_at_once(client: Path) -> None:
     """A client that does not listen is not waited for."""
-    script: list[Step] = [["ignore", "SIGINT"], text("deaf", uuid="a"), ["wait", 600]]
+    script: list[Step] = [["note", "SIGINT"], text("deaf", uuid="a"), ["until", "never"]]
     running = Running(client, script, "count")
     running.read_until("deaf")
     running.process.send_signal(signal.SIGINT)
-    time.sleep(0.5)
+    wait_for_file(client / "SIGINT")
     running.process.send_signal(signal.SIGINT)
-    # The client would wait for ten minutes, `finish` for one.
+    # The client would wait forever, `finish` for a minute.
     assert running.finish().code == 130
     wait_until_gone(int(read_call(client)["pid"]))
 
@@ -303,11 +311,12 @@ def test_a_second_interrupt_ends_both_at_once(client: Path) -> None:
 @pytest.mark.slow
 def test_a_reader_that_leaves_ends_the_client(client: Path) -> None:
     """With `| head` no process is left."""
-    script: list[Step] = [text("one", uuid="a"), ["wait", 1], *STORY, ["wait", 60]]
+    script: list[Step] = [text("one", uuid="a"), ["until", "left"], *STORY, ["wait", 60]]
     running = Running(client, script, "count")
     running.read_until("one")
     assert running.process.stdout is not None
     running.process.stdout.close()
+    (client / "left").touch()
     assert running.process.wait(timeout=60) == 141
     running.process.stderr.close() if running.process.stderr else None
     wait_until_gone(int(read_call(client)["pid"]))
@@ -320,18 +329,19 @@ def test_partial_text_is_seen_as_it_grows(client: Path) -> None:
         init(),
         begin_text(),
         piece("The tide "),
-        ["wait", 1.5],
+        ["until", "begun"],
         piece("comes **in**."),
-        ["wait", 1.5],
+        ["until", "read"],
         text("The tide comes **in**.", uuid="a"),
-        ["wait", 0.5],
         result(),
     ]
     path = make_client(client, script)
     with open_terminal("run", "when?", env={"PATH": path, "TZ": "UTC"}) as terminal:
         terminal.wait_for(lambda lines: "  The tide" in lines)
+        (client / "begun").touch()
         terminal.wait_for(lambda lines: "  The tide comes in." in lines)
         assert not any("turn ·" in line for line in terminal.lines)
+        (client / "read").touch()
         assert terminal.wait_for_end() == 0
         said = [line for line in terminal.lines if "tide" in line]
     assert said == ["  The tide comes in."]
@@ -341,11 +351,12 @@ def test_partial_text_is_seen_as_it_grows(client: Path) -> None:
 def test_a_long_growing_text_leaves_no_trace(client: Path) -> None:
     """Text of many screens grows in its last lines, and is printed once in the end."""
     words = [f"line {number}\n\n" for number in range(60)]
-    script: list[Step] = [begin_text(), *map(piece, words[:50]), ["wait", 1.0]]
-    script += [*map(piece, words[50:]), ["wait", 0.5], text("".join(words), uuid="a"), result()]
+    script: list[Step] = [begin_text(), *map(piece, words[:50]), ["until", "begun"]]
+    script += [*map(piece, words[50:]), text("".join(words), uuid="a"), result()]
     path = make_client(client, script)
     with open_terminal("run", "go", lines=200, env={"PATH": path}) as terminal:
         terminal.wait_for_text("line 49")
+        (client / "begun").touch()
         assert terminal.wait_for_end() == 0
         shown = [line.strip() for line in terminal.lines if line.startswith("  line")]
     assert shown == [word.strip() for word in words]
