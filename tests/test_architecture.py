@@ -92,6 +92,7 @@ MAY_ASK_THE_DISK = {
     "archive/partial_sessions.py": "transcripts of our own",
     "archive/partial_transcripts.py": "transcripts of our own",
     "archive/restoring.py": "where files are restored to",
+    "atomic_files.py": "where files are written",
     "cli/commands/config.py": "the settings file",
     "cli/commands/replay.py": "a stream that the user saved",
     "cli/config_file.py": "the settings file",

@@ -88,7 +88,6 @@ def test_a_full_disk_leaves_nothing(small_disk: Path, tmp_path: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["nosuch", "-o", "x.html"], 3, "No session is called 'nosuch'"),
-        (["harbour", "-o", "missing/x.html"], 1, "Cannot write missing/x.html: No such file"),
         (["harbour", "-o", "x.jsonl"], 2, "--no-redact"),
         (["harbour", "--turn", "99", "-o", "x.md"], 3, "No such turn"),
         (["harbour", "json flag", "--format", "html"], 2, "Use -o to say where to write."),

@@ -36,7 +36,7 @@ from recollect.archive.manifests import (
     parse_manifest_name,
 )
 from recollect.archive.object_store import ObjectStore, explain_failures, sync_directory
-from recollect.archive.restoring import make_directories
+from recollect.atomic_files import make_directories
 from recollect.errors import ArchiveFailure, IndexFailure, UnreadableInput, UsageError
 from recollect.sources.growth import FileState
 from recollect.sources.safe_files import open_file

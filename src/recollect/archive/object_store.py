@@ -8,7 +8,6 @@ disk: written elsewhere, flushed and renamed.
 import errno
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Final
 
 from recollect.archive.compressed import compress, decompress, hash_bytes
 from recollect.archive.encryption import PLAIN, Cipher
+from recollect.atomic_files import open_atomic
 from recollect.errors import ArchiveFailure, UnreadableInput
 from recollect.sources.safe_files import open_file
 
@@ -62,16 +62,8 @@ class ObjectStore:
         with explain_failures(path):
             for directory in (self._temporary, path.parent):
                 directory.mkdir(mode=0o700, exist_ok=True)
-            descriptor, temporary = tempfile.mkstemp(dir=self._temporary)
-            try:
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                Path(temporary).replace(path)
-            except OSError:
-                Path(temporary).unlink(missing_ok=True)
-                raise
+            with open_atomic(path, overwrite=True, temporary_directory=self._temporary) as file:
+                file.write(data)
 
     def read(self, name: str) -> bytes:
         """Return the content of an object; raise UnreadableInput if a bit of it has changed."""

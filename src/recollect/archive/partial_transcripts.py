@@ -10,7 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 import msgspec
 
 from recollect.archive.leftovers import Leftovers, find_leftovers
-from recollect.archive.restoring import make_directories
+from recollect.atomic_files import make_directories
 from recollect.locations.project_names import (
     PROJECTS_DIRECTORY,
     TRANSCRIPT_SUFFIX,

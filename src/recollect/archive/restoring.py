@@ -8,14 +8,15 @@ in a place where Claude Code keeps such files.
 import os
 import re
 import stat
-import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, Final, NamedTuple, Protocol
+from typing import IO, BinaryIO, Final, NamedTuple, Protocol
 
 from recollect.archive.claude_files import describe_place
 from recollect.archive.manifests import decode_path
+from recollect.atomic_files import make_directories, open_atomic
 from recollect.errors import OutputFailure, UnreadableInput, UsageError
 from recollect.locations.project_names import is_plain_name
 from recollect.sources.safe_files import Refused, describe_error, find_directory, find_status
@@ -123,59 +124,29 @@ def write_new(
     target: Path, content: Iterable[bytes], file: RestorableFile, *, keep_time: bool = True
 ) -> None:
     """Write a file that does not exist yet; it appears complete, or not at all."""
-    mode = parse_mode(file.mode)
-
-    def finish(temporary: Path) -> None:
-        temporary.chmod(mode)
-        if keep_time:
-            os.utime(temporary, ns=(file.mtime_ns, file.mtime_ns))
-
-    _create(target, lambda opened: opened.writelines(content), finish)
+    mtime_ns = file.mtime_ns if keep_time else None
+    with _create(target, mode=parse_mode(file.mode), mtime_ns=mtime_ns) as opened:
+        opened.writelines(content)
 
 
 def write_private(target: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Let `write` fill a file that does not exist yet, for its owner only."""
-    _create(target, write, lambda _temporary: None)
+    with _create(target) as opened:
+        write(opened)
 
 
+@contextmanager
 def _create(
-    target: Path, write: Callable[[IO[bytes]], object], finish: Callable[[Path], None]
-) -> None:
+    target: Path, *, mode: int | None = None, mtime_ns: int | None = None
+) -> Iterator[BinaryIO]:
     try:
         make_directories(target.parent)
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".recollect-")
-        temporary = Path(name)
-        try:
-            with os.fdopen(descriptor, "wb") as opened:
-                write(opened)
-                opened.flush()
-                os.fsync(opened.fileno())
-            finish(temporary)
-            _publish(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputFailure(f"Cannot write {target}: {describe_error(error)}.") from error
-
-
-def make_directories(path: Path) -> None:
-    """Make a directory and those above it, for their owner only."""
-    for directory in reversed([path, *path.parents]):
-        if not directory.exists():
-            directory.mkdir(mode=0o700, exist_ok=True)
-
-
-def _publish(temporary: Path, target: Path) -> None:
-    """Give a file its name unless that is taken: a link cannot replace what is there."""
-    try:
-        os.link(temporary, target)
+        with open_atomic(target, overwrite=False, mode=mode, mtime_ns=mtime_ns) as opened:
+            yield opened
     except FileExistsError as error:
         raise UsageError(f"{target} exists already and is left alone.") from error
-    except OSError:
-        # A file system without hard links; there is a moment in which another may be replaced.
-        if target.exists():
-            raise
-        temporary.rename(target)
+    except OSError as error:
+        raise OutputFailure(f"Cannot write {target}: {describe_error(error)}.") from error
 
 
 def _has_content(path: Path, content: Iterable[bytes]) -> bool:

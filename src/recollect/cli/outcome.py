@@ -66,12 +66,12 @@ def run(program: click.Command, arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def interrupt(number: int, frame: types.FrameType | None) -> None:
-    """Raise KeyboardInterrupt; exit at once in an import, because native modules would abort."""
+def interrupt(_number: int, frame: types.FrameType | None) -> None:
+    """Raise KeyboardInterrupt, but after an import: a native module that it reached would abort."""
     while frame is not None:
         if frame.f_code.co_filename == _IMPORT_SYSTEM:
-            signal.signal(number, signal.SIG_DFL)
-            signal.raise_signal(number)
+            _interrupt_again()
+            return
         frame = frame.f_back
     raise KeyboardInterrupt
 
@@ -79,10 +79,14 @@ def interrupt(number: int, frame: types.FrameType | None) -> None:
 def repeat_lost_interrupt(lost: "sys.UnraisableHookArgs") -> None:
     """Raise an interrupt again that Python would drop, for example in a destructor."""
     if lost.exc_type is KeyboardInterrupt:
-        # From a thread, because it would be raised, and lost, in here otherwise.
-        _thread.start_new_thread(_interrupt_soon, (_thread.get_ident(),))
+        _interrupt_again()
     else:
         sys.__unraisablehook__(lost)
+
+
+def _interrupt_again() -> None:
+    # From a thread, because it would be raised, and lost, in here otherwise.
+    _thread.start_new_thread(_interrupt_soon, (_thread.get_ident(),))
 
 
 def _interrupt_soon(thread: int) -> None:

@@ -1,4 +1,4 @@
-"""Write files so that there is never half of one: beside their place first, then in one step.
+"""Write the files of an export: each is complete or not there.
 
 An existing file is replaced only if that is wanted. Files are readable only by the user, because a
 conversation is private until its owner shares it.
@@ -7,39 +7,27 @@ conversation is private until its owner shares it.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
+from recollect.atomic_files import make_directories, open_atomic
 from recollect.errors import RecollectError, UsageError
-
-_MAX_NAME: Final = 50
 
 
 @contextmanager
 def open_new(target: Path, *, force: bool = False) -> Iterator[BinaryIO]:
     """Open a file that takes its place when the block ends, and vanishes if it fails."""
     refuse_existing(target, force=force)
+    make_directory(target.parent)
     try:
-        descriptor, name = tempfile.mkstemp(
-            prefix=f".{target.name[:_MAX_NAME]}.", dir=target.parent
-        )
+        with open_atomic(target, overwrite=force) as file:
+            yield file
+    except FileExistsError:
+        raise already_exists(target) from None
     except OSError as error:
         raise cannot_write(target, error) from error
-    temporary = Path(name)
-    try:
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            _put(temporary, target, force=force)
-        except OSError as error:
-            raise cannot_write(target, error) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_file(target: Path, chunks: Iterable[bytes], *, force: bool = False) -> int:
@@ -49,21 +37,6 @@ def write_file(target: Path, chunks: Iterable[bytes], *, force: bool = False) ->
         for chunk in chunks:
             size += file.write(chunk)
     return size
-
-
-def _put(temporary: Path, target: Path, *, force: bool) -> None:
-    if force:
-        temporary.replace(target)
-        return
-    try:
-        # Unlike a rename, a link fails if somebody has made the file meanwhile.
-        os.link(temporary, target)
-    except FileExistsError:
-        raise already_exists(target) from None
-    except OSError:
-        # Some file systems have no links.
-        refuse_existing(target, force=False)
-        temporary.replace(target)
 
 
 def refuse_existing(target: Path, *, force: bool) -> None:
@@ -99,6 +72,6 @@ def cannot_write(target: Path, error: OSError) -> RecollectError:
 def make_directory(directory: Path) -> None:
     """Create a directory for exports, readable only by the user, unless it is there."""
     try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directories(directory)
     except OSError as error:
         raise RecollectError(f"Cannot create {directory}: {error.strerror or error}.") from error

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from recollect.atomic_files import make_directories
 from recollect.errors import IndexFailure, NothingFound, UsageError
 
 VARIABLE = "RECOLLECT_DATA_DIR"
@@ -44,9 +45,7 @@ def find_data_directory(environment: Mapping[str, str] = os.environ) -> Path:
 def make_private_directory(path: Path) -> None:
     """Make `path` a directory that only its owner can enter, and those created above it, too."""
     try:
-        for directory in reversed([path, *path.parents]):
-            if not directory.exists():
-                directory.mkdir(mode=0o700, exist_ok=True)
+        make_directories(path)
         if not path.is_dir():
             raise NotADirectoryError(20, "it is a file", str(path))
     except OSError as error:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from recollect.atomic_files import open_atomic
 from recollect.errors import RecollectError, UnreadableInput, UsageError
 from recollect.locations import is_plain_name
 from recollect.sources.safe_files import Refused, find_status
@@ -123,12 +123,11 @@ def write_restored(plan: RestorePlan) -> Path | None:
         if _read_target(plan.target) != plan.present:
             raise UsageError(f"{plan.target} has changed meanwhile. Try again.")
         plan.target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = _write_beside(plan.target, plan.data, _find_mode(plan.target))
-        try:
+        with open_atomic(plan.target, overwrite=True, mode=_find_mode(plan.target)) as file:
+            file.write(plan.data)
+            # A full disk is noticed before there is a copy.
+            file.flush()
             copy = _keep_present(plan)
-            temporary.replace(plan.target)
-        finally:
-            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise RecollectError(
             f"Cannot write {plan.target}: {error.strerror or error}. Nothing was changed."
@@ -141,37 +140,18 @@ def _find_mode(target: Path) -> int:
     return stat.S_IMODE(status.st_mode) if isinstance(status, os.stat_result) else _NEW_MODE
 
 
-def _write_beside(target: Path, data: bytes, mode: int) -> Path:
-    """Write to a new file in the directory of `target`, and wait until it is on disk."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:50]}.", dir=target.parent)
-    path = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        path.chmod(mode)
-    except OSError:
-        path.unlink(missing_ok=True)
-        raise
-    return path
-
-
 def _keep_present(plan: RestorePlan) -> Path | None:
     """Copy what is there to a name that is free: `NAME.before-restore`, `NAME.before-restore-2`."""
     if plan.present is None:
         return None
-    temporary = _write_beside(plan.target, plan.present, _find_mode(plan.target))
-    try:
-        for number in range(1, _MAX_BACKUPS):
-            suffix = f".before-restore{'' if number == 1 else f'-{number}'}"
-            copy = plan.target.with_name(plan.target.name + suffix)
-            try:
-                # A link fails if the name is taken, so nothing is ever overwritten.
-                os.link(temporary, copy)
-            except FileExistsError:
-                continue
-            return copy
-    finally:
-        temporary.unlink(missing_ok=True)
+    mode = _find_mode(plan.target)
+    for number in range(1, _MAX_BACKUPS):
+        suffix = f".before-restore{'' if number == 1 else f'-{number}'}"
+        copy = plan.target.with_name(plan.target.name + suffix)
+        try:
+            with open_atomic(copy, overwrite=False, mode=mode) as file:
+                file.write(plan.present)
+        except FileExistsError:
+            continue
+        return copy
     raise RecollectError(f"There are too many copies beside {plan.target}. Remove some.")

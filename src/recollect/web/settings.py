@@ -5,8 +5,6 @@ and moved into place, and only the server that wrote it removes it.
 """
 
 import contextlib
-import os
-import tempfile
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from recollect.atomic_files import open_atomic
 from recollect.errors import IndexFailure
 from recollect.launch.web_link import LOOPBACK, STATE_NAME, find_server, join_host
 from recollect.library.processes import read_small
@@ -77,11 +76,8 @@ def write_state(directory: Path, state: ServerState) -> None:
     """Record a running server, readable only by its owner."""
     make_private_directory(directory)
     try:
-        # A temporary file is readable only by its owner.
-        descriptor, name = tempfile.mkstemp(prefix=STATE_NAME, dir=directory)
-        with os.fdopen(descriptor, "wb") as file:
+        with open_atomic(directory / STATE_NAME, overwrite=True) as file:
             file.write(msgspec.json.format(msgspec.json.encode(state), indent=2) + b"\n")
-        Path(name).replace(directory / STATE_NAME)
     except OSError as error:
         raise IndexFailure(
             f"Cannot write {directory / STATE_NAME}: {error.strerror}. Check that there is room."

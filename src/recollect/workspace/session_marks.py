@@ -4,7 +4,6 @@ They cannot be rebuilt from transcripts, so that they are not part of the index:
 none of them. A file that cannot be read is never replaced.
 """
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
@@ -82,15 +81,11 @@ def _read(directory: Path) -> MarksFile:
 
 
 def _write(directory: Path, content: MarksFile) -> None:
-    from tempfile import NamedTemporaryFile  # only to write
+    from recollect.atomic_files import open_atomic  # only to write
 
-    # Readable by its owner only, and complete or not there at all.
     data = msgspec.json.format(msgspec.json.encode(content), indent=2)
     try:
-        with NamedTemporaryFile(dir=directory, prefix=MARKS_NAME, delete=False) as part:
-            part.write(data)
-            part.flush()
-            os.fsync(part.fileno())
-        Path(part.name).replace(directory / MARKS_NAME)
+        with open_atomic(directory / MARKS_NAME, overwrite=True) as file:
+            file.write(data)
     except OSError as error:
         raise IndexFailure(f"Cannot write {directory / MARKS_NAME}: {error.strerror}.") from error

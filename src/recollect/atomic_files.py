@@ -1,0 +1,72 @@
+"""Files that are complete or not there: written beside their place, then named in one step.
+
+Files and directories are readable only by their owner, unless the caller says otherwise. Failures
+are OSErrors: callers know what the file was for, and say what to do.
+"""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final
+
+_MAX_NAME: Final = 50
+"""Characters of a name that its temporary file repeats; some file systems allow 255 bytes."""
+
+
+@contextmanager
+def open_atomic(
+    target: Path,
+    *,
+    overwrite: bool,
+    temporary_directory: Path | None = None,
+    mode: int | None = None,
+    mtime_ns: int | None = None,
+) -> Iterator[BinaryIO]:
+    """Open a file that gets its name when the block ends, and vanishes if the block fails.
+
+    Raise FileExistsError if the name is taken by then and must not be overwritten. The temporary
+    directory, that of the target by default, must be on the same file system.
+    """
+    import tempfile  # slow to load, and most commands write nothing
+
+    descriptor, name = tempfile.mkstemp(
+        prefix=f".{target.name[:_MAX_NAME]}.", dir=temporary_directory or target.parent
+    )
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(mode)
+        if mtime_ns is not None:
+            os.utime(temporary, ns=(mtime_ns, mtime_ns))
+        if overwrite:
+            temporary.replace(target)
+        else:
+            _name_new(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def make_directories(path: Path) -> None:
+    """Create a directory and those above it that are missing."""
+    for directory in reversed([path, *path.parents]):
+        if not directory.exists():
+            directory.mkdir(mode=0o700, exist_ok=True)
+
+
+def _name_new(temporary: Path, target: Path) -> None:
+    try:
+        # Unlike a rename, a link fails if somebody has made the file meanwhile.
+        os.link(temporary, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        # A file system without links: there is a moment in which another file may be replaced.
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
+        temporary.replace(target)
