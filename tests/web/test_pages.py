@@ -155,11 +155,24 @@ def test_unknown_pages_say_so(server: RunningServer) -> None:
     assert _read(answer.body).refused == []
 
 
-def test_an_opened_call_has_all_that_it_was_given() -> None:
-    """What only `--tools full` adds in a terminal is on the page as soon as a call is opened."""
+def test_a_call_has_all_that_it_was_given_on_request() -> None:
+    """What only `--tools full` adds in a terminal is one click away on the page."""
     asked = reply("a", use("t", "Read", file_path="/notes.txt", reason="heronword"), parent="p")
     session = Session([user("p"), asked, result("r", "t", "some words", parent="a")])
-    assert find_call(session, "t").input[-1] == Fields((("reason", "heronword"),))
+    call = find_call(session, "t")
+    assert call.step.input == ()
+    assert call.whole.input == (Fields((("reason", "heronword"),)),)
+
+
+def test_an_opened_edit_is_its_diff(server: RunningServer) -> None:
+    """The client's sentence to the model and its copy of the file are only in all fields."""
+    turns = server.get(f"/api/sessions/{SESSION}/turns").json()["turns"]
+    steps = [step for turn in turns for step in turn["steps"] if step.get("tool") == "Edit"]
+    address = f"/s/{SESSION}/calls/{steps[0]['call_id']}"
+    shown, whole = (server.get(address + query).body.decode() for query in ("", "?whole=true"))
+    noise = ("call-output", "has been updated", "originalFile", "data-whole")
+    assert [word in shown for word in noise] == [False, False, False, True]
+    assert [word in whole for word in noise] == [True, True, True, False]
 
 
 def test_changes_are_listed_by_file(server: RunningServer) -> None:

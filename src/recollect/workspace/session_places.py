@@ -6,7 +6,7 @@ and no part of a request becomes part of a path.
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -277,8 +277,15 @@ def _find_inside(session: Session, uuid: str, words: Sequence[str]) -> RecordLoc
     return None
 
 
-def find_call(session: Session, call_id: str) -> ToolStep:
-    """Return a tool call with its whole input and result, of the session or of a subagent."""
+class FoundCall(NamedTuple):
+    """A tool call as it is shown, and with every field of its input and result."""
+
+    step: ToolStep
+    whole: ToolStep
+
+
+def find_call(session: Session, call_id: str) -> FoundCall:
+    """Return a tool call, of the session or of a subagent."""
     sessions = (session, *(child.session for child in iter_subagents(session)))
     owner = next((each for each in sessions if each.find_tool_call(call_id)), session)
     call = owner.find_tool_call(call_id)
@@ -287,5 +294,5 @@ def find_call(session: Session, call_id: str) -> ToolStep:
         view = build_turn_view(owner, owner.turns[index])
         for step in view.steps:
             if isinstance(step, ToolStep) and step.call_id == call_id:
-                return complete_call(step, call)
+                return FoundCall(step, complete_call(step, call))
     raise NothingFound(f"The session has no tool call {call_id!r}.")

@@ -83,9 +83,9 @@ def _render_nested(turn: TurnView, frame: Frame) -> Markup:
     return render_turn(turn, frame if frame.is_nested else replace(frame, is_nested=True))
 
 
-def render_call(call: ToolStep, frame: Frame) -> Markup:
-    """Render the details of a call."""
-    return _add_chips(_render("call.html", call=call, frame=frame), frame)
+def render_call(call: ToolStep, frame: Frame, *, has_more: bool = False) -> Markup:
+    """Render the details of a call, with a link to all of its fields if there are more."""
+    return _add_chips(_render("call.html", call=call, frame=frame, has_more=has_more), frame)
 
 
 def _add_chips(html: Markup, frame: Frame) -> Markup:

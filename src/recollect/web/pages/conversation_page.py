@@ -48,6 +48,8 @@ class ConversationCallParameters(Struct, frozen=True, kw_only=True, forbid_unkno
 
     id: Name
     call: Name
+    whole: bool = False
+    """Whether to include fields that the view of its tool leaves out."""
 
 
 class ConversationRequestParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -161,7 +163,12 @@ def render_conversation_call(
     """Render the details of a tool call."""
     hosted = services.conversations.find(wanted.id)
     with hosted.view.use() as session:
-        body = render_call(find_call(session, wanted.call), _make_frame(hosted, translator))
+        call = find_call(session, wanted.call)
+        body = render_call(
+            call.whole if wanted.whole else call.step,
+            _make_frame(hosted, translator),
+            has_more=not wanted.whole and call.whole != call.step,
+        )
     return PageContent("call.html", CallBody(body=body))
 
 

@@ -119,6 +119,8 @@ class CallParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     id: Id
     call: SectionName
     project: Project | None = None
+    whole: bool = False
+    """Whether to include fields that the view of its tool leaves out."""
 
 
 class AgentParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -228,7 +230,12 @@ def render_call_fragment(
     found = services.workspace.locate(wanted.id, wanted.project)
     with services.workspace.use(found) as session:
         call = find_call(session, wanted.call)
-        body = render_call(call, _make_frame(services, found, wanted.project, translator))
+        frame = _make_frame(services, found, wanted.project, translator)
+        body = render_call(
+            call.whole if wanted.whole else call.step,
+            frame,
+            has_more=not wanted.whole and call.whole != call.step,
+        )
     return PageContent("call.html", CallFragment(body=body))
 
 

@@ -1,5 +1,7 @@
 """Edits as they are shown: as diffs, by the client's patch or by comparison."""
 
+import pytest
+
 from recollect.documents.turns import Code, Diff, Fields, Hunk, Plain
 from recollect.render.views.tools import ToolView, describe_call
 from recollect.session.tool_calls import PENDING
@@ -8,6 +10,7 @@ from tests.session.recordings import make_call
 HUNK = {"oldStart": 7, "oldLines": 1, "newStart": 7, "newLines": 1, "lines": ["-a", "+b"]}
 PATCH = Hunk(old_start=7, old_lines=1, new_start=7, new_lines=1, lines=("-a", "+b"))
 COMPARED = Hunk(old_start=1, old_lines=1, new_start=1, new_lines=1, lines=("-a", "+b"))
+SNIPPET = "Here's the result of running `cat -n` on a snippet of the edited file:"
 EDIT = {"file_path": "/p/x.py", "old_string": "a", "new_string": "b"}
 
 
@@ -20,6 +23,27 @@ def test_edit_shows_the_patch_of_the_client() -> None:
         input=(Diff("/p/x.py", (PATCH,)),),
         output=(Plain("done"),),
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("The file /p/x.py has been updated successfully.", ()),
+        ("The file /p/x.py has been updated. All occurrences of 'a' were replaced.", ()),
+        ("File created successfully at: /p/x.py", ()),
+        (f"The file /p/x.py has been updated. {SNIPPET}\n     6→z\n     7→b\n", ()),
+        ("The file /p/x.py has been updated.\nlint: unused a", (Plain("lint: unused a"),)),
+    ],
+)
+def test_a_change_that_was_made_says_nothing_more(text: str, said: tuple[Plain, ...]) -> None:
+    """The diff shows that a file was changed; what else a client says is kept."""
+    assert describe_call(make_call("Edit", EDIT, text=text)).output == said
+
+
+def test_edit_of_all_occurrences_says_so() -> None:
+    """One replacement in many places is told apart from one in a single place."""
+    view = describe_call(make_call("Edit", {**EDIT, "replace_all": True}))
+    assert view.summary == "+1 -1 · all occurrences"
 
 
 def test_edit_without_a_patch_is_compared() -> None:

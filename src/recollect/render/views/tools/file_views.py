@@ -50,6 +50,12 @@ from recollect.session.file_events import FileEvent, build_file_events
 from recollect.session.prompt_contexts import separate_words
 
 _NUMBERED = re.compile(r" {0,10}(\d{1,9})[→\t]")
+_DONE = re.compile(
+    r"(?:The file .* has been updated|File created successfully at|Updated cell )[^\n]*(?:\n|\Z)"
+)
+"""The sentence with which clients tell the model that a change was made."""
+
+_SNIPPET = "on a snippet of the edited file:"
 _PDF = "application/pdf"
 _IMAGE = "image/png"
 
@@ -171,8 +177,9 @@ def describe_edit(case: Case) -> ToolView | None:
         case EditInput(file_path=path) as wanted if path:
             step = EditStep(old_string=wanted.old_string, new_string=wanted.new_string)
             steps: tuple[EditStep, ...] = (step,)
+            everywhere = "all occurrences" if wanted.replace_all else None
         case MultiEditInput(file_path=path, edits=steps) if path:
-            pass
+            everywhere = None
         case _:
             return None
     match case.result:
@@ -180,12 +187,12 @@ def describe_edit(case: Case) -> ToolView | None:
             lines = count_patch_lines(result.structured_patch)
             return ToolView(
                 title=path,
-                summary=_summarise(lines, is_modified=result.user_modified),
+                summary=join_facts(_summarise(lines, is_modified=result.user_modified), everywhere),
                 input=(Diff(path, show_patch(result.structured_patch)),),
             )
     return ToolView(
         title=path,
-        summary=_summarise(_count_lines(_find_event(case))),
+        summary=join_facts(_summarise(_count_lines(_find_event(case))), everywhere),
         input=_show_steps(path, steps),
     )
 
@@ -236,6 +243,15 @@ def _show_file(wanted: WriteInput, result: WriteResult, *, is_created: bool) -> 
     if result.structured_patch:
         return (Diff(wanted.file_path, show_patch(result.structured_patch)),)
     return (Code(wanted.content, path=wanted.file_path, first_line=1),)
+
+
+def strip_confirmation(text: str) -> str:
+    """Return what the result of a change says besides that it was made, which the diff shows."""
+    found = _DONE.match(text)
+    if found is None:
+        return text
+    rest = text[found.end() :]
+    return strip_numbers(rest, None)[1] if _SNIPPET in found[0] else rest
 
 
 def _find_event(case: Case) -> FileEvent | None:

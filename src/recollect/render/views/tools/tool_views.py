@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from recollect.documents.kinds import RejectedBy, ToolStatus
 from recollect.documents.turns import Output, Part, Picture, Plain
 from recollect.quantities import format_bytes
+from recollect.records.tools.file_tools import CHANGE_TOOLS
 from recollect.render.views.part_builders import fold_progress, show_fields, show_plain, take_line
 from recollect.render.views.tools import (
     agent_views,
@@ -19,6 +20,7 @@ from recollect.render.views.tools import (
     shell_views,
 )
 from recollect.render.views.tools.agent_views import describe_mcp
+from recollect.render.views.tools.file_views import strip_confirmation
 from recollect.render.views.tools.shell_views import read_exit_code
 from recollect.render.views.tools.tool_view import (
     Case,
@@ -153,9 +155,11 @@ def _show_end(case: Case, view: ToolView) -> tuple[Part, ...]:
 def _add_words(view: ToolView, case: Case) -> ToolView:
     """Add what the model saw, if the view of a completed call shows none of it."""
     is_done = case.call.status in (ToolStatus.SUCCESS, ToolStatus.INTERRUPTED)
-    if view.output or not is_done or not case.text.strip():
+    is_change = case.call.name in CHANGE_TOOLS and bool(view.input)
+    text = strip_confirmation(case.text) if is_change else case.text
+    if view.output or not is_done or not text.strip():
         return view
-    return replace(view, output=show_plain(case.text))
+    return replace(view, output=show_plain(text))
 
 
 def _add_pictures(view: ToolView, case: Case) -> ToolView:

@@ -7,16 +7,24 @@ import { translate } from "./words.js";
 
 const MOST_AT_ONCE = 40;
 
-/** @param {HTMLDetailsElement} details */
-async function fill(details) {
+/**
+ * @param {HTMLDetailsElement} details
+ * @param {boolean} isWhole whether to fetch a call with every field, which its view may leave out
+ */
+async function fill(details, isWhole = false) {
   const body = details.querySelector(":scope > .call-body, :scope > .child-body");
-  if (!details.open || !details.dataset.source || !body || body.hasChildNodes()) return;
+  if (!details.open || !details.dataset.source || !body) return;
+  const lacksFields = isWhole && details.matches(".call") && !details.dataset.whole;
+  if (body.hasChildNodes() && !(lacksFields && body.querySelector("[data-whole]"))) return;
   const note = document.createElement("p");
   note.className = "loading";
   note.textContent = translate("loading");
   body.append(note);
   try {
-    const fragment = await fetchFragment(details.dataset.source);
+    const from = new URL(details.dataset.source, location.href);
+    if (lacksFields) from.searchParams.set("whole", "true");
+    const fragment = await fetchFragment(from.pathname + from.search);
+    if (lacksFields) details.dataset.whole = "true";
     // The turns of a subagent are numbered from the start, too.
     for (const turn of fragment.querySelectorAll(".turn")) turn.removeAttribute("id");
     body.replaceChildren(fragment);
@@ -93,7 +101,8 @@ export async function openAround(target) {
     }
     if (!(each instanceof HTMLDetailsElement)) continue;
     each.open = true;
-    await fill(each);
+    // What is sought may be in a field that the view of a call leaves out.
+    await fill(each, true);
   }
 }
 
@@ -102,6 +111,8 @@ export function startUnfolding(article) {
   article.addEventListener("click", (event) => {
     const button = findAround(event, "[data-branch]");
     if (button) switchBranch(button);
+    const around = findAround(event, "[data-whole]")?.closest("details");
+    if (around) fill(around, true);
   });
   const onToggle = (/** @type {Event} */ event) => {
     if (event.target instanceof HTMLDetailsElement) fill(event.target);
