@@ -55,7 +55,9 @@ FIELDS: Final = {
     "first prompt": Field(
         lambda case: case.listed.first_prompt, lambda case: case.session.metadata.first_prompt
     ),
-    "work directory": Field(lambda case: case.listed.cwd, lambda case: case.session.metadata.cwd),
+    "working directory": Field(
+        lambda case: case.listed.cwd, lambda case: case.session.metadata.cwd
+    ),
     "git branch": Field(
         lambda case: case.listed.git_branch, lambda case: case.session.metadata.git_branch
     ),
@@ -156,6 +158,11 @@ def _stands_behind_the_head(case: Case) -> bool:
     return bool(holders) and holders[0].end > HEAD
 
 
+def _was_queued(case: Case) -> bool:
+    queued = _find_all(case, "queue-operation", "content")
+    return case.session.metadata.first_prompt in queued
+
+
 def _words(link: dict[str, object]) -> str:
     message = link.get("message")
     content = message.get("content") if isinstance(message, dict) else None
@@ -249,12 +256,18 @@ LISTED_DIFFERENCES: Final = (
     ),
     ListedDifference(
         "first prompt",
+        "misses a prompt that was sent while Claude was working",
+        "takes the first prompt of the user, queued or not",
+        _was_queued,
+    ),
+    ListedDifference(
+        "first prompt",
         "returns half a character, which no terminal and no file accepts",
         "replaces it by the replacement character",
         _has_half_a_character,
     ),
     ListedDifference(
-        "work directory",
+        "working directory",
         "shows where the session began",
         "shows where it was last, as both do with the branch: that is where it continues",
         _went_elsewhere,

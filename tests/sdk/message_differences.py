@@ -54,18 +54,23 @@ def _drop_ours(loaded: Loaded, uuids: Iterable[str]) -> Loaded:
     return loaded._replace(ours=tuple(uuid for uuid in loaded.ours if uuid not in dropped))
 
 
-def _drop_copies(case: Case, loaded: Loaded) -> Loaded:
+def _name_by_original(case: Case, loaded: Loaded) -> Loaded:
+    """Give a line that was written again the uuid of the first one, if both tell the same time."""
     links = case.links
-    responses = {_response_of(links[uuid]) for uuid in loaded.ours} - {None}
-    more = set(loaded.official) - set(loaded.ours)
-    copies = {uuid for uuid in more if _response_of(links[uuid]) in responses}
-    calls = {call for uuid in copies for call in _blocks_of(links[uuid], "tool_use", "id")}
-    copies |= {uuid for uuid in more if calls.intersection(_answers(links[uuid]))}
-    return loaded._replace(official=tuple(u for u in loaded.official if u not in copies))
+    original = {
+        again: first
+        for again, first in case.session.copies.items()
+        if _when(links[again]) == _when(links[first])
+    }
+    if original.keys().isdisjoint(loaded.official):
+        return loaded
+    # The official reader puts other lines of the first copy of a reply after the second copy.
+    named = dict.fromkeys(original.get(uuid, uuid) for uuid in reversed(loaded.official))
+    return loaded._replace(official=tuple(reversed(named)))
 
 
-def _response_of(link: dict[str, Any]) -> str | None:
-    return link["message"].get("id") if link["type"] == "assistant" else None
+def _when(link: dict[str, Any]) -> tuple[str, str | None]:
+    return link["type"], link.get("timestamp")
 
 
 def _answers(link: dict[str, Any]) -> list[str]:
@@ -111,9 +116,9 @@ MESSAGE_DIFFERENCES: Final = (
         _drop_preserved,
     ),
     MessageDifference(
-        "adds lines from a dead branch that belong to a response with the same id",
-        "adds lines only if they descend from that response: others are another copy of it",
-        _drop_copies,
+        "loads lines that a client wrote again under their second uuid, and replies twice",
+        "loads them once, under their first uuid",
+        _name_by_original,
     ),
     MessageDifference(
         "orders the results of parallel calls by their times",
