@@ -66,6 +66,8 @@ fuzz: $(DEV) ## fuzz the reader, the terminal output, the index and the archive
 	$(BIN)/python -m fuzz.terminal --strings 1000000
 	$(BIN)/python -m fuzz.damage --flips 2000 --pages 200
 	$(BIN)/python -m fuzz.archive_kills --kills 500
+	$(BIN)/python -m fuzz.archive_kills --kills 200 --during encrypt
+	$(BIN)/python -m fuzz.archive_kills --kills 100 --during forget
 
 # Screenshots need Chromium; without it they are not updated.
 docs: $(DEV) ## generate docs, images, schemas and man pages; test all examples

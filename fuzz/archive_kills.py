@@ -1,8 +1,11 @@
-"""Kill `archive sync` at random moments: `python -m fuzz.archive_kills --kills 500`.
+"""Kill the archive at work: `python -m fuzz.archive_kills --kills 500 [--during encrypt]`.
 
 Sessions grow, shrink and vanish between the kills, as they do in real life. After every kill, no
 half-written object or manifest may be visible, and everything that an earlier complete sync has
 stored must still be there; after the sync that follows, everything can be restored.
+
+`--during encrypt` kills what writes the whole archive again instead, for one of two keys or for
+none, and `--during forget` kills removals; when they are run again, nothing must be left over.
 """
 
 import argparse
@@ -14,73 +17,191 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from recollect.archive.archive import Archive, ArchiveSettings
 from recollect.archive.archive_sync import sync_archive
+from recollect.archive.archive_tasks import allow_again, forget_session
+from recollect.archive.encryption import MAGIC, find_recipient, generate_identity
 from recollect.archive.reading import iter_checked
-from recollect.archive.session_copies import locate
+from recollect.archive.reencrypting import encrypt_to
+from recollect.archive.session_copies import list_sessions, locate
 from recollect.archive.verifying import verify_archive
 
 FILES = 25
 KILLS_PER_ARCHIVE = 25
-MAX_SECONDS = 0.15
-"""About what a sync of these files takes."""
+FIRST_SECONDS = 0.15
+"""About what a sync of these files takes on an idle machine."""
 
-# Says when everything is loaded, so that a kill hits the sync and not the start of Python.
-CODE = """
+# Says when everything is loaded, so that a kill hits the work and not the start of Python.
+_START = """
 import os, sys
 from pathlib import Path
-from recollect.archive import archive_sync
+from recollect.archive import archive_sync, archive_tasks
 from recollect.archive.archive import Archive
-archive_sync.BATCH = int(sys.argv[3])
-os.write(1, b"ready\\n")
-archive_sync.sync_archive(Archive(Path(sys.argv[1])), [Path(sys.argv[2])])
+directory, root, *words = sys.argv[1:]
 """
+_READY = """
+os.write(1, b"ready\\n")
+"""
+CODE: Final = {
+    "sync": f"""{_START}
+archive_sync.BATCH = int(words[0])
+{_READY}
+archive_sync.sync_archive(Archive(Path(directory)), [Path(root)])
+""",
+    "encrypt": f"""{_START}
+from recollect.archive.reencrypting import encrypt_to
+identities, recipients = words[0].split(), words[1].split()
+{_READY}
+encrypt_to(Archive(Path(directory), identities), recipients, lambda _done, _count: None)
+""",
+    "forget": f"""{_START}
+{_READY}
+archive_tasks.forget_session(Archive(Path(directory)), words[0], dry_run=False)
+""",
+}
+
+
+class Outcome(NamedTuple):
+    """What became of some kills."""
+
+    hits: int
+    """Kills that came before the work had ended by itself."""
+    failures: list[str]
+
+
+class Timer:
+    """When to kill: such that most kills, but not all, come before the end of the work."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self._dice = dice
+        self._seconds = FIRST_SECONDS
+
+    def wait(self) -> None:
+        """Sleep until the next kill."""
+        time.sleep(self._dice.random() * self._seconds)
+
+    def adjust(self, *, is_hit: bool) -> None:
+        """Wait longer after a kill in time, and less after one that came too late."""
+        self._seconds *= 1.1 if is_hit else 0.7
+
+
+class Yard(NamedTuple):
+    """A Claude directory and its archive, which is killed."""
+
+    root: Path
+    archive: Archive
+    identities: tuple[str, ...]
+    """Of all keys that it may be encrypted to."""
+    dice: random.Random
+    timer: Timer
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Return the exit code: 1 if anything was lost."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.archive_kills", description=__doc__)
     parser.add_argument("--kills", type=int, default=500, help="(%(default)s)")
+    parser.add_argument("--during", choices=[*CODE], default="sync", help="(%(default)s)")
     parser.add_argument("--seed", type=int, help="repeats a run; otherwise each run is new")
     options = parser.parse_args(arguments)
     seed = random.SystemRandom().randrange(10**9) if options.seed is None else options.seed
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        failures = list(iter_failures(Path(folder), options.kills, seed))
+        outcome = kill_often(Path(folder), options.kills, seed, options.during)
     seconds = time.perf_counter() - start
-    print(f"{options.kills} kills in {seconds:.0f} s, seed {seed}, {len(failures)} failures")
-    for failure in failures:
+    print(
+        f"{options.kills} kills during {options.during}, {outcome.hits} before its end, in "
+        f"{seconds:.0f} s, seed {seed}: {len(outcome.failures)} failures"
+    )
+    for failure in outcome.failures:
         print(failure, file=sys.stderr)
-    return 1 if failures else 0
+    return 1 if outcome.failures else 0
 
 
-def iter_failures(base: Path, kills: int, seed: int) -> Iterator[str]:
-    """Yield what was lost or damaged by any of the kills."""
+def kill_often(base: Path, kills: int, seed: int, during: str = "sync") -> Outcome:
+    """Return how many kills hit, and what was lost or damaged by any of them."""
     dice = random.Random(seed)
+    timer = Timer(dice)
+    results: list[tuple[bool, list[str]]] = []
     # Every check reads all of an archive, so hundreds of syncs into one would take forever.
     for start in range(0, kills, KILLS_PER_ARCHIVE):
-        numbers = range(start, min(start + KILLS_PER_ARCHIVE, kills))
-        yield from _iter_lost(base / str(start), numbers, dice)
+        yard = _make_yard(base / str(start), dice, timer, during)
+        kept: set[str] = set()
+        for number in range(start, min(start + KILLS_PER_ARCHIVE, kills)):
+            is_hit, problems = _ROUNDS[during](yard, kept)
+            results.append((is_hit, [f"kill {number}: {problem}" for problem in problems]))
+    return Outcome(sum(hit for hit, _ in results), [each for _, found in results for each in found])
 
 
-def _iter_lost(base: Path, numbers: range, dice: random.Random) -> Iterator[str]:
-    root, archive = base / "claude", Archive(base / "archive")
+def _make_yard(base: Path, dice: random.Random, timer: Timer, during: str) -> Yard:
+    identities: tuple[str, ...] = ()
+    if during == "encrypt":
+        identities = tuple(generate_identity()[0] for _ in range(2))
+    archive = Archive(base / "archive", identities)
     archive.save_settings(ArchiveSettings(created="2026-11-01T00:00:00Z"))
-    kept: set[str] = set()
-    for number in numbers:
-        _change_files(root, dice)
-        _kill_sync(archive.directory, root, dice)
-        yield from (f"kill {number}: {problem}" for problem in _find_damage(archive, kept))
-        if dice.random() < 0.5:
-            sync_archive(archive, [root])
-            kept |= {version.sha256 for version in archive.load().iter_versions()}
-            yield from (f"sync {number}: {problem}" for problem in _find_missing(archive, root))
+    return Yard(base / "claude", archive, identities, dice, timer)
 
 
-def _change_files(root: Path, dice: random.Random) -> None:
+def _kill_sync(yard: Yard, kept: set[str]) -> tuple[bool, list[str]]:
+    _change_files(yard)
+    batch = yard.dice.choice(["1", "500000", "1000000000"])
+    is_hit = _kill("sync", yard, batch)
+    problems = [*_find_damage(yard.archive, kept)]
+    if yard.dice.random() < 0.5:
+        problems += _sync(yard, kept)
+    return is_hit, problems
+
+
+def _kill_encryption(yard: Yard, kept: set[str]) -> tuple[bool, list[str]]:
+    if not kept or yard.dice.random() < 0.3:
+        _change_files(yard)
+        problems = _sync(yard, kept)
+    else:
+        problems = []
+    before = _list_newest(yard.archive)
+    chosen = yard.dice.choice([(), yard.identities[:1], yard.identities[1:], yard.identities])
+    recipients = [find_recipient(each) for each in chosen]
+    is_hit = _kill("encrypt", yard, " ".join(yard.identities), " ".join(recipients))
+    problems += _find_damage(yard.archive.reopen(), kept)
+    if yard.dice.random() < 0.5:
+        encrypt_to(yard.archive, recipients, lambda _done, _count: None)
+        problems += _find_leftovers(yard.archive, is_encrypted=bool(recipients))
+    if _list_newest(yard.archive.reopen()) != before:
+        problems.append("the archive has other files than before")
+    return is_hit, problems
+
+
+def _kill_removal(yard: Yard, kept: set[str]) -> tuple[bool, list[str]]:
+    _change_files(yard)
+    problems = _sync(yard, kept)
+    sessions = list_sessions(yard.archive.load())
+    if not sessions:
+        return False, problems
+    chosen = yard.dice.choice(sessions)
+    gone = {version.sha256 for version in yard.archive.load().iter_versions()}
+    is_hit = _kill("forget", yard, chosen.id)
+    forget_session(yard.archive, chosen.id, dry_run=False)
+    problems += _find_leftovers(yard.archive, is_encrypted=False)
+    left = list(yard.archive.load().iter_versions())
+    problems += [f"{each.path} is still there" for each in left if each.session == chosen.id]
+    gone -= {version.sha256 for version in left}
+    kept -= gone
+    problems += _find_damage(yard.archive, kept)
+    allow_again(yard.archive, chosen.id)
+    return is_hit, problems
+
+
+def _sync(yard: Yard, kept: set[str]) -> list[str]:
+    sync_archive(yard.archive, [yard.root])
+    kept |= {version.sha256 for version in yard.archive.load().iter_versions()}
+    return [*_find_missing(yard.archive, yard.root)]
+
+
+def _change_files(yard: Yard) -> None:
+    root, dice = yard.root, yard.dice
     for number in range(FILES):
         path = root / "projects" / f"p{number % 3}" / f"session-{number}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,14 +220,19 @@ def _make_lines(dice: random.Random) -> bytes:
     return b'{"type":"user","text":"%s"}\n' % dice.randbytes(dice.randrange(60_000)).hex().encode()
 
 
-def _kill_sync(directory: Path, root: Path, dice: random.Random) -> None:
-    batch = dice.choice(["1", "500000", "1000000000"])
-    command = [sys.executable, "-c", CODE, str(directory), str(root), batch]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        if process.stdout is not None:
-            process.stdout.readline()
-        time.sleep(dice.random() * MAX_SECONDS)
+def _kill(during: str, yard: Yard, *words: str) -> bool:
+    """Start some work and kill it; return whether it had not ended before."""
+    command = [sys.executable, "-c", CODE[during], str(yard.archive.directory), str(yard.root)]
+    with subprocess.Popen([*command, *words], stdout=subprocess.PIPE) as process:
+        if process.stdout is None or process.stdout.readline() != b"ready\n":
+            raise RuntimeError(f"the process that should be killed did not start: {command}")
+        yard.timer.wait()
         process.send_signal(signal.SIGKILL)
+    if process.returncode not in (0, -signal.SIGKILL):
+        raise RuntimeError(f"the work failed by itself: {process.returncode}")
+    is_hit = process.returncode != 0
+    yard.timer.adjust(is_hit=is_hit)
+    return is_hit
 
 
 def _find_damage(archive: Archive, kept: set[str]) -> Iterator[str]:
@@ -114,6 +240,22 @@ def _find_damage(archive: Archive, kept: set[str]) -> Iterator[str]:
     yield from (f"{each.name} is damaged: {each.reason}" for each in checked.damaged)
     lost = kept - {version.sha256 for version in archive.load().iter_versions()}
     yield from (f"the content {sha256} was archived and is lost" for sha256 in lost)
+
+
+def _list_newest(archive: Archive) -> set[tuple[str, str, str]]:
+    return {(*version.key, version.sha256) for version in archive.load().newest().values()}
+
+
+def _find_leftovers(archive: Archive, *, is_encrypted: bool) -> Iterator[str]:
+    found = verify_archive(archive.reopen(), deep=True, watch=lambda _done, _count: None)
+    if found.unused:
+        yield f"{found.unused} objects are left that nothing needs"
+    if repeated := archive.load().find_repeated():
+        yield f"{len(repeated)} manifests are there twice"
+    files = [*archive.directory.glob("snapshots/*"), *archive.directory.glob("objects/*/*")]
+    wrong = [each for each in files if each.read_bytes().startswith(MAGIC) != is_encrypted]
+    if wrong:
+        yield f"{len(wrong)} files are not {'encrypted' if is_encrypted else 'plain'}"
 
 
 def _find_missing(archive: Archive, root: Path) -> Iterator[str]:
@@ -126,6 +268,13 @@ def _find_missing(archive: Archive, root: Path) -> Iterator[str]:
         digest = hashlib.sha256(b"".join(iter_checked(archive.objects, version))).hexdigest()
         if digest != hashlib.sha256(path.read_bytes()).hexdigest():
             yield f"{path.name} is archived with another content"
+
+
+_ROUNDS: Final[dict[str, Callable[[Yard, set[str]], tuple[bool, list[str]]]]] = {
+    "sync": _kill_sync,
+    "encrypt": _kill_encryption,
+    "forget": _kill_removal,
+}
 
 
 if __name__ == "__main__":

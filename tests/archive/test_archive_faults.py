@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.archive_kills import iter_failures
+from fuzz.archive_kills import kill_often
 from recollect.archive.archive import Archive
 from recollect.archive.archive_sync import sync_archive
 from recollect.archive.verifying import Damage, verify_archive
@@ -41,7 +41,14 @@ def list_damage(archive: Archive, *, deep: bool = False) -> tuple[Damage, ...]:
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")
 def test_a_killed_sync_loses_nothing(tmp_path: Path) -> None:
     """At random points; nothing half-written is visible and the next sync completes."""
-    assert list(iter_failures(tmp_path, KILLS, seed=KILLS)) == []
+    assert kill_often(tmp_path, KILLS, seed=KILLS).failures == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+def test_a_killed_removal_is_finished_by_the_next(tmp_path: Path) -> None:
+    """Nothing of the session and nothing that only it needed is left, and nothing else is lost."""
+    assert kill_often(tmp_path, KILLS // 4, seed=KILLS, during="forget").failures == []
 
 
 @pytest.mark.slow

@@ -3,15 +3,17 @@
 import pickle
 import shutil
 import subprocess
+import sys
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from fuzz.archive_kills import kill_often
 from recollect.archive.archive import Archive
 from recollect.archive.archive_source import mount_archive
-from recollect.archive.archive_sync import count_changed
+from recollect.archive.archive_sync import count_changed, sync_archive
 from recollect.archive.archive_tasks import run_restore
 from recollect.archive.bundle_tasks import import_bundle, make_bundle
 from recollect.archive.encryption import (
@@ -36,7 +38,7 @@ from recollect.archive.verifying import verify_archive
 from recollect.errors import OutputFailure, UnreadableInput, UsageError
 from recollect.locations import discover_root
 from recollect.sources.source import list_mounts, unmount
-from tests.archive.trees import LINE, SESSION, TRANSCRIPT, Pond, read_facts
+from tests.archive.trees import LINE, OTHER, PROJECT, SESSION, TRANSCRIPT, Pond, read_facts
 
 pytest.importorskip("pyrage", reason="needs the extra `encryption`")
 
@@ -182,6 +184,57 @@ def test_an_interrupted_encryption_can_be_finished(pond: Pond, tmp_path: Path) -
     assert all(map(is_encrypted, read_stored(again).values()))
     found = verify_archive(again, deep=True, watch=ignore)
     assert (found.damaged, found.unused) == ((), 0)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+def test_a_killed_encryption_loses_nothing(tmp_path: Path) -> None:
+    """Everything can be read with either key, and the next run leaves nothing over."""
+    assert kill_often(tmp_path, 5, seed=5, during="encrypt").failures == []
+
+
+def test_a_passphrase_that_was_interrupted_is_finished(pond: Pond) -> None:
+    """The key that it made is used again, and everything is encrypted in the end."""
+    pond.write_session()
+    pond.sync()
+
+    class Interrupted(Exception):
+        """Stands for the end of the process."""
+
+    def interrupt(_done: int, _count: int) -> None:
+        raise Interrupted
+
+    use_environment(RECOLLECT_ARCHIVE_PASSPHRASE=PASSPHRASE)
+    with pytest.raises(Interrupted):
+        protect_with_passphrase(pond.archive, PASSPHRASE, interrupt)
+    assert pond.archive.reopen().require_settings().is_rewriting
+    protect_with_passphrase(pond.archive.reopen(), PASSPHRASE, ignore)
+    again = pond.archive.reopen()
+    assert not again.require_settings().is_rewriting
+    assert all(map(is_encrypted, read_stored(again).values()))
+    assert verify_archive(again, deep=True, watch=ignore).damaged == ()
+
+
+def test_decrypting_what_is_not_encrypted_keeps_everything(pond: Pond, tmp_path: Path) -> None:
+    """Objects and manifests get the names that they have."""
+    pond.write_session()
+    pond.sync()
+    before = read_stored(pond.archive)
+    encrypt_to(pond.archive, (), ignore)
+    assert read_stored(pond.archive) == before
+    assert pond.restore_all(tmp_path / "restored") == read_facts(pond.root)
+
+
+def test_a_sync_that_waits_for_an_encryption_encrypts(pond: Pond, tmp_path: Path) -> None:
+    """It asks for the recipients when its turn has come."""
+    pond.write_session()
+    pond.sync()
+    waiting = pond.archive.reopen()
+    assert waiting.cipher.recipients == ()
+    encrypt_to(pond.archive, [make_key(tmp_path)], ignore)
+    pond.write(f"{PROJECT}/{OTHER}.jsonl", LINE)
+    sync_archive(waiting, [pond.root])
+    assert all(map(is_encrypted, read_stored(waiting).values()))
 
 
 def test_deleted_sessions_are_read_from_an_encrypted_archive(pond: Pond, tmp_path: Path) -> None:

@@ -37,7 +37,13 @@ from recollect.archive.manifests import (
 )
 from recollect.archive.object_store import ObjectStore, explain_failures, sync_directory
 from recollect.atomic_files import make_directories
-from recollect.errors import ArchiveFailure, IndexFailure, UnreadableInput, UsageError
+from recollect.errors import (
+    ArchiveFailure,
+    IndexFailure,
+    NothingFound,
+    UnreadableInput,
+    UsageError,
+)
 from recollect.sources.growth import FileState
 from recollect.sources.safe_files import open_file
 from recollect.store.data_directory import Lock, hold_lock
@@ -60,6 +66,8 @@ class ArchiveSettings(Struct, frozen=True, kw_only=True):
     """Paths of their plans, which only the deleted transcripts would tell."""
     recipients: tuple[str, ...] = ()
     """Who can decrypt the archive; it is not encrypted if there are none."""
+    is_rewriting: bool = False
+    """Whether it is being encrypted or decrypted, or that was interrupted."""
 
 
 class KnownFile(Struct, frozen=True, kw_only=True):
@@ -91,6 +99,14 @@ class Stored(NamedTuple):
     def newest(self) -> dict[tuple[str, str], FileVersion]:
         """Return the newest version of each file."""
         return {version.key: version for version in self.iter_versions()}
+
+    def find_repeated(self) -> set[ManifestName]:
+        """Return the manifests that list what another one lists: a rewrite was interrupted."""
+        listed = {
+            (name.taken, *((each.key, each.sha256, each.mtime_ns) for each in versions)): name
+            for name, versions in self.manifests.items()
+        }
+        return self.manifests.keys() - listed.values()
 
 
 class Archive:
@@ -167,6 +183,13 @@ class Archive:
             raise UsageError("The archive is not enabled. Run `recollect archive enable` first.")
         return settings
 
+    def require_settings(self) -> ArchiveSettings:
+        """Return the settings; raise NothingFound if there is no archive."""
+        settings = self.settings
+        if settings is None:
+            raise NothingFound("There is no archive. Run `recollect archive enable` first.")
+        return settings
+
     def save_settings(self, settings: ArchiveSettings) -> None:
         """Write the settings, and make the directories if they are not there."""
         with explain_failures(self.directory):
@@ -183,6 +206,8 @@ class Archive:
         """Be the only one who writes to the archive; waits for whoever does now."""
         try:
             with hold_lock(self.directory, name=_LOCK) as lock:
+                # Whoever had the lock may have changed the recipients.
+                vars(self).pop("cipher", None)
                 self.objects.remove_temporary_files()
                 yield lock
         except IndexFailure as error:

@@ -62,6 +62,7 @@ def describe_status(archive: Archive, roots: Iterable[Path]) -> ArchiveStatus:
         damaged_manifests=sorted(stored.damaged),
         recipients=list(settings.recipients) if settings else [],
         has_passphrase=archive.has_passphrase,
+        is_rewriting=settings is not None and settings.is_rewriting,
     )
 
 
@@ -160,8 +161,17 @@ def list_written(targets: Iterable[Target]) -> list[WrittenFile]:
 
 
 def forget_session(archive: Archive, ref: str, *, dry_run: bool) -> ArchiveRemoval:
-    """Remove a session for good, and do not archive it again."""
-    session = find_session(list_sessions(archive.load()), ref)
+    """Remove a session for good, and do not archive it again.
+
+    One that was removed before is removed again: what nothing needs may have been left if that was
+    interrupted.
+    """
+    settings = archive.require_settings()
+    sessions = list_sessions(archive.load())
+    removed = [each for each in settings.forgotten if ref and each.startswith(ref)]
+    if len(removed) == 1 and not any(each.id.startswith(ref) for each in sessions):
+        return structs.replace(_remove(archive, [], [], dry_run=dry_run), sessions=removed)
+    session = find_session(sessions, ref)
     if not dry_run:
         _exclude(archive, session)
     return _remove(archive, [session], [], dry_run=dry_run)
@@ -169,12 +179,14 @@ def forget_session(archive: Archive, ref: str, *, dry_run: bool) -> ArchiveRemov
 
 def allow_again(archive: Archive, session_id: str) -> None:
     """Archive a forgotten session again from the next sync on."""
-    settings = archive.settings
-    if settings is None or session_id not in settings.forgotten:
-        raise NothingFound(f"{session_id!r} is not the full id of a forgotten session.")
-    kept = tuple(each for each in settings.forgotten if each != session_id)
-    # To which of them a plan belonged is not known any more.
-    archive.save_settings(structs.replace(settings, forgotten=kept, forgotten_plans=()))
+    archive.require_settings()
+    with archive.lock():
+        settings = archive.require_settings()
+        if session_id not in settings.forgotten:
+            raise NothingFound(f"{session_id!r} is not the full id of a forgotten session.")
+        kept = tuple(each for each in settings.forgotten if each != session_id)
+        # To which of them a plan belonged is not known any more.
+        archive.save_settings(structs.replace(settings, forgotten=kept, forgotten_plans=()))
 
 
 def prune_archive(archive: Archive, before: datetime | None, *, dry_run: bool) -> ArchiveRemoval:
@@ -190,22 +202,22 @@ def prune_archive(archive: Archive, before: datetime | None, *, dry_run: bool) -
 
 
 def _exclude(archive: Archive, session: ArchivedSession) -> None:
-    settings = archive.settings or ArchiveSettings(created=_show(datetime.now(UTC)))
     plans = [each.path for each in session.files if each.kind is FileKind.PLAN]
-    archive.save_settings(
-        structs.replace(
-            settings,
-            forgotten=tuple(sorted({*settings.forgotten, session.id})),
-            forgotten_plans=tuple(sorted({*settings.forgotten_plans, *plans})),
+    with archive.lock():
+        settings = archive.settings or ArchiveSettings(created=_show(datetime.now(UTC)))
+        archive.save_settings(
+            structs.replace(
+                settings,
+                forgotten=tuple(sorted({*settings.forgotten, session.id})),
+                forgotten_plans=tuple(sorted({*settings.forgotten_plans, *plans})),
+            )
         )
-    )
 
 
 def _remove(
     archive: Archive, sessions: Collection[ArchivedSession], kept: list[str], *, dry_run: bool
 ) -> ArchiveRemoval:
-    if archive.settings is None:
-        raise NothingFound("There is no archive. Run `recollect archive enable` first.")
+    archive.require_settings()
     wanted = {(each.root, each.id) for each in sessions}
     removal = remove_sessions(archive, wanted, dry_run=dry_run)
     return ArchiveRemoval(

@@ -87,6 +87,11 @@ def generate_identity() -> tuple[str, str]:
     return str(identity), str(identity.to_public())
 
 
+def find_recipient(identity: str) -> str:
+    """Return the recipient of an age identity."""
+    return str(_parse_identity(identity).to_public())
+
+
 def parse_identities(text: str) -> tuple[str, ...]:
     """Return the identities in the text of a file: age identities by line, or one SSH key."""
     if text.lstrip().startswith(_SSH_KEY):

@@ -5,7 +5,7 @@ at the end. Interrupted anywhere, it leaves an archive whose every file can be r
 or the new key, and running it again finishes it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import structs
@@ -15,13 +15,14 @@ from recollect.archive.encryption import (
     check_recipient,
     decrypt,
     encrypt,
+    find_recipient,
     generate_identity,
     lock_with_passphrase,
 )
 from recollect.archive.keys import get_key_finder
 from recollect.archive.manifests import FileVersion, iter_objects
 from recollect.archive.restoring import write_private
-from recollect.errors import NothingFound, UnreadableInput
+from recollect.errors import UnreadableInput
 
 Watch = Callable[[int, int], None]
 
@@ -43,15 +44,18 @@ def require_matching_identity(recipients: Sequence[str], identities: Sequence[st
 def protect_with_passphrase(archive: Archive, passphrase: str, watch: Watch) -> Sequence[str]:
     """Encrypt the archive with a passphrase, which replaces an earlier one; return its identity.
 
-    An archive that has a passphrase keeps its identity, so nothing else is written again.
+    An archive that has a passphrase keeps its identity, so nothing else is written again, unless
+    that was interrupted.
     """
     own = get_key_finder().unlock_identity(archive.locked_identity)
-    identity, recipient = (own[0], None) if own else generate_identity()
+    identity = own[0] if own else generate_identity()[0]
+    recipients = (find_recipient(identity),)
     locked = lock_with_passphrase(f"{identity}\n".encode(), passphrase)
     with archive.lock():
         archive.objects.write_file(archive.locked_identity, locked)
-    if recipient:
-        reencrypt_archive(Archive(archive.directory, [identity]), [recipient], watch)
+    settings = archive.require_settings()
+    if settings.is_rewriting or settings.recipients != recipients:
+        reencrypt_archive(Archive(archive.directory, [identity]), recipients, watch)
     return (identity,)
 
 
@@ -63,37 +67,51 @@ def encrypt_to(archive: Archive, recipients: Sequence[str], watch: Watch) -> Non
 
 def reencrypt_archive(archive: Archive, recipients: Sequence[str], watch: Watch) -> None:
     """Write every object and manifest again, encrypted to these recipients."""
-    settings = archive.settings
-    if settings is None:
-        raise NothingFound("There is no archive. Run `recollect archive enable` first.")
+    archive.require_settings()
     with archive.lock() as lock:
         stored = archive.load()
         _refuse_damage(stored)
-        archive.save_settings(structs.replace(settings, recipients=tuple(recipients)))
-        changed = archive.reopen()
-        needed = sorted(set(iter_objects(stored.iter_versions())))
+        changed = _save_recipients(archive, recipients, is_rewriting=True)
+        repeated = stored.find_repeated()
+        kept = {name: each for name, each in stored.manifests.items() if name not in repeated}
+        needed = sorted({name for versions in kept.values() for name in iter_objects(versions)})
         names: dict[str, str] = {}
         for number, name in enumerate(needed, start=1):
             names[name] = changed.objects.put_compressed(archive.objects.read_compressed(name))[0]
             lock.show_life()
             watch(number, len(needed))
-        known = [
-            structs.replace(each, version=_rename(each.version, names))
-            for each in archive.load_known().values()
-        ]
+        known = archive.load_known().values()
         changed.drop_cache()
-        _replace_manifests(changed, stored, names)
-        kept = set(names.values())
-        for name, _ in list(changed.objects.iter_names()):
-            if name not in kept:
-                changed.objects.remove(name)
-        changed.save_known(known)
+        written = {
+            changed.add_manifest([_rename(each, names) for each in versions], manifest.taken)
+            for manifest, versions in kept.items()
+        }
+        # Without encryption, what is written again may have the name that it had.
+        for manifest in stored.manifests.keys() - written:
+            changed.remove_manifest(manifest)
+        _remove_others(changed, names.values())
+        changed.save_known(
+            structs.replace(each, version=_rename(each.version, names))
+            for each in known
+            if names.keys() >= {*iter_objects([each.version])}
+        )
+        _save_recipients(changed, recipients, is_rewriting=False)
 
 
-def _replace_manifests(archive: Archive, stored: Stored, names: Mapping[str, str]) -> None:
-    for name, versions in stored.manifests.items():
-        archive.add_manifest([_rename(each, names) for each in versions], name.taken)
-        archive.remove_manifest(name)
+def _save_recipients(archive: Archive, recipients: Sequence[str], *, is_rewriting: bool) -> Archive:
+    """Return the archive as it is with these recipients."""
+    settings = archive.require_settings()
+    archive.save_settings(
+        structs.replace(settings, recipients=tuple(recipients), is_rewriting=is_rewriting)
+    )
+    return archive.reopen()
+
+
+def _remove_others(archive: Archive, kept: Iterable[str]) -> None:
+    wanted = frozenset(kept)
+    for name, _ in list(archive.objects.iter_names()):
+        if name not in wanted:
+            archive.objects.remove(name)
 
 
 def _rename(version: FileVersion, names: Mapping[str, str]) -> FileVersion:

@@ -102,8 +102,9 @@ def remove_versions(
                 f"The manifest {next(iter(stored.damaged))} is damaged, so it is unknown which "
                 "objects it needs, and nothing was removed. Run `recollect archive verify`."
             )
+        repeated = stored.find_repeated()
         kept = {
-            name: tuple(each for each in versions if not is_removed(each))
+            name: tuple(each for each in versions if name not in repeated and not is_removed(each))
             for name, versions in stored.manifests.items()
         }
         needed = set(iter_objects(each for versions in kept.values() for each in versions))

@@ -1,6 +1,7 @@
 """`recollect archive encrypt`, `decrypt` and `export`: keys, and taking copies along."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Unpack
 
@@ -110,14 +111,15 @@ def encrypt(
     for line in iter_key_warning(count_columns(), has_passphrase=asks_passphrase):
         click.echo(line, err=True)
     confirm("Encrypt the archive?", yes=yes)
+    if new_key:
+        recipients = _make_key(archive, new_key.absolute())
+        for line in iter_key_advice(new_key.absolute(), count_columns()):
+            click.echo(line, err=True)
     with progress_line("objects") as show_progress:
         if asks_passphrase:
             keys = protect_with_passphrase(archive, ask_new_passphrase(), show_progress)
         else:
             keys = _encrypt_to_keys(archive, recipients, new_key, show_progress)
-    if new_key:
-        for line in iter_key_advice(new_key.absolute(), count_columns()):
-            click.echo(line, err=True)
     return _report_status(Archive(archive.directory, keys), as_json=as_json)
 
 
@@ -133,37 +135,50 @@ def decrypt(*, yes: bool, as_json: bool) -> int:
     from recollect.archive.reencrypting import encrypt_to
 
     archive = open_existing()
-    confirm("Store the archive without encryption?", yes=yes)
-    with progress_line("objects") as show_progress:
-        encrypt_to(archive, (), show_progress)
+    settings = archive.require_settings()
+    if settings.recipients or settings.is_rewriting:
+        confirm("Store the archive without encryption?", yes=yes)
+        with progress_line("objects") as show_progress:
+            encrypt_to(archive, (), show_progress)
+    else:
+        click.echo("The archive is not encrypted.", err=True)
     return _report_status(archive.reopen(), as_json=as_json)
 
 
+def _make_key(archive: Archive, path: Path) -> tuple[str, ...]:
+    """Make a new key in a file; return its recipient.
+
+    A key whose encryption was interrupted is used again, so that the same command finishes it.
+    """
+    from recollect.archive.encryption import KeyMissing
+    from recollect.archive.keys import get_key_finder
+    from recollect.archive.reencrypting import make_identity_file, require_matching_identity
+
+    settings = archive.require_settings()
+    if settings.is_rewriting and settings.recipients:
+        with suppress(KeyMissing):
+            identities = get_key_finder().read_identities(path)
+            require_matching_identity(settings.recipients, identities)
+            return settings.recipients
+    return (make_identity_file(path),)
+
+
 def _encrypt_to_keys(
-    archive: Archive, recipients: Sequence[str], new_key: Path | None, watch: Watch
+    archive: Archive, recipients: Sequence[str], key: Path | None, watch: Watch
 ) -> Sequence[str]:
-    """Encrypt to a new key, or to recipients whose key is here; return the identities."""
+    """Encrypt to recipients whose key is here; return the identities."""
     from recollect.archive.keys import IDENTITY_VARIABLE, get_key_finder
-    from recollect.archive.reencrypting import (
-        encrypt_to,
-        make_identity_file,
-        require_matching_identity,
-    )
+    from recollect.archive.reencrypting import encrypt_to, require_matching_identity
 
     finder = get_key_finder()
-    if new_key:
-        place = new_key.absolute()
-        recipients = [make_identity_file(place)]
-        identities = finder.read_identities(place)
-    else:
-        identities = finder.read_identity_file()
+    identities = finder.read_identities(key.absolute()) if key else finder.read_identity_file()
     if not identities:
         raise UsageError(
             f"Set {IDENTITY_VARIABLE}, or `{SETTING}` in the config file, to the identity file of "
             "a recipient first: without it you could not read your own archive."
         )
     require_matching_identity(recipients, identities)
-    encrypt_to(archive, recipients, watch)
+    encrypt_to(Archive(archive.directory, identities), recipients, watch)
     return identities
 
 

@@ -79,6 +79,14 @@ def iter_status(status: ArchiveStatus, columns: int) -> Iterator[str]:
     yield from iter_table([*_list_status(status)], "<<", columns, "")
     for name in status.damaged_manifests:
         yield from wrap(f"Damaged: {name}. Run `recollect archive verify`.", columns, "")
+    if status.is_rewriting:
+        word = "encrypt" if status.recipients else "decrypt"
+        yield from wrap(
+            f"`recollect archive {word}` is running or was interrupted. If it was, run it again "
+            "with the same options to finish it.",
+            columns,
+            "",
+        )
     if not status.is_enabled:
         yield from wrap("To keep your sessions: recollect archive enable", columns, "")
     elif status.files_behind:

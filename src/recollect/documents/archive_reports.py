@@ -29,6 +29,8 @@ class ArchiveStatus(Struct, frozen=True, kw_only=True):
     """Public keys that the archive is encrypted to; none if it is not encrypted."""
     has_passphrase: bool
     """Whether a passphrase opens it."""
+    is_rewriting: bool
+    """Whether `archive encrypt` or `decrypt` is at work, or was interrupted."""
 
 
 class ArchiveSync(Struct, frozen=True, kw_only=True):

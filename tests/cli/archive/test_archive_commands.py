@@ -187,6 +187,8 @@ def test_forgetting(archived: Home) -> None:
     assert archived.ask("forget", SESSION[:8], "--yes")["sessions"] == [SESSION]
     archived.ask("sync")
     assert len(archived.list_sessions()) == 7
+    again = archived.ask("forget", SESSION[:8], "--yes")
+    assert (again["sessions"], again["objects"]) == ([SESSION], 0)
     archived.ask("forget", SESSION, "--undo")
     archived.ask("sync")
     assert len(archived.list_sessions()) == 8
@@ -217,6 +219,14 @@ def test_unknown_names(archived: Home) -> None:
         done = archived.run(*words)
         assert (done.code, "recollect archive list" in done.stderr) == (3, True)
     assert archived.run("restore").code == 2
+
+
+def test_decrypting_what_is_not_encrypted(archived: Home) -> None:
+    """Says so and changes nothing."""
+    before = read_facts(archived.archive)
+    done = archived.run("decrypt", "--yes")
+    assert (done.code, done.stderr) == (0, "The archive is not encrypted.\n")
+    assert read_facts(archived.archive) == before
 
 
 @pytest.mark.slow
