@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 PROJECT: Final = "/srv/truth/project"
 LIMIT: Final = 10_000
@@ -59,6 +59,13 @@ class File:
         )
 
 
+class Name(NamedTuple):
+    """A name that a file had until it was moved, after so many prompts."""
+
+    path: str
+    prompts: int
+
+
 @dataclass
 class Truth:
     """What the files contained around each call and at each prompt."""
@@ -69,7 +76,7 @@ class Truth:
     at_touch: dict[tuple[str, str], str | None] = field(default_factory=dict)
     turns: dict[str, str] = field(default_factory=dict)
     """The author label of each call."""
-    names: dict[str, str] = field(default_factory=dict)
+    names: dict[str, "Name"] = field(default_factory=dict)
     """The earlier name of each file that was moved."""
     counts: dict[str, int] = field(default_factory=dict)
 
@@ -129,10 +136,20 @@ class Client:
         gone = min(self.random.choice([0, 1, 1, 2, 4]), len(file.lines) - at)
         come = self.random.choice([0, 1, 2, 3]) if gone else self.random.randint(1, 4)
         new = [self.new_line(is_tabbed=path.endswith(".go")) for _ in range(come)]
+        authors = [author] * come
+        for block in SequenceMatcher(None, file.lines[at : at + gone], new).get_matching_blocks():
+            # Replaced by itself: nobody can say that it was written again.
+            first = at + block.a
+            kept = file.authors[first : first + block.size]
+            authors[block.b : block.b + block.size] = kept
         file.lines[at : at + gone] = new
-        file.authors[at : at + gone] = [author] * come
+        file.authors[at : at + gone] = authors
         if not file.lines:
             file.lines, file.authors, come = [self.new_line()], [author], come + 1
+        if not file.has_final_newline and not file.lines[-1]:
+            # An empty last line is a final newline.
+            del file.lines[-1], file.authors[-1]
+            file.has_final_newline = True
         self.touch(path)
         return at, gone, come
 
@@ -480,10 +497,14 @@ class SessionWriter:
         """Change a cell of a notebook."""
         file = self.client.files[path]
         before = file.text
-        self.client.change_lines(path, self.label)
-        call_id, uuid = self._call("NotebookEdit", {"notebook_path": path, "new_source": "x"})
+        source = "\n".join(self.client.new_line() for _ in range(3))
+        at = self.client.random.randrange(len(file.lines))
+        file.lines[at], file.authors[at] = f'   "source": {json.dumps(source)},', self.label
+        self.client.touch(path)
+        given = {"notebook_path": path, "cell_id": f"cell-{at}", "new_source": source}
+        call_id, uuid = self._call("NotebookEdit", given)
         self._rewind_disk(path, before, lambda: self._track(path, uuid))
-        result: dict[str, Any] = {"notebook_path": path, "new_source": "x", "cell_type": "code"}
+        result: dict[str, Any] = {**given, "cell_type": "code"}
         if self.client.version >= "2.0":
             result |= {"original_file": before, "updated_file": file.text}
         self._result(call_id, "Updated cell", result)
@@ -501,9 +522,10 @@ class SessionWriter:
         """Move a file by a shell command."""
         call_id, _ = self._call("Bash", {"command": f"mv {path} {target}"})
         self.client.files[target] = self.client.files.pop(path)
-        self.client.truth.names[target] = path
+        self.client.truth.names[target] = Name(path, len(self.client.truth.at_prompt))
         if path in self.client.first:
-            self.client.first[target] = self.client.first.pop(path)
+            # A rewind brings the file back under its earlier name.
+            self.client.first[target] = self.client.first[path]
         self._result(call_id, "", {"stdout": "", "stderr": "", "interrupted": False})
         self._count("rename")
 
@@ -588,7 +610,7 @@ def play(client: Client, sessions: int = 4, prompts: int = 8, steps: int = 6) ->
     """Work on 30 files for some 200 steps."""
     client.make_files(28)
     notebook = f"{PROJECT}/notes.ipynb"
-    lines = [f'  "cell_{at}": "x"' for at in range(30)]
+    lines = [f'   "source": "cell_{at}",' for at in range(30)]
     client.files[notebook] = File(lines, [BASE] * len(lines))
     client.first[notebook] = client.files[notebook].text
     for number in range(sessions):

@@ -1,7 +1,7 @@
 """Compare rebuilt versions and blame with the known truth of a made-up client."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,12 +27,15 @@ class Verdict(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """Shares of lines, and lines that were given to a wrong prompt."""
+    """Shares of lines that are right, and numbers of lines that are wrong and not just unknown."""
 
     all: float
     touched: float
     false_prompts: int
     false_unique: int
+    """Unique lines that were given to a wrong prompt."""
+    wrong_unique: int
+    """Those, and the ones that were called older than they are, or from outside."""
 
 
 def read_everything(root: Path) -> list[Evidence]:
@@ -81,17 +84,27 @@ def judge_versions(truth: Truth, replays: dict[str, Replay]) -> Verdict:
 
 def _find_truth(truth: Truth, path: str, version: Version) -> str | None:
     origin = version.origin
-    names = [path]
-    while names[-1] in truth.names:
-        names.append(truth.names[names[-1]])
     if origin.call_id:
         texts = truth.before if version.change is None else truth.after
         return texts[origin.call_id]
-    for name in names:
-        if (origin.uuid or "", name) in truth.at_touch:
-            return truth.at_touch[origin.uuid or "", name]
-    at_prompt = truth.at_prompt.get(origin.uuid or "", {})
-    return next((at_prompt[name] for name in names if name in at_prompt), None)
+    uuid = origin.uuid or ""
+    for name in _iter_names(truth, path):
+        if (uuid, name) in truth.at_touch:
+            return truth.at_touch[uuid, name]
+    if uuid not in truth.at_prompt:
+        return None
+    place = list(truth.at_prompt).index(uuid)
+    return truth.at_prompt[uuid].get(next(_iter_names(truth, path, place)))
+
+
+def _iter_names(truth: Truth, path: str, prompt: int = 0) -> Iterator[str]:
+    """The name that a file had at a prompt, and those before."""
+    name = path
+    while name in truth.names and prompt < truth.names[name].prompts:
+        if not prompt:
+            yield name
+        name = truth.names[name].path
+    yield name
 
 
 def judge_blame(
@@ -124,9 +137,12 @@ def judge_blame(
             if found != true and author.kind is AuthorKind.CLAUDE:
                 counts["false"] += 1
                 counts["false unique"] += line not in BOILERPLATE
+            if found not in (true, "unknown"):
+                counts["wrong unique"] += line not in BOILERPLATE
     return Shares(
         counts["right"] / counts["all"],
         counts["touched right"] / counts["touched"],
         counts["false"],
         counts["false unique"],
+        counts["wrong unique"],
     )

@@ -14,6 +14,7 @@ from recollect.versions.file_texts import (
     decode_file,
     encode_file,
     fits_window,
+    revert_patch,
     revert_steps,
     split_lines,
 )
@@ -108,3 +109,16 @@ def test_windows_are_compared_with_their_place() -> None:
     assert fits_window("a\nb\nc\n", 2, ["b", "c"], 4)
     assert not fits_window("a\nb\nc\n", 1, ["b"], 4)
     assert not fits_window("a\nb\nc\n", 2, ["b"], 5)
+
+
+def test_a_patch_leads_back_to_the_text_before() -> None:
+    """Reverting a patch restores removed lines; a text that it does not fit gives none."""
+    hunks = (
+        PatchHunk(
+            old_start=1, old_lines=2, new_start=1, new_lines=3, lines=(" a", "+b", "+c", " d")
+        ),
+        PatchHunk(old_start=4, old_lines=2, new_start=5, new_lines=1, lines=("-f", " g")),
+    )
+    assert revert_patch("a\nb\nc\nd\ng\n", hunks[:1]) == "a\nd\ng\n"
+    assert revert_patch("a\nb\nc\nd\ng\n", hunks) == "a\nd\nf\ng\n"
+    assert revert_patch("a\nb\nx\nd\ng\n", hunks) is None

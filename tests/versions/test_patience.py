@@ -30,3 +30,10 @@ def test_unique_lines_hold_blocks_together() -> None:
     old = ["f {", "  1", "}", "g {", "  2", "}"]
     new = ["f {", "  1", "}", "h {", "  3", "}", "g {", "  2", "}"]
     assert match_lines(old, new) == [Match(0, 0, 3), Match(3, 6, 3)]
+
+
+def test_a_long_line_is_an_anchor_before_a_short_one() -> None:
+    """Empty lines and `pass` that happen to occur once do not hide that a longer line stayed."""
+    stayed = "value = compute(1368)"
+    assert match_lines(["a", stayed, "}", ""], ["b", "", "c", stayed]) == [Match(1, 3, 1)]
+    assert match_lines([stayed, "    pass", "x"], ["    pass", stayed, "y"]) == [Match(0, 1, 1)]

@@ -57,6 +57,7 @@ def read_file_call(call: ToolCall, path: str, origin: Origin) -> FileEvidence | 
                 before=_normal(found.original_file),
                 after=_normal(found.updated_file),
                 has_result=has_result,
+                cell=wanted.new_source,
             )
     return None
 

@@ -72,6 +72,8 @@ class Change(Struct, frozen=True, kw_only=True):
     """The client applied the edit although the file had changed since it was read."""
     is_modified: bool = False
     """A person changed the edit before accepting it."""
+    cell: str | None = None
+    """The new source of a notebook's cell."""
 
 
 class SightingKind(StrEnum):

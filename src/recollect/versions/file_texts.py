@@ -153,6 +153,24 @@ def adopt_patch(text: str, hunks: Sequence[PatchHunk]) -> str | None:
     return "\n".join(lines) if is_changed else text
 
 
+def revert_patch(text: str, hunks: Sequence[PatchHunk]) -> str | None:
+    """Return the text before a change, removed lines as the patch has them; None if they differ."""
+    if not hunks or adopt_patch(text, hunks) != text:
+        return None
+    lines = text.split("\n")
+    for hunk in reversed(hunks):
+        start = max(hunk.new_start - 1, 0)
+        signed = [line for line in hunk.lines if line[:1] in ("+", "-", " ")]
+        kept = iter(lines[start:])
+        before: list[str] = []
+        for line in signed:
+            present = line[1:] if line[0] == "-" else next(kept)
+            if line[0] != "+":
+                before.append(present)
+        lines[start : start + sum(line[0] != "-" for line in signed)] = before
+    return "\n".join(lines)
+
+
 def fits_patch_before(text: str, hunks: Sequence[PatchHunk]) -> bool:
     """Whether the lines that a patch expects are in the text before an edit."""
     lines = text.split("\n")
@@ -169,6 +187,13 @@ def detab(line: str) -> str:
     """Return a line with two spaces for each leading tab, as the client's patches have it."""
     bare = line.lstrip("\t")
     return "  " * (len(line) - len(bare)) + bare
+
+
+def is_same_but_tabs(one: str, other: str) -> bool:
+    """Whether two texts are equal but for leading tabs, which patches do not have."""
+    if one == other:
+        return True
+    return [detab(line) for line in one.split("\n")] == [detab(line) for line in other.split("\n")]
 
 
 def fits_window(text: str, start: int, lines: Sequence[str], total: int | None) -> bool:

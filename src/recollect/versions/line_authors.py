@@ -7,16 +7,17 @@ or is unknown.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
 from recollect.versions.evidence import CauseKind, Change
 from recollect.versions.file_texts import detab, split_lines
-from recollect.versions.patience import match_lines
+from recollect.versions.patience import is_telling, match_lines
 from recollect.versions.replay import Grade, Version, VersionKind
 
 
@@ -98,6 +99,7 @@ class _Labels:
         self._authors: list[Author] = []
         self._pending: list[Version] = []
         self._earlier: dict[str, list[Author]] = {}
+        self._gone: dict[str, Author] = {}
 
     def start(self, text: str) -> None:
         self._lines = split_lines(text)
@@ -122,10 +124,10 @@ class _Labels:
             self._lines, self._authors = [], []
         elif change.hunks:
             added = _find_added(change, lines)
-            earlier = _collect_added(self._pending, lines)
-            kept = [line for at, line in enumerate(lines) if at not in added]
-            self._lines = kept
-            self._authors = [earlier.get(detab(line.rstrip("\n")), BEFORE) for line in kept]
+            earlier = _place_added(self._pending, lines)
+            kept = [at for at in range(len(lines)) if at not in added]
+            self._lines = [lines[at] for at in kept]
+            self._authors = [earlier.get(at, BEFORE) for at in kept]
         else:
             self._lines, self._authors = lines, [UNKNOWN] * len(lines)
 
@@ -152,12 +154,25 @@ class _Labels:
         else:
             is_certain = version is None or version.known is not Grade.INFERRED
             authors = self._name_new(new, author, change, is_certain=is_certain)
-            for match in match_lines(self._fold(self._lines or []), self._fold(new)):
-                authors[match.new : match.new + match.length] = self._authors[
-                    match.old : match.old + match.length
-                ]
+            self._carry_over(new, authors, is_change=change is not None)
             self._lines, self._authors = new, authors
         self._pending.clear()
+
+    def _carry_over(self, new: list[str], authors: list[Author], *, is_change: bool) -> None:
+        """Give lines that were there before the authors that they had."""
+        old = self._lines or []
+        gone = set(range(len(old)))
+        come = set(range(len(new)))
+        for match in match_lines(self._fold(old), self._fold(new)):
+            stop = match.old + match.length
+            authors[match.new : match.new + match.length] = self._authors[match.old : stop]
+            gone.difference_update(range(match.old, stop))
+            come.difference_update(range(match.new, match.new + match.length))
+        self._gone |= {old[at]: self._authors[at] for at in gone if is_telling(old[at])}
+        if not is_change:
+            # Moved, or brought back by a rewind or by git.
+            for at in come:
+                authors[at] = self._gone.get(new[at], authors[at])
 
     def _name_new(
         self, new: list[str], author: Author, change: Change | None, *, is_certain: bool
@@ -165,7 +180,7 @@ class _Labels:
         """Return who wrote each line if it is a new one."""
         if not self._pending and (is_certain or change is None):
             return [author] * len(new)
-        added = _collect_added(self._pending, new)
+        added = _place_added(self._pending, new)
         other = author if change is None else UNKNOWN
         if not all(each.change is None or _says_lines(each.change) for each in self._pending):
             other = UNKNOWN
@@ -173,7 +188,7 @@ class _Labels:
             # In no recorded change, so it came from the unseen state in between.
             unseen = [each for each in self._pending if each.change is None]
             other = Author(AuthorKind.OUTSIDE, unseen[-1]) if unseen else UNKNOWN
-        authors = [added.get(detab(line.rstrip("\n")), other) for line in new]
+        authors = [added.get(at, other) for at in range(len(new))]
         for at in _find_added(change, new) if change else ():
             authors[at] = author
         return authors
@@ -188,7 +203,7 @@ class _Labels:
 def _find_added(change: Change, lines: Sequence[str]) -> set[int]:
     """Return the places of the lines that a change added: by its patch, or else by their text."""
     if not change.hunks:
-        texts = set(_iter_added_lines(change))
+        texts = {line.text for block in _iter_blocks(change) for line in block if line.is_added}
         return {at for at, line in enumerate(lines) if detab(line.rstrip("\n")) in texts}
     added: set[int] = set()
     for hunk in change.hunks:
@@ -201,23 +216,65 @@ def _says_lines(change: Change) -> bool:
     return bool(change.hunks or change.steps)
 
 
-def _collect_added(versions: Iterable[Version], lines: Iterable[str]) -> dict[str, Author]:
+def _place_added(versions: Iterable[Version], lines: Sequence[str]) -> dict[int, Author]:
     """Return who added which of `lines`, by changes of texts that are not known.
 
-    A line that occurs more than once says nothing: only its text is compared, not its place.
+    A line that occurs once says where a change is; the lines beside it are found from there.
     """
-    counts = Counter(detab(line.rstrip("\n")) for line in lines)
-    added: dict[str, Author] = {}
+    plain = [detab(line.rstrip("\n")) for line in lines]
+    counts = Counter(plain)
+    places = {line: at for at, line in enumerate(plain) if counts[line] == 1}
+    added: dict[int, Author] = {}
     for version in versions:
         if version.change is not None:
             author = Author(AuthorKind.CLAUDE, version)
-            added |= dict.fromkeys(_iter_added_lines(version.change), author)
-    return {line: author for line, author in added.items() if counts[line] == 1}
+            for block in _iter_blocks(version.change):
+                added |= dict.fromkeys(_find_block(block, plain, places), author)
+            added |= dict.fromkeys(_find_cell(version.change.cell, places), author)
+    return added
 
 
-def _iter_added_lines(change: Change) -> Iterator[str]:
+def _find_block(
+    block: Sequence[_SignedLine], lines: Sequence[str], places: Mapping[str, int]
+) -> Iterator[int]:
+    """Yield where the added lines of a block are, in both directions from each that is unique."""
+    for anchor, (_, text) in enumerate(block):
+        if text not in places:
+            continue
+        for step in (1, -1):
+            at, place = anchor, places[text]
+            while (
+                0 <= at < len(block) and 0 <= place < len(lines) and block[at].text == lines[place]
+            ):
+                if block[at].is_added:
+                    yield place
+                at, place = at + step, place + step
+
+
+def _find_cell(source: str | None, places: Mapping[str, int]) -> Iterator[int]:
+    """Yield which lines of a notebook are the source of a cell, one string or one for each line."""
+    if not source:
+        return
+    parts = (source, *split_lines(source))
+    wanted = {json.dumps(part, ensure_ascii=False) for part in parts}
+    for line, place in places.items():
+        if line.strip().removesuffix(",").removeprefix('"source": ') in wanted:
+            yield place
+
+
+class _SignedLine(NamedTuple):
+    is_added: bool
+    text: str
+
+
+def _iter_blocks(change: Change) -> Iterator[list[_SignedLine]]:
+    """Yield the lines after a change around each place, without leading tabs."""
     for hunk in change.hunks:
-        yield from (line[1:] for line in hunk.lines if line.startswith("+"))
+        yield [
+            _SignedLine(line[0] == "+", line[1:]) for line in hunk.lines if line[:1] in ("+", " ")
+        ]
     for step in () if change.hunks else change.steps:
-        old = set(step.old_string.split("\n"))
-        yield from (detab(line) for line in step.new_string.split("\n") if line not in old)
+        old = [detab(line) for line in step.old_string.split("\n")]
+        new = [detab(line) for line in step.new_string.split("\n")]
+        kept = {match.new + at for match in match_lines(old, new) for at in range(match.length)}
+        yield [_SignedLine(at not in kept, line) for at, line in enumerate(new)]

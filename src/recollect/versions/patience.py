@@ -1,19 +1,22 @@
 """Patience diff of lines: what two texts have in common, found by lines that occur once in each.
 
-Repeated lines such as `}` are matched only next to lines that are matched already, so that they
-do not pull blocks apart; between, `difflib` compares what is left.
+Long lines that occur once in the whole texts come first, then shorter ones, then those that occur
+once between two matches: there a `}` or an empty line may be the only one, and would pull blocks
+apart. What is left is compared by `difflib`.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 _MAX_QUADRATIC = 4_000_000
 """Lines times lines up to which what has no unique lines is compared in full."""
+_TELLING: Final = re.compile(r"(?:\w\W*){12}")
 
 
 class Match(NamedTuple):
@@ -22,6 +25,11 @@ class Match(NamedTuple):
     old: int
     new: int
     length: int
+
+
+def is_telling(line: str) -> bool:
+    """Whether a line is long enough to be recognized; `}` and `return None` are everywhere."""
+    return _TELLING.search(line) is not None
 
 
 def match_lines(old: Sequence[str], new: Sequence[str]) -> list[Match]:
@@ -47,6 +55,7 @@ def count_changes(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 
 def _iter_pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
     pending = [(0, len(old), 0, len(new))]
+    rare = _find_unique(old, 0, len(old)).keys() & _find_unique(new, 0, len(new)).keys()
     found: list[tuple[int, int]] = []
     while pending:
         low, high, start, stop = pending.pop()
@@ -58,7 +67,7 @@ def _iter_pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, i
             found.append((high, stop))
         if low == high or start == stop:
             continue
-        anchors = _find_anchors(old, new, (low, high, start, stop))
+        anchors = _find_anchors(old, new, (low, high, start, stop), rare)
         if not anchors:
             found += _compare_plainly(old, new, (low, high, start, stop))
             continue
@@ -71,12 +80,19 @@ def _iter_pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, i
 
 
 def _find_anchors(
-    old: Sequence[str], new: Sequence[str], area: tuple[int, int, int, int]
+    old: Sequence[str], new: Sequence[str], area: tuple[int, int, int, int], rare: Set[str]
 ) -> list[tuple[int, int]]:
-    """Return the longest increasing run of lines that occur once on both sides."""
+    """Return the longest increasing run of lines that occur once in both, `rare` ones first."""
     low, high, start, stop = area
     first, second = _find_unique(old, low, high), _find_unique(new, start, stop)
-    pairs = sorted((at, second[line]) for line, at in first.items() if line in second)
+    shared = first.keys() & second.keys()
+    telling = {line for line in shared if is_telling(line)}
+    chosen = telling & rare or shared & rare or telling or shared
+    return _find_longest_run(sorted((first[line], second[line]) for line in chosen))
+
+
+def _find_longest_run(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the longest part of sorted pairs whose second numbers increase too."""
     tops: list[int] = []
     chain: list[tuple[tuple[int, int], int]] = []
     ends: list[int] = []

@@ -33,6 +33,8 @@ from recollect.versions.file_texts import (
     apply_steps,
     fits_patch_before,
     fits_window,
+    is_same_but_tabs,
+    revert_patch,
     revert_steps,
     split_lines,
 )
@@ -136,7 +138,8 @@ def follow_renames(path: str, evidence: Sequence[Evidence]) -> list[FileEvidence
 
 
 def _is_known(path: str, evidence: Iterable[Evidence]) -> bool:
-    return any(each.path == path and not isinstance(each, Cause | Rename) for each in evidence)
+    """Whether there was such a file: a tool used it, or a command moved one there."""
+    return any(each.path == path and not isinstance(each, Cause) for each in evidence)
 
 
 def _drop_late_copies(evidence: Sequence[FileEvidence | Cause]) -> list[FileEvidence | Cause]:
@@ -279,12 +282,22 @@ class _Machine:
         elif change.is_new and self._text is not None:
             self._append(VersionKind.DELETED, Grade.EXACT, change.origin, None)
             self._confirm(None, Grade.EXACT)
-        elif self._text is None and not self._is_deleted and change.after is None:
+        elif change.after is not None and not change.is_modified:
+            self._see_patched(change, change.after)
+        elif self._text is None and not self._is_deleted:
             self._start_from_base(change)
         if change.after is not None and not change.is_modified:
             self._append_change(change, change.after, Grade.EXACT)
         else:
             self._apply(change)
+
+    def _see_patched(self, change: Change, after: str) -> None:
+        """Compare with the content that the patch of a whole file leads back to."""
+        before = revert_patch(after, change.hunks)
+        if before is None or self._text is None or is_same_but_tabs(before, self._text):
+            return
+        self._append(VersionKind.OUTSIDE, Grade.INFERRED, change.origin, before)
+        self._confirm(before, Grade.INFERRED)
 
     def _start_from_base(self, change: Change) -> None:
         """Take a content from git that agrees with the change and all windows."""
@@ -395,9 +408,15 @@ def _fill_backwards(versions: Sequence[Version]) -> list[Version]:
             continue
         if following.text is None or following.known is Grade.PARTIAL:
             continue
-        text = revert_steps(following.text, following.change.steps)
+        text = _revert(following.text, following.change)
         if text is not None and version.change and version.change.hunks:
             text = text if adopt_patch(text, version.change.hunks) == text else None
         if text is not None:
             filled[at] = replace(version, text=text, known=Grade.INFERRED)
     return filled
+
+
+def _revert(text: str, change: Change) -> str | None:
+    if change.is_new:
+        return None
+    return revert_steps(text, change.steps) if change.steps else revert_patch(text, change.hunks)
