@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from tests.web.browser.accessibility import find_issues_of_themes
+from tests.web.browser.chatting import end, expect_status, find_card, send, start
 from tests.web.browser.chromium import PHONE, Look, Visit, visit
 from tests.web.conversing import Talker, run_talker
 
@@ -44,38 +45,9 @@ def _end_all(talker: Talker) -> Iterator[None]:
             talker.act(each["id"], "end")
 
 
-def start(found: Visit, talker: Talker) -> Page:
-    """The page of a new conversation, started by the form."""
-    page = found.open("/new")
-    page.get_by_label("Directory").fill(str(talker.project))
-    page.get_by_role("button", name="Start").click()
-    page.wait_for_url("**/c/*")
-    page.locator("html[data-ready=true]").wait_for(state="attached")
-    return page
-
-
-def send(page: Page, text: str) -> None:
-    """Write into the box and press Enter."""
-    box = page.get_by_role("combobox", name="Message")
-    box.fill(text)
-    box.press("Enter")
-    expect(box).to_have_value("")
-
-
-def end(page: Page) -> None:
-    """End the conversation."""
-    page.get_by_role("button", name="End", exact=True).click()
-    expect(page.locator("[data-ended]")).to_be_visible()
-
-
-def expect_status(page: Page, status: str) -> None:
-    """Wait until the head of the page says so."""
-    expect(page.locator(".chat-head .chat-status")).to_have_text(status)
-
-
 def test_a_conversation_from_start_to_end(desk: Visit, talker: Talker) -> None:
     """A prompt is answered, its turn is drawn as in history, and the conversation is ended."""
-    page = start(desk, talker)
+    page = start(desk, talker.project)
     expect(page.get_by_role("combobox", name="Message")).to_be_focused()
     send(page, "say Hello **there**")
     expect(page.locator("#turns .prompt .words")).to_have_text("say Hello there")
@@ -91,7 +63,7 @@ def test_a_conversation_from_start_to_end(desk: Visit, talker: Talker) -> None:
 
 def test_text_is_streamed_and_interrupted(desk: Visit, talker: Talker) -> None:
     """Words appear before the reply is finished, Escape stops it, and what was said stays."""
-    page = start(desk, talker)
+    page = start(desk, talker.project)
     send(page, "slow word ")
     expect(page.locator(".streaming-block.text")).to_contain_text("word word word")
     expect(page.locator("button[data-send]")).to_have_text("Queue")
@@ -105,7 +77,7 @@ def test_text_is_streamed_and_interrupted(desk: Visit, talker: Talker) -> None:
 
 def test_a_reload_in_the_middle_loses_nothing(desk: Visit, talker: Talker) -> None:
     """The page shows all words of the block that is being written, and goes on."""
-    page = start(desk, talker)
+    page = start(desk, talker.project)
     send(page, "slow word ")
     block = page.locator(".streaming-block.text")
     expect(block).to_contain_text("word word word")
@@ -121,7 +93,7 @@ def test_a_reload_in_the_middle_loses_nothing(desk: Visit, talker: Talker) -> No
 
 def test_prompts_are_queued_and_withdrawn(desk: Visit, talker: Talker) -> None:
     """A message that is sent meanwhile waits above the box; another is taken back."""
-    page = start(desk, talker)
+    page = start(desk, talker.project)
     send(page, "slow word ")
     expect(page.locator(".streaming-block.text")).to_contain_text("word")
     send(page, "say first")
@@ -149,9 +121,9 @@ def make_edit(talker: Talker) -> str:
 
 def test_an_edit_is_shown_as_it_would_be_and_allowed(desk: Visit, talker: Talker) -> None:
     """The card has the real lines and numbers; Enter does not answer, the button does."""
-    page = start(desk, talker)
+    page = start(desk, talker.project)
     send(page, make_edit(talker))
-    card = page.locator(".asks .ask")
+    card = find_card(page)
     expect(card.get_by_role("heading")).to_have_text("Edit lines.txt")
     expect(card.locator("tr.removed .text")).to_have_text("line 20")
     expect(card.locator("tr.added .text")).to_have_text("line twenty")
@@ -176,9 +148,9 @@ def test_an_edit_is_shown_as_it_would_be_and_allowed(desk: Visit, talker: Talker
 
 def test_a_card_is_answered_by_keys_with_focus_only(desk: Visit, talker: Talker) -> None:
     """`n` in the box is a letter; on the card it denies, with the words beside it."""
-    page = start(desk, talker)
+    page = start(desk, talker.project)
     send(page, "tools one")
-    card = page.locator(".asks .ask")
+    card = find_card(page)
     expect(card.get_by_role("button", name="Deny")).to_be_enabled()
     box = page.get_by_role("combobox", name="Message")
     box.press_sequentially("yn")
@@ -194,9 +166,9 @@ def test_a_card_is_answered_by_keys_with_focus_only(desk: Visit, talker: Talker)
 
 def test_an_input_is_edited_before_it_runs(desk: Visit, talker: Talker) -> None:
     """The edited command is what runs, and the page says that the transcript differs."""
-    page = start(desk, talker)
+    page = start(desk, talker.project)
     send(page, "tools one")
-    card = page.locator(".asks .ask")
+    card = find_card(page)
     card.get_by_role("button", name="Edit first").click()
     card.get_by_label("command").fill("echo edited")
     card.get_by_role("button", name="Allow edited").click()
@@ -208,9 +180,9 @@ def test_an_input_is_edited_before_it_runs(desk: Visit, talker: Talker) -> None:
 
 def test_questions_and_plans_are_answered(desk: Visit, talker: Talker) -> None:
     """A choice is a button, own words replace it, and a plan is approved."""
-    page = start(desk, talker)
+    page = start(desk, talker.project)
     send(page, "ask me")
-    card = page.locator(".asks .ask")
+    card = find_card(page)
     card.get_by_text("Red").click()
     card.get_by_role("button", name="Answer").click()
     expect(card).to_have_count(0)
@@ -228,10 +200,10 @@ def test_questions_and_plans_are_answered(desk: Visit, talker: Talker) -> None:
 def test_two_tabs_answer_once(browser: Browser, talker: Talker) -> None:
     """Both show the same, and the card leaves both when one of them has answered."""
     with visit(browser, talker.server) as one, visit(browser, talker.server) as two:
-        first = start(one, talker)
+        first = start(one, talker.project)
         second = two.open(first.url.removeprefix(talker.server.origin))
         send(first, "tools one")
-        cards = [page.locator(".asks .ask") for page in (first, second)]
+        cards = [find_card(page) for page in (first, second)]
         for card in cards:
             expect(card).to_have_count(1)
         before = len(talker.list_responses())
@@ -248,7 +220,7 @@ def test_two_tabs_answer_once(browser: Browser, talker: Talker) -> None:
 def test_context_is_completed_pasted_and_sent(desk: Visit, talker: Talker) -> None:
     """A path after @, a text of the dialog and an image become chips, here and in the turn."""
     (talker.project / "harbour.py").write_text("x")
-    page = start(desk, talker)
+    page = start(desk, talker.project)
     box = page.get_by_role("combobox", name="Message")
     box.press_sequentially("Look at @harb")
     option = page.get_by_role("option", name="harbour.py")
@@ -279,7 +251,7 @@ def test_context_is_completed_pasted_and_sent(desk: Visit, talker: Talker) -> No
 
 def test_commands_are_completed_from_the_clients_list(desk: Visit, talker: Talker) -> None:
     """`/co` offers what the client offers, and Enter takes it before it sends."""
-    page = start(desk, talker)
+    page = start(desk, talker.project)
     # Measured once the client has said what it offers.
     expect(page.locator("[data-context] small")).to_have_text("1% of 200k")
     box = page.get_by_role("combobox", name="Message")
@@ -292,7 +264,7 @@ def test_commands_are_completed_from_the_clients_list(desk: Visit, talker: Talke
 
 def test_a_client_that_dies_is_told_and_comes_back(desk: Visit, talker: Talker) -> None:
     """Its last words are shown, and the next message starts it again."""
-    page = start(desk, talker)
+    page = start(desk, talker.project)
     send(page, "die 3")
     expect(page.locator("[data-notices] .failure")).to_contain_text("out of luck")
     send(page, "say back again")
@@ -302,7 +274,7 @@ def test_a_client_that_dies_is_told_and_comes_back(desk: Visit, talker: Talker) 
 
 def test_running_lists_and_ends_conversations(desk: Visit, talker: Talker) -> None:
     """What waits is named, and ended from there."""
-    page = start(desk, talker)
+    page = start(desk, talker.project)
     name = page.url.rpartition("/")[2]
     send(page, "tools one")
     expect_status(page, "waiting for you")
@@ -343,7 +315,7 @@ def test_other_pages_are_notified_once(desk: Visit, talker: Talker) -> None:
 def test_a_restarted_server_says_that_it_is_over(browser: Browser, tmp_path: Path) -> None:
     """The clients end with the server; the page of an earlier one leads nowhere, and says why."""
     with run_talker(tmp_path) as talker, visit(browser, talker.server) as found:
-        page = start(found, talker)
+        page = start(found, talker.project)
         send(page, "slow word ")
         expect_status(page, "working")
         path = page.url.removeprefix(talker.server.origin)

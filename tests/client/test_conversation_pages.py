@@ -1,0 +1,166 @@
+"""The page of a conversation with the real client: what a person does, and what comes of it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.client.scenes import texts
+from tests.client.test_conversations import CONVERSING, list_prompts, make_stage, read_results
+from tests.client.theatre import SWITCHES, Theatre
+from tests.web.browser.chatting import end, expect_status, find_card, send, start, wait_for_page
+from tests.web.browser.chromium import Visit, open_browser, visit
+from tests.web.running import RunningServer, run_server
+
+pytestmark = pytest.mark.client
+
+
+@pytest.fixture(params=CONVERSING)
+def stage(request: pytest.FixtureRequest, isolation: Sequence[str], tmp_path: Path) -> Theatre:
+    """A version that can converse, with all tools at hand."""
+    return make_stage(str(request.param), isolation, tmp_path, SWITCHES)
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    """The browser of this machine."""
+    with open_browser(tmp_path / "browser-home") as started:
+        yield started
+
+
+@contextmanager
+def serve(stage: Theatre, folder: Path) -> Iterator[RunningServer]:
+    """A server that may run the client on the stage."""
+    folder.mkdir(exist_ok=True)
+    variables = {"PATH": stage.environment["PATH"]}
+    with run_server(folder, stage.root, "--allow-run", variables=variables) as server:
+        yield server
+
+
+@contextmanager
+def sit_down(browser: Browser, stage: Theatre, tmp_path: Path) -> Iterator[Visit]:
+    """Somebody at a page of that server; every problem of a page fails the test."""
+    with serve(stage, tmp_path / "web") as server, visit(browser, server) as found:
+        yield found
+        assert found.problems == []
+    assert stage.list_processes() == {}
+
+
+def play(page: Page, scene: str) -> None:
+    """Send the name of a scene."""
+    send(page, f"play:{scene}")
+
+
+def expect_said(page: Page, *scenes: str) -> None:
+    """Wait until the turns show the last words of these scenes, in order, and nothing is open."""
+    expect_status(page, "idle")
+    for scene in scenes:
+        # Invisible characters are shown by their names.
+        words = texts(scene)[-1].partition(" \u2028")[0]
+        expect(page.locator("#turns .said").filter(has_text=words)).not_to_have_count(0)
+    expect(page.locator("[data-streaming] > *")).to_have_count(0)
+
+
+def test_turns_and_tools(browser: Browser, stage: Theatre, tmp_path: Path) -> None:
+    """Three turns in one process, and a tool that is allowed, edited and denied, in two tabs."""
+    with sit_down(browser, stage, tmp_path) as found:
+        page = start(found, stage.work)
+        for scene in ("hello", "thought", "again"):
+            play(page, scene)
+            expect_said(page, scene)
+        assert list_prompts(stage) == ["hello", "thought", "again"]
+        assert sum("tests.client.stage" in each for each in stage.list_processes().values()) == 1
+        other = found.context.new_page()
+        other.goto(page.url)
+        tabs = (page, other)
+        play(page, "touch_one")
+        for tab in tabs:
+            expect(find_card(tab)).to_contain_text("touch one.txt")
+        find_card(other).get_by_role("button", name="Allow once").click()
+        for tab in tabs:
+            expect(find_card(tab)).to_have_count(0)
+            expect_said(tab, "touch_one")
+        assert (stage.work / "one.txt").exists()
+        play(page, "touch_one")
+        find_card(page).get_by_role("button", name="Edit first").click()
+        find_card(page).get_by_label("command").fill("touch three.txt")
+        find_card(page).get_by_role("button", name="Allow edited").click()
+        expect_status(page, "idle")
+        assert (stage.work / "three.txt").exists()
+        play(page, "touch_one")
+        find_card(page).locator("[data-words]").fill("Not that one, please.")
+        find_card(page).get_by_role("button", name="Deny").click()
+        expect_status(page, "idle")
+        assert read_results(stage)[-1] == "Not that one, please."
+        end(page)
+        expect(other.locator("[data-ended]")).to_be_visible()
+    said = [turn.words for turn in stage.open().turns]
+    assert said == ["play:hello", "play:thought", "play:again", *["play:touch_one"] * 3]
+
+
+def test_questions_plans_and_interrupts(browser: Browser, stage: Theatre, tmp_path: Path) -> None:
+    """A choice and a plan are answered; words go on after a reload, and are stopped by Escape."""
+    with sit_down(browser, stage, tmp_path) as found:
+        page = start(found, stage.work)
+        play(page, "choose")
+        find_card(page).get_by_text("Blue").click()
+        find_card(page).get_by_role("button", name="Answer").click()
+        expect_said(page, "choose")
+        assert '"Which colour?"="Blue"' in read_results(stage)[-1]
+        page.get_by_label("Permission mode").select_option("plan")
+        expect(page.get_by_label("Permission mode")).to_have_value("plan")
+        play(page, "plan")
+        find_card(page).get_by_role("button", name="Approve Y").click()
+        expect_said(page, "plan")
+        assert read_results(stage)[-1].startswith("User has approved")
+        expect(page.get_by_label("Permission mode")).to_have_value("default")
+        play(page, "slow_words")
+        words = page.locator(".streaming-block.text")
+        expect(words).to_contain_text("word0 word1")
+        page.reload()
+        expect(words).to_contain_text("word0 word1 word2")
+        page.locator("html[data-ready=true]").wait_for(state="attached")
+        page.keyboard.press("Escape")
+        expect_status(page, "idle")
+        expect(page.locator("#turns .said").last).to_contain_text("word0 word1 word2")
+        expect(page.locator("#turns")).not_to_contain_text("word39")
+        play(page, "hello")
+        expect_said(page, "hello")
+        end(page)
+    assert [turn.words for turn in stage.open().turns][-1] == "play:hello"
+
+
+def test_sessions_are_continued_and_forked(
+    browser: Browser, stage: Theatre, tmp_path: Path
+) -> None:
+    """A server that ends takes its client along; the next one continues the session, or a copy."""
+    with sit_down(browser, stage, tmp_path) as found:
+        page = start(found, stage.work)
+        play(page, "hello")
+        expect_said(page, "hello")
+        play(page, "slow_words")
+        expect(page.locator(".streaming-block.text")).to_contain_text("word0")
+        page.goto("about:blank")
+    (session,) = stage.session_ids
+    with sit_down(browser, stage, tmp_path) as found:
+        page = found.open(f"/s/{session}")
+        page.get_by_role("button", name="Continue here").click()
+        wait_for_page(page)
+        expect(page.locator("#turns .prompt .words").first).to_have_text("play:hello")
+        play(page, "again")
+        expect_said(page, "again")
+        assert list_prompts(stage) == ["hello", "slow_words", "again"]
+        end(page)
+        page = found.open(f"/s/{session}")
+        reply = page.locator("#turns .turn").first.locator(".said").last
+        reply.hover()
+        page.locator("#turns .turn").first.get_by_role("button", name="Fork from here").click()
+        wait_for_page(page)
+        play(page, "aside")
+        expect_said(page, "aside")
+        assert list_prompts(stage) == ["hello", "aside"]
+        end(page)
+    assert len(stage.session_ids) == 2
+    assert [turn.words for turn in stage.open(session).turns][-1] == "play:again"

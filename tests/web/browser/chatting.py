@@ -1,0 +1,46 @@
+"""What a person does on the page of a conversation."""
+
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.web.browser.chromium import Visit
+
+
+def start(found: Visit, directory: Path) -> Page:
+    """The page of a new conversation, started by the form."""
+    page = found.open("/new")
+    page.get_by_label("Directory").fill(str(directory))
+    page.get_by_role("button", name="Start").click()
+    return wait_for_page(page)
+
+
+def wait_for_page(page: Page) -> Page:
+    """The page of the conversation that was just started, once its script has run."""
+    page.wait_for_url("**/c/*")
+    page.locator("html[data-ready=true]").wait_for(state="attached")
+    return page
+
+
+def send(page: Page, text: str) -> None:
+    """Write into the box and press Enter."""
+    box = page.get_by_role("combobox", name="Message")
+    box.fill(text)
+    box.press("Enter")
+    expect(box).to_have_value("")
+
+
+def end(page: Page) -> None:
+    """End the conversation."""
+    page.get_by_role("button", name="End", exact=True).click()
+    expect(page.locator("[data-ended]")).to_be_visible()
+
+
+def expect_status(page: Page, status: str) -> None:
+    """Wait until the head of the page says so."""
+    expect(page.locator(".chat-head .chat-status")).to_have_text(status)
+
+
+def find_card(page: Page) -> Locator:
+    """What waits for an answer."""
+    return page.locator(".asks .ask")
