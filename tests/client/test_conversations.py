@@ -286,7 +286,7 @@ def test_prompts_are_queued(stage: Theatre) -> None:
 
 
 def test_a_conversation_is_compacted_and_its_model_changed(stage: Theatre) -> None:
-    """The next request starts with the summary, and asks the other model."""
+    """The next requests start with the summary, think less, and ask the other model."""
 
     async def script(conversation: Conversation) -> str:
         await play(conversation, "play:hello")
@@ -294,6 +294,9 @@ def test_a_conversation_is_compacted_and_its_model_changed(stage: Theatre) -> No
         await conversation.compact("keep it short")
         finished = await wait_for(conversation, TurnFinished, after)
         assert not finished.result.is_error
+        await conversation.set_effort("low")
+        await play(conversation, "play:thought")
+        assert stage.requests[-1]["output_config"]["effort"] == "low"
         await conversation.set_model("claude-haiku-4-5")
         await play(conversation, "play:again")
         return conversation.session_id

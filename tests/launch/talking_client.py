@@ -100,7 +100,11 @@ class Client:
     def on_initialize(self, request: Json) -> Json:
         """Say what it offers."""
         commands = [{"name": "compact", "description": "Summarise", "argumentHint": "[focus]"}]
-        models = [{"value": "default", "displayName": "Default", "description": "The usual"}]
+        levels = {"supportsEffort": True, "supportedEffortLevels": ["low", "high"]}
+        models = [
+            {"value": "default", "displayName": "Default", "description": "The usual", **levels},
+            {"value": "claude-other-2", "displayName": "Other", "description": "A small one"},
+        ]
         return {"commands": commands, "models": models}
 
     def on_interrupt(self, request: Json) -> Json:
@@ -313,15 +317,20 @@ def make_plan(client: Client, rest: str) -> None:
 
 
 def elicit(client: Client, rest: str) -> None:
-    """Let an MCP server ask."""
-    answer = client.ask(
-        {
-            "subtype": "elicitation",
-            "mcp_server_name": "tides",
-            "message": "Which port?",
-            "mode": "form",
-        }
-    )
+    """Let an MCP server ask, by the form that the prompt has as JSON."""
+    request = {
+        "subtype": "elicitation",
+        "mcp_server_name": "tides",
+        "message": "Which port?",
+        "mode": "form",
+    }
+    form = {"requested_schema": json.loads(rest)} if rest.startswith("{") else {}
+    client.stream(json.dumps(client.ask({**request, **form})))
+
+
+def ask_for_dialog(client: Client, rest: str) -> None:
+    """Ask for a dialog that only a terminal has."""
+    answer = client.ask({"subtype": "request_user_dialog", "dialog_kind": rest, "payload": {}})
     client.stream(json.dumps(answer))
 
 
@@ -419,6 +428,7 @@ TURNS: dict[str, Callable[[Client, str], None]] = {
     "die": die,
     "task": start_task,
     "hook": call_host,
+    "dialog": ask_for_dialog,
     "deaf": go_deaf,
 }
 

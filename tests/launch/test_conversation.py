@@ -25,6 +25,7 @@ from recollect.launch.conversation_events import (
     Deny,
     KeepPlanning,
     LineUnparsed,
+    NoticeReceived,
     PromptImage,
     PromptQueued,
     PromptTaken,
@@ -34,6 +35,7 @@ from recollect.launch.conversation_events import (
     RequestAnswer,
     RequestAsked,
     RequestSettled,
+    SettingsChanged,
     StatusChanged,
     StderrPrinted,
     Suggestion,
@@ -349,6 +351,8 @@ def test_settings_are_changed_and_survive_the_client(tmp_path: Path) -> None:
         await finish(conversation, "say one")
         await conversation.set_model("claude-other-2")
         await conversation.set_permission_mode("plan")
+        await conversation.set_effort("high")
+        await wait_for(conversation, SettingsChanged, model="claude-other-2", effort="high")
         with pytest.raises(ClientFailure, match="claude refused set_permission_mode: invalid_mode"):
             await conversation.set_permission_mode("nonsense")
         with pytest.raises(UsageError, match="has to be allowed"):
@@ -366,6 +370,12 @@ def test_settings_are_changed_and_survive_the_client(tmp_path: Path) -> None:
     talk(make_options(tmp_path), script)
     first, second = (each["arguments"] for each in read_lines(tmp_path, "called.jsonl"))
     session = first[-1].removeprefix("--session-id=")
+    efforts = [
+        each["request"]["settings"]
+        for each in read_lines(tmp_path, "received.jsonl")
+        if each.get("request", {}).get("subtype") == "apply_flag_settings"
+    ]
+    assert efforts == [{"effortLevel": "high"}] * 2
     assert second[-3:] == [
         f"--resume={session}",
         "--model=claude-other-2",
@@ -515,6 +525,21 @@ def test_requests_to_programs_are_refused(tmp_path: Path) -> None:
     talk(make_options(tmp_path), script)
     (response,) = list_responses(tmp_path)
     assert (response["subtype"], response["error"]) == ("error", "Recollect cannot do this.")
+
+
+def test_dialogs_of_a_terminal_are_cancelled(tmp_path: Path) -> None:
+    """The client goes on without one, and the person is told."""
+
+    async def script(conversation: Conversation) -> str:
+        await finish(conversation, "dialog computer_use_approval")
+        return (await wait_for(conversation, NoticeReceived)).text
+
+    assert talk(make_options(tmp_path), script) == (
+        "Claude Code wanted to show a dialog (computer_use_approval) that only its own terminal"
+        " has. It was cancelled."
+    )
+    (response,) = list_responses(tmp_path)
+    assert response["response"] == {"behavior": "cancelled"}
 
 
 def test_an_ended_conversation_takes_nothing(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from recollect.launch.conversation_options import (
     ConversationOptions,
     check_not_running,
     check_options,
+    check_platform,
     find_conversation_client,
     list_arguments,
     plan_first,
@@ -98,6 +99,14 @@ def test_what_cannot_be_passed_is_refused(tmp_path: Path, more: dict[str, Any], 
     """Ids, names and arguments are checked before anything is started."""
     with pytest.raises(UsageError, match=words):
         check_options(make(tmp_path, **more))
+
+
+def test_conversations_need_process_groups() -> None:
+    """Where a client and its commands could not be ended together, none is started."""
+    check_platform("linux")
+    check_platform("darwin")
+    with pytest.raises(UsageError, match="do not run on Windows"):
+        check_platform("win32")
 
 
 def test_a_directory_is_absolute_and_exists(tmp_path: Path) -> None:

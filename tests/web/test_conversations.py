@@ -118,6 +118,30 @@ def test_a_request_is_answered_once(
     talker.act(conversation, "end")
 
 
+FORM = {
+    "properties": {
+        "port": {"type": "string", "enum": ["Kiel", "Cuxhaven"]},
+        "depth": {"type": "integer", "title": "Depth"},
+    },
+    "required": ["port"],
+}
+
+
+def test_a_form_is_filled_in_by_position(talker: Talker) -> None:
+    """Values have the types of the schema, and one that has not is refused with its reason."""
+    conversation = talker.start()
+    talker.act(conversation, "prompts", text=f"elicit {json.dumps(FORM)}")
+    request = find_request(talker, conversation)
+    answer = {"request": request, "decision": "answer", "answers": {"0": [1]}}
+    refused = talker.act(conversation, "answers", **answer, fields={"1": "deep"})
+    assert (refused.status, "Depth must be a number" in refused.body.decode()) == (422, True)
+    assert talker.act(conversation, "answers", **answer, fields={"1": "4"}).status == 200
+    talker.wait_for_status(conversation, "idle")
+    expected = {"action": "accept", "content": {"port": "Cuxhaven", "depth": 4}}
+    assert talker.list_responses()[-1] == expected
+    talker.act(conversation, "end")
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -179,6 +203,25 @@ def test_a_turn_is_interrupted_and_a_prompt_withdrawn(talker: Talker) -> None:
     talker.wait_for_status(conversation, "idle")
     page = talker.get(f"/c/{conversation}").body.decode()
     assert ("say later" in page, "interrupted" in page) == (False, True)
+    talker.act(conversation, "end")
+
+
+def test_thinking_is_set(talker: Talker) -> None:
+    """A level, none at all, or the default again; the list says which."""
+    conversation = talker.start()
+    talker.wait_for_status(conversation, "idle")
+    shown = []
+    for effort in ("high", "off", "on"):
+        assert talker.act(conversation, "settings", effort=effort).status == 200
+        shown.append(talker.wait_for_status(conversation, "idle")["effort"])
+    assert shown == ["high", "off", "high"]
+    names = ("apply_flag_settings", "set_max_thinking_tokens")
+    requests = [each["request"] for each in talker.list_received() if "request" in each]
+    assert [each for each in requests if each["subtype"] in names] == [
+        {"subtype": "apply_flag_settings", "settings": {"effortLevel": "high"}},
+        {"subtype": "set_max_thinking_tokens", "max_thinking_tokens": 0},
+        {"subtype": "set_max_thinking_tokens", "max_thinking_tokens": None},
+    ]
     talker.act(conversation, "end")
 
 

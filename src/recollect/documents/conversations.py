@@ -22,6 +22,8 @@ class ConversationRow(Struct, frozen=True, kw_only=True):
     """What its open requests are about: the tools, `question` or `plan`."""
     model: str | None
     permission_mode: str | None
+    effort: str | None
+    """How much the model thinks: a level, `off`, or None for the default."""
     cost_usd: float | None
     """As the client counts it; None until its first turn is over."""
     started: float

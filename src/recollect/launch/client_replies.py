@@ -5,7 +5,7 @@ may be missing, because versions differ.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import count
 
 from msgspec import Raw, Struct
@@ -67,7 +67,9 @@ class ReplyTable:
         self._ids = count(1)
         self._waiting: dict[str, asyncio.Future[Answer]] = {}
 
-    def ask(self, send: Callable[[bytes], None], subtype: str, **fields: object) -> "SentQuestion":
+    def ask(
+        self, send: Callable[[bytes], None], subtype: str, fields: Mapping[str, object]
+    ) -> "SentQuestion":
         """Send a question now; its answer is awaited later."""
         question = SentQuestion(f"recollect_{next(self._ids)}", subtype)
         self._waiting[question.id] = asyncio.get_running_loop().create_future()

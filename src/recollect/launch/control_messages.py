@@ -22,6 +22,7 @@ from recollect.launch.conversation_events import (
     Deny,
     ElicitationRequest,
     KeepPlanning,
+    NoticeReceived,
     PlanRequest,
     PromptImage,
     QuestionRequest,
@@ -31,9 +32,15 @@ from recollect.launch.conversation_events import (
 )
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import is_absent
-from recollect.records.stream.control import CanUseTool, ControlRequest, Elicitation
+from recollect.records.stream.control import (
+    CanUseTool,
+    ControlRequest,
+    Elicitation,
+    RequestUserDialog,
+)
 from recollect.records.tools.planning_tools import AskUserQuestionInput, ExitPlanModeInput
 
+UNSUPPORTED: Final = "Recollect cannot do this."
 DENIED: Final = "The user denied this."
 KEEP_PLANNING: Final = "The user wants to keep planning."
 BYPASS: Final = "bypassPermissions"
@@ -76,6 +83,23 @@ def encode_error(request_id: str, error: str) -> bytes:
     """Return the line that refuses a request of the client."""
     answer = {"subtype": "error", "request_id": request_id, "error": error}
     return _encode({"type": "control_response", "response": answer})
+
+
+def encode_refusal(message: ControlRequest) -> bytes:
+    """Return the line that answers a request that nobody here can fulfil."""
+    request_id = message.request_id or ""
+    if isinstance(message.request, RequestUserDialog):
+        return encode_success(request_id, {"behavior": "cancelled"})
+    return encode_error(request_id, UNSUPPORTED)
+
+
+def describe_refusal(message: ControlRequest) -> list[NoticeReceived]:
+    """Return what a person should know about a refused request: that a dialog was not shown."""
+    if not isinstance(message.request, RequestUserDialog):
+        return []
+    kind = message.request.dialog_kind or "unknown"
+    text = f"Claude Code wanted to show a dialog ({kind}) that only its own terminal has."
+    return [NoticeReceived(text=f"{text} It was cancelled.")]
 
 
 def _make_source(image: PromptImage) -> dict[str, str]:

@@ -37,6 +37,7 @@ from recollect.launch.conversation_options import (
     check_word,
     find_conversation_client,
     list_arguments,
+    list_first_requests,
     make_environment,
     plan_first,
 )
@@ -59,8 +60,6 @@ from recollect.records.stream.control import (
 
 INTERRUPT_SECONDS: Final = 2.0
 """How long an ending conversation waits for its interrupt to arrive."""
-
-_UNSUPPORTED: Final = "Recollect cannot do this."
 
 
 class Conversation:
@@ -238,6 +237,7 @@ class Conversation:
         self.options = replace(self.options, effort=level)
         if self._process is not None:
             await self._request("apply_flag_settings", settings={"effortLevel": level})
+        self._publish(self._state.change_settings(effort=level))
 
     async def context_usage(self) -> ContextUsage:
         """Return how full the context is."""
@@ -318,13 +318,16 @@ class Conversation:
         self._activity.note()
         self._publish([conversation_events.ClientStarted(pid=self._process.pid, resumed=is_again)])
         self._ended = asyncio.create_task(self._finish_client(self._process, watch))
-        asked = self._replies.ask(self._process.send, "initialize", hooks=None)
+        send = self._process.send
+        asked = [self._replies.ask(send, *each) for each in list_first_requests(self.options)]
         for prompt in self._state.queue.values():
-            self._process.send(prompt.line)
-        self._spawn(self._greet(self._process, asked))
+            send(prompt.line)
+        self._spawn(self._greet(self._process, *asked))
 
-    async def _greet(self, process: ConversationProcess, asked: SentQuestion) -> None:
-        """Wait until the client says what it offers, and give it the settings from before."""
+    async def _greet(
+        self, process: ConversationProcess, asked: SentQuestion, *settings: SentQuestion
+    ) -> None:
+        """Wait until the client says what it offers, and has taken the settings from before."""
         try:
             reply = await self._replies.wait(asked, self.options.timing.start)
         except ClientFailure as error:
@@ -337,18 +340,13 @@ class Conversation:
         self._publish([])
         if not self._info.done():
             self._info.set_result(decode_value(reply, ClientInfo) or ClientInfo())
-        with suppress(ClientFailure):
-            await self._apply_thinking()
-
-    async def _apply_thinking(self) -> None:
-        if self.options.effort is not None:
-            await self.set_effort(self.options.effort)
-        if self.options.thinking_tokens is not None:
-            await self.set_thinking(self.options.thinking_tokens)
+        for question in settings:
+            with suppress(ClientFailure):
+                await self._replies.wait(question, self.options.timing.request)
 
     async def _request(self, subtype: str, **fields: object) -> Raw:
         process = await self._ensure_client()
-        asked = self._replies.ask(process.send, subtype, **fields)
+        asked = self._replies.ask(process.send, subtype, fields)
         return await self._replies.wait(asked, self.options.timing.request)
 
     def _on_output(self, output: StdoutMessage | StderrLine) -> None:
@@ -370,7 +368,8 @@ class Conversation:
             self._publish([self._state.ask(request)])
         elif self._process is not None and message.request_id:
             # Unanswered, it would keep the client waiting.
-            self._process.send(control_messages.encode_error(message.request_id, _UNSUPPORTED))
+            self._process.send(control_messages.encode_refusal(message))
+            self._publish(control_messages.describe_refusal(message))
 
     def _publish(self, found: Iterable[ConversationEvent]) -> None:
         """Publish events, and the status if they changed it."""
@@ -410,7 +409,7 @@ class Conversation:
         if self._state.status in (ConversationStatus.WORKING, ConversationStatus.WAITING):
             # Otherwise the client would finish its turn first.
             with suppress(ClientFailure):
-                asked = self._replies.ask(process.send, "interrupt", cancel_queued=True)
+                asked = self._replies.ask(process.send, "interrupt", {"cancel_queued": True})
                 await self._replies.wait(asked, INTERRUPT_SECONDS)
         await process.end(self.options.timing.end)
         await ended

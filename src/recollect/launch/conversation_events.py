@@ -159,11 +159,12 @@ class StatusChanged(NumberedEvent, frozen=True, tag="status"):
 
 
 class SettingsChanged(NumberedEvent, frozen=True, tag="settings"):
-    """The session, the model or the permission mode is another one; None if not known."""
+    """Session, model, permission mode or effort is another one; None if not known, or default."""
 
     session_id: str | None = None
     model: str | None = None
     permission_mode: str | None = None
+    effort: str | None = None
 
 
 class PromptQueued(NumberedEvent, frozen=True, tag="prompt_queued"):

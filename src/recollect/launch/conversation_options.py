@@ -7,8 +7,9 @@ what they have open are read before a session is resumed.
 
 import os
 import re
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
@@ -101,8 +102,19 @@ class ConversationOptions(Struct, frozen=True, kw_only=True):
     timing: Timing = Timing()
 
 
+def check_platform(platform: str = sys.platform) -> None:
+    """Raise UsageError where a client and all that it starts could not be ended with us."""
+    if platform == "win32":
+        raise UsageError(
+            "Conversations with Claude Code do not run on Windows: without process groups, commands"
+            " that it started could outlive the conversation. Run Recollect in WSL, or use"
+            " `recollect run` for single prompts."
+        )
+
+
 def check_options(options: ConversationOptions) -> None:
     """Raise UsageError if the options contradict each other or cannot be passed to a client."""
+    check_platform()
     if not Path(options.directory).is_absolute():
         raise UsageError(f"{options.directory!r} is not an absolute path.")
     if not os.path.isdir(options.directory):
@@ -203,6 +215,20 @@ def plan_first(options: ConversationOptions) -> Launch:
         model=options.model,
         permission_mode=options.permission_mode,
     )
+
+
+def list_first_requests(
+    options: ConversationOptions,
+) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield what a client is asked before it gets a prompt: what it offers, and how to think.
+
+    No argument of the client sets the latter, and the first turn should have it too.
+    """
+    yield "initialize", {"hooks": None}
+    if options.effort is not None:
+        yield "apply_flag_settings", {"settings": {"effortLevel": options.effort}}
+    if options.thinking_tokens is not None:
+        yield "set_max_thinking_tokens", {"max_thinking_tokens": options.thinking_tokens}
 
 
 def list_arguments(launch: Launch, options: ConversationOptions) -> tuple[str, ...]:

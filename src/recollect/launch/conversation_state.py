@@ -51,11 +51,15 @@ _TAKEN: Final = frozenset({"started", "completed"})
 
 
 class Settings(Struct, frozen=True):
-    """Session, model and permission mode as the client says; None if not known."""
+    """Session, model and permission mode as the client says; None if not known.
+
+    The effort is what it was set to; None for the default.
+    """
 
     session_id: str | None = None
     model: str | None = None
     permission_mode: str | None = None
+    effort: str | None = None
 
 
 class QueuedPrompt(Struct, frozen=True):
@@ -228,6 +232,7 @@ class ConversationState:
         session_id: str | None = None,
         model: str | None = None,
         permission_mode: str | None = None,
+        effort: str | None = None,
     ) -> Iterator[ConversationEvent]:
         """The client uses other settings; None for those that it did not mention."""
         known = self.settings
@@ -235,6 +240,7 @@ class ConversationState:
             session_id or known.session_id,
             model or known.model,
             permission_mode or known.permission_mode,
+            effort or known.effort,
         )
         if self.settings != known:
             changed = self.settings
@@ -242,6 +248,7 @@ class ConversationState:
                 session_id=changed.session_id,
                 model=changed.model,
                 permission_mode=changed.permission_mode,
+                effort=changed.effort,
             )
 
     def _read_status(self, message: Status) -> Iterator[ConversationEvent]:

@@ -28,7 +28,7 @@ from recollect.web.api.event_stream import EventSource
 from recollect.web.api.mark_endpoint import MARK_PATH, make_mark_handler
 from recollect.web.assets import PREFIX, Assets
 from recollect.web.conversations.actions import MAX_PROMPT_BYTES, ConversationActions
-from recollect.web.conversations.actions import PREFIX as CONVERSATIONS
+from recollect.web.conversations.bodies import PREFIX as CONVERSATIONS
 from recollect.web.endpoints import Workers, make_routes
 from recollect.web.middleware import (
     MAX_BYTES,

@@ -25,6 +25,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recollect.documents.api_documents import ErrorDetail, ErrorDocument
 from recollect.errors import UsageError
+from recollect.launch.conversation_options import check_platform
 from recollect.launch.web_link import LOOPBACK
 from recollect.web.app import AppParts, create_app
 from recollect.web.middleware import CACHE_CONTROL, NO_STORE, SECURITY_HEADERS
@@ -127,6 +128,8 @@ def check_host(host: str, *, allow_remote: bool, allow_run: bool = False) -> Non
     Whoever can start Claude Code can run commands as the user: no key that travels over a network
     in plain text may be enough for that.
     """
+    if allow_run:
+        check_platform()
     if host in _LOOPBACK_NAMES:
         return
     if allow_run:

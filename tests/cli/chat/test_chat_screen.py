@@ -54,7 +54,7 @@ def test_prompts_are_answered_and_the_end_says_how_to_go_on(chat: Terminal, tmp_
     """A turn looks as in `show`; Ctrl+D ends the client and names the session."""
     chat.send("say hello dear world\r")
     chat.wait_for_text("$0.01")
-    assert any("  hello dear world" in line for line in chat.lines)
+    chat.wait_for_text("  hello dear world")
     chat.send(CTRL_D)
     assert chat.wait_for_end() == 0
     lines = chat.lines

@@ -197,6 +197,39 @@ def test_questions_and_plans_are_answered(desk: Visit, talker: Talker) -> None:
     end(page)
 
 
+FORM = {
+    "properties": {
+        "name": {"type": "string", "title": "Name"},
+        "port": {"type": "string", "title": "Port", "enum": ["Kiel", "Cuxhaven"]},
+        "lights": {"type": "array", "items": {"enum": ["red", "green"]}},
+        "is_open": {"type": "boolean", "title": "Open"},
+    },
+    "required": ["name"],
+}
+
+
+def test_a_form_is_filled_in_and_thinking_set(desk: Visit, talker: Talker) -> None:
+    """A form of an MCP server has fields of its own, and the model's levels are offered."""
+    page = start(desk, talker.project)
+    thinking = page.get_by_label("Thinking")
+    expect(thinking.locator("option")).to_have_text(["Default thinking", "low", "high"])
+    thinking.select_option("high")
+    send(page, f"elicit {json.dumps(FORM)}")
+    card = find_card(page)
+    card.get_by_label("Name").fill("Sea Breeze")
+    card.get_by_label("Port").select_option("Cuxhaven")
+    card.get_by_label("green").check()
+    card.get_by_label("Open").check()
+    card.get_by_role("button", name="Answer").click()
+    expect(card).to_have_count(0)
+    expect_status(page, "idle")
+    content = {"name": "Sea Breeze", "port": "Cuxhaven", "lights": ["green"], "is_open": True}
+    assert talker.list_responses()[-1] == {"action": "accept", "content": content}
+    page.reload()
+    expect(thinking).to_have_value("high")
+    end(page)
+
+
 def test_two_tabs_answer_once(browser: Browser, talker: Talker) -> None:
     """Both show the same, and the card leaves both when one of them has answered."""
     with visit(browser, talker.server) as one, visit(browser, talker.server) as two:

@@ -46,6 +46,7 @@ _OWN_COMMANDS: Final = (
     SlashCommand(name="exit", description="End the conversation"),
     SlashCommand(name="mode", description="Set the permission mode", argument_hint="MODE"),
     SlashCommand(name="model", description="Set the model", argument_hint="NAME"),
+    SlashCommand(name="effort", description="Set how much the model thinks", argument_hint="LEVEL"),
     SlashCommand(name="context", description="Show how full the context is"),
     SlashCommand(name="tasks", description="List background tasks; with an id, stop one"),
 )
@@ -143,6 +144,11 @@ class ChatScreen:
                 await self._conversation.set_permission_mode(value)
             case "/mode":
                 raise UsageError("Which mode? /mode default, acceptEdits, plan, …")
+            case "/effort" if value:
+                await self._conversation.set_effort(value)
+                self._say(f"Effort: {value}")
+            case "/effort":
+                raise UsageError("Which level? /effort low, medium, high, …")
             case "/tasks" if value:
                 await self._conversation.stop_task(value)
             case "/tasks":

@@ -10,9 +10,9 @@ import binascii
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Final
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -20,7 +20,6 @@ from starlette.routing import Route
 from recollect.errors import ClientFailure, UsageError
 from recollect.launch.client_replies import ClientInfo, ContextUsage
 from recollect.launch.context_references import (
-    ContextReference,
     ProjectPath,
     list_changed,
     list_commits,
@@ -31,7 +30,16 @@ from recollect.launch.context_references import (
 from recollect.launch.conversation_events import PromptImage
 from recollect.session.prompt_contexts import attach_contexts
 from recollect.web.api.event_stream import EventSource
-from recollect.web.conversations.answers import AnswerBody, Text, make_answer
+from recollect.web.conversations.answers import AnswerBody, make_answer
+from recollect.web.conversations.bodies import (
+    PREFIX,
+    Done,
+    EventParameters,
+    ImageBody,
+    NamedBody,
+    PromptBody,
+    SettingsBody,
+)
 from recollect.web.conversations.hosting import HostedConversation
 from recollect.web.conversations.page_events import iter_page_events, iter_running
 from recollect.web.conversations.permits import START
@@ -40,7 +48,6 @@ from recollect.web.parameters import BadParameter, decode_body, read_parameters
 from recollect.web.responses import Refused, json_response
 from recollect.web.services import Services
 
-PREFIX: Final = "/c"
 MAX_PROMPT_BYTES: Final = 24 * 1024 * 1024
 """A prompt with its images; the client itself accepts lines of at least 12 MB."""
 
@@ -54,35 +61,6 @@ _RASTER: Final = {
 }
 
 
-class ImageBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An image of a prompt; `data` is base64."""
-
-    media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
-    data: str
-
-
-class PromptBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A prompt with its references and images."""
-
-    text: Text
-    contexts: Annotated[list[ContextReference], Meta(max_length=50)] = []
-    images: Annotated[list[ImageBody], Meta(max_length=20)] = []
-
-
-class SettingsBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Settings to change; None for those that stay."""
-
-    model: Word | None = None
-    permission_mode: Word | None = None
-    effort: Word | None = None
-
-
-class NamedBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Something by its name: a queued prompt, a background task, instructions for a summary."""
-
-    name: Text = ""
-
-
 class PathsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which paths of the project of which conversation."""
 
@@ -90,23 +68,10 @@ class PathsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     query: Word = ""
 
 
-class EventParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which conversation, and from where on."""
-
-    id: Word
-    last_id: Annotated[str, Meta(max_length=20)] = ""
-
-
 class IdParameter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which conversation."""
 
     id: Word
-
-
-class Done(Struct, frozen=True, kw_only=True):
-    """It was done; `id` is of what was started or sent."""
-
-    id: str = ""
 
 
 Act = Callable[[HostedConversation, bytes], Awaitable[str]]
@@ -196,7 +161,7 @@ class ConversationActions:
         if body.model is not None:
             await hosted.conversation.set_model(body.model or None)
         if body.effort:
-            await hosted.conversation.set_effort(body.effort)
+            await self._conversations.set_effort(hosted, body.effort)
         return ""
 
     async def _compact(self, hosted: HostedConversation, data: bytes) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Raw, Struct
 
+from recollect.errors import UsageError
 from recollect.launch.conversation_events import (
     Allow,
     AnswerElicitation,
@@ -25,6 +26,7 @@ from recollect.launch.conversation_events import (
     Suggestion,
     ToolRequest,
 )
+from recollect.launch.elicitation_forms import fill_form, read_form
 from recollect.records.decoding import decode_value
 from recollect.records.tools.planning_tools import Question
 from recollect.web.parameters import BadParameter
@@ -44,8 +46,8 @@ class AnswerBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     fields: dict[str, Text] = {}
     """The edited input, with `edit`: strings as they are, everything else as JSON."""
     answers: dict[str, list[Annotated[int, Meta(ge=0, le=100)]]] = {}
-    """The chosen options by question, with `answer`; both by their positions. Own words are in
-    `fields`, by the position of the question.
+    """The chosen options by question or field of a form, with `answer`; both by their positions.
+    Own words, and texts of a form, are in `fields`, by the same position.
     """
     message: Text = ""
     """The message for the model, with `deny`."""
@@ -61,7 +63,7 @@ def make_answer(request: ClientRequest, body: AnswerBody) -> RequestAnswer:
         case PlanRequest():
             answer = _answer_plan(body)
         case ElicitationRequest():
-            answer = _answer_elicitation(body)
+            answer = _answer_elicitation(request, body)
         case _:
             answer = None
     if answer is None:
@@ -113,13 +115,24 @@ def _answer_plan(body: AnswerBody) -> RequestAnswer | None:
     return None
 
 
-def _answer_elicitation(body: AnswerBody) -> RequestAnswer | None:
+def _answer_elicitation(request: ElicitationRequest, body: AnswerBody) -> RequestAnswer | None:
     match body.decision:
+        case "answer" if request.mode == "url":
+            return AnswerElicitation(action="accept")
         case "answer":
-            return AnswerElicitation(action="accept", content={**body.fields})
+            return AnswerElicitation(action="accept", content=_fill(request, body))
         case "deny":
             return AnswerElicitation(action="decline")
     return None
+
+
+def _fill(request: ElicitationRequest, body: AnswerBody) -> dict[str, object]:
+    texts = {int(place): text for place, text in body.fields.items() if place.isdecimal()}
+    chosen = {int(place): each for place, each in body.answers.items() if place.isdecimal()}
+    try:
+        return fill_form(read_form(request.form), texts, chosen)
+    except UsageError as error:
+        raise BadParameter("fields", str(error)) from error
 
 
 def _choose(known: tuple[Suggestion, ...], place: int | None) -> Suggestion:

@@ -19,6 +19,7 @@ from recollect.launch.conversation_events import (
     Suggestion,
     ToolRequest,
 )
+from recollect.launch.elicitation_forms import FormField, read_form
 from recollect.launch.proposed_changes import describe_proposal
 from recollect.records.tools.planning_tools import Question
 from recollect.render.html.html_parts import render_parts
@@ -54,6 +55,8 @@ class RequestCard(Struct, frozen=True, kw_only=True):
     rules: tuple[Rule, ...] = ()
     fields: tuple[tuple[str, str], ...] = ()
     questions: tuple[Question, ...] = ()
+    form: tuple[FormField, ...] = ()
+    """What an MCP server asks for."""
 
 
 def make_card(request: ConversationRequest, directory: str) -> RequestCard:
@@ -78,6 +81,7 @@ def make_card(request: ConversationRequest, directory: str) -> RequestCard:
                 kind="elicitation",
                 title=request.message,
                 body=render_parts((shown,)),
+                form=read_form(request.form) if request.mode != "url" else (),
             )
 
 

@@ -18,6 +18,9 @@ from recollect.records.envelope import Record
 from recollect.web.conversations.session_view import SessionView
 
 MAX_TITLE: Final = 200
+NO_THINKING: Final = "off"
+"""The effort of a model that does not think."""
+
 _BlockName = tuple[str | None, str, int]
 
 
@@ -75,6 +78,7 @@ class HostedConversation:
             waiting=tuple(map(name_request, conversation.pending)),
             model=conversation.model,
             permission_mode=conversation.permission_mode,
+            effort=self._name_effort(),
             cost_usd=conversation.cost,
             started=self.started,
             active=self.active,
@@ -85,6 +89,10 @@ class HostedConversation:
         # A client that died can be started again: until then nothing is going on.
         is_asleep = self.is_running and status is events.ConversationStatus.ENDED
         return (events.ConversationStatus.IDLE if is_asleep else status).value
+
+    def _name_effort(self) -> str | None:
+        options = self.conversation.options
+        return NO_THINKING if options.thinking_tokens == 0 else options.effort
 
     async def feed(self, on_change: Callable[[], None]) -> None:
         """Take every event in; returns when there will be no more."""

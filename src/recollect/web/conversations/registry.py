@@ -20,7 +20,7 @@ from recollect.launch.conversation_events import ConversationRequest, RequestAns
 from recollect.launch.conversation_options import ConversationOptions
 from recollect.records.envelope import Record
 from recollect.web.conversations.audit_log import AuditLog
-from recollect.web.conversations.hosting import HostedConversation, name_request
+from recollect.web.conversations.hosting import NO_THINKING, HostedConversation, name_request
 from recollect.web.responses import Refused
 
 MAX_RUNNING: Final = 8
@@ -30,6 +30,7 @@ MAX_ENDED: Final = 16
 MODES: Final = ("default", "acceptEdits", "plan")
 """The permission modes that a page may choose; `bypassPermissions` is none of them."""
 
+THINKING: Final = "on"
 _CONFLICT: Final = 409
 
 
@@ -142,6 +143,14 @@ class Conversations:
             tool=name_request(request),
             decision=type(answer).__name__.lower(),
         )
+
+    async def set_effort(self, hosted: HostedConversation, effort: str) -> None:
+        """Have the model think more, less or, where it can, not at all."""
+        if effort in (NO_THINKING, THINKING):
+            await hosted.conversation.set_thinking(0 if effort == NO_THINKING else None)
+        else:
+            await hosted.conversation.set_effort(effort)
+        self._wake()
 
     async def interrupt(self, hosted: HostedConversation) -> None:
         """Stop what it is doing; the conversation goes on."""

@@ -161,7 +161,7 @@ function readAnswer(card, button) {
     decision,
     ...(suggestion ? { suggestion: Number(suggestion) } : {}),
     ...(decision === "deny" && words instanceof HTMLInputElement ? { message: words.value } : {}),
-    ...(decision === "answer" ? readChoices(card) : {}),
+    ...(decision === "answer" ? (card.dataset.kind === "elicitation" ? readForm : readChoices)(card) : {}),
     ...(isEdited ? { fields: readFields(card) } : {}),
   };
 }
@@ -177,6 +177,27 @@ function readFields(card) {
   return fields;
 }
 
+/** @param {HTMLElement} card a form of an MCP server; fields and choices by their positions */
+function readForm(card) {
+  /** @type {Record<string, number[]>} */
+  const answers = {};
+  /** @type {Record<string, string>} */
+  const fields = {};
+  for (const field of listElements(card, "[data-form]")) {
+    const place = field.dataset.form ?? "";
+    if (field instanceof HTMLSelectElement) answers[place] = field.value ? [Number(field.value)] : [];
+    else if (!(field instanceof HTMLInputElement)) answers[place] = readChecked(field);
+    else fields[place] = field.type === "checkbox" ? String(field.checked) : field.value;
+  }
+  return { answers, fields };
+}
+
+/** @param {HTMLElement} set */
+function readChecked(set) {
+  const chosen = [...set.querySelectorAll("input:checked")];
+  return chosen.map((each) => Number(each instanceof HTMLInputElement && each.value));
+}
+
 /** @param {HTMLElement} card */
 function readChoices(card) {
   /** @type {Record<string, number[]>} */
@@ -185,8 +206,7 @@ function readChoices(card) {
   const fields = {};
   for (const set of listElements(card, "fieldset[data-question]")) {
     const place = set.dataset.question ?? "";
-    const chosen = [...set.querySelectorAll("input:checked")];
-    answers[place] = chosen.map((each) => Number(each instanceof HTMLInputElement && each.value));
+    answers[place] = readChecked(set);
     const own = getElement(set, "[data-own]", HTMLInputElement).value;
     if (own) fields[place] = own;
   }

@@ -14,7 +14,12 @@ import { showText, showToast, translate } from "./words.js";
 
 /**
  * @typedef {{ status: string, model: string | null, permission_mode: string | null,
- *   cost_usd: number | null, session_id: string | null, title: string }} Row
+ *   effort: string | null, cost_usd: number | null, session_id: string | null, title: string }} Row
+ */
+
+/**
+ * @typedef {{ value: string, displayName: string, resolvedModel: string | null,
+ *   supportedEffortLevels: string[] }} Model
  */
 
 const PAUSE = 40;
@@ -40,6 +45,10 @@ class ConversationPage {
     /** @type {{ message: string | null, index: number | null, agent: string | null }[]} */
     this.finished = [];
     this.isFollowing = true;
+    /** @type {Model[]} what the client offers */
+    this.models = [];
+    this.model = article.dataset.model ?? "";
+    this.effort = article.dataset.effort ?? "";
   }
 
   start() {
@@ -163,6 +172,25 @@ class ConversationPage {
     const mode = getElement(this.article, "[data-setting=permission_mode]", HTMLSelectElement);
     const known = [...mode.options].some((each) => each.value === row.permission_mode);
     if (row.permission_mode && known) mode.value = row.permission_mode;
+    this.model = row.model ?? "";
+    this.effort = row.effort ?? "";
+    this.showEffort();
+  }
+
+  /** Offer the levels of the current model or, if it has none, whether it thinks at all. */
+  showEffort() {
+    const select = getElement(this.article, "[data-setting=effort]", HTMLSelectElement);
+    const { models, model } = this;
+    const used = models.find((each) => [each.value, each.resolvedModel].includes(model)) ?? models[0];
+    if (!used) return;
+    const levels = used.supportedEffortLevels;
+    const names = levels.length > 0 ? ["", ...levels] : ["on", "off"];
+    const words = (/** @type {string} */ name) =>
+      ({ "": translate("effortOn"), on: translate("effortOn"), off: translate("effortOff") })[name] ??
+      showText(name);
+    select.replaceChildren(...names.map((name) => new Option(words(name), name)));
+    select.value = names.includes(this.effort) ? this.effort : names[0];
+    select.hidden = false;
   }
 
   /** @param {{ uuid: string, state: string, text: string }} event */
@@ -283,11 +311,11 @@ class ConversationPage {
     if (!offers) return;
     this.composer.commands = offers.commands;
     const model = getElement(this.article, "[data-setting=model]", HTMLSelectElement);
-    const options = offers.models.map(
-      (/** @type {{ value: string, displayName: string }} */ each) =>
-        new Option(showText(each.displayName || each.value), each.value),
+    this.models = offers.models;
+    model.append(
+      ...this.models.map((each) => new Option(showText(each.displayName || each.value), each.value)),
     );
-    model.append(...options);
+    this.showEffort();
     this.measureContext();
   }
 
