@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from recollect.documents.events import EventName
 from recollect.web.api.event_stream import EVENTS
+from recollect.web.conversations.page_events import PAGE_EVENTS, RUNNING_EVENTS
 from recollect.web.openapi import describe_api
 from recollect.web.pages.routes import PAGES
 from tests.web.addresses import fill_path, list_routes
@@ -13,7 +14,8 @@ from tests.web.markup import find_texts
 from tests.web.running import RunningServer
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PATHS: dict[str, Any] = describe_api()["paths"]
+ALL_PATHS: dict[str, Any] = describe_api()["paths"]
+PATHS = {path: each for path, each in ALL_PATHS.items() if path.startswith("/api/")}
 STREAM: dict[str, Any] = PATHS["/api/events"]["get"]
 
 
@@ -34,9 +36,24 @@ def test_every_endpoint_is_documented() -> None:
 def test_every_event_is_documented() -> None:
     """The tables of the page list the events that are sent, and no others."""
     page = (DOCS / "api.md").read_text(encoding="utf-8").partition("## Events")[2]
-    tables = page.partition("## Errors")[0]
+    tables = page.partition("## Conversations")[0]
     listed = re.findall(r"^\| `([^`]*)` \|", tables, flags=re.MULTILINE)
     assert listed == list(EVENTS) == ["sessions", "reload", *get_args(EventName)]
+
+
+def test_conversations_are_described() -> None:
+    """Every action and every event of a conversation is in the document and in the page."""
+    posts = {path for method, path in list_routes() if method == "POST" and path[:2] == "/c"}
+    described = {path for path, each in ALL_PATHS.items() if "post" in each}
+    assert {fill_path(path) for path in described} == posts
+    page = (DOCS / "api.md").read_text(encoding="utf-8").partition("## Conversations")[2]
+    tables = page.partition("## Errors")[0]
+    listed = re.findall(r"^\| `([^`]*)` \|", tables, flags=re.MULTILINE)
+    assert set(listed) == {"POST", "/c", *described, *PAGE_EVENTS, *RUNNING_EVENTS}
+    for path, events in (("/c/{id}/events", PAGE_EVENTS), ("/c/events", RUNNING_EVENTS)):
+        content = ALL_PATHS[path]["get"]["responses"]["200"]["content"]["text/event-stream"]
+        kinds = content["schema"]["items"]["oneOf"]
+        assert [each["properties"]["event"]["const"] for each in kinds] == list(events)
 
 
 def test_the_stream_of_events_is_described() -> None:
@@ -60,8 +77,8 @@ def test_every_endpoint_is_shown_once(server: RunningServer) -> None:
     """The page of the API has one card for each, and lists the events of the stream."""
     page = server.get("/api").body
     headings = find_texts(page, "h2")
-    assert [each for each in headings if each.startswith("GET ")] == [
-        f"GET {each}" for each in PATHS
+    assert [each for each in headings if each.startswith(("GET ", "POST "))] == [
+        f"{method.upper()} {path}" for path, each in ALL_PATHS.items() for method in each
     ]
     (card,) = (each for each in find_texts(page, "section") if each.startswith("GET /api/events "))
     events = (f"{name} {kind.data.__name__} {kind.meaning}" for name, kind in EVENTS.items())

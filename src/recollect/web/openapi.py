@@ -23,11 +23,23 @@ from recollect.web.api.event_stream import (
     EventKind,
     EventsParameters,
 )
+from recollect.web.api.session_endpoints import NoParameters
+from recollect.web.conversations.bodies import (
+    ACTIONS,
+    START_ACTION,
+    Action,
+    Done,
+    EventParameters,
+)
+from recollect.web.conversations.bodies import PREFIX as CONVERSATIONS
+from recollect.web.conversations.page_events import PAGE_EVENTS, RUNNING_EVENTS
 from recollect.web.endpoints import ENDPOINTS, Endpoint
 from recollect.web.responses import JSON
 
 OpenApiObject = dict[str, Any]
 Schemas = Mapping[type[Struct], OpenApiObject]
+EventTable = Mapping[Any, EventKind]
+"""Events by name."""
 
 _REFERENCE: Final = "#/components/schemas/{name}"
 _IN_PATH: Final = re.compile(r"\{(\w+)\}")
@@ -45,6 +57,18 @@ _EVENT_ERRORS: Final = {
     422: _ERRORS[422],
     503: f"{MAX_CLIENTS} clients are connected already.",
 }
+_ACTION_ERRORS: Final = {
+    401: _ERRORS[401],
+    403: "Not from a page of this server, without its nonce, or the server may not run anything.",
+    404: "No such conversation.",
+    409: "It has ended, the request is settled, or too many conversations are running.",
+    422: _ERRORS[422],
+}
+_PAGES_ONLY: Final = (
+    "For pages of this server only: same origin, Sec-Fetch-Site: same-origin, the cookie and the"
+    " nonce of the page. The API key is refused."
+)
+_ID_FIELD: Final = structs.fields(EventParameters)[0]
 _LAST_ID: Final[OpenApiObject] = {
     "name": "Last-Event-ID",
     "in": "header",
@@ -66,18 +90,21 @@ def describe_api() -> OpenApiObject:
         "info": {
             "title": "Recollect",
             "version": __version__,
-            "description": "Claude Code sessions on this machine; read-only.",
+            "description": "Claude Code sessions on this machine. Paths below /c are for pages of"
+            " this server: they steer conversations, and need `recollect serve --allow-run`.",
         },
         "security": [{"bearer": []}, {"cookie": []}],
         "paths": {
             **{each.path: {"get": _describe(each, known)} for each in ENDPOINTS},
             PATH: {"get": _describe_events(known)},
+            **_describe_conversations(known),
         },
         "components": {
             "schemas": components,
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer"},
                 "cookie": {"type": "apiKey", "in": "cookie", "name": "recollect-<port>"},
+                "nonce": {"type": "apiKey", "in": "header", "name": "X-Recollect-Nonce"},
             },
         },
     }
@@ -86,8 +113,10 @@ def describe_api() -> OpenApiObject:
 def _list_types() -> list[type[Struct]]:
     """Return all types that are sent, each once."""
     answers = (each.returns for each in ENDPOINTS if each.returns)
-    events = (kind.data for kind in EVENTS.values())
-    return list(dict.fromkeys((ErrorDocument, *answers, *events)))
+    tables = (EVENTS, PAGE_EVENTS, RUNNING_EVENTS)
+    events = (kind.data for table in tables for kind in table.values())
+    bodies = (each.body for each in (START_ACTION, *ACTIONS.values()))
+    return list(dict.fromkeys((ErrorDocument, *answers, *events, Done, *bodies)))
 
 
 def _describe(endpoint: Endpoint, known: Schemas) -> OpenApiObject:
@@ -117,15 +146,81 @@ def _describe_events(known: Schemas) -> OpenApiObject:
             "200": {
                 "description": "A stream that does not end. A comment is sent after"
                 f" {HEARTBEAT_SECONDS:.0f} seconds without an event.",
-                "content": {EVENT_STREAM: {"schema": _describe_stream(known)}},
+                "content": {EVENT_STREAM: {"schema": _describe_stream(EVENTS, known)}},
             },
             **_describe_errors(_EVENT_ERRORS, known),
         },
     }
 
 
-def _describe_stream(known: Schemas) -> OpenApiObject:
-    kinds = [_describe_event(name, kind, known) for name, kind in EVENTS.items()]
+def _describe_conversations(known: Schemas) -> OpenApiObject:
+    """Return the paths that start, follow and steer conversations."""
+    own = f"{CONVERSATIONS}/{{id}}"
+    steered = {
+        f"{own}/{name}": {"post": _describe_action(f"conversation_{name}", action, own, known)}
+        for name, action in ACTIONS.items()
+    }
+    follow = "Follow one conversation, as its page does."
+    follow_all = "Follow the list of conversations."
+    return {
+        CONVERSATIONS: {
+            "post": _describe_action("start_conversation", START_ACTION, CONVERSATIONS, known)
+        },
+        f"{CONVERSATIONS}/events": {
+            "get": _describe_feed("conversations", follow_all, NoParameters, RUNNING_EVENTS, known)
+        },
+        f"{own}/events": {
+            "get": _describe_feed("conversation", follow, EventParameters, PAGE_EVENTS, known)
+        },
+        **steered,
+    }
+
+
+def _describe_action(operation: str, action: Action, path: str, known: Schemas) -> OpenApiObject:
+    named = [_describe_parameter(_ID_FIELD, is_in_path=True)] if "{id}" in path else []
+    return {
+        "operationId": operation,
+        "summary": action.summary,
+        "description": _PAGES_ONLY,
+        "security": [{"cookie": [], "nonce": []}],
+        "parameters": named,
+        "requestBody": {
+            "required": True,
+            "content": {JSON: {"schema": known[action.body]}},
+        },
+        "responses": {
+            "200": {"description": "Done.", "content": {JSON: {"schema": known[Done]}}},
+            **_describe_errors(_ACTION_ERRORS, known),
+        },
+    }
+
+
+def _describe_feed(
+    name: str,
+    summary: str,
+    parameters: type[Struct],
+    events: EventTable,
+    known: Schemas,
+) -> OpenApiObject:
+    return {
+        "operationId": f"follow_{name}",
+        "summary": summary,
+        "parameters": [
+            *_list_parameters("{id}", parameters),
+            *([_LAST_ID] if parameters is EventParameters else []),
+        ],
+        "responses": {
+            "200": {
+                "description": "A stream that does not end.",
+                "content": {EVENT_STREAM: {"schema": _describe_stream(events, known)}},
+            },
+            **_describe_errors(_EVENT_ERRORS, known),
+        },
+    }
+
+
+def _describe_stream(events: EventTable, known: Schemas) -> OpenApiObject:
+    kinds = [_describe_event(name, kind, known) for name, kind in events.items()]
     return {
         "type": "array",
         "description": "Each item is an event; its data is JSON on one line.",

@@ -6,6 +6,7 @@ the page asks for its turns, so that there is one way to draw them, that of ever
 
 import asyncio
 from collections.abc import AsyncGenerator
+from typing import Final
 
 from msgspec import Struct
 
@@ -13,6 +14,7 @@ from recollect.documents.conversations import (
     BlockEvent,
     BlockKind,
     ConversationNotice,
+    ConversationsDocument,
     ConversationStatusEvent,
     PromptEvent,
     RecordEvent,
@@ -23,9 +25,26 @@ from recollect.documents.events import ReloadEvent
 from recollect.launch import conversation_events as events
 from recollect.launch.conversation_events import ConversationEvent
 from recollect.records.envelope import Chain
-from recollect.web.api.event_stream import SentEvent
+from recollect.web.api.event_stream import EventKind, SentEvent
 from recollect.web.conversations.hosting import HostedConversation
 from recollect.web.conversations.registry import Conversations
+
+PAGE_EVENTS: Final[dict[str, EventKind]] = {
+    "status": EventKind(ConversationStatusEvent, "Status, settings or cost changed."),
+    "block": EventKind(BlockEvent, "The model writes: a block was started, or has more text."),
+    "record": EventKind(RecordEvent, "A block is complete; its turn can be read."),
+    "prompt": EventKind(PromptEvent, "A prompt was queued, taken or withdrawn."),
+    "request": EventKind(RequestEvent, "Claude Code asks, or the request was settled."),
+    "tasks": EventKind(TasksEvent, "The background tasks changed."),
+    "notice": EventKind(ConversationNotice, "Something to show, such as a line on stderr."),
+    "finished": EventKind(ConversationStatusEvent, "The turn is over."),
+    "reload": EventKind(ReloadEvent, "Too much was missed: load the page again."),
+}
+RUNNING_EVENTS: Final[dict[str, EventKind]] = {
+    "conversations": EventKind(
+        ConversationsDocument, "All conversations: at first, and whenever one is different."
+    ),
+}
 
 
 async def iter_page_events(

@@ -33,9 +33,12 @@ class ApiEvent(Struct, frozen=True, kw_only=True):
 class ApiOperation(Struct, frozen=True, kw_only=True):
     """An operation of the API."""
 
+    method: str
     path: str
     summary: str
     description: str
+    body: str
+    """The shape of what is sent; empty for a GET."""
     returns: str
     statuses: tuple[str, ...]
     parameters: tuple[ApiParameter, ...]
@@ -70,7 +73,9 @@ def render_api_page(_: Services, __: NoParameters) -> PageContent:
     document = describe_api()
     page = ApiPage(
         operations=tuple(
-            _describe_operation(path, methods["get"]) for path, methods in document["paths"].items()
+            _describe_operation(method, path, operation)
+            for path, methods in document["paths"].items()
+            for method, operation in methods.items()
         ),
         schemas=tuple(
             _describe_schema(name, schema)
@@ -80,12 +85,15 @@ def render_api_page(_: Services, __: NoParameters) -> PageContent:
     return PageContent("api.html", page, title="api.title", section="api")
 
 
-def _describe_operation(path: str, operation: dict[str, Any]) -> ApiOperation:
+def _describe_operation(method: str, path: str, operation: dict[str, Any]) -> ApiOperation:
     content = operation["responses"]["200"]["content"]
     ((media_type, body),) = content.items()
     schema = body["schema"]
+    sent = operation.get("requestBody", {}).get("content", {}).values()
     return ApiOperation(
+        method=method.upper(),
         path=path,
+        body="".join(_name_kind(each["schema"]) for each in sent),
         summary=operation["summary"],
         description=operation.get("description", ""),
         returns=_name_kind(schema) if "$ref" in schema else media_type,
