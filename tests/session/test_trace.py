@@ -1,9 +1,12 @@
 """Tests of recollect.session.trace."""
 
 import pytest
+from msgspec.structs import replace
 
+from recollect.records.envelope import Span
 from recollect.session.session import Session
-from recollect.session.trace import MAX_STEPS, trace_session, trace_turn
+from recollect.session.trace import MAX_STEPS, find_turn_starts, trace_session, trace_turn
+from recollect.store.session_table import FileFigures
 from tests.session.chains import boundary, in_a_row, reply, result, summary, use, user
 
 
@@ -18,6 +21,24 @@ def test_every_step_has_a_letter() -> None:
     )
     assert trace_session(session) == "y9t0c1f1a1x1"
     assert trace_turn(session, session.turns[0]) == "y9t0c1f1a1x1"
+
+
+def test_turns_are_found_by_where_their_records_are() -> None:
+    """A record belongs to the turn that it follows, also where two conversations take turns."""
+    records = [
+        *in_a_row(user("p"), reply("r", "one")),
+        user("q", "second", promptId="two"),
+        reply("s", "late", parent="r"),
+        reply("t", "two", parent="q"),
+    ]
+    placed = [
+        replace(record, span=Span("f", 10 * number, 10)) for number, record in enumerate(records)
+    ]
+    starts = find_turn_starts(Session(placed))
+    assert starts == (0, 1, 20, 2, 30, 1, 40, 2)
+    figures = FileFigures(turn_starts=starts)
+    assert [figures.find_turn(offset) for offset in (0, 15, 20, 39, 45)] == [1, 1, 2, 1, 2]
+    assert FileFigures().find_turn(5) is None
 
 
 def test_a_compaction_is_a_step() -> None:

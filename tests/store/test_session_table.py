@@ -30,7 +30,7 @@ from recollect.store.session_table import (
 pytestmark = pytest.mark.skipif(not load_checksums(), reason="this apsw has no checksum VFS")
 
 ODD_PATH = os.fsdecode(b"/caf\xe9")
-COUNTED = FileFigures(("x", "y"), 1, 2, 3, 4, "It began", 5, 0.25, "y9t0")
+COUNTED = FileFigures(("x", "y"), 1, 2, 3, 4, "It began", 5, 0.25, "y9t0", (0, 1, 90, 2))
 CALLS = [
     CallSummary("t1", "Bash", "success", 5.0, 6.5),
     CallSummary("t2", "Read", "pending"),

@@ -15,8 +15,13 @@ from recollect.library.opening import open_session
 from recollect.library.session_filters import SessionOrder, SessionQuery
 from recollect.live.follow import FollowOptions
 from recollect.live.live_events import Appended
+from recollect.locations.place_names import PlaceName
+from recollect.search.engine import SearchOptions
 from recollect.store.data_directory import INDEX_NAME, find_text_path
+from recollect.sync import load_figures
+from recollect.workspace import searching
 from recollect.workspace.index_upkeep import SyncOptions
+from recollect.workspace.session_places import locate
 from recollect.workspace.workspace import NoSessions, Workspace, open_workspace
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, reply, title
 
@@ -29,6 +34,39 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     data = tmp_path_factory.mktemp("workspace")
     with open_workspace(CLAUDE_DIRECTORY, data) as workspace:
         yield workspace
+
+
+def test_hits_name_the_turn_that_they_land_in(demo: Workspace) -> None:
+    """The number of a hit is that of the turn which its link shows; a title or a list has none."""
+    hits = [
+        hit
+        for word in ("tide", "import", "cli", "harbour")
+        for hit in demo.search(word, SearchOptions(per_session=50)).hits
+        if not hit.is_subagent and hit.path.endswith(".jsonl")
+    ]
+    sessions = {hit.session_id: open_session(hit.session_id, root=CLAUDE_DIRECTORY) for hit in hits}
+    wrong = []
+    for hit in hits:
+        name = PlaceName(hit.session_id, hit.link.partition("#")[2], offset=hit.offset)
+        at = locate(sessions[hit.session_id], name, ()) if hit.part != "title" else None
+        if hit.turn != (at and at.turn + 1):
+            wrong.append((hit, at))
+    assert (wrong, len(hits) > 20) == ([], True)
+
+
+def test_turns_of_a_large_file_are_not_counted_for_a_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search does not read long files for a number; it is given once somebody counted them."""
+    root = ClaudeRoot(tmp_path / "claude")
+    root.session(FIRST, prompt("alpha", uuid="u1"), reply("beta", uuid="u2", parentUuid="u1"))
+    with open_workspace(root.path, tmp_path / "data") as workspace:
+        monkeypatch.setattr(searching, "_MAX_COUNTED_BYTES", 10)
+        (hit,) = workspace.search("beta").hits
+        assert hit.turn is None
+        load_figures(workspace.data_directory, workspace.find_transcripts())
+        (hit,) = workspace.search("beta").hits
+        assert hit.turn == 1
 
 
 @pytest.mark.parametrize(

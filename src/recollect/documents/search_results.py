@@ -35,6 +35,8 @@ class Hit(Struct, frozen=True, kw_only=True):
     """How many more hits its session has that are not listed."""
     missing: tuple[str, ...] = ()
     """Words of the query that no text of its session contains."""
+    turn: int | None = None
+    """The turn of the session; None in a subagent, and for what was appended a moment ago."""
 
 
 class FacetValue(Struct, frozen=True):

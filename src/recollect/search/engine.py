@@ -45,7 +45,14 @@ from recollect.store.text_queries import (
     open_no_texts,
     open_text_queries,
 )
-from recollect.sync import NO_FRESH_TEXTS, Analyzer, ListFile, read_fresh, with_lists
+from recollect.sync import (
+    NO_FRESH_TEXTS,
+    Analyzer,
+    ListFile,
+    find_counted,
+    read_fresh,
+    with_lists,
+)
 from recollect.sync.searchable_texts import list_searchable_texts
 
 ANALYZER: Final = Analyzer("4", TOKENIZER, prepare_for_index)
@@ -67,6 +74,7 @@ PER_SESSION: Final = 3
 SECONDS: Final = 1.5
 """Time limit of a search; what was found by then is returned."""
 
+_TITLE: Final = TextKind.TITLE.name.lower()
 _MAX_MATCHES: Final = 50
 _MIN_SECRET: Final = 6
 _TAG: Final = re.compile(r"\[redacted:[a-z0-9\-]+#[0-9]+\]")
@@ -138,7 +146,25 @@ def search(
         title_lookup = TitleLookup(directory, transcripts, is_late=lambda: time.monotonic() > limit)
         run = _Search(queries, transcripts, options, title_lookup).run
         digest = _find_secret(directory, text, queries)
-        return run(query, index_complete=is_complete, digest=digest)
+        result = run(query, index_complete=is_complete, digest=digest)
+    return number_turns(result, directory)
+
+
+def number_turns(result: SearchResult, directory: Path) -> SearchResult:
+    """Add the number of its turn to each hit in the file of its session, as far as it is known."""
+    paths = {hit.path for hit in result.hits if not hit.is_subagent}
+    known = find_counted(directory, list(paths)) if paths else {}
+
+    def number(hit: Hit) -> int | None:
+        stored = known.get(hit.path)
+        # A title is one of the whole session.
+        if stored is None or hit.offset is None or hit.is_subagent or hit.part == _TITLE:
+            return None
+        is_counted = hit.offset < stored.stamp[1]
+        return stored.figures.find_turn(hit.offset) if is_counted else None
+
+    hits = tuple(replace(hit, turn=number(hit)) for hit in result.hits)
+    return replace(result, hits=hits)
 
 
 def _find_secret(directory: Path, text: str, queries: TextQueries) -> bytes | None:

@@ -6,6 +6,8 @@ enough to be kept in the index, so that a list can draw hundreds of sessions wit
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Final
 
 from recollect.documents.kinds import InputKind, ToolStatus
@@ -51,6 +53,22 @@ def trace_session(session: Session) -> str:
 def trace_turn(session: Session, turn: Turn) -> str:
     """Return the trace of one turn, with all of its steps."""
     return "".join(_iter_steps(session, turn))
+
+
+def find_turn_starts(session: Session) -> tuple[int, ...]:
+    """Return where in the file each run of records of one turn starts, and the turn's number.
+
+    Offsets and numbers take turns. Two conversations in one file may change off.
+    """
+    owners = sorted(
+        (record.span.offset, turn.number)
+        for turn in session.turns
+        for message in turn.messages
+        for record in message.records
+        if record.span is not None
+    )
+    runs = (next(group) for _, group in groupby(owners, key=itemgetter(1)))
+    return tuple(chain.from_iterable(runs))
 
 
 def _reduce(steps: Sequence[str]) -> Iterator[str]:

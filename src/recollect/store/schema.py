@@ -193,7 +193,8 @@ CREATE TABLE sessions (
     compaction_summary TEXT,
     copied_tokens INTEGER,
     client_cost_usd REAL,
-    trace TEXT
+    trace TEXT,
+    turn_starts BLOB
 );
 
 -- The tool calls of each transcript that was read whole, in their order. A copy of a call in

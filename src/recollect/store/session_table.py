@@ -6,6 +6,7 @@ still be named afterwards. Rows have no checksums, because their pages do: where
 check pages (see `integrity`), nothing is read from here and the files are read each time.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import starmap
@@ -38,6 +39,13 @@ class FileFigures(Struct, frozen=True, array_like=True):
     client_cost_usd: float | None = None
     trace: str = ""
     """Its steps, as `recollect.session.trace` writes them."""
+    turn_starts: tuple[int, ...] = ()
+    """Where its turns start, as `recollect.session.trace` finds them."""
+
+    def find_turn(self, offset: int) -> int | None:
+        """Return the number of the turn of the record at `offset`; None before the first one."""
+        at = bisect_right(self.turn_starts[::2], offset)
+        return self.turn_starts[2 * at - 1] if at else None
 
 
 class CallSummary(Struct, frozen=True, array_like=True, gc=False):
@@ -112,7 +120,7 @@ _SELECT_LISTINGS: Final = (
 _SELECT_FIGURES: Final = (
     "SELECT path, counted_inode, counted_size, counted_mtime_ns, all_models, turn_count, "
     "all_messages, error_count, compaction_count, compaction_summary, copied_tokens, "
-    "client_cost_usd, trace FROM sessions WHERE all_models IS NOT NULL"
+    "client_cost_usd, trace, turn_starts FROM sessions WHERE all_models IS NOT NULL"
 )
 _SELECT_COUNTED: Final = (
     "SELECT id, path, counted_inode, counted_size, counted_mtime_ns FROM sessions "
@@ -143,11 +151,12 @@ _SAVE_FIGURES: Final = _make_upsert(
     [
         *("counted_inode", "counted_size", "counted_mtime_ns", "all_models", "turn_count"),
         *("all_messages", "error_count", "compaction_count", "compaction_summary"),
-        *("copied_tokens", "client_cost_usd", "trace"),
+        *("copied_tokens", "client_cost_usd", "trace", "turn_starts"),
     ]
 )
 
 _encode: Final = msgspec.json.Encoder().encode
+_decode_starts: Final = msgspec.msgpack.Decoder(tuple[int, ...]).decode
 _decode_models: Final = lru_cache(maxsize=1024)(msgspec.json.Decoder(tuple[str, ...]).decode)
 
 
@@ -186,6 +195,7 @@ def load_figures(
         path = decode_path(name)
         stamp = (inode, size, UNTRUSTED if is_outdated else mtime_ns)
         counts[_SUMMARY] = counts[_SUMMARY] or ""
+        counts[-1] = _decode_starts(counts[-1]) if counts[-1] else ()
         found[path] = StoredFigures(path, stamp, FileFigures(_decode_models(models), *counts))
     return found
 
@@ -231,6 +241,7 @@ def save_figures(
         name = encode_path(path)
         models, *counts = astuple(found)
         counts[_SUMMARY] = counts[_SUMMARY] or None
+        counts[-1] = msgspec.msgpack.encode(counts[-1])
         values = (name, *stamp, _encode(models).decode(), *counts)
         connection.execute(_SAVE_FIGURES, values)
         session = connection.execute("SELECT id FROM sessions WHERE path = ?", (name,)).get

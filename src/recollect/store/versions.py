@@ -11,7 +11,7 @@ import apsw
 
 from recollect.store.data_directory import INDEX_NAME
 
-SCHEMA_VERSION: Final = 5
+SCHEMA_VERSION: Final = 6
 """Changes with the tables."""
 DATA_VERSION: Final = 5
 """Changes with what is put into them, apart from the tables of the next."""

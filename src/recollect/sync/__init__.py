@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from recollect.lazy_names import import_on_first_use
 
 if TYPE_CHECKING:
-    from recollect.sync.cached_values import OnFileRead, load_calls
+    from recollect.sync.cached_values import OnFileRead, find_counted, load_calls, load_figures
     from recollect.sync.counting import Traits, group_copies
     from recollect.sync.edit_outlines import find_outlines, read_outlines
     from recollect.sync.figure_reading import FIGURES
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from recollect.sync.workers import end_with_parent, uninterrupted
 
 _MODULES = {
-    "cached_values": "OnFileRead load_calls",
+    "cached_values": "OnFileRead find_counted load_calls load_figures",
     "counting": "Traits group_copies",
     "edit_outlines": "find_outlines read_outlines",
     "figure_reading": "FIGURES",
@@ -73,6 +73,7 @@ __all__ = [
     "Traits",
     "ask_index",
     "end_with_parent",
+    "find_counted",
     "find_gone",
     "find_key",
     "find_outlines",
@@ -87,6 +88,7 @@ __all__ = [
     "list_retitled",
     "list_unsaved",
     "load_calls",
+    "load_figures",
     "load_reply_notes",
     "locate_indexed",
     "read_fresh",

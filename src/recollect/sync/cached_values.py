@@ -123,6 +123,11 @@ def find_figures(directory: Path, transcripts: Sequence[Transcript]) -> dict[str
     return {path: stored.figures for path, stored in found.items()}
 
 
+def find_counted(directory: Path, paths: Sequence[str]) -> dict[str, StoredFigures]:
+    """Return the figures of files as they were last counted; some may have grown since."""
+    return find_all(directory, session_table.load_figures, paths)
+
+
 def load_figures(
     directory: Path, transcripts: Sequence[Transcript], on_read: OnFileRead | None = None
 ) -> dict[str, FileFigures]:

@@ -19,7 +19,7 @@ from recollect.records.envelope import Record
 from recollect.session.session import Session
 from recollect.session.times import parse_time
 from recollect.session.tool_calls import ToolCall
-from recollect.session.trace import trace_session
+from recollect.session.trace import find_turn_starts, trace_session
 from recollect.sources.growth import FileState
 from recollect.sources.stamps import LISTS_INODES, Stamp
 from recollect.store.session_table import CallSummary, FileFigures, StoredFigures, save_figures
@@ -57,6 +57,7 @@ def count_figures(records: Iterable[Record]) -> tuple[FileFigures, list[CallSumm
         copied_tokens=session.metrics.copied_tokens.total,
         client_cost_usd=session.metrics.client_cost_usd,
         trace=trace_session(session),
+        turn_starts=find_turn_starts(session),
     )
     return figures, [_summarize(call) for call in _iter_calls(session)]
 

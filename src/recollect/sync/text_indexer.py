@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -63,6 +63,9 @@ _GROUP_BYTES: Final = {Stage.CONVERSATION: 16 << 20, Stage.TOOLS: 4 << 20}
 
 _AHEAD: Final = 24
 """Groups that are read while a batch is written: with fewer the readers would run out of work."""
+
+STRICT_BYTES: Final = 2 << 20
+"""Bytes per task, and text per transaction, if somebody waits: they cannot be broken off."""
 
 _NOTHING: Final = TextState()
 
@@ -198,24 +201,38 @@ def index_texts(
     watch: TextWatch | None = None,
     consumers: Sequence[TextPassConsumer] = (),
 ) -> bool:
-    """Update the full-text index for about `seconds` at most; return whether it is up to date.
+    """Update the full-text index for about `seconds`; return whether it is up to date.
 
-    An index that turns out to be damaged, or that another process deletes meanwhile, is rebuilt.
-    `consumers` get the records of files that are read from start to end.
+    `consumers` get the records of files that are read from start to end. They run in the
+    background, where speed matters more than time: what was given to other processes is finished
+    first. An index that is damaged, or that another process deletes meanwhile, is rebuilt.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
+    limit = _Limit(deadline, is_strict=deadline is not None and not consumers)
     files = with_lists(transcripts)
     try:
-        return _index_once(directory, analyzer, files, deadline, watch, consumers)
+        return _index_once(directory, analyzer, files, limit, watch, consumers)
     except (DamagedIndex, ReplacedIndex):
-        return _index_once(directory, analyzer, files, deadline, watch, consumers)
+        return _index_once(directory, analyzer, files, limit, watch, consumers)
+
+
+class _Limit(NamedTuple):
+    """When to stop, and whether to the point."""
+
+    deadline: float | None
+    is_strict: bool
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more may be started."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
 
 
 def _index_once(
     directory: Path,
     analyzer: Analyzer,
     transcripts: Sequence[Transcript],
-    deadline: float | None,
+    limit: _Limit,
     watch: TextWatch | None,
     consumers: Sequence[TextPassConsumer],
 ) -> bool:
@@ -224,7 +241,7 @@ def _index_once(
         return True
     indexing = _Indexing(directory, analyzer, transcripts, plan, consumers)
     indexing.forget(plan.gone)
-    return indexing.run(plan.ranges, deadline, watch)
+    return indexing.run(plan.ranges, limit, watch)
 
 
 class _Indexing:
@@ -254,17 +271,15 @@ class _Indexing:
         if paths:
             self._update(lambda connection: TextWriter(connection).forget(paths))
 
-    def run(
-        self, ranges: Sequence[FileRange], deadline: float | None, watch: TextWatch | None
-    ) -> bool:
+    def run(self, ranges: Sequence[FileRange], limit: _Limit, watch: TextWatch | None) -> bool:
         """Read and write; return whether all of it was done."""
         waiting = deque(ranges)
         total = sum(map(self._length_of, ranges))
         batches: list[TextBatch] = []
         done = size = 0
-        for found in self._read(waiting, deadline):
+        for found in self._read(waiting, limit):
             is_stage_over = total >= POOL_BYTES and _begins_stage(batches, found)
-            if size >= WRITE_BYTES or is_stage_over:
+            if size >= (STRICT_BYTES if limit.is_strict else WRITE_BYTES) or is_stage_over:
                 self._write(batches)
                 batches, size = [], 0
             batches += found
@@ -300,11 +315,11 @@ class _Indexing:
         )
         return result
 
-    def _read(self, waiting: deque[FileRange], deadline: float | None) -> Batches:
+    def _read(self, waiting: deque[FileRange], limit: _Limit) -> Batches:
         """Read all ranges, and what follows on them, until the deadline."""
         total = sum(map(self._length_of, waiting))
         read = self._read_here if total < POOL_BYTES else self._read_on_all_cores
-        for ranges, results in read(waiting, deadline):
+        for ranges, results in read(waiting, limit):
             for each, result in zip(ranges, results, strict=True):
                 known = tuple(batch.state for batch in result.batches)
                 if known and known[0].file.size == UNFINISHED:
@@ -314,16 +329,16 @@ class _Indexing:
             yield [batch for result in results for batch in result.batches]
 
     def _read_here(
-        self, waiting: deque[FileRange], deadline: float | None
+        self, waiting: deque[FileRange], limit: _Limit
     ) -> Iterator[tuple[list[FileRange], list[RangeResult]]]:
         prepare, consumers = self._analyzer.prepare, self._consumers
-        while waiting and not _is_over(deadline):
+        while waiting and not limit.is_over:
             group = [waiting.popleft()]
             # Not handed over to anyone, but with the same types as what a worker returns.
             yield group, decode_results(read_ranges(group, prepare, consumers), group)
 
     def _read_on_all_cores(
-        self, waiting: deque[FileRange], deadline: float | None
+        self, waiting: deque[FileRange], limit: _Limit
     ) -> Iterator[tuple[list[FileRange], list[RangeResult]]]:
         prepare, consumers = self._analyzer.prepare, self._consumers
         context = multiprocessing.get_context("fork" if is_forking() else "spawn")
@@ -334,22 +349,26 @@ class _Indexing:
             count_cores(), context, initializer=begin_reading, initargs=(list_mounts(),)
         )
         try:
-            while running or (waiting and not _is_over(deadline)):
-                while waiting and len(running) < _AHEAD and not _is_over(deadline):
-                    group = self._take_group(waiting)
+            while running or (waiting and not limit.is_over):
+                while waiting and len(running) < _AHEAD and not limit.is_over:
+                    group = self._take_group(waiting, is_small=limit.is_strict)
                     with uninterrupted():
                         reading = pool.submit(read_ranges, group, prepare, consumers)
                     running.append((reading, group))
                 reading, group = running.popleft()
-                yield group, decode_results(reading.result(), group)
+                if limit.is_strict and limit.is_over and reading.cancel():
+                    waiting.extend(group)
+                else:
+                    yield group, decode_results(reading.result(), group)
         finally:
             # After an interrupt, wait for what is being read and not for everything submitted.
             pool.shutdown(cancel_futures=True)
 
-    def _take_group(self, waiting: deque[FileRange]) -> list[FileRange]:
+    def _take_group(self, waiting: deque[FileRange], *, is_small: bool) -> list[FileRange]:
         """Return the next ranges of one stage that together are worth the way to a worker."""
         group = [waiting.popleft()]
-        room = _GROUP_BYTES[group[0].stages[-1]] - self._length_of(group[0])
+        size = STRICT_BYTES if is_small else _GROUP_BYTES[group[0].stages[-1]]
+        room = size - self._length_of(group[0])
         while waiting and waiting[0].stages == group[0].stages:
             room -= self._length_of(waiting[0])
             if room < 0:
@@ -369,10 +388,6 @@ def _begins_stage(batches: Sequence[TextBatch], found: Sequence[TextBatch]) -> b
 def describe(transcript: Transcript) -> IndexedFile:
     """Return what the index says about a transcript."""
     return IndexedFile(transcript.file, transcript.project, transcript.session_id or "")
-
-
-def _is_over(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() >= deadline
 
 
 def find_text_status(

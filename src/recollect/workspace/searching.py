@@ -14,16 +14,18 @@ from recollect.documents.session_listing import SessionListing
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.transcript_files import name_of
 from recollect.search import parse_query
-from recollect.search.engine import ANALYZER, SearchOptions, SearchResult, search
+from recollect.search.engine import ANALYZER, SearchOptions, SearchResult, number_turns, search
 from recollect.search.query_tree import Query
 from recollect.search.regexes import check_regexes
 from recollect.store import DamagedIndex, refuse_newer
-from recollect.sync import index_texts, list_current
+from recollect.sync import index_texts, list_current, load_figures
 
 if TYPE_CHECKING:
     from recollect.workspace.workspace import Workspace
 
 _MEGABYTE = 1_000_000
+_MAX_COUNTED_BYTES = 8 * _MEGABYTE
+"""Files that a search reads for the numbers of turns: about a quarter of a second."""
 
 
 class SearchAnswer(Struct, frozen=True, kw_only=True):
@@ -65,7 +67,24 @@ def search_workspace(
         # It has been deleted, so the second attempt rebuilds it.
         result = _index_and_search(workspace, text, transcripts, options, seconds)
     sessions = _list_found(workspace, result.hits, transcripts)
+    if _count_few(workspace, result.hits, transcripts):
+        result = number_turns(result, workspace.data_directory)
     return SearchAnswer(query=query, result=result, sessions=sessions)
+
+
+def _count_few(
+    workspace: Workspace, hits: Iterable[Hit], transcripts: Iterable[Transcript]
+) -> bool:
+    """Read the files of hits whose turns have not been counted, if there is little to read.
+
+    A server has all of them counted in the background.
+    """
+    paths = {hit.path for hit in hits if hit.turn is None and not hit.is_subagent}
+    found = [each for each in transcripts if each.file in paths]
+    if not found or sum(each.size for each in found) > _MAX_COUNTED_BYTES:
+        return False
+    load_figures(workspace.data_directory, found)
+    return True
 
 
 def _index_and_search(

@@ -37,11 +37,11 @@ def test_hits_are_shown_by_session(run_recollect: RunRecollect, tmp_path: Path) 
     assert run(run_recollect, tmp_path, "alpha") == Finished(
         0,
         "11111111  pond  find the alpha of the pond\n"
-        "  2026-03-01 06:00  prompt  u1\n"
+        "  2026-03-01 06:00  turn 1, prompt  u1\n"
         "    find the «alpha» of the pond\n"
-        "  2026-03-01 06:00  Bash call  c1\n"
+        "  2026-03-01 06:00  turn 1, Bash call  c1\n"
         "    «alpha» --now\n"
-        "  2026-03-01 06:00  Bash result  r1\n"
+        "  2026-03-01 06:00  turn 1, Bash result  r1\n"
         "    «alpha» ␛[31mred␛[0m\n"
         "\n"
         "3 results in 1 session.\n",
@@ -98,6 +98,7 @@ def test_json_has_a_documented_shape(run_recollect: RunRecollect, tmp_path: Path
         "snippet": {"text": "find the alpha of the pond", "marks": [[9, 14]]},
         "more_in_session": 0,
         "missing": [],
+        "turn": 1,
     }
 
 

@@ -107,6 +107,7 @@ def _describe_hit(hit: Hit, columns: int) -> str:
     if hit.tool:
         what = f"{_safe(hit.tool)} {what}"
     labels = [
+        *([f"turn {hit.turn}"] if hit.turn else []),
         what,
         *(["failed"] if hit.is_error else []),
         *(["subagent"] if hit.is_subagent else []),

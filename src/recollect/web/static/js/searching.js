@@ -1,9 +1,52 @@
 // Results as you type; the URL is updated, so that a reload or a link shows the same.
+//
+// Recent searches stay in this browser: the server never gets a list of them.
 
-import { getElement } from "./elements.js";
+import { findAround, getElement } from "./elements.js";
 import { fetchFragment } from "./fragments.js";
+import { showText } from "./words.js";
 
 const PAUSE = 120;
+const RECENT = "recollect-searches";
+const MOST_RECENT = 12;
+
+/** @returns {string[]} */
+function listRecent() {
+  try {
+    const kept = JSON.parse(localStorage.getItem(RECENT) ?? "[]");
+    return Array.isArray(kept) ? kept.filter((each) => typeof each === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
+/** @param {string} query */
+function remember(query) {
+  if (!query) return;
+  const others = listRecent().filter((each) => each !== query);
+  localStorage.setItem(RECENT, JSON.stringify([query, ...others].slice(0, MOST_RECENT)));
+}
+
+/**
+ * Lists recent searches as long as nothing is being searched for.
+ * @param {boolean} isShown
+ */
+function showRecent(isShown) {
+  const section = getElement(document, ".recent-searches", HTMLElement);
+  const recent = isShown ? listRecent() : [];
+  section.hidden = recent.length === 0;
+  getElement(section, "ul", HTMLUListElement).replaceChildren(...recent.map(linkTo));
+}
+
+/** @param {string} query */
+function linkTo(query) {
+  const item = document.createElement("li");
+  const link = document.createElement("a");
+  link.href = `/search?${new URLSearchParams({ q: query })}`;
+  link.textContent = showText(query);
+  item.append(link);
+  return item;
+}
 
 export function startSearching() {
   const form = getElement(document, "form.search", HTMLFormElement);
@@ -11,12 +54,15 @@ export function startSearching() {
   let asked = new AbortController();
   let timer = 0;
 
+  const readQuery = () => String(new FormData(form).get("q") ?? "").trim();
+
   async function search() {
     asked.abort();
     asked = new AbortController();
     const query = new URLSearchParams();
     for (const [name, value] of new FormData(form)) query.append(name, String(value));
     history.replaceState(null, "", `/search?${query}`);
+    showRecent(!query.get("q"));
     query.set("part", "true");
     try {
       results.replaceChildren(await fetchFragment(`/search?${query}`, asked.signal));
@@ -32,6 +78,16 @@ export function startSearching() {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     clearTimeout(timer);
+    remember(readQuery());
     search();
   });
+  results.addEventListener("click", (event) => {
+    // Only a search that led somewhere is worth coming back to, not what was typed on the way.
+    if (findAround(event, ".hits a")) remember(readQuery());
+  });
+  getElement(document, ".recent-searches button", HTMLElement).addEventListener("click", () => {
+    localStorage.removeItem(RECENT);
+    showRecent(false);
+  });
+  showRecent(!readQuery());
 }
