@@ -39,7 +39,7 @@ ENVIRONMENT: Final[Mapping[str, str]] = {
     "NO_COLOR": "If set, disables colours.",
     "FORCE_COLOR, CLICOLOR_FORCE": "If set and not 0, forces colours, even in pipes.",
     "CLICOLOR": "If 0, disables colours.",
-    "COLUMNS": "Width of the output.",
+    "COLUMNS": "Width of the output; tables have no limit in a pipe.",
     "PAGER, LESS": "Pager for long output, and options for less.",
 }
 

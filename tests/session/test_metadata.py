@@ -18,6 +18,7 @@ from recollect.session.metadata import (
     find_first_prompt,
     first_words,
 )
+from recollect.session.session import Session
 from tests.session.chains import attachment, in_a_row, reply, result, system, use, user
 
 
@@ -168,6 +169,21 @@ def test_the_first_prompt_has_words(contents: list[object], expected: str | None
     """A command with arguments is a request, one without stands in; what is injected never does."""
     records = [user(str(number), content) for number, content in enumerate(contents)]
     assert first_prompt_of(*records) == expected
+
+
+def test_a_bare_command_is_titled_by_its_answer() -> None:
+    """Many sessions start with the same command: what the model answered tells them apart."""
+    bare = "<command-name>/plan</command-name><command-args></command-args>"
+    answer = reply("b", "## \n\n## Setting up **the pond**\nFirst.", parent="a")
+    sessions = [
+        Session([user("a", bare), answer]),
+        Session([user("a", bare)]),
+        Session([user("a", BARE), answer]),
+        Session([user("a", bare), answer, user("c", "go on", "b")]),
+    ]
+    titles = [session.metadata.title for session in sessions]
+    assert titles == ["/plan: Setting up **the pond", "/plan", "/clear", "go on"]
+    assert {session.metadata.first_prompt for session in sessions[:2]} == {"/plan"}
 
 
 def test_a_queued_prompt_may_be_the_first() -> None:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from recollect.cli.session_labels import join_lines, label_id, label_project, label_title
-from recollect.cli.tables import GAP, faint, pad, strong
+from recollect.cli.tables import GAP, UNLIMITED, faint, pad, strong
 from recollect.documents.session_listing import SessionListing
 from recollect.health.retention import SOON
 from recollect.quantities import format_age, format_bytes, format_dollars, format_time
@@ -95,7 +95,7 @@ def _choose_columns(
 ) -> list[_Column]:
     """Choose the columns before the title: the first three always, the others if they fit."""
     show_time = (lambda moment: format_age(moment, now)) if is_terminal else format_time
-    project = _NARROW_PROJECT if columns < _NARROW else _MAX_WIDTH["project"]
+    project = _NARROW_PROJECT if columns < _NARROW else _limit("project", columns)
     chosen = [
         _make("when", "<", entries, lambda each: show_time(each.activity)),
         _make("id", "<", entries, lambda each: label_id(each.id)),
@@ -114,24 +114,29 @@ def _choose_columns(
     if marks.width:
         chosen.insert(0, marks)
     left = columns - sum(column.width + len(GAP) for column in chosen) - _MIN_TITLE_WIDTH
-    for column in _list_optional(entries):
+    for column in _list_optional(entries, columns):
         if column.width and column.width + len(GAP) <= left:
             left -= column.width + len(GAP)
             chosen.append(column)
     return chosen
 
 
-def _list_optional(entries: Sequence[SessionListing]) -> Iterator[_Column]:
+def _limit(name: str, columns: int) -> int:
+    return _MAX_WIDTH[name] if columns < UNLIMITED else UNLIMITED
+
+
+def _list_optional(entries: Sequence[SessionListing], columns: int) -> Iterator[_Column]:
+    model, branch = _limit("model", columns), _limit("branch", columns)
     yield _make("size", ">", entries, lambda each: format_bytes(each.size))
     yield _make("turns", ">", entries, lambda each: _count(each.turn_count))
     yield _make("msgs", ">", entries, lambda each: _count(each.message_count))
     yield _make("errors", ">", entries, lambda each: _count(each.error_count))
-    yield _make("model", "<", entries, lambda each: clip(_show_model(each), _MAX_WIDTH["model"]))
+    yield _make("model", "<", entries, lambda each: clip(_show_model(each), model))
     yield _make(
         "branch",
         "<",
         entries,
-        lambda each: clip(join_lines(each.git_branch or ""), _MAX_WIDTH["branch"]),
+        lambda each: clip(join_lines(each.git_branch or ""), branch),
     )
 
 

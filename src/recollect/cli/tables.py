@@ -66,11 +66,22 @@ Row = Sequence[str]
 GAP = "  "
 INDENT = "  "
 MIN_COLUMNS = 40
+UNLIMITED = 10_000
+"""Columns of a table whose cells are not cut."""
 
 
 def count_columns() -> int:
     """Return the width of the terminal, but at least `MIN_COLUMNS`."""
     return max(shutil.get_terminal_size().columns, MIN_COLUMNS)
+
+
+def count_table_columns() -> int:
+    """Return the width of tables: that of the terminal, and no limit in a pipe or a file.
+
+    COLUMNS limits them everywhere.
+    """
+    is_limited = sys.stdout.isatty() or os.environ.get("COLUMNS")
+    return count_columns() if is_limited else UNLIMITED
 
 
 def iter_table(

@@ -5,17 +5,19 @@ nothing. A subagent's figures are those of its own session, never part of its pa
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct, structs
 
 from recollect.documents.kinds import InputKind, ToolStatus
 from recollect.documents.session_listing import LiveProcess
 from recollect.documents.session_metadata import Metadata
-from recollect.records.conversation import Assistant
+from recollect.records.blocks import Text
+from recollect.records.conversation import SYNTHETIC_MODEL, Assistant
 from recollect.records.envelope import Chain
 from recollect.records.state import CostState
 from recollect.records.usage import Tokens, Usage, split_usage
+from recollect.session.content import list_blocks
 from recollect.session.conversation import Log
 from recollect.session.facts import Facts
 from recollect.session.messages import Message
@@ -33,6 +35,10 @@ _CLIENT_COMMANDS = frozenset(
     "/vim".split()
 )
 """Commands whose arguments are settings and names, which no model reads."""
+
+
+_MAX_ANSWER = 120
+"""Characters of a reply in a title."""
 
 
 class Provenance(Struct, frozen=True, kw_only=True):
@@ -64,7 +70,7 @@ def build_metadata(
         id=origins.id or (facts.session_ids[-1] if facts.session_ids else ""),
         project=origins.project,
         cwd=facts.cwds[-1].value if facts.cwds else None,
-        title=choose_title(facts, _summary_of(origins, facts, log.chain), first_words(first)),
+        title=choose_title(facts, _summary_of(origins, facts, log.chain), _opening(first, log)),
         first_prompt=first_words(first),
         first_prompt_time=first.timestamp if first else None,
         created=created,
@@ -103,6 +109,30 @@ def is_request(prompt: Prompt) -> bool:
 def first_words(message: Message | None) -> str | None:
     """Return the text of a prompt; for a command, the command line."""
     return _words(message) or None if message else None
+
+
+def _opening(message: Message | None, log: Log) -> str | None:
+    """Return what a session began with; a bare command is followed by what it was answered."""
+    words = first_words(message)
+    prompt = message.prompt if message else None
+    if words is None or prompt is None or prompt.command is None or prompt.command.arguments:
+        return words
+    if prompt.command.name in _CLIENT_COMMANDS:
+        return words
+    answer = next(_iter_answers(log.chain), "")
+    return f"{words}: {answer}" if answer else words
+
+
+def _iter_answers(chain: Iterable[Chain]) -> Iterator[str]:
+    """Yield how each reply begins: its first line with letters, without marks of a heading."""
+    for link in chain:
+        message = link.message if isinstance(link, Assistant) else None
+        if message is None or message.model == SYNTHETIC_MODEL:
+            continue
+        for block in list_blocks(message.content):
+            if isinstance(block, Text):
+                lines = (line.strip(" \t#*>-") for line in (block.text or "").splitlines())
+                yield from (line[:_MAX_ANSWER] for line in lines if line)
 
 
 def _words(message: Message) -> str:

@@ -15,7 +15,7 @@ SCHEMA_VERSION: Final = 6
 """Changes with the tables."""
 DATA_VERSION: Final = 5
 """Changes with what is put into them, apart from the tables of the next."""
-LISTING_VERSION: Final = "1"
+LISTING_VERSION: Final = "2"
 """Changes with what is put into `sessions` and `tool_calls`, for which files are read again."""
 
 TEXT_SCHEMA: Final = "8"

@@ -14,7 +14,7 @@ from recollect.cli.confirming import confirm, yes_option
 from recollect.cli.opened_archive import open_archive, open_existing, print_document
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.progress import progress_line
-from recollect.cli.tables import count_columns
+from recollect.cli.tables import count_columns, count_table_columns
 from recollect.cli.write_targets import TargetOptions, choose_target, keeps_times, target_options
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.locations import resolve_roots
@@ -178,7 +178,7 @@ def list_archived(*, as_json: bool) -> int:
     if not document.sessions and not as_json:
         raise NothingFound("The archive is empty. Run `recollect archive sync` first.")
     print_document(
-        document, iter_sessions(document, read_clock(), count_columns()), as_json=as_json
+        document, iter_sessions(document, read_clock(), count_table_columns()), as_json=as_json
     )
     return 0
 

@@ -13,7 +13,7 @@ from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option, session_argument
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.session_labels import join_lines
-from recollect.cli.tables import GAP, colour_option, count_columns, faint, pad
+from recollect.cli.tables import GAP, colour_option, count_table_columns, faint, pad
 from recollect.errors import NothingFound, UsageError
 from recollect.quantities import format_count, format_time
 from recollect.reader.line_masking import masked_by
@@ -69,7 +69,7 @@ def command(
     elif not any(each.files for each in found.checkpoints):
         raise NothingFound("The session changed no file.")
     else:
-        show_lines(_iter_lines(found, count_columns()), is_paged=paged)
+        show_lines(_iter_lines(found, count_table_columns()), is_paged=paged)
 
 
 def load_checkpoints(

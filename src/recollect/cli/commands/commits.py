@@ -12,7 +12,7 @@ from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option, session_argument
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.session_labels import join_lines
-from recollect.cli.tables import GAP, colour_option, count_columns, faint, pad
+from recollect.cli.tables import GAP, colour_option, count_table_columns, faint, pad
 from recollect.documents.commits import CommitEntry, CommitsDocument
 from recollect.errors import NothingFound
 from recollect.quantities import format_time
@@ -69,7 +69,7 @@ def command(
     elif not document.commits:
         raise NothingFound(f"No commit in {document.repository} belongs to the session.")
     else:
-        show_lines(_iter_lines(document, count_columns()), is_paged=paged)
+        show_lines(_iter_lines(document, count_table_columns()), is_paged=paged)
 
 
 def _iter_lines(document: CommitsDocument, columns: int) -> Iterator[str]:

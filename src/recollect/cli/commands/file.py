@@ -23,7 +23,7 @@ from recollect.cli.file_text import (
 from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.paging import pager_option, show_lines
-from recollect.cli.tables import colour_option, count_columns
+from recollect.cli.tables import colour_option, count_table_columns
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.render.terminal import safe_text
 
@@ -86,7 +86,7 @@ def command(path: Path, **options: Unpack[_Options]) -> int:
     elif options["diff"]:
         show_lines(_iter_diff(options["diff"], history, path), is_paged=options["paged"])
     else:
-        show_lines(iter_versions(history, count_columns()), is_paged=options["paged"])
+        show_lines(iter_versions(history, count_table_columns()), is_paged=options["paged"])
     return UnreadableInput.exit_code if history.unreadable else 0
 
 

@@ -19,7 +19,7 @@ from recollect.cli.options import (
     until_option,
 )
 from recollect.cli.paging import pager_option, show_lines
-from recollect.cli.tables import count_columns
+from recollect.cli.tables import count_table_columns
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound, UsageError
 from recollect.library.session_filters import SessionQuery
@@ -150,7 +150,7 @@ def _print_json(entries: tuple[SessionListing, ...], total: int | None) -> None:
 def print_table(entries: Sequence[SessionListing], total: int, *, is_paged: bool) -> None:
     """Print the table to stdout, and the legend to stderr."""
     now, rows = read_clock(), list_rows(entries)
-    lines = iter_lines(rows, count_columns(), now, is_terminal=sys.stdout.isatty())
+    lines = iter_lines(rows, count_table_columns(), now, is_terminal=sys.stdout.isatty())
     show_lines(lines, is_paged=is_paged)
     if len(entries) < total:
         click.echo(f"… and {total - len(entries):,} more; use -n 0 to show all.", err=True)

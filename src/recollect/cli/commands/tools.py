@@ -10,7 +10,7 @@ from recollect.cli.clock import read_clock
 from recollect.cli.command_workspace import command_workspace
 from recollect.cli.options import SessionName, claude_dir_option, json_option
 from recollect.cli.paging import pager_option, show_text
-from recollect.cli.tables import GAP, count_columns, faint, pad, strong
+from recollect.cli.tables import GAP, count_table_columns, faint, pad, strong
 from recollect.documents.tool_report import ToolsDocument, ToolUsageRow
 from recollect.errors import NothingFound, UnreadableInput
 from recollect.locations.transcript_files import name_of
@@ -140,7 +140,7 @@ def command(**options: Unpack[_Options]) -> int:
     if options["as_json"]:
         _print_json(report, question)
     elif report.total.calls:
-        lines = iter_report(report, count_columns())
+        lines = iter_report(report, count_table_columns())
         show_text("\n".join(lines), is_paged=options["paged"])
     if not report.total.calls:
         raise NothingFound("No tool calls. Try fewer filters.")

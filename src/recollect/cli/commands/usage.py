@@ -17,7 +17,7 @@ from recollect.cli.command_workspace import command_workspace
 from recollect.cli.options import claude_dir_option, json_option, prices_option
 from recollect.cli.paging import show_text
 from recollect.cli.program import USAGE_WORDS, is_given
-from recollect.cli.tables import count_columns
+from recollect.cli.tables import count_table_columns
 from recollect.cli.usage_text import iter_usage
 from recollect.documents.usage_groups import Group
 from recollect.errors import NothingFound, UnreadableInput, UsageError
@@ -146,7 +146,7 @@ def command(group: str, target: str | None, **options: Unpack[_Options]) -> int:
         click.echo(format_document(describe_report(answer.report, answer.pace)))
     else:
         is_compact = options["compact"]
-        lines = iter_usage(answer.report, count_columns(), answer.pace, is_compact=is_compact)
+        lines = iter_usage(answer.report, count_table_columns(), answer.pace, is_compact=is_compact)
         show_text("\n".join(lines), is_paged=options["paged"])
     if answer.problems:
         return UnreadableInput.exit_code
@@ -225,7 +225,7 @@ def _explain(target: str, options: _Options) -> int:
     if options["as_json"]:
         click.echo(format_document(describe_explanation(answer.explanation)))
     else:
-        lines = iter_explanation(answer.explanation, answer.zone, count_columns())
+        lines = iter_explanation(answer.explanation, answer.zone, count_table_columns())
         show_text("\n".join(lines), is_paged=options["paged"])
     if answer.problems:
         return UnreadableInput.exit_code
