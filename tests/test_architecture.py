@@ -112,7 +112,7 @@ MAY_ASK_THE_DISK = {
     "library/processes.py": "/proc, when a process started",
     "live/watching.py": "how many directories the system can watch",
     "pricing/price_tables.py": "prices",
-    "sync/freshness.py": "prices",
+    "sync/index_access.py": "prices",
     "sync/text_indexer.py": "the size of the full-text index",
     "versions/target_files.py": "the file that was asked about, and its repository",
     "web/assets.py": "what the package brings",

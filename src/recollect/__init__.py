@@ -10,8 +10,7 @@ from recollect import lazy_names
 
 if TYPE_CHECKING:
     from recollect.documents.kinds import InputKind, ToolStatus
-    from recollect.documents.session_listing import SessionListing
-    from recollect.documents.session_metadata import Metadata
+    from recollect.documents.session_listing import Metadata, SessionListing
     from recollect.errors import (
         AmbiguousSession,
         ClientFailure,
@@ -78,8 +77,7 @@ __all__ = [
 
 _MODULES = {
     "documents.kinds": ("InputKind", "ToolStatus"),
-    "documents.session_listing": ("SessionListing",),
-    "documents.session_metadata": ("Metadata",),
+    "documents.session_listing": ("Metadata", "SessionListing"),
     "errors": (
         "AmbiguousSession",
         "ClientFailure",

@@ -9,7 +9,7 @@ import pytest
 
 from recollect.render.terminal import measure
 from recollect.store.data_directory import find_data_directory
-from recollect.sync.freshness import find_transcripts
+from recollect.sync.index_access import find_transcripts
 from recollect.sync.session_lists import list_current
 from tests.cli.demo_home import GOLDEN, NOW, WIDTHS, make_demo_home, run_at
 from tests.golden import check_golden

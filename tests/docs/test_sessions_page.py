@@ -6,10 +6,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import fields
 
-from recollect.documents.command_reports import OpenDocument, ResumeDocument
+from recollect.documents.command_reports import (
+    OpenDocument,
+    ResumeDocument,
+    ToolsDocument,
+    ToolUsageRow,
+)
 from recollect.documents.session_documents import ListDocument
 from recollect.documents.session_listing import SessionListing
-from recollect.documents.tool_report import ToolsDocument, ToolUsageRow
 from tests.process import RunRecollect
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "sessions.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from recollect.health.first_look import (
     FirstLook,
     take_first_look,
 )
-from recollect.sync.freshness import find_transcripts
+from recollect.sync.index_access import find_transcripts
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, seconds_of, title
 
 DAY = 24 * 3600

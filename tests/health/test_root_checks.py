@@ -17,7 +17,7 @@ from recollect.store.versions import (
     find_schema_version,
     is_sqlite_safe,
 )
-from recollect.sync.freshness import find_transcripts
+from recollect.sync.index_access import find_transcripts
 from recollect.sync.sync_engine import sync
 
 KEPT = "0" * 8 + "-0000-4000-8000-" + "0" * 12

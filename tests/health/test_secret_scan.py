@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from recollect.documents.secret_report import SecretFinding
+from recollect.documents.command_reports import SecretFinding
 from recollect.health.secret_scan import add_subagents, scan_transcripts
 from recollect.locations import Transcript, discover_root
 from tests.redact.made_up_secrets import FAMILIES

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.documents.session_listing import SessionListing
-from recollect.documents.session_metadata import Metadata
+from recollect.documents.session_listing import Metadata, SessionListing
 from recollect.errors import UnreadableInput
 from recollect.library.listings import SessionContext, read_listing
 from recollect.library.opening import open_transcript

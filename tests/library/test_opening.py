@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollect.documents.kinds import SubagentKind
-from recollect.documents.session_metadata import Metadata
+from recollect.documents.session_listing import Metadata
 from recollect.errors import AmbiguousSession, NothingFound, UnreadableInput
 from recollect.library.opening import open_session, open_transcript
 from recollect.library.sessions import iter_sessions

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from recollect.documents.session_listing import LiveProcess
-from recollect.documents.session_metadata import Metadata
+from recollect.documents.session_listing import LiveProcess, Metadata
 from recollect.records.envelope import Record
 from recollect.records.state import AiTitle, CustomTitle, LastPrompt, Summary
 from recollect.session.conversation import Log

@@ -16,7 +16,7 @@ from recollect.store.database import (
     set_aside_if_damaged,
 )
 from recollect.store.integrity import DamagedIndex
-from recollect.store.predecessors import DAMAGED_NAME
+from recollect.store.remains import DAMAGED_NAME
 from recollect.sync.index_access import ask_index
 from tests.sync.lines import PRICED, Line
 from tests.sync.world import World, add_up, assert_same

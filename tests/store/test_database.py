@@ -12,7 +12,7 @@ from recollect.store import data_directory as place
 from recollect.store import database
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.database import open_for_reading, open_for_writing, snapshot, transaction
-from recollect.store.predecessors import DAMAGED_NAME
+from recollect.store.remains import DAMAGED_NAME
 from recollect.store.schema import NEWER_NAME, TABLE_NAMES, read_meta, write_meta
 from recollect.store.versions import DATA_VERSION, SCHEMA_VERSION
 from recollect.sync.sync_engine import is_current

@@ -10,7 +10,7 @@ import pytest
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.schema import TABLE_NAMES, TABLES
 from recollect.sync.cached_values import load_calls
-from recollect.sync.freshness import find_transcripts
+from recollect.sync.index_access import find_transcripts
 from recollect.sync.session_lists import list_current
 from recollect.sync.sync_engine import sync
 from tests.library.claude_root import FIRST, ClaudeRoot, call, prompt, reply, result

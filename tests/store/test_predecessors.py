@@ -1,4 +1,4 @@
-"""Tests of recollect.store.predecessors: indexes of older versions, and what is kept of them.
+"""Tests of recollect.store.remains: indexes of older versions, and what is kept of them.
 
 `older_indexes` holds indexes as older versions wrote them: a session and a fork of it that has the
 larger figures of one message, with their listings, figures and tool calls. Both files are gone.
@@ -9,11 +9,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.store import predecessors
 from recollect.store.catalog import load_files
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.database import check_everything, open_for_writing
 from recollect.store.integrity import load_checksums, reserve_checksums
+from recollect.store.remains import DAMAGED_NAME
 from recollect.store.schema import NEWER_NAME, write_meta
 from recollect.store.versions import SCHEMA_VERSION
 from recollect.sync.session_lists import find_gone, list_indexed
@@ -158,5 +158,5 @@ def test_a_damaged_older_index_is_kept_aside(world: World) -> None:
     content[page * size - 100] ^= 1
     path.write_bytes(content)
     world.sync()
-    assert find_copies(world) == [predecessors.DAMAGED_NAME]
+    assert find_copies(world) == [DAMAGED_NAME]
     assert count(world) == (MESSAGES, OUTPUT)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.locations import TranscriptKind
-from recollect.sync.freshness import find_transcripts
+from recollect.sync.index_access import find_transcripts
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt
 
 

@@ -1,9 +1,9 @@
-"""Tests of recollect.sync.freshness: what an answer costs when nothing has changed."""
+"""Tests of recollect.sync.index_access: what an answer costs when nothing has changed."""
 
 import re
 from pathlib import Path
 
-from recollect.sync.freshness import find_price_fingerprint, is_current, open_if_current
+from recollect.sync.index_access import find_price_fingerprint, is_current, open_if_current
 from tests.process import run_python
 from tests.sync.lines import Line
 from tests.sync.world import World, add_up
@@ -59,7 +59,7 @@ def test_nothing_that_reads_is_loaded_to_find_out(world: World) -> None:
     world.sync()
     code = (
         "import sys; from pathlib import Path; from recollect.sync.index_access import ask_index; "
-        "from recollect.sync.freshness import find_transcripts, is_current; "
+        "from recollect.sync.index_access import find_transcripts, is_current; "
         "from recollect.store.data_directory import find_data_directory; find_data_directory(); "
         "found = find_transcripts([Path(sys.argv[1])]); data = Path(sys.argv[2]); "
         "print(is_current(data, found), ask_index(data, found, lambda _: 1))"

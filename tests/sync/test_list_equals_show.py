@@ -9,7 +9,7 @@ import pytest
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import UnreadableInput
 from recollect.library.opening import open_transcript
-from recollect.sync.freshness import find_transcripts
+from recollect.sync.index_access import find_transcripts
 from recollect.sync.session_lists import list_current
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, reply, summary
 from tests.sdk.sources import iter_recorded_roots, lay_out, list_samples

@@ -10,7 +10,7 @@ from recollect.library.session_filters import SessionQuery, select
 from recollect.session.prompts import COMPACTION_MARK
 from recollect.store.data_directory import INDEX_NAME
 from recollect.sync.cached_values import load_calls
-from recollect.sync.freshness import find_transcripts
+from recollect.sync.index_access import find_transcripts
 from recollect.sync.session_lists import list_current, list_indexed
 from tests.library.claude_root import (
     FIRST,

@@ -29,7 +29,7 @@ import sys
 from pathlib import Path
 from recollect.search.engine import ANALYZER
 from recollect.sync import text_indexer
-from recollect.sync.freshness import find_transcripts
+from recollect.sync.index_access import find_transcripts
 text_indexer.POOL_BYTES = 0
 text_indexer.index_texts(Path(sys.argv[2]), ANALYZER, find_transcripts([Path(sys.argv[1])]))
 """

@@ -1,12 +1,11 @@
-"""Tests of recollect.usage.blocks."""
+"""Tests of recollect.usage.totals."""
 
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.usage.blocks import Pace, UsageBlock, find_block, make_blocks, measure_pace
-from recollect.usage.totals import Totals
+from recollect.usage.totals import Pace, Totals, UsageBlock, find_block, make_blocks, measure_pace
 from recollect.usage.zones import BLOCK, HOUR
 
 DAY = 24 * HOUR

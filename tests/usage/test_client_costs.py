@@ -9,11 +9,10 @@ from msgspec import to_builtins
 from recollect.documents.usage_groups import Group
 from recollect.usage.client_costs import add_client_costs, find_client_cost
 from recollect.usage.explain import explain
-from recollect.usage.explain_document import describe_explanation
 from recollect.usage.ledger_access import load_rows
 from recollect.usage.reports import UsageQuestion, UsageReport, make_report
 from recollect.usage.totals import ClientCost, Totals
-from recollect.usage.usage_documents import describe_report, describe_totals
+from recollect.usage.usage_documents import describe_explanation, describe_report, describe_totals
 from recollect.usage.zones import load_zone
 from tests.usage.transcripts import FIRST, SECOND, count, reply, session_path, write_lines
 

@@ -11,11 +11,11 @@ import pytest
 from recollect.documents.usage_groups import Group
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.integrity import NewerIndex
-from recollect.store.predecessors import DAMAGED_NAME
+from recollect.store.remains import DAMAGED_NAME
 from recollect.store.schema import write_meta
 from recollect.store.usage_queries import UsageQueries
 from recollect.store.versions import SCHEMA_VERSION
-from recollect.sync.freshness import find_transcripts
+from recollect.sync.index_access import find_transcripts
 from recollect.usage.ledger_access import (
     DirectoryUse,
     UsageLedger,

@@ -8,7 +8,7 @@ import pytest
 from recollect.documents.usage_groups import Group
 from recollect.store.database import open_for_reading
 from recollect.store.usage_queries import UsageQueries
-from recollect.sync.freshness import find_transcripts
+from recollect.sync.index_access import find_transcripts
 from recollect.sync.sync_engine import sync
 from recollect.usage.explain import explain
 from recollect.usage.ledger_access import UsageLedger, load_rows

@@ -7,10 +7,9 @@ from msgspec import UNSET
 
 from recollect.documents.usage_groups import Group
 from recollect.store.usage_queries import Measures
-from recollect.sync.freshness import find_transcripts
+from recollect.sync.index_access import find_transcripts
 from recollect.sync.sync_engine import sync
 from recollect.usage.explain import Line, Status, explain
-from recollect.usage.explain_document import describe_explanation
 from recollect.usage.ledger_access import (
     UsageLedger,
     ask_ledger,
@@ -19,7 +18,7 @@ from recollect.usage.ledger_access import (
 )
 from recollect.usage.reports import UsageQuestion, UsageReport, make_report
 from recollect.usage.totals import Totals
-from recollect.usage.usage_documents import describe_totals
+from recollect.usage.usage_documents import describe_explanation, describe_totals
 from recollect.usage.zones import load_zone
 from tests.usage.test_explain import TEN, TODAY, ask
 from tests.usage.transcripts import (

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.documents.usage_groups import Group
-from recollect.usage.blocks import UsageBlock
 from recollect.usage.reports import (
     ReportOrder,
     ReportRow,
@@ -18,7 +17,15 @@ from recollect.usage.reports import (
     UsageReport,
     make_report,
 )
-from recollect.usage.totals import LedgerRow, SourceFile, Totals, add_up, make_totals, split_evenly
+from recollect.usage.totals import (
+    LedgerRow,
+    SourceFile,
+    Totals,
+    UsageBlock,
+    add_up,
+    make_totals,
+    split_evenly,
+)
 from recollect.usage.zones import Zone, load_zone
 
 HOUR = 3600

@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from recollect.sync.freshness import find_transcripts
+from recollect.sync.index_access import find_transcripts
 from recollect.usage.ledger_access import UsageLedger, count_in_memory
 
 OPUS = "claude-opus-5-5"

@@ -11,7 +11,7 @@ import pytest
 from recollect.cli.picker.picker_state import open_state
 from recollect.cli.session_labels import label_title
 from recollect.store.data_directory import find_data_directory
-from recollect.sync.freshness import find_transcripts
+from recollect.sync.index_access import find_transcripts
 from recollect.sync.session_lists import list_current
 from tests.sdk.sources import iter_recorded_roots, lay_out, list_samples
 from tests.web.markup import find_texts

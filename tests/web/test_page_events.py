@@ -5,7 +5,7 @@ from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recollect.documents.conversations import ConversationsDocument
+from recollect.documents.events import ConversationsDocument
 from recollect.web.conversations.audit_log import AuditLog
 from recollect.web.conversations.page_events import iter_running
 from recollect.web.conversations.registry import Conversations

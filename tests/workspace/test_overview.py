@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollect.demo import CLAUDE_DIRECTORY
-from recollect.documents.overview import ActivityDay, PeriodTotals
+from recollect.documents.session_documents import ActivityDay, PeriodTotals
 from recollect.documents.session_listing import SessionListing
 from recollect.locations.project_names import encode_project_path
 from recollect.workspace.project_groups import group_projects

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from recollect.documents.export_report import ExportDocument
+from recollect.documents.command_reports import ExportDocument
 from recollect.export.review import Suspect
 from recollect.quantities import format_bytes, format_count
 from recollect.render.terminal import safe_text

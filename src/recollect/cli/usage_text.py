@@ -19,9 +19,8 @@ from recollect.quantities import (
     format_short_number,
 )
 from recollect.render.terminal import clip, measure, safe_text, shorten
-from recollect.usage.blocks import Pace, UsageBlock
 from recollect.usage.reports import ReportOrder, ReportRow, UsageQuestion, UsageReport
-from recollect.usage.totals import MICRO, Totals
+from recollect.usage.totals import MICRO, Pace, Totals, UsageBlock
 from recollect.usage.zones import Zone
 
 MIN_LABEL_WIDTH = 24

@@ -1,4 +1,4 @@
-"""What `run`, `resume`, `open` and `config` print as JSON."""
+"""What commands without a module of their own here print as JSON."""
 
 from enum import StrEnum
 from typing import Any, Final, Literal
@@ -88,3 +88,144 @@ class ConfigDocument(Struct, frozen=True, kw_only=True):
     path: str
     exists: bool
     settings: tuple[Effective, ...]
+
+
+class ExportedFile(Struct, frozen=True, kw_only=True):
+    """A file that was written."""
+
+    path: str
+    size: int
+    session_id: str | None = None
+    """The session in it; None for an index, an image, or a table of many sessions."""
+
+
+class MaskedKind(Struct, frozen=True, kw_only=True):
+    """How often secrets of one kind were masked."""
+
+    kind: str
+    count: int
+
+
+class ExportDocument(Struct, frozen=True, kw_only=True):
+    """The files of an export, and what was masked in them."""
+
+    schema: Literal["recollect.export/1"] = "recollect.export/1"
+    format: str
+    sessions: int
+    files: tuple[ExportedFile, ...]
+    is_redacted: bool
+    """Whether secrets were masked, if there were any."""
+    masked: tuple[MaskedKind, ...]
+    unread: tuple[str, ...] = ()
+    """Transcripts that could not be read."""
+
+
+class SecretFinding(Struct, frozen=True, kw_only=True):
+    """The secrets of one kind in one turn of a session."""
+
+    kind: str
+    """What it is, such as `aws-key`, `password` or `private-key`."""
+    confidence: Literal["definite", "likely"]
+    session: str
+    """The id of the session, or of the subagent whose transcript it is in."""
+    turn: int | None
+    """The number of the turn; None for a file beside the transcript."""
+    timestamp: str | None
+    """When it was written first."""
+    count: int
+    """How many records of the turn hold one, counted once for each value."""
+
+
+class NotedKind(Struct, frozen=True, kw_only=True):
+    """The secrets of one kind that were noted in a session while it was indexed."""
+
+    kind: str
+    confidence: Literal["definite", "likely"]
+    session: str
+    count: int
+    """How many records hold one, counted once for each value."""
+    first: str | None
+    """When the first was written."""
+
+
+class SecretsDocument(Struct, frozen=True, kw_only=True):
+    """All findings, oldest session first, and what was scanned."""
+
+    schema: Literal["recollect.secrets-scan/1"] = "recollect.secrets-scan/1"
+    session_id: str | None
+    project: str | None
+    files: int
+    """Number of transcripts that were scanned, including those of subagents."""
+    findings: tuple[SecretFinding, ...]
+    total: int
+    """The sum of all counts."""
+    unread: tuple[str, ...]
+    """Files that could not be read."""
+
+
+class IndexProblem(Struct, frozen=True):
+    """A transcript that could not be read."""
+
+    file: str
+    reason: str
+
+
+class TextStatus(Struct, frozen=True, kw_only=True):
+    """The status of the full-text index."""
+
+    bytes: int = 0
+    """Its size on disk; 0 if there is none yet."""
+    is_current: bool = False
+    files_behind: int = 0
+    """Transcripts with texts still to be indexed, or that are deleted and still in the index."""
+
+
+class IndexDocument(Struct, frozen=True, kw_only=True):
+    """What was done, and the resulting status."""
+
+    schema: Literal["recollect.index/2"] = "recollect.index/2"
+    path: str
+    bytes: int
+    is_sound: bool
+    is_current: bool
+    files_read: int
+    bytes_read: int
+    files: int
+    files_gone: int
+    messages: int
+    copies: int
+    text: TextStatus
+    problems: tuple[IndexProblem, ...]
+
+
+class ToolUsageRow(Struct, frozen=True, kw_only=True):
+    """Statistics of one tool, or of all tools of one MCP server."""
+
+    name: str
+    calls: int
+    failed: int
+    rejected: int
+    interrupted: int
+    pending: int
+    median_ms: float | None
+    """Median duration; None if no call has one."""
+    p95_ms: float | None
+    """95th percentile of the durations."""
+    total_ms: float
+
+
+class ToolsDocument(Struct, frozen=True, kw_only=True):
+    """Statistics of all tools, the most used first, and the filters that were applied."""
+
+    schema: Literal["recollect.tools/1"] = "recollect.tools/1"
+    session_id: str | None
+    project: str | None
+    since: str | None
+    until: str | None
+    sessions: int
+    """Number of transcripts with matching calls, including those of subagents."""
+    total: ToolUsageRow
+    tools: tuple[ToolUsageRow, ...]
+    mcp_servers: tuple[ToolUsageRow, ...]
+    unread: tuple[str, ...]
+    """Transcripts that could not be read."""

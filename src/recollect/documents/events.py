@@ -1,4 +1,4 @@
-"""Events of growing sessions: the lines of `recollect follow`, and the stream of the API."""
+"""Events of growing sessions and of conversations, as `recollect follow` and the API send them."""
 
 from typing import Any, Final, Literal
 
@@ -51,3 +51,97 @@ class SessionChange(Struct, frozen=True, kw_only=True):
 
 class ReloadEvent(Struct, frozen=True, kw_only=True):
     """Events were missed that cannot be sent again: load everything again."""
+
+
+BlockKind = Literal["text", "thinking", "tool", "other"]
+PromptState = Literal["queued", "taken", "withdrawn"]
+
+
+class ConversationRow(Struct, frozen=True, kw_only=True):
+    """A conversation with Claude Code that this server started."""
+
+    id: str
+    """The server's own id; a session has another."""
+    session_id: str | None
+    title: str
+    directory: str
+    status: str
+    """`starting`, `idle`, `working`, `waiting` (for a person) or `ended`."""
+    waiting: tuple[str, ...]
+    """What its open requests are about: the tools, `question` or `plan`."""
+    model: str | None
+    permission_mode: str | None
+    effort: str | None
+    """How much the model thinks: a level, `off`, or None for the default."""
+    cost_usd: float | None
+    """As the client counts it; None until its first turn is over."""
+    started: float
+    """Seconds since 1970."""
+    active: float
+    """When something last happened, in seconds since 1970."""
+
+
+class ConversationsDocument(Struct, frozen=True, kw_only=True):
+    """The conversations of a server, latest first."""
+
+    conversations: tuple[ConversationRow, ...]
+    max_running: int
+    """How many may run at once."""
+
+
+class BlockEvent(Struct, frozen=True, kw_only=True):
+    """The model starts to write a block, or writes more of it: `text` is what is new."""
+
+    message: str
+    index: int
+    agent: str | None
+    kind: BlockKind
+    tool: str | None = None
+    text: str = ""
+
+
+class RecordEvent(Struct, frozen=True, kw_only=True):
+    """A record is complete: it replaces what was streamed of its block."""
+
+    uuid: str | None
+    agent: str | None
+    message: str | None
+    index: int | None
+
+
+class ConversationStatusEvent(Struct, frozen=True, kw_only=True):
+    """What the conversation does now, and its settings."""
+
+    conversation: ConversationRow
+    detail: str = ""
+    """The client's own word for it, for example `requesting` or `compacting`."""
+
+
+class PromptEvent(Struct, frozen=True, kw_only=True):
+    """A prompt waits, was taken by the client, or was withdrawn."""
+
+    uuid: str
+    state: PromptState
+    text: str = ""
+    images: int = 0
+
+
+class RequestEvent(Struct, frozen=True, kw_only=True):
+    """The client asks a person, or the request is settled: `how` says how, and is "" before."""
+
+    id: str
+    how: str = ""
+    by: str = ""
+
+
+class ConversationNotice(Struct, frozen=True, kw_only=True):
+    """Something to tell: a notice, a line on stderr, a line that is no message, how it ended."""
+
+    kind: str
+    text: str
+
+
+class TasksEvent(Struct, frozen=True, kw_only=True):
+    """The background tasks that run, by id, with their descriptions."""
+
+    tasks: dict[str, str]

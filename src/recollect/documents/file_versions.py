@@ -1,6 +1,11 @@
-"""Versions of a file, the authors of its lines, and the checkpoints of a session."""
+"""Files as documents: what sessions changed in them, their versions, lines and commits."""
+
+from typing import Literal
 
 from msgspec import Struct
+
+from recollect.documents.kinds import FileAction
+from recollect.documents.turns import Code, Diff
 
 
 class VersionEntry(Struct, frozen=True, kw_only=True):
@@ -87,3 +92,107 @@ class CheckpointsDocument(Struct, frozen=True, kw_only=True):
     schema: str
     session: str
     checkpoints: tuple[CheckpointEntry, ...]
+
+
+class FileChange(Struct, frozen=True, kw_only=True):
+    """One call that changed one file."""
+
+    path: str
+    action: FileAction
+    tool: str
+    timestamp: str | None
+    lines_added: int
+    lines_removed: int
+    session_id: str
+    cwd: str | None
+    """The work directory of the session."""
+    agent_id: str | None = None
+    """The subagent that made it."""
+    call_id: str
+    diff: tuple[Diff | Code, ...] = ()
+    """If requested: the changes, or the whole text if the transcript has no patch."""
+
+
+class FilesDocument(Struct, frozen=True, kw_only=True):
+    """All changes, in the order of time, and their totals."""
+
+    schema: Literal["recollect.files/2"] = "recollect.files/2"
+    files: int
+    lines_added: int
+    lines_removed: int
+    changes: tuple[FileChange, ...]
+
+
+class CommitEntry(Struct, frozen=True, kw_only=True):
+    """A commit that belongs to a session."""
+
+    commit: str
+    how: str
+    """`printed`, `note`, `trailer`, `content` or `time`, the surest first; the last is a hint."""
+    time: str | None
+    """When it was committed; null if the repository does not have it."""
+    subject: str | None
+    turns: tuple[int, ...] = ()
+    files: tuple[str, ...] = ()
+    """Files in it that equal a version of the session."""
+
+
+class CommitsDocument(Struct, frozen=True, kw_only=True):
+    """The document of `recollect commits --json`."""
+
+    schema: str
+    session: str
+    repository: str
+    commits: tuple[CommitEntry, ...]
+
+
+class PromptLines(Struct, frozen=True, kw_only=True):
+    """How many lines a prompt wrote."""
+
+    session: str
+    turn: int | None
+    prompt: str
+    model: str | None
+    time: str | None
+    lines: int
+    files: tuple[str, ...] = ()
+
+
+class LinkedSession(Struct, frozen=True, kw_only=True):
+    """A session that made a commit, according to its output or to a note."""
+
+    session: str
+    how: str
+    """`printed`, `note` or `trailer`."""
+    turn: int | None = None
+
+
+class WhyDocument(Struct, frozen=True, kw_only=True):
+    """The document of `recollect why --json`."""
+
+    schema: str
+    commit: str
+    subject: str
+    added: int
+    """Lines that the commit added."""
+    other: int
+    """Of these, lines that Claude Code did not write."""
+    unknown: int
+    prompts: tuple[PromptLines, ...]
+    sessions: tuple[LinkedSession, ...] = ()
+
+
+class TreeDocument(Struct, frozen=True, kw_only=True):
+    """The document of `recollect blame --stat DIR --json`."""
+
+    schema: str
+    path: str
+    files: int
+    lines: int
+    other: int
+    unknown: int
+    written: int
+    """Lines that Claude Code has ever written there."""
+    survived: int
+    """Lines of these that are still there."""
+    prompts: tuple[PromptLines, ...]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from recollect.documents.export_report import ExportDocument, ExportedFile, MaskedKind
+from recollect.documents.command_reports import ExportDocument, ExportedFile, MaskedKind
 from recollect.documents.turns import TurnView
 from recollect.errors import UsageError
 from recollect.export import html_pages, markdown_pages

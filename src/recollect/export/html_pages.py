@@ -25,9 +25,8 @@ from recollect.documents.turns import (
     ToolStep,
     TurnView,
 )
-from recollect.export.levels import select_steps
 from recollect.export.material import Material
-from recollect.export.options import ExportOptions, Images, Theme
+from recollect.export.options import ExportOptions, Images, Theme, select_steps
 from recollect.render.html.html_code import MAX_COLOURED_LENGTH, show_text
 from recollect.render.html.html_parts import PartOptions, render_parts
 from recollect.render.html.html_turns import Frame, render_turn

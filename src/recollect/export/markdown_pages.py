@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from recollect.documents.turns import TurnView
-from recollect.export.levels import select_steps
 from recollect.export.material import Material
-from recollect.export.options import ExportOptions, Images, Level
+from recollect.export.options import ExportOptions, Images, Level, select_steps
 from recollect.render.markdown.markdown_parts import ShowPicture, describe_picture, write_parts
 from recollect.render.markdown.markdown_prose import quote, write_words
 from recollect.render.markdown.markdown_turns import MarkdownOptions, write_turn

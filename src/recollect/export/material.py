@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recollect.documents.session_metadata import Metadata
+from recollect.documents.session_listing import Metadata
 from recollect.documents.turns import NoticeStep, SubagentReference, TurnView
 from recollect.export.masking import Mask
 from recollect.export.options import ExportOptions, Level

@@ -1,11 +1,13 @@
-"""What to export, and as what."""
+"""What to export, as what, and how much of it."""
 
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from recollect.documents.turns import Step, TextStep, ToolStep, TurnView
 from recollect.errors import UsageError
 from recollect.redact import RedactionPolicy
 from recollect.redact.redaction_policy import DEFAULT_POLICY
@@ -125,3 +127,18 @@ def check_options(options: ExportOptions) -> None:
         raise UsageError(f"--level chooses what html, markdown and text contain, not {name}.")
     if options.images is Images.BESIDE and options.format not in PAGED:
         raise UsageError(f"Only html and markdown have images, not {name}.")
+
+
+_KINDS: Final[dict[Level, tuple[type[Step], ...]]] = {
+    Level.PROMPTS: (),
+    Level.CONVERSATION: (TextStep,),
+    Level.TOOLS: (TextStep, ToolStep),
+}
+
+
+def select_steps(turn: TurnView, level: Level) -> TurnView:
+    """Return a turn with the steps of a level."""
+    if level is Level.FULL:
+        return turn
+    kinds = _KINDS[level]
+    return replace(turn, steps=tuple(step for step in turn.steps if isinstance(step, kinds)))

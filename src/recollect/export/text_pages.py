@@ -6,9 +6,8 @@ from itertools import groupby
 from typing import Final
 
 from recollect.documents.turns import Step, SubagentReference, TextStep, ToolStep, TurnView
-from recollect.export.levels import select_steps
 from recollect.export.material import Material
-from recollect.export.options import ExportOptions, Level
+from recollect.export.options import ExportOptions, Level, select_steps
 from recollect.render.terminal import safe_text
 from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail, indent
 from recollect.render.terminal.terminal_turns import (

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from recollect.documents.secret_report import SecretFinding
+from recollect.documents.command_reports import SecretFinding
 from recollect.errors import UnreadableInput
 from recollect.library.opening import find_subagent_files, open_transcript
 from recollect.library.processes import read_head

@@ -10,8 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from msgspec import Struct, structs
 
 from recollect.documents.kinds import InputKind, ToolStatus
-from recollect.documents.session_listing import LiveProcess
-from recollect.documents.session_metadata import Metadata
+from recollect.documents.session_listing import LiveProcess, Metadata
 from recollect.records.blocks import Text
 from recollect.records.conversation import SYNTHETIC_MODEL, Assistant
 from recollect.records.envelope import Chain

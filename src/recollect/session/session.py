@@ -14,11 +14,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.documents.kinds import SubagentKind
-from recollect.documents.session_metadata import Metadata
+from recollect.documents.session_listing import Metadata
 from recollect.records.conversation import Assistant, User
 from recollect.records.envelope import Chain, Damaged, Oversized, Record, Torn, Unknown
 from recollect.records.state import State
-from recollect.session.api_messages import MessageParam, to_api_messages
+from recollect.session.api_messages import (
+    MessageParam,
+    PlainMessage,
+    find_loaded_links,
+    select_loaded,
+    simplify,
+    to_api_messages,
+)
 from recollect.session.branches import Branch, find_branches, find_main_path
 from recollect.session.conversation import Conversation, Log, find_copied, read_conversation
 from recollect.session.facts import Facts, build_facts
@@ -34,12 +41,6 @@ from recollect.session.metadata import (
     build_metadata,
     build_metrics,
     separate_copies,
-)
-from recollect.session.resume_messages import (
-    PlainMessage,
-    find_loaded_links,
-    select_loaded,
-    simplify,
 )
 from recollect.session.subagents import (
     JoinedBy,

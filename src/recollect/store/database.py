@@ -33,7 +33,7 @@ from recollect.store.integrity import (
     reserve_checksums,
     translate_errors,
 )
-from recollect.store.predecessors import copy_aside, set_aside
+from recollect.store.remains import copy_aside, set_aside
 from recollect.store.schema import (
     NEWER_NAME,
     drop_everything,

@@ -1,11 +1,13 @@
-"""What replaced indexes know about transcripts that no longer exist.
+"""Replaced indexes, and what they know about transcripts that no longer exist.
 
-Everything about existing transcripts is read from the files again, so this is all that would be
-lost. Tables are read by the names of their columns: a column that an older version did not have
-gets its default, so no version needs a migration of its own. Best effort: what contradicts itself
-is left out.
+A damaged index is moved aside; one with the tables of an older version is copied before its tables
+are dropped, in place, so that readers are not disturbed. Everything about existing transcripts is
+read from the files again, so what is carried over is all that would be lost. Tables are read by the
+names of their columns: a column that an older version did not have gets its default, so no version
+needs a migration of its own. Best effort: what contradicts itself is left out.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import cache
@@ -15,13 +17,13 @@ from typing import NamedTuple
 import apsw
 from msgspec import Struct
 
+from recollect.errors import IndexFailure
 from recollect.store.catalog import FileRow, Names, load_files
 from recollect.store.file_notes import load_noted_calls, load_noted_figures, load_noted_listings
 from recollect.store.hour_sums import check_messages
 from recollect.store.integrity import DamagedIndex, load_checksums
 from recollect.store.message_rows import StoredMessage, select_of_file
-from recollect.store.predecessors import CARRIED_KEY, DAMAGED_NAME, find_predecessors
-from recollect.store.schema import TABLE_NAMES, TABLES, read_meta
+from recollect.store.schema import NEWER_NAME, TABLE_NAMES, TABLES, read_meta
 from recollect.store.session_table import (
     CallSummary,
     StoredCalls,
@@ -32,6 +34,60 @@ from recollect.store.session_table import (
     load_listings,
 )
 from recollect.store.versions import SCHEMA_VERSION
+
+DAMAGED_NAME = "index.damaged.db"
+_OLDER_NAMES = "index.older*.db"
+
+CARRIED_KEY = "carried"
+"""Set in `meta` once an index has what its predecessors know about deleted transcripts."""
+
+
+def set_aside(path: Path, name: str = DAMAGED_NAME) -> None:
+    """Rename the index at `path`, replacing an earlier one of that name."""
+    target = path.with_name(name)
+    try:
+        # Its log first: an index without it is an older one, a log without an index is nothing.
+        for suffix in ("-wal", "-shm", ""):
+            target.with_name(target.name + suffix).unlink(missing_ok=True)
+            if path.with_name(path.name + suffix).exists():
+                path.with_name(path.name + suffix).rename(target.with_name(target.name + suffix))
+    except OSError as error:
+        raise IndexFailure(
+            f"The index {path} cannot be used, nor moved away: {error.strerror}. "
+            "Stop every other Recollect and delete it; it will be rebuilt."
+        ) from error
+
+
+def copy_aside(connection: apsw.Connection, path: Path) -> None:
+    """Copy the index of an older version before its tables are dropped.
+
+    Reads every page, so that damage raises before anything is lost. Earlier copies are kept until
+    their rows have been carried over into this index.
+    """
+    if read_meta(connection, CARRIED_KEY):
+        delete_copies(path.parent)
+    number = len(list(path.parent.glob(_OLDER_NAMES))) + 1
+    target = path.with_name(f"index.older-{number}.db")
+    part = target.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    # Created by us, because SQLite would let others read it.
+    os.close(os.open(part, os.O_RDWR | os.O_CREAT, 0o600))
+    connection.execute("VACUUM INTO ?", (str(part),))
+    part.replace(target)
+
+
+def delete_copies(directory: Path) -> None:
+    """Delete the copies of older indexes, once their rows have been carried over."""
+    for path in directory.glob(_OLDER_NAMES):
+        path.unlink(missing_ok=True)
+
+
+def find_predecessors(directory: Path) -> list[Path]:
+    """Return the replaced indexes in `directory`, the last one first."""
+    paths = [directory / DAMAGED_NAME, directory / NEWER_NAME, *directory.glob(_OLDER_NAMES)]
+    found = [path for path in paths if path.is_file()]
+    return sorted(found, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+
 
 _NOTES_TABLE = "file_notes"
 _UNREADABLE = (apsw.Error, UnicodeDecodeError, DamagedIndex)

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from recollect.sync.counting import Traits, group_copies
     from recollect.sync.edit_outlines import find_outlines, read_outlines
     from recollect.sync.figure_reading import FIGURES
-    from recollect.sync.freshness import find_transcripts, is_current
-    from recollect.sync.index_access import ask_index
+    from recollect.sync.index_access import ask_index, find_transcripts, is_current
     from recollect.sync.list_files import ListFile, is_list_file, with_lists
     from recollect.sync.message_lines import LineKey, find_key, to_micro, to_milliseconds
     from recollect.sync.reply_notes import load_reply_notes
@@ -44,8 +43,7 @@ _MODULES = {
     "counting": "Traits group_copies",
     "edit_outlines": "find_outlines read_outlines",
     "figure_reading": "FIGURES",
-    "freshness": "find_transcripts is_current",
-    "index_access": "ask_index",
+    "index_access": "ask_index find_transcripts is_current",
     "list_files": "ListFile is_list_file with_lists",
     "message_lines": "LineKey find_key to_micro to_milliseconds",
     "reply_notes": "load_reply_notes",

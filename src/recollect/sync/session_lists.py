@@ -8,7 +8,7 @@ without opening the index.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -16,6 +16,7 @@ from recollect.documents.session_listing import SessionListing
 from recollect.locations import Transcript, discover_root
 from recollect.locations.references import MIN_PREFIX_LENGTH, SessionFacts, match_session
 from recollect.reader.line_masking import masked_by
+from recollect.redact.text_masking import mask_words
 from recollect.sources.stamps import Stamp, is_present
 from recollect.store import session_table
 from recollect.store.catalog import load_naming_lines
@@ -28,11 +29,19 @@ from recollect.sync.cached_values import (
     load_figures,
     read_and_save,
 )
-from recollect.sync.listing_masks import mask_listing
 
 if TYPE_CHECKING:
     from recollect.library.listings import SessionContext
     from recollect.library.transcript_ends import NamingLines
+
+_FIELDS: Final = ("title", "first_prompt", "tag", "git_branch", "cwd", "compaction_summary")
+
+
+def mask_listing(listing: SessionListing) -> SessionListing:
+    """Return a listing without definite secrets."""
+    texts = {name: text for name in _FIELDS if (text := getattr(listing, name))}
+    masked = {name: mask_words(text) for name, text in texts.items()}
+    return listing if masked == texts else replace(listing, **masked)
 
 
 def list_current(

@@ -31,14 +31,13 @@ from recollect.store.database import (
     update,
 )
 from recollect.store.integrity import DamagedIndex, load_checksums
-from recollect.store.predecessors import CARRIED_KEY, delete_copies
-from recollect.store.remains import find_session_remains, iter_remains
+from recollect.store.remains import CARRIED_KEY, delete_copies, find_session_remains, iter_remains
 from recollect.store.schema import read_meta, write_meta
 from recollect.store.session_table import load_listings, save_figures, save_listings
 from recollect.store.usage_queries import open_in_memory
 from recollect.store.versions import DATA_VERSION
 from recollect.sync.file_changes import ReadTask, SyncPlan, find_changed, make_plan
-from recollect.sync.freshness import (
+from recollect.sync.index_access import (
     PRICES_KEY,
     find_price_fingerprint,
     find_transcripts,

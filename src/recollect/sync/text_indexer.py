@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recollect.documents.index_report import TextStatus
+from recollect.documents.command_reports import TextStatus
 from recollect.locations import Transcript, TranscriptKind
 from recollect.sources.growth import UNFINISHED, FileState
 from recollect.sources.source import list_mounts

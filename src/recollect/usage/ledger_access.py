@@ -31,10 +31,9 @@ from recollect.sources.stamps import Stamp
 from recollect.store import FileRow, NewerIndex
 from recollect.store.usage_queries import WEEK, Dimension, SumValues, UsageQueries
 from recollect.sync import ask_index
-from recollect.usage.blocks import Pace, measure_pace
 from recollect.usage.groups import DIMENSIONS
 from recollect.usage.reports import ReportRow, UsageQuestion, UsageReport
-from recollect.usage.totals import LedgerRow, SourceFile, make_totals
+from recollect.usage.totals import LedgerRow, Pace, SourceFile, make_totals, measure_pace
 from recollect.usage.zones import Zone
 
 if TYPE_CHECKING:

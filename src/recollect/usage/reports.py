@@ -13,9 +13,17 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from recollect.documents.usage_groups import Group
-from recollect.usage.blocks import UsageBlock, find_block, make_blocks
 from recollect.usage.groups import KeyOf, make_key, share_by_tool
-from recollect.usage.totals import ClientCost, LedgerRow, Totals, add_up, to_dollars
+from recollect.usage.totals import (
+    ClientCost,
+    LedgerRow,
+    Totals,
+    UsageBlock,
+    add_up,
+    find_block,
+    make_blocks,
+    to_dollars,
+)
 from recollect.usage.zones import Zone
 
 

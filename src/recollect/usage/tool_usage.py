@@ -14,8 +14,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from recollect.documents.command_reports import ToolUsageRow
 from recollect.documents.session_listing import SessionListing
-from recollect.documents.tool_report import ToolUsageRow
 from recollect.library.session_filters import SessionQuery, select
 from recollect.locations import Transcript
 from recollect.records.tools.tool_parsing import split_mcp_name

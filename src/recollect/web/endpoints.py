@@ -19,12 +19,10 @@ from recollect.documents.api_documents import (
     ProjectsDocument,
     SessionDocument,
 )
-from recollect.documents.conversations import ConversationsDocument
+from recollect.documents.events import ConversationsDocument
 from recollect.documents.file_versions import CheckpointsDocument, FileDocument
-from recollect.documents.history_page import HistoryPage
-from recollect.documents.overview import Overview
 from recollect.documents.search_results import SearchDocument
-from recollect.documents.session_documents import TurnsDocument
+from recollect.documents.session_documents import HistoryPage, Overview, TurnsDocument
 from recollect.documents.usage_report import CauseDocument, ExplainDocument, UsageDocument
 from recollect.web.api.export_endpoint import ExportParameters, export_session
 from recollect.web.api.file_endpoints import PathParameters, list_checkpoints, list_versions

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from recollect.documents.commits import (
+from recollect.documents.file_versions import (
     CommitEntry,
     CommitsDocument,
     LinkedSession,

@@ -29,7 +29,7 @@ from recollect.workspace.session_questions import FoundPlace
 from recollect.workspace.turn_selection import TurnSelection, select_turns
 
 if TYPE_CHECKING:
-    from recollect.documents.export_report import ExportDocument
+    from recollect.documents.command_reports import ExportDocument
     from recollect.workspace.workspace import Workspace
 
 _MAX_FOUND: Final = 100_000

@@ -13,8 +13,8 @@ from recollect.locations import Transcript
 from recollect.workspace.workspace import NoSessions
 
 if TYPE_CHECKING:
+    from recollect.documents.command_reports import TextStatus
     from recollect.documents.health_report import ArchiveReport, HealthReport
-    from recollect.documents.index_report import TextStatus
     from recollect.store import IndexStatus
     from recollect.workspace.workspace import Workspace
 

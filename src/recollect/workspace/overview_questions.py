@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from recollect.documents.overview import ActivityDay, Overview, PeriodTotals, ProjectGroup
+from recollect.documents.session_documents import ActivityDay, Overview, PeriodTotals, ProjectGroup
 from recollect.documents.usage_groups import Group
 from recollect.health.retention import SOON
 from recollect.library.session_filters import find_start

@@ -25,7 +25,7 @@ from recollect.sources.safe_files import open_file
 from recollect.store.secret_rows import NO_NOTES, NotedSecret, NotesReader, SecretNotes
 
 if TYPE_CHECKING:
-    from recollect.documents.secret_report import NotedKind
+    from recollect.documents.command_reports import NotedKind
     from recollect.locations import Transcript
     from recollect.redact import RedactionPolicy, Redactor
     from recollect.redact.findings import Match
@@ -92,7 +92,7 @@ def note_secrets(workspace: Workspace, transcripts: Sequence[Transcript]) -> Sec
 
 def summarize_secrets(directory: Path) -> tuple[NotedKind, ...]:
     """Return the kinds of secrets that were noted in each session, definite ones first."""
-    from recollect.documents.secret_report import NotedKind
+    from recollect.documents.command_reports import NotedKind
 
     groups: dict[tuple[str, str, bool], list[NotedSecret]] = {}
     for each in NotesReader(directory).load_all().secrets:

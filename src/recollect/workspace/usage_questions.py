@@ -27,8 +27,8 @@ from recollect.usage.zones import Zone, load_zone
 
 if TYPE_CHECKING:
     from recollect.documents.session_listing import SessionUsage
-    from recollect.usage.blocks import Pace
     from recollect.usage.explain import Explanation
+    from recollect.usage.totals import Pace
     from recollect.workspace.workspace import Workspace
 
 

@@ -24,9 +24,9 @@ from recollect.sync import find_transcripts
 from recollect.workspace.archive_access import add_partial_sessions, use_archive
 
 if TYPE_CHECKING:
-    from recollect.documents.export_report import ExportDocument
+    from recollect.documents.command_reports import ExportDocument
     from recollect.documents.health_report import HealthReport
-    from recollect.documents.overview import Overview
+    from recollect.documents.session_documents import Overview
     from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
     from recollect.documents.usage_groups import Group
     from recollect.export.options import ExportOptions

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from recollect.cli.commands.index import choose_code, describe, iter_text
-from recollect.documents.index_report import IndexDocument, IndexProblem, TextStatus
+from recollect.documents.command_reports import IndexDocument, IndexProblem, TextStatus
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.index_status import IndexStatus
 from recollect.workspace.index_upkeep import IndexUpdate

@@ -7,7 +7,7 @@ import click
 import pytest
 
 from recollect.cli.commands.tools import iter_report
-from recollect.documents.tool_report import ToolUsageRow
+from recollect.documents.command_reports import ToolUsageRow
 from recollect.render.terminal import measure
 from recollect.usage.tool_usage import ToolReport
 from tests.cli.demo_home import make_demo_home, run_at

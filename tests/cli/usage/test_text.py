@@ -7,9 +7,8 @@ from msgspec.structs import replace
 from recollect.cli.usage_text import iter_usage
 from recollect.documents.usage_groups import Group
 from recollect.render.terminal import measure
-from recollect.usage.blocks import Pace, UsageBlock, measure_pace
 from recollect.usage.reports import ReportOrder, UsageQuestion, make_report
-from recollect.usage.totals import LedgerRow, SourceFile, Totals
+from recollect.usage.totals import LedgerRow, Pace, SourceFile, Totals, UsageBlock, measure_pace
 from recollect.usage.zones import load_zone
 
 HOUR = 3600

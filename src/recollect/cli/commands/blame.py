@@ -24,8 +24,7 @@ from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.session_labels import join_lines, label_id
 from recollect.cli.tables import GAP, colour_option, count_columns, faint, pad, strong
-from recollect.documents.commits import TreeDocument
-from recollect.documents.file_versions import BlamedLine, BlameDocument
+from recollect.documents.file_versions import BlamedLine, BlameDocument, TreeDocument
 from recollect.errors import UnreadableInput, UsageError
 from recollect.quantities import format_count, format_date
 from recollect.render.terminal import measure, safe_text

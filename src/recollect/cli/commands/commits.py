@@ -13,7 +13,7 @@ from recollect.cli.options import claude_dir_option, json_option, session_argume
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.session_labels import join_lines
 from recollect.cli.tables import GAP, colour_option, count_table_columns, faint, pad
-from recollect.documents.commits import CommitEntry, CommitsDocument
+from recollect.documents.file_versions import CommitEntry, CommitsDocument
 from recollect.errors import NothingFound
 from recollect.quantities import format_time
 from recollect.render.terminal import measure

@@ -27,7 +27,7 @@ from recollect.reader.line_masking import mask_by_default
 from recollect.workspace.turn_selection import TurnBounds, TurnSelection
 
 if TYPE_CHECKING:
-    from recollect.documents.export_report import ExportDocument
+    from recollect.documents.command_reports import ExportDocument
     from recollect.export.options import ExportOptions
     from recollect.workspace.exporting import ExportRequest, SessionExport
     from recollect.workspace.workspace import Workspace

@@ -15,7 +15,7 @@ from recollect.cli.options import claude_dir_option, json_option, session_argume
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.session_labels import label_id
 from recollect.cli.tables import GAP, colour_option, count_columns, faint, pad, strong, wants_colour
-from recollect.documents.file_changes import FileChange
+from recollect.documents.file_versions import FileChange
 from recollect.documents.kinds import FileAction
 from recollect.documents.turns import Diff
 from recollect.errors import NothingFound, UnreadableInput, UsageError

@@ -9,7 +9,7 @@ from recollect.cli.command_workspace import command_workspace
 from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option, prices_option
 from recollect.cli.tables import count_columns, iter_table, wrap
-from recollect.documents.index_report import IndexDocument, IndexProblem, TextStatus
+from recollect.documents.command_reports import IndexDocument, IndexProblem, TextStatus
 from recollect.errors import IndexFailure, UnreadableInput, UsageError
 from recollect.health.survey import display_path
 from recollect.quantities import format_bytes, format_count

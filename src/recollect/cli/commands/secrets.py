@@ -16,7 +16,7 @@ from recollect.cli.paging import pager_option, show_text
 from recollect.cli.progress import progress_line
 from recollect.cli.session_labels import label_id
 from recollect.cli.tables import count_columns, faint, iter_table, strong, wrap
-from recollect.documents.secret_report import SecretFinding, SecretsDocument
+from recollect.documents.command_reports import SecretFinding, SecretsDocument
 from recollect.errors import UnreadableInput, UsageError
 from recollect.library.session_filters import SessionQuery
 from recollect.quantities import format_count, format_time

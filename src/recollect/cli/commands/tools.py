@@ -11,7 +11,7 @@ from recollect.cli.command_workspace import command_workspace
 from recollect.cli.options import SessionName, claude_dir_option, json_option
 from recollect.cli.paging import pager_option, show_text
 from recollect.cli.tables import GAP, count_table_columns, faint, pad, strong
-from recollect.documents.tool_report import ToolsDocument, ToolUsageRow
+from recollect.documents.command_reports import ToolsDocument, ToolUsageRow
 from recollect.errors import NothingFound, UnreadableInput
 from recollect.locations.transcript_files import name_of
 from recollect.quantities import format_count, format_duration

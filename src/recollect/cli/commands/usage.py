@@ -217,7 +217,7 @@ def _show_causes(cause: str | None, options: _Options) -> int:
 def _explain(target: str, options: _Options) -> int:
     from recollect.cli.explain_text import iter_explanation  # reads transcripts
     from recollect.cli.json_output import format_document
-    from recollect.usage.explain_document import describe_explanation
+    from recollect.usage.usage_documents import describe_explanation
 
     with _open(options) as workspace:
         answer = workspace.explain(target, timezone=options["timezone"])

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import structs
 
 from recollect.documents.api_documents import OutlineEntry
-from recollect.documents.file_changes import FileChange, FilesDocument
+from recollect.documents.file_versions import FileChange, FilesDocument
 from recollect.documents.kinds import InputKind, ToolStatus
 from recollect.documents.turns import Code, Diff
 from recollect.records.blocks import McpToolUse, ServerToolUseBlock, ToolUse

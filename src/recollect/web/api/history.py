@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from recollect.documents.history_page import HistoryPage, HistorySession
+from recollect.documents.session_documents import HistoryPage, HistorySession
 from recollect.documents.session_listing import SessionListing
 from recollect.library.session_filters import SessionQuery, find_start
 from recollect.session.calendar import EXAMPLES

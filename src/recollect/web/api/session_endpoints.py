@@ -20,8 +20,8 @@ from recollect.documents.api_documents import (
     SessionMetrics,
     SubagentRow,
 )
-from recollect.documents.conversations import ConversationsDocument
-from recollect.documents.overview import Overview
+from recollect.documents.events import ConversationsDocument
+from recollect.documents.session_documents import Overview
 from recollect.reader.transcript_reader import read_shown
 from recollect.render.views.overview import build_outline
 from recollect.session.finding import find_text

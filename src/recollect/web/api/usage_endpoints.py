@@ -11,9 +11,8 @@ from recollect.documents.usage_groups import Group
 from recollect.documents.usage_report import CauseDocument, ExplainDocument, UsageDocument
 from recollect.session.calendar import EXAMPLES, parse_day_range
 from recollect.usage.causes import Cause
-from recollect.usage.explain_document import describe_explanation
 from recollect.usage.reports import ReportOrder, RowFilter
-from recollect.usage.usage_documents import describe_report
+from recollect.usage.usage_documents import describe_explanation, describe_report
 from recollect.usage.zones import load_zone
 from recollect.web.parameters import MAX_ID, blame
 from recollect.web.services import Services

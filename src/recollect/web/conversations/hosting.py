@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Final
 
-from recollect.documents.conversations import ConversationRow
+from recollect.documents.events import ConversationRow
 from recollect.launch import conversation_events as events
 from recollect.launch.conversation import Conversation
 from recollect.launch.conversation_events import ConversationEvent, ConversationRequest

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from recollect.documents.conversations import (
+from recollect.documents.events import (
     BlockEvent,
     BlockKind,
     ConversationNotice,
@@ -18,10 +18,10 @@ from recollect.documents.conversations import (
     ConversationStatusEvent,
     PromptEvent,
     RecordEvent,
+    ReloadEvent,
     RequestEvent,
     TasksEvent,
 )
-from recollect.documents.events import ReloadEvent
 from recollect.launch import conversation_events as events
 from recollect.launch.conversation_events import ConversationEvent
 from recollect.records.envelope import Chain

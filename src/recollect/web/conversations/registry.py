@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from recollect.documents.conversations import ConversationsDocument
+from recollect.documents.events import ConversationsDocument
 from recollect.errors import NothingFound
 from recollect.launch.conversation import converse
 from recollect.launch.conversation_events import ConversationRequest, RequestAnswer

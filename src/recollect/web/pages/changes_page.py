@@ -6,7 +6,7 @@ from typing import Final
 from markupsafe import Markup
 from msgspec import Struct
 
-from recollect.documents.file_changes import FileChange
+from recollect.documents.file_versions import FileChange
 from recollect.documents.session_listing import SessionListing
 from recollect.render.html.html_parts import render_parts
 from recollect.render.views.overview import list_changes

@@ -9,7 +9,7 @@ from typing import Annotated
 from markupsafe import Markup
 from msgspec import Meta, Struct
 
-from recollect.documents.conversations import ConversationRow
+from recollect.documents.events import ConversationRow
 from recollect.launch.conversation_events import PromptQueued
 from recollect.records.tools.planning_tools import Todo
 from recollect.render.html.html_turns import Frame, render_call, render_turn

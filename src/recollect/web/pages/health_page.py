@@ -10,8 +10,8 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from recollect.documents.command_reports import NotedKind
 from recollect.documents.health_report import HealthReport
-from recollect.documents.secret_report import NotedKind
 from recollect.store import is_sqlite_safe
 from recollect.web.api.session_endpoints import NoParameters
 from recollect.web.services import Services

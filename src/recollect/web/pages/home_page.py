@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 from msgspec import Struct
 
-from recollect.documents.overview import ActivityDay, Overview, PeriodTotals
+from recollect.documents.session_documents import ActivityDay, Overview, PeriodTotals
 from recollect.quantities import format_dollars, format_number, format_short_number
 from recollect.web.charts import draw_share
 from recollect.web.heat_map import HeatMapWords, draw_heat_map, draw_week

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
-from recollect.documents.conversations import ConversationRow
+from recollect.documents.events import ConversationRow
 from recollect.documents.session_listing import SessionListing
 from recollect.library.session_filters import SessionQuery
 from recollect.web.api.session_endpoints import NoParameters
