@@ -17,13 +17,15 @@ def test_the_first_run_says_what_was_found(run_recollect: RunRecollect) -> None:
     """
     make_demo_home()
     first = run_at(run_recollect, 80)
-    assert first.stderr.splitlines()[:6] == [
+    assert first.stderr.splitlines()[:8] == [
         "Found 8 sessions in 3 projects, 195.7 KB; the oldest is from 2026-01-05.",
         "Claude Code deletes sessions 30 days after their last change, 3 of them within 7",
         "days. Next to be deleted:",
         "  22f08a73  at its next start  some recipes are in here twice under different n…",
         "  d0657261  at its next start  rename the option `out` to `outDir` everywhere, …",
         "  c798220b  in 6 days  Fix flaky tide test around midnight",
+        "To keep them: recollect archive enable, or set a larger cleanupPeriodDays in",
+        "Claude Code's settings.json.",
     ]
     listed = run_at(run_recollect, 80, "list")
     second = run_at(run_recollect, 80)

@@ -19,29 +19,6 @@ from recollect.documents.archive_reports import (
 from recollect.quantities import format_age, format_bytes, format_count
 from recollect.render.terminal import safe_text
 
-ESTIMATED_RATIO = 4
-"""Roughly how many times smaller sessions get; it was 4.6 times for generated ones."""
-
-
-def iter_consent(path: Path, files: int, size: int, columns: int) -> Iterator[str]:
-    """Yield what the user agrees to."""
-    rows = [
-        ("Where", show_path(path)),
-        ("Now", f"{format_count(files, 'file')}, {format_bytes(size)}"),
-        ("Space", f"about {format_bytes(size // ESTIMATED_RATIO)}, growing as you work"),
-    ]
-    yield "The archive keeps a copy of every session, with everything that belongs to it."
-    yield from iter_table(rows, "<<", columns)
-    yield from wrap(
-        "When Claude Code deletes a session, the copy stays until you remove it with `recollect "
-        "archive forget` or `prune`. Sessions contain whatever Claude has read, including "
-        "passwords: only your user can read the copies, but they are not encrypted. `recollect "
-        "archive encrypt` changes that.",
-        columns,
-        "",
-    )
-    yield from wrap("Nothing in the Claude directory is changed.", columns, "")
-
 
 def iter_key_warning(columns: int, *, has_passphrase: bool) -> Iterator[str]:
     """Yield what a lost key means, before it is used."""
@@ -189,9 +166,10 @@ def iter_removal(document: ArchiveRemoval, columns: int) -> Iterator[str]:
     verb = "Would remove" if document.is_dry_run else "Removed"
     for each in document.sessions:
         yield f"{verb} session {safe_text(each, single_line=True)}."
-    for each in document.kept:
-        name = safe_text(each, single_line=True)
-        yield from wrap(f"Kept {name}, which is still in the Claude directory.", columns, "")
+    if document.kept:
+        are = "is" if len(document.kept) == 1 else "are"
+        kept = format_count(len(document.kept), "session")
+        yield from wrap(f"Kept {kept} that {are} still in a Claude directory.", columns, "")
     objects = format_count(document.objects, "object")
     yield f"{verb} {objects}, {format_bytes(document.bytes)}."
 

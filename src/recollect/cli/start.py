@@ -18,7 +18,7 @@ from recollect.cli.commands.list import command as list_command
 from recollect.cli.session_labels import label_id, label_title
 from recollect.cli.tables import count_columns, wrap
 from recollect.health.first_look import ExpiringSession, FirstLook
-from recollect.health.retention import SOON
+from recollect.health.retention import SETTING, SETTINGS_NAME, SOON
 from recollect.quantities import format_bytes, format_count, format_date, format_deletion
 from recollect.render.terminal import clip
 from recollect.store.data_directory import INDEX_NAME, find_data_directory
@@ -46,6 +46,12 @@ def iter_first_look(look: FirstLook, columns: int, now: datetime) -> Iterator[st
         )
         for each in look.next_expiring:
             yield _describe_expiring(each, columns, now)
+        yield from wrap(
+            "To keep them: recollect archive enable, or set a larger "
+            f"{SETTING} in Claude Code's {SETTINGS_NAME}.",
+            columns,
+            "",
+        )
     yield from wrap(
         f"The first search indexes everything, which takes {_show_seconds(look.index_seconds)}; "
         "later ones only what is new.",

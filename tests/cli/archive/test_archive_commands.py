@@ -5,13 +5,14 @@ import os
 import pty
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.archive.trees import read_facts
-from tests.cli.demo_home import make_demo_home, run_at
+from tests.cli.demo_home import NOW, make_demo_home, run_at
 from tests.process import Finished, RunRecollect
 
 SESSION = "94791a87-9d13-410a-a632-25a9b25c1b45"
@@ -63,11 +64,29 @@ def test_nothing_happens_without_consent(home: Home) -> None:
     assert (refused.code, refused.stdout) == (2, "")
     assert "Where  ~/.local/share/recollect/archive" in refused.stderr
     assert "18 files" in refused.stderr
+    assert refused.stderr.startswith(
+        "Claude Code deletes sessions 30 days after their last change "
+    )
     assert refused.stderr.endswith("Add --yes to agree.\n")
     for words in (("sync",), ("list",), ("verify",), ("restore", SESSION), ("forget", SESSION)):
         done = home.run(*words)
         assert (done.code, "recollect archive enable" in done.stderr) in ((2, True), (3, True))
     assert read_facts(home.path) == before
+
+
+def test_consent_says_what_will_be_deleted_when(home: Home) -> None:
+    """By the setting of the Claude directory, which is named."""
+    now = datetime.fromisoformat(NOW).timestamp()
+    transcripts = sorted(home.claude.glob("projects/*/*-*-*.jsonl"))
+    for age, path in zip((31, 27, 25, 22, *[1] * 9), transcripts, strict=False):
+        os.utime(path, (now - age * 86_400,) * 2)
+    (home.claude / "settings.json").write_text('{"cleanupPeriodDays": 30}', encoding="utf-8")
+    asked = " ".join(home.run("enable").stderr.split())
+    assert asked.startswith(
+        "Claude Code deletes sessions 30 days after their last change (cleanupPeriodDays in its "
+        "settings.json). 3 sessions will be deleted within 7 days, 1 of them the next time it "
+        "starts."
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal")

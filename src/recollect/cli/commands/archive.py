@@ -1,13 +1,11 @@
 """`recollect archive`: copies of sessions that stay when Claude Code deletes the originals."""
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Unpack
 
 import click
 
-from recollect.archive.archive import Archive
 from recollect.cli.archive_encryption import decrypt, encrypt, export
 from recollect.cli.clock import read_clock
 from recollect.cli.confirming import confirm, yes_option
@@ -67,7 +65,7 @@ def enable(*, yes: bool, hook: bool, claude_dirs: tuple[Path, ...], as_json: boo
       recollect archive enable --yes --hook
     """
     from recollect.archive.archive_tasks import describe_status, set_enabled
-    from recollect.cli.archive_hooks import iter_snippets
+    from recollect.cli.archive_hooks import iter_snippets, make_command
     from recollect.cli.archive_text import iter_status
 
     if hook and as_json:
@@ -75,11 +73,13 @@ def enable(*, yes: bool, hook: bool, claude_dirs: tuple[Path, ...], as_json: boo
     roots = resolve_roots(claude_dirs)
     archive = open_archive(roots)
     if not archive.is_enabled:
-        _ask_for_consent(archive, roots, yes=yes)
+        from recollect.cli.archive_consent import ask_for_consent
+
+        ask_for_consent(archive, roots, yes=yes)
         set_enabled(archive, enabled=True)
     document = describe_status(archive, roots)
     print_document(document, iter_status(document, count_columns()), as_json=as_json)
-    for heading, snippet in iter_snippets() if hook else ():
+    for heading, snippet in iter_snippets(make_command(claude_dirs)) if hook else ():
         click.echo(f"\n# {heading}\n{snippet}")
     return 0
 
@@ -126,7 +126,9 @@ def sync(*, quiet: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
     roots = resolve_roots(claude_dirs)
     archive = open_archive(roots)
     if archive.settings is None and not quiet and sys.stdin.isatty():
-        _ask_for_consent(archive, roots, yes=False)
+        from recollect.cli.archive_consent import ask_for_consent
+
+        ask_for_consent(archive, roots, yes=False)
         set_enabled(archive, enabled=True)
     with progress_line("files") as show_progress:
         document = run_sync(archive, roots, show_progress)
@@ -322,17 +324,6 @@ def _find_activities() -> dict[str, float]:
         # The archive may be all that is left.
         return {}
     return {each.path: each.activity for each in found}
-
-
-def _ask_for_consent(archive: Archive, roots: Iterable[Path], *, yes: bool) -> None:
-    from recollect.archive.claude_files import list_claude_files
-    from recollect.cli.archive_text import iter_consent
-
-    files = [file for root in roots for file in list_claude_files(root).found]
-    size = sum(file.stamp[1] for file in files)
-    for line in iter_consent(archive.directory, len(files), size, count_columns()):
-        click.echo(line, err=True)
-    confirm("Keep copies of your sessions?", yes=yes)
 
 
 def _print_removal(document: "ArchiveRemoval", *, as_json: bool) -> None:
