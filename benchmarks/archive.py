@@ -1,8 +1,9 @@
 """Size and speed of the archive: `python -m benchmarks.archive [--size 200m] [--files 2000]`.
 
-Archives generated sessions, beside `zstd -19` of a tar of the same files and beside restic, all in
-one run; without those programs their figures are missing. Then measures a sync with nothing new of
-many files, as the command that a hook runs, and what a day's growth of one transcript costs.
+Archives generated sessions, and the public ones beside the project if there are any, together with
+`zstd -19` of a tar of the same files and with restic, all in one run; without those programs their
+figures are missing. Then measures a sync with nothing new of many files, as the command that a hook
+runs, and what a day's growth of one transcript costs.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.corpus import make_corpus, make_reference
+from benchmarks.corpus import Corpus, copy_public, make_corpus, make_reference
 from benchmarks.index import Figure
 from recollect.archive.archive import Archive, ArchiveSettings
 from recollect.archive.archive_sync import sync_archive
@@ -41,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder)
         figures = [
-            *iter_corpus_figures(base / "corpus", options.size),
+            *iter_generated_figures(base / "generated", options.size),
+            *iter_public_figures(base / "public"),
             *iter_idle_figures(base / "idle", options.files),
         ]
     for figure in figures:
@@ -51,25 +53,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if all(figure.is_met for figure in figures) else 1
 
 
-def iter_corpus_figures(base: Path, size: int) -> Iterator[Figure]:
-    """Yield sizes and speeds for generated sessions."""
+def iter_generated_figures(base: Path, size: int) -> Iterator[Figure]:
+    """Yield sizes and speeds for generated sessions, and what a day's growth costs."""
     root = base / "claude"
     root.mkdir(parents=True)
     corpus = make_reference(root, size) or make_corpus(root, size)
     (root / "truth.json").unlink(missing_ok=True)
     archive = _make_archive(base / "archive")
+    yield from _iter_corpus_figures("generated", archive, base, corpus)
+    yield from _iter_growth_figures(archive, root, corpus.files[0])
+
+
+def iter_public_figures(base: Path) -> Iterator[Figure]:
+    """Yield sizes and speeds for public sessions, if they are beside the project."""
+    corpus = copy_public(base / "claude")
+    if corpus:
+        archive = _make_archive(base / "archive")
+        yield from _iter_corpus_figures("public", archive, base, corpus)
+
+
+def _iter_corpus_figures(
+    name: str, archive: Archive, base: Path, corpus: Corpus
+) -> Iterator[Figure]:
+    root, size = base / "claude", corpus.size / MEGABYTE
+    cpu = time.process_time()
     seconds = _time(lambda: sync_archive(archive, [root]))
+    cpu = time.process_time() - cpu
     stored = _measure(archive.directory)
-    yield Figure("sessions", corpus.size / MEGABYTE, "MB")
-    yield Figure("first sync", seconds, "s", corpus.size / MEGABYTE * SECONDS_PER_MB_GOAL)
-    yield Figure("first sync, speed", corpus.size / MEGABYTE / seconds, "MB/s")
+    yield Figure(f"{name} sessions", size, "MB")
+    yield Figure("first sync", seconds, "s", size * SECONDS_PER_MB_GOAL)
+    yield Figure("first sync, speed", size / seconds, "MB/s")
+    yield Figure("first sync, CPU", cpu, "s", 2 * size * SECONDS_PER_MB_GOAL)
     yield Figure("archive", stored / MEGABYTE, "MB")
     check = _time(lambda: verify_archive(archive, deep=False, watch=lambda _done, _count: None))
     yield Figure("verify", check, "s")
     yield Figure("restore of everything", _time(lambda: _restore(archive, base / "back")), "s")
     yield from _iter_tar_figures(base, root, stored)
-    yield from _iter_restic_figures(base, root)
-    yield from _iter_growth_figures(archive, root, corpus.files[0])
+    yield from _iter_restic_figures(base, root, seconds, stored)
 
 
 def iter_idle_figures(base: Path, files: int) -> Iterator[Figure]:
@@ -106,7 +126,7 @@ def _iter_tar_figures(base: Path, root: Path, stored: int) -> Iterator[Figure]:
     yield Figure("archive relative to that", stored / size, "", RATIO_GOAL)
 
 
-def _iter_restic_figures(base: Path, root: Path) -> Iterator[Figure]:
+def _iter_restic_figures(base: Path, root: Path, seconds: float, stored: int) -> Iterator[Figure]:
     restic = shutil.which("restic")
     if restic is None:
         return
@@ -118,8 +138,12 @@ def _iter_restic_figures(base: Path, root: Path) -> Iterator[Figure]:
         subprocess.run(command, env=environment, check=True, capture_output=True)
 
     run("init")
-    yield Figure("restic, first backup", _time(lambda: run("backup", str(root))), "s")
-    yield Figure("restic, repository", _measure(base / "restic") / MEGABYTE, "MB")
+    first = _time(lambda: run("backup", str(root)))
+    size = _measure(base / "restic")
+    yield Figure("restic, first backup", first, "s")
+    yield Figure("restic, repository", size / MEGABYTE, "MB")
+    yield Figure("first sync relative to restic", seconds / first)
+    yield Figure("archive relative to restic", stored / size)
     yield Figure("restic, nothing new", _time(lambda: run("backup", str(root))), "s")
 
 

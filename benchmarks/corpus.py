@@ -9,6 +9,7 @@ parsing.
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -59,6 +60,19 @@ def make_reference(root: Path, size: int) -> Corpus | None:
     sessions = max(size // _BYTES_PER_SESSION, 1)
     command = [sys.executable, str(generator), "--out", str(root), "--size", f"{size / 1000}K"]
     subprocess.run([*command, "--sessions", str(sessions)], capture_output=True, check=True)
+    return open_corpus(root)
+
+
+def copy_public(root: Path) -> Corpus | None:
+    """Copy the public transcripts beside the project, a project per repository; None without."""
+    source = _SHARED / "corpus"
+    if not source.is_dir():
+        return None
+    for path in sorted(source.rglob("*.jsonl")):
+        project, *rest = path.relative_to(source).parts
+        target = root / "projects" / project / "--".join(rest)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
     return open_corpus(root)
 
 

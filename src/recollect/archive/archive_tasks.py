@@ -168,13 +168,21 @@ def forget_session(archive: Archive, ref: str, *, dry_run: bool) -> ArchiveRemov
     """
     settings = archive.require_settings()
     sessions = list_sessions(archive.load())
-    removed = [each for each in settings.forgotten if ref and each.startswith(ref)]
-    if len(removed) == 1 and not any(each.id.startswith(ref) for each in sessions):
-        return structs.replace(_remove(archive, [], [], dry_run=dry_run), sessions=removed)
+    if removed := _find_removed(settings.forgotten, [each.id for each in sessions], ref):
+        return structs.replace(_remove(archive, [], [], dry_run=dry_run), sessions=[removed])
     session = find_session(sessions, ref)
     if not dry_run:
         _exclude(archive, session)
     return _remove(archive, [session], [], dry_run=dry_run)
+
+
+def _find_removed(forgotten: Sequence[str], archived: Sequence[str], ref: str) -> str | None:
+    """Return the forgotten session that is meant, unless one that is archived is."""
+    if ref in forgotten and ref not in archived:
+        return ref
+    matches = [each for each in forgotten if ref and each.startswith(ref)]
+    is_archived = any(each.startswith(ref) for each in archived)
+    return matches[0] if len(matches) == 1 and not is_archived else None
 
 
 def allow_again(archive: Archive, session_id: str) -> None:
