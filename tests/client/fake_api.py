@@ -12,9 +12,11 @@ import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
+from pathlib import Path
 from typing import Any
 
-from tests.client.scenes import SENT, SUMMARY, Block, Reply, find_reply, say
+from tests.client.file_scenes import FILE_SCENES, WORK
+from tests.client.scenes import SCENES, SENT, SUMMARY, Block, Reply, find_reply, say
 
 TAG = re.compile(r"\bplay:([a-z_]+)")
 COMPACTION = "detailed summary"
@@ -22,6 +24,9 @@ COMPACTION = "detailed summary"
 
 REQUESTS_VARIABLE = "STAGE_REQUESTS"
 """Names the file to which every request is appended."""
+
+STATES_VARIABLE = "STAGE_STATES"
+"""Names the file to which the state of the directory is appended before every reply."""
 
 PIECE = 12
 _numbers = count(1)
@@ -39,7 +44,8 @@ def choose(body: dict[str, Any]) -> Reply:
         tags = TAG.findall(_read_text(messages[place]))
         if messages[place].get("role") == "user" and tags:
             later = messages[place + 1 :]
-            return find_reply(tags[-1], sum(each.get("role") == "assistant" for each in later))
+            step = sum(each.get("role") == "assistant" for each in later)
+            return find_reply(SCENES | FILE_SCENES, tags[-1], step)
     return Reply((say("(no scene)"),), 1)
 
 
@@ -85,7 +91,7 @@ def _split(block: Block, offered: set[str]) -> tuple[dict[str, Any], list[dict[s
     if block.kind == "tool_use":
         name = next((each for each in block.tools if each in offered), block.tools[0])
         begun = {"type": "tool_use", "id": f"toolu_{time.time_ns()}{next(_numbers)}"}
-        data = json.dumps(block.input)
+        data = json.dumps(block.input).replace(WORK, os.getcwd())  # noqa: PTH109 - as JSON
         deltas = [{"type": "input_json_delta", "partial_json": each} for each in _cut(data)]
         return begun | {"name": name, "input": {}}, deltas
     if block.kind == "thinking":
@@ -124,6 +130,24 @@ def _keep(body: dict[str, Any]) -> None:
             file.write(json.dumps(body).encode() + b"\n")
 
 
+def _keep_state(body: dict[str, Any]) -> None:
+    """Note what the directory contains, and the prompts and ended calls so far."""
+    path = os.environ.get(STATES_VARIABLE)
+    if not path or not body.get("tools") or body.get("max_tokens") == 1:
+        return
+    contents = [each.get("content") for each in body["messages"]]
+    blocks = [block for each in contents if isinstance(each, list) for block in each]
+    ended = [each["tool_use_id"] for each in blocks if each["type"] == "tool_result"]
+    asked = [text for each in body["messages"] if TAG.search(text := _read_text(each))]
+    files = {
+        str(each.relative_to(Path.cwd())): each.read_bytes().hex()
+        for each in sorted(Path.cwd().rglob("*"))
+        if each.is_file()
+    }
+    with open(path, "ab", buffering=0) as file:  # noqa: PTH123 - unbuffered
+        file.write(json.dumps({"ended": ended, "asked": asked, "files": files}).encode() + b"\n")
+
+
 class Handler(BaseHTTPRequestHandler):
     """Answers one connection."""
 
@@ -154,6 +178,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self, body: dict[str, Any]) -> None:
         _keep(body)
+        _keep_state(body)
         reply = choose(body)
         if reply.status != 200:
             error = {"type": "invalid_request_error", "message": "The scene says no."}

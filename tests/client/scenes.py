@@ -148,9 +148,9 @@ SCENES: dict[str, tuple[Reply, ...]] = {
 }
 
 
-def find_reply(scene: str, step: int) -> Reply:
+def find_reply(scenes: Mapping[str, Sequence[Reply]], scene: str, step: int) -> Reply:
     """The reply at `step` of a scene; beyond its end it says so."""
-    replies: Sequence[Reply] = SCENES.get(scene, ())
+    replies = scenes.get(scene, ())
     return replies[step] if step < len(replies) else Reply((say("(the scene is over)"),), 1)
 
 

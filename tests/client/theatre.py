@@ -24,7 +24,7 @@ from recollect.library.opening import open_session
 from recollect.library.sessions import iter_sessions
 from recollect.records.usage import Tokens
 from recollect.session.session import Session
-from tests.client.fake_api import REQUESTS_VARIABLE
+from tests.client.fake_api import REQUESTS_VARIABLE, STATES_VARIABLE
 from tests.process import Finished
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,6 +89,7 @@ class Theatre:
         self._bin = folder / "bin"
         self._data = folder / "data"
         self._requests = folder / "requests.jsonl"
+        self.states = folder / "states.jsonl"
         for name in ("home", "tmp", "work", "bin", "config/projects"):
             (folder / name).mkdir(parents=True)
         places = {
@@ -99,6 +100,7 @@ class Theatre:
             "CLAUDE_CONFIG_DIR": str(self.root),
             "PYTHONPATH": str(ROOT),
             REQUESTS_VARIABLE: str(self._requests),
+            STATES_VARIABLE: str(self.states),
         }
         settings = [f"{name}={value}" for name, value in {**switches, **places}.items()]
         stage = [sys.executable, "-m", "tests.client.stage", *client]

@@ -18,7 +18,7 @@ from recollect.locations import is_plain_name
 from recollect.locations.project_names import decode_id
 from recollect.sources.safe_files import find_directory, list_directory
 from recollect.sources.source import Entry
-from recollect.versions.evidence import BackupReference, Origin, Sighting, SightingKind
+from recollect.versions.evidence import BackupName, BackupReference, Origin, Sighting, SightingKind
 from recollect.versions.file_texts import decode_file
 
 DIRECTORY_NAME: Final = "file-history"
@@ -131,7 +131,7 @@ def read_backup(reference: BackupReference, backups: Backups) -> Sighting | None
         origin=origin,
         kind=reference.kind,
         text=content.text,
-        backup=reference.name,
+        backup=BackupName(origin.session_id, reference.name),
     )
 
 

@@ -7,6 +7,7 @@ versions of it.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -85,6 +86,13 @@ class SightingKind(StrEnum):
     """Copied before the first change of a session, by 2.0.x sometimes after it."""
 
 
+class BackupName(NamedTuple):
+    """A backup; sessions have backups of the same name with other content."""
+
+    session_id: str
+    name: str
+
+
 class Sighting(Struct, frozen=True, kw_only=True):
     """The whole content of a file at some time; `text` is None if the file did not exist."""
 
@@ -92,8 +100,7 @@ class Sighting(Struct, frozen=True, kw_only=True):
     origin: Origin
     kind: SightingKind
     text: str | None
-    backup: str | None = None
-    """The name of the backup."""
+    backup: BackupName | None = None
 
 
 class Window(Struct, frozen=True, kw_only=True):

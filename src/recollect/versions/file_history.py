@@ -45,11 +45,10 @@ class FileHistory(Struct, frozen=True, kw_only=True):
 
     def read_backup(self, version: Version) -> bytes | None:
         """Return the bytes of a version, if Claude Code kept a backup of it."""
-        for root in self.roots if version.backup else ():
-            data = BackupDirectory(root).read(version.origin.session_id, version.backup or "")
-            if data is not None:
-                return data
-        return None
+        if version.backup is None:
+            return None
+        found = (BackupDirectory(root).read(*version.backup) for root in self.roots)
+        return next((data for data in found if data is not None), None)
 
     @property
     def own(self) -> tuple[Version, ...]:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from recollect.records.tools import count_patch_lines
 from recollect.versions.evidence import (
+    BackupName,
     Cause,
     CauseKind,
     Change,
@@ -84,8 +85,8 @@ class Version(Struct, frozen=True, kw_only=True):
     change: Change | None = None
     windows: tuple[Window, ...] = ()
     """For a partial version: lines that were seen."""
-    backup: str | None = None
-    """The name of the file-history backup with its bytes."""
+    backup: BackupName | None = None
+    """The file-history backup with its bytes."""
 
     @property
     def exists(self) -> bool:
@@ -209,7 +210,7 @@ class _Machine:
         self._windows.clear()
         self._is_unsure = False
 
-    def _see(self, text: str | None, origin: Origin, backup: str | None = None) -> None:
+    def _see(self, text: str | None, origin: Origin, backup: BackupName | None = None) -> None:
         """Compare with content that is recorded as a whole."""
         if text is None:
             self._see_nothing(origin)
@@ -248,7 +249,7 @@ class _Machine:
             )
         )
 
-    def _upgrade(self, backup: str | None) -> None:
+    def _upgrade(self, backup: BackupName | None) -> None:
         """A replayed content that is seen later is proven."""
         if not self.versions or self.versions[-1].text != self._text:
             return

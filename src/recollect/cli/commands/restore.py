@@ -127,7 +127,7 @@ def _restore_checkpoint(session: str, number: int, options: _Options) -> None:
             click.echo(f"recollect: {_show(state.path)} is left alone: {reason}.", err=True)
             continue
         name = state.version.backup
-        backup = backups.read(found.session_id, name) if name else None
+        backup = backups.read(*name) if name else None
         plan = plan_restore(state.version, place, backup)
         if not plan.changes_nothing:
             _show_plan(plan, name_version(state.version))

@@ -1,0 +1,169 @@
+"""Versions of files that the real client changed, against the directory before every reply."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from recollect.versions.backups import BackupDirectory
+from recollect.versions.evidence import Cause, Evidence, Rename
+from recollect.versions.file_history import merge_sessions
+from recollect.versions.file_texts import decode_file
+from recollect.versions.replay import Grade, Version, replay
+from recollect.versions.session_evidence import collect_evidence
+from tests.client.conftest import COMMAND
+from tests.client.file_scenes import FILES
+from tests.client.theatre import ALLOWED, SWITCHES, Theatre
+from tests.client.versions import OLDEST, VARIABLE, VERSIONS, find_client
+
+pytestmark = pytest.mark.client
+
+ACCEPT = ("--permission-mode", "acceptEdits")
+CHECKPOINTS = {"CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING": "1"}
+PROMPTS = (
+    "play:files_begin one",
+    "play:files_agent two",
+    "play:files_end three",
+    "play:files_again four",
+)
+CERTAIN = (Grade.EXACT, Grade.REPLAYED)
+
+
+class Stage(NamedTuple):
+    """A client that has done its work."""
+
+    version: str
+    theatre: Theatre
+
+
+class States(NamedTuple):
+    """What the directory contained before and after each call, and at each prompt."""
+
+    before: dict[str, dict[str, bytes]]
+    after: dict[str, dict[str, bytes]]
+    at_prompt: dict[str, dict[str, bytes]]
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def stage(
+    request: pytest.FixtureRequest,
+    isolation: Sequence[str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Stage:
+    """The work of a client with checkpoints, which it has without a terminal only if asked."""
+    version = str(request.param)
+    client = find_client(version)
+    if client is None:
+        pytest.skip(f"the client {version} is not in {VARIABLE}; `{COMMAND}` installs it")
+    folder = tmp_path_factory.mktemp("client")
+    theatre = Theatre(folder, client, isolation, SWITCHES | CHECKPOINTS)
+    perform(theatre)
+    return Stage(version, theatre)
+
+
+def perform(theatre: Theatre) -> None:
+    """Let the client work, and a person in between."""
+    for name, data in FILES.items():
+        (theatre.work / name).write_bytes(data)
+    begin, agent, end, again = PROMPTS
+    session = theatre.ask(begin, *ACCEPT)[-1]["session_id"]
+    _change(theatre.work / "new.py", b"import", b"# by hand\nimport")
+    session = theatre.ask(agent, "--resume", session, *ACCEPT)[-1]["session_id"]
+    _change(theatre.work / "big.py", b"value_5 = compute(5)\n", b"value_5 = by_hand(5)\n")
+    session = theatre.ask(end, "--resume", session, *ACCEPT)[-1]["session_id"]
+    words = ("-p", "--output-format", "json", ALLOWED, *ACCEPT, "--", again)
+    done = theatre.recollect("resume", session, "--at", "2", "--", *words)
+    assert done.code == 0, done
+
+
+def _change(path: Path, old: bytes, new: bytes) -> None:
+    path.write_bytes(path.read_bytes().replace(old, new, 1))
+
+
+def read_states(theatre: Theatre) -> States:
+    """What was noted before every reply."""
+    found = States({}, {}, {})
+    earlier: dict[str, bytes] = {}
+    for line in theatre.states.read_text(encoding="utf-8").splitlines():
+        noted: dict[str, Any] = json.loads(line)
+        now = {name: bytes.fromhex(data) for name, data in noted["files"].items()}
+        for call in noted["ended"]:
+            found.before.setdefault(call, earlier)
+            found.after.setdefault(call, now)
+        for prompt in PROMPTS:
+            if any(prompt in words for words in noted["asked"]):
+                found.at_prompt.setdefault(prompt, now)
+        earlier = now
+    return found
+
+
+def _iter_versions(evidence: list[Evidence]) -> Iterator[Version]:
+    for path in sorted({each.path for each in evidence if not isinstance(each, Cause | Rename)}):
+        yield from replay(path, evidence).versions
+
+
+def _find_truth(
+    theatre: Theatre, states: States, calls: dict[str, str], version: Version
+) -> bytes | None:
+    name = version.path.removeprefix(f"{theatre.work}/")
+    call = version.origin.call_id or calls.get(version.origin.uuid or "")
+    if call is None:
+        files = states.at_prompt[version.origin.prompt]
+    else:
+        files = (states.before if version.change is None else states.after)[call]
+    # A file that is moved later had another name before.
+    names = ("tabs.go", name) if name == "moved.go" else (name,)
+    return next((files[each] for each in names if each in files), None)
+
+
+def test_certain_versions_are_what_the_directory_contained(stage: Stage) -> None:
+    """Exact and replayed versions are true in all files, odd ones too, and backups are in bytes."""
+    theatre = stage.theatre
+    sessions = [theatre.open(each) for each in theatre.session_ids]
+    states = read_states(theatre)
+    backups = BackupDirectory(theatre.root)
+    evidence = merge_sessions([collect_evidence(each, backups) for each in sessions])
+    calls = {call.call_uuid or "": call.id for each in sessions for call in each.tool_calls}
+    outcomes = Counter[str]()
+    for each in _iter_versions(evidence):
+        data = _find_truth(theatre, states, calls, each)
+        true = decode_file(data) if data is not None else None
+        is_right = each.text == (true.text if true else None)
+        outcomes[f"{each.known.value} {is_right}"] += 1
+        assert is_right or each.known not in CERTAIN, each
+        if each.backup:
+            assert backups.read(*each.backup) == data
+            outcomes["backup"] += 1
+    certain = outcomes["exact True"] + outcomes["replayed True"]
+    assert certain >= 30
+    assert outcomes.total() - outcomes["backup"] - certain <= 4
+    assert (outcomes["backup"] > 5) == (stage.version != OLDEST)
+
+
+def test_lines_are_given_to_the_prompts_that_wrote_them(stage: Stage) -> None:
+    """Blame names the prompt of every line that a tool wrote, and no prompt for the others."""
+    authors = {}
+    for name in ("new.py", "crlf.txt", "agent.py", "moved.go"):
+        done = stage.theatre.recollect("blame", name, "--json")
+        assert done.code == 0, done
+        for line in json.loads(done.stdout)["lines"]:
+            authors[line["text"]] = line["prompt"] if line["by"] == "claude" else line["by"]
+    begin, agent, end, again = PROMPTS
+    wanted = {
+        "# by hand": "unknown",
+        "by the shell": "unknown",
+        "import os": begin,
+        "async def run_all():": again,
+        "second and a half": begin,
+        "FIRST": "unknown",
+        "agent_9 = helped(9)": agent,
+        "agent_3 = done(3)": agent,
+        "agent_4 = work(4)": "other",
+        "\t\tprint(3)": end,
+        "\t\treturn 2": begin,
+        "\tif x {": "other",
+    }
+    assert {text: authors.get(text) for text in wanted} == wanted
