@@ -8,7 +8,13 @@ import apsw
 import pytest
 
 from recollect.demo import CLAUDE_DIRECTORY
-from recollect.documents.health_report import Expiring, IndexReport, Orphan, RootReport
+from recollect.documents.health_report import (
+    Expiring,
+    IndexReport,
+    OpcodeTimeline,
+    Orphan,
+    RootReport,
+)
 from recollect.health.root_checks import examine_index, examine_roots
 from recollect.store.data_directory import INDEX_NAME, hold_lock
 from recollect.store.versions import (
@@ -100,6 +106,23 @@ def test_orphans_are_listed(root: Path) -> None:
         Orphan(file=f"tasks/{GONE}", kind="tasks", files=1, byte_count=2),
         Orphan(file=f"todos/{GONE}-agent-{GONE}.json", kind="todo", files=1, byte_count=2),
     )
+
+
+def test_timelines_of_opcode_are_listed_as_what_they_are(root: Path) -> None:
+    """Checkpoints by another program are no leftovers, whether their session is there or not."""
+    for owner, text in ((KEPT, "{}"), (GONE, "four")):
+        write(root / "projects" / "p" / ".timelines" / owner / "timeline.json", text)
+    report = examine(root)
+    place = "projects/p/.timelines"
+    assert report.orphans == ()
+    assert {each.file: each for each in report.timelines} == {
+        f"{place}/{KEPT}": OpcodeTimeline(
+            file=f"{place}/{KEPT}", has_session=True, files=1, byte_count=2
+        ),
+        f"{place}/{GONE}": OpcodeTimeline(
+            file=f"{place}/{GONE}", has_session=False, files=1, byte_count=4
+        ),
+    }
 
 
 def test_other_names_are_ignored(root: Path) -> None:

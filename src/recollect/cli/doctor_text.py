@@ -109,6 +109,25 @@ def iter_orphans(roots: Sequence[RootReport], columns: int) -> Iterator[str]:
     yield from iter_remainder(len(orphans), "leftover")
 
 
+def iter_timelines(roots: Sequence[RootReport], columns: int) -> Iterator[str]:
+    """Yield what another program keeps in the Claude directories."""
+    timelines = [timeline for root in roots for timeline in root.timelines]
+    if not timelines:
+        return
+    size = format_bytes(sum(each.byte_count for each in timelines))
+    words = (
+        f"{format_count(len(timelines), 'timeline')} by opcode, {size}. Claude Code neither uses "
+        "nor deletes them; `recollect checkpoints` lists those of a session."
+    )
+    yield from wrap(words, columns)
+    rows = [
+        ("" if each.has_session else "session deleted", format_count(each.files, "file"), each.file)
+        for each in timelines[:MAX_ROWS]
+    ]
+    yield from iter_table(rows, "<><", columns, INDENT * 2)
+    yield from iter_remainder(len(timelines), "timeline")
+
+
 def iter_index(index: IndexReport, sqlite: str, columns: int) -> Iterator[str]:
     """Yield the state of the index and the version of SQLite."""
     schema = "" if index.schema_version is None else f", schema {index.schema_version}"
@@ -205,6 +224,7 @@ def _describe_machine(report: HealthReport, columns: int) -> dict[str, Iterator[
         "Claude directories": iter_roots(report.roots, columns),
         "Retention": iter_retention(report.roots, columns),
         "Leftovers": iter_orphans(report.roots, columns),
+        "Other programs": iter_timelines(report.roots, columns),
         "Index": iter_index(report.index, report.sqlite or "", columns),
         "Archive": iter_archive(report.archive, columns),
     }

@@ -13,7 +13,6 @@ from recollect.cli.command_workspace import command_workspace
 from recollect.cli.session_labels import join_lines, label_id
 from recollect.cli.tables import GAP, faint, pad, strong
 from recollect.quantities import format_time
-from recollect.redact.text_masking import mask_words
 from recollect.render.terminal import measure, safe_text
 from recollect.render.terminal.safe_text import clip
 from recollect.session.times import parse_time
@@ -97,7 +96,7 @@ def name_reason(version: Version) -> str:
     if version.change is None and version.causes:
         kinds = ", ".join(cause.kind.value for cause in version.causes)
         return join_lines(f"possibly: {kinds}")
-    return join_lines(mask_words(version.origin.prompt)) if version.change else ""
+    return join_lines(version.origin.prompt) if version.change else ""
 
 
 def iter_diff(old: tuple[str, str], new: tuple[str, str]) -> Iterator[str]:

@@ -86,12 +86,23 @@ class CheckpointEntry(Struct, frozen=True, kw_only=True):
     files: tuple[CheckpointFile, ...]
 
 
+class OpcodeEntry(Struct, frozen=True, kw_only=True):
+    """A checkpoint that opcode, a front end for Claude Code, made."""
+
+    id: str
+    time: str | None
+    description: str
+    """What it is called, or else the prompt before it."""
+    files: int
+
+
 class CheckpointsDocument(Struct, frozen=True, kw_only=True):
     """The document of `recollect checkpoints --json`."""
 
     schema: str
     session: str
     checkpoints: tuple[CheckpointEntry, ...]
+    opcode: tuple[OpcodeEntry, ...] = ()
 
 
 class FileChange(Struct, frozen=True, kw_only=True):

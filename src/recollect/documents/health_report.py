@@ -52,6 +52,16 @@ class Orphan(Struct, frozen=True, kw_only=True):
     byte_count: int = field(name="bytes")
 
 
+class OpcodeTimeline(Struct, frozen=True, kw_only=True):
+    """Checkpoints that opcode, a front end for Claude Code, made of a session."""
+
+    file: str
+    has_session: bool
+    """Whether the session's transcript exists."""
+    files: int
+    byte_count: int = field(name="bytes")
+
+
 class RootReport(Struct, frozen=True, kw_only=True):
     """A Claude directory: its permissions, expiring sessions and orphaned files."""
 
@@ -69,6 +79,7 @@ class RootReport(Struct, frozen=True, kw_only=True):
     """How many of them are deleted when Claude Code starts next."""
     next_expiry: str | None
     orphans: tuple[Orphan, ...]
+    timelines: tuple[OpcodeTimeline, ...] = ()
 
 
 class IndexReport(Struct, frozen=True, kw_only=True):

@@ -13,12 +13,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from recollect.documents.health_report import Expiring, IndexReport, Orphan, RootReport
+from recollect.documents.health_report import (
+    Expiring,
+    IndexReport,
+    OpcodeTimeline,
+    Orphan,
+    RootReport,
+)
 from recollect.errors import IndexFailure
 from recollect.health.retention import SOON, Expiry, list_expiries, read_retention, select_until
 from recollect.health.survey import Naming, display_path, make_naming
 from recollect.locations import Refused, Transcript, discover_root
-from recollect.locations.project_names import PROJECTS_DIRECTORY
+from recollect.locations.project_names import PROJECTS_DIRECTORY, TIMELINES_DIRECTORY
 from recollect.locations.roots import find_home
 from recollect.sources.safe_files import (
     find_real_status,
@@ -48,6 +54,24 @@ def find_orphans(root: Path, session_ids: Container[str], naming: Naming) -> tup
         _describe(path, kind, naming) for path, kind, owner in found if owner not in session_ids
     )
     return tuple(sorted(orphans, key=lambda orphan: orphan.file))
+
+
+def find_timelines(
+    root: Path, session_ids: Container[str], naming: Naming
+) -> tuple[OpcodeTimeline, ...]:
+    """Return the checkpoints that opcode keeps beside the sessions of Claude Code."""
+    return tuple(
+        _describe_timeline(path, naming, has_session=path.name in session_ids)
+        for project in _list_names(root / PROJECTS_DIRECTORY)
+        for path, _, _ in _iter_named(project / TIMELINES_DIRECTORY, "timeline", _ID)
+    )
+
+
+def _describe_timeline(path: Path, naming: Naming, *, has_session: bool) -> OpcodeTimeline:
+    size = _describe(path, "timeline", naming)
+    return OpcodeTimeline(
+        file=size.file, has_session=has_session, files=size.files, byte_count=size.byte_count
+    )
 
 
 def _iter_session_directories(root: Path) -> Iterator[tuple[Path, str, str]]:
@@ -161,6 +185,7 @@ def _examine(root: Path, naming: Naming, now: datetime) -> RootReport:
         overdue=len(select_until(expiries, now)),
         next_expiry=format_time(expiries[0].at) if expiries else None,
         orphans=find_orphans(root, owners, naming),
+        timelines=find_timelines(root, owners, naming),
     )
 
 

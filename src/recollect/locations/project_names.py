@@ -12,6 +12,9 @@ from typing import Final
 
 TRANSCRIPT_SUFFIX: Final = ".jsonl"
 PROJECTS_DIRECTORY: Final = "projects"
+TIMELINES_DIRECTORY: Final = ".timelines"
+"""In a project's directory: checkpoints by opcode, a front end for Claude Code."""
+
 SUBAGENTS_DIRECTORY: Final = "subagents"
 PROJECT_NAME_LIMIT: Final = 200
 # Maximum length of a file name without `.jsonl` on a file system with 255-byte names.

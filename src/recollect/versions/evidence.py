@@ -24,6 +24,7 @@ class Origin(Struct, frozen=True, kw_only=True):
     turn: int | None = None
     """The number of the turn in the main session, also for a subagent."""
     prompt: str = ""
+    """On one line, cut and without definite secrets, as `name_prompt` makes it."""
     uuid: str | None = None
     call_id: str | None = None
     tool: str | None = None

@@ -8,7 +8,6 @@ from typing import Final
 import msgspec
 from msgspec import Raw
 
-from recollect.redact.text_masking import mask_words
 from recollect.session.session import Session
 from recollect.versions.commit_links import find_mentions
 from recollect.versions.evidence import (
@@ -102,7 +101,7 @@ class _Maker:
             origin.time,
             origin.uuid,
             origin.turn,
-            self._put(mask_words(origin.prompt)),
+            self._put(origin.prompt),
             self._put(origin.agent_id),
             origin.call_id,
             self._put(origin.tool),

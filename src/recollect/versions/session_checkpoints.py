@@ -18,6 +18,7 @@ from recollect.session.session import Session
 from recollect.session.turns import Turn
 from recollect.versions.backups import Backups
 from recollect.versions.evidence import Cause, CauseKind, Rename, Sighting, SightingKind
+from recollect.versions.opcode_timelines import OpcodeCheckpoint
 from recollect.versions.recorded_paths import normalize_path
 from recollect.versions.replay import Grade, Version, VersionKind, replay
 from recollect.versions.session_evidence import collect_evidence, name_prompt
@@ -51,6 +52,8 @@ class SessionCheckpoints(Struct, frozen=True, kw_only=True):
     session_id: str
     directory: str
     checkpoints: tuple[Checkpoint, ...]
+    opcode: tuple[OpcodeCheckpoint, ...] = ()
+    """Those that opcode made, which are listed only."""
 
     def find(self, number: int) -> Checkpoint:
         """Return the checkpoint of a turn; raise NothingFound if there is none."""

@@ -18,7 +18,6 @@ from recollect.documents.file_versions import (
 from recollect.errors import NothingFound, UsageError
 from recollect.library.opening import open_transcript
 from recollect.locations.sidecars import find_root_of
-from recollect.redact.text_masking import mask_words
 from recollect.versions.backups import BackupDirectory
 from recollect.versions.commit_links import CommitLink, LinkKind, link_commits
 from recollect.versions.file_blame import LineOfFile, blame_present, blame_revision
@@ -129,7 +128,7 @@ class _Tally:
         self.prompts[key] = PromptLines(
             session=session,
             turn=turn,
-            prompt=mask_words(version.origin.prompt) if version else "",
+            prompt=version.origin.prompt if version else "",
             model=model,
             time=version.origin.time if version else None,
             lines=len(lines) + (known.lines if known else 0),

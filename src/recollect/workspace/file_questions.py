@@ -13,10 +13,10 @@ from recollect.documents.file_versions import (
     CheckpointFile,
     CheckpointsDocument,
     FileDocument,
+    OpcodeEntry,
     VersionEntry,
 )
 from recollect.errors import NothingFound
-from recollect.redact.text_masking import mask_words
 from recollect.versions.edit_index import EditIndex
 from recollect.versions.file_history import FileHistory, find_history, select_transcripts_of
 from recollect.versions.git_blobs import GitFile
@@ -154,7 +154,7 @@ def describe_version(version: Version) -> VersionEntry:
         tool=origin.tool if version.change else None,
         agent=origin.agent_id,
         model=origin.model if version.change else None,
-        prompt=mask_words(origin.prompt),
+        prompt=origin.prompt,
         causes=tuple(cause.kind.value for cause in version.causes),
     )
 
@@ -180,7 +180,7 @@ def describe_line(line: LineOfFile) -> BlamedLine:
         tool=origin.tool,
         model=origin.model,
         time=origin.time,
-        prompt=mask_words(origin.prompt),
+        prompt=origin.prompt,
         text=line.text,
     )
 
@@ -195,7 +195,7 @@ def describe_checkpoints(found: SessionCheckpoints) -> CheckpointsDocument:
                 number=each.number,
                 turn=each.number,
                 time=each.time,
-                prompt=mask_words(each.prompt),
+                prompt=each.prompt,
                 files=tuple(
                     CheckpointFile(
                         path=file.path,
@@ -206,5 +206,9 @@ def describe_checkpoints(found: SessionCheckpoints) -> CheckpointsDocument:
                 ),
             )
             for each in found.checkpoints
+        ),
+        opcode=tuple(
+            OpcodeEntry(id=each.id, time=each.time, description=each.words, files=each.files)
+            for each in found.opcode
         ),
     )

@@ -219,3 +219,51 @@ def test_a_document_is_what_it_is_meant_to_be(run_recollect: RunRecollect) -> No
     make_demo_home()
     shown = run_at(run_recollect, 80, "checkpoints", "8facb961", "--json")
     check_golden(GOLDEN / "checkpoints.json", shown.stdout)
+
+
+def save_timeline(project: Project, data: str) -> None:
+    """Let opcode have a timeline of the session."""
+    (transcript,) = Path(os.environ["CLAUDE_CONFIG_DIR"]).glob(f"projects/*/{SESSION}.jsonl")
+    directory = transcript.parent / ".timelines" / SESSION
+    directory.mkdir(parents=True)
+    (directory / "timeline.json").write_text(data, encoding="utf-8")
+
+
+def make_node(number: int, words: str, *children: object) -> dict[str, object]:
+    """A checkpoint of opcode with those after it."""
+    checkpoint = {
+        "id": f"c{number}",
+        "sessionId": SESSION,
+        "messageIndex": number,
+        "timestamp": f"2026-11-01T10:0{number}:30.123456Z",
+        "description": None,
+        "metadata": {"userPrompt": words, "totalTokens": 5},
+    }
+    return {"checkpoint": checkpoint, "children": children, "fileSnapshotIds": ["h1", "h2"]}
+
+
+def test_checkpoints_of_opcode_are_listed(run_recollect: RunRecollect, project: Project) -> None:
+    """They come after the session's own, in order of time, with the words of their prompts."""
+    tree = make_node(1, "Write\x1b[31m it", make_node(3, "Be polite"), make_node(2, "Greet"))
+    save_timeline(project, json.dumps({"sessionId": SESSION, "rootNode": tree}))
+    shown = run_recollect("checkpoints", SESSION)
+    assert shown.stdout.split("\n")[5:] == [
+        "Saved by opcode, which can restore them:",
+        "  when              files    prompt",
+        "  2026-11-01 10:01  2 files  Write␛[31m it",
+        "  2026-11-01 10:02  2 files  Greet",
+        "  2026-11-01 10:03  2 files  Be polite",
+        "",
+    ]
+    found = json.loads(run_recollect("checkpoints", SESSION, "--json").stdout)["opcode"]
+    assert [each["description"] for each in found] == ["Write\x1b[31m it", "Greet", "Be polite"]
+
+
+@pytest.mark.parametrize("data", ["", "{", "[]", '{"rootNode": 5}', '{"rootNode":' * 100_000])
+def test_a_broken_timeline_of_opcode_hides_nothing(
+    run_recollect: RunRecollect, project: Project, data: str
+) -> None:
+    """What another program wrote may be anything; the session's own checkpoints are listed."""
+    save_timeline(project, data)
+    found = json.loads(run_recollect("checkpoints", SESSION, "--json").stdout)
+    assert (len(found["checkpoints"]), found["opcode"]) == (3, [])

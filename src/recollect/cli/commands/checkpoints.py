@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from recollect.cli.file_text import iter_diff
 from recollect.cli.json_output import format_document
@@ -17,7 +18,6 @@ from recollect.cli.tables import GAP, colour_option, count_table_columns, faint,
 from recollect.errors import NothingFound, UsageError
 from recollect.quantities import format_count, format_time
 from recollect.reader.line_masking import masked_by
-from recollect.redact.text_masking import mask_words
 from recollect.render.terminal import measure, safe_text
 from recollect.render.terminal.safe_text import clip
 from recollect.session.times import parse_time
@@ -66,10 +66,10 @@ def command(
         from recollect.workspace.file_questions import describe_checkpoints
 
         click.echo(format_document(describe_checkpoints(found)))
-    elif not any(each.files for each in found.checkpoints):
+    elif not found.opcode and not any(each.files for each in found.checkpoints):
         raise NothingFound("The session changed no file.")
     else:
-        show_lines(_iter_lines(found, count_table_columns()), is_paged=paged)
+        show_lines(_iter_tables(found, count_table_columns()), is_paged=paged)
 
 
 def load_checkpoints(
@@ -80,6 +80,7 @@ def load_checkpoints(
     from recollect.library.opening import open_transcript
     from recollect.locations.sidecars import find_root_of
     from recollect.versions.backups import BackupDirectory
+    from recollect.versions.opcode_timelines import list_opcode_checkpoints
     from recollect.versions.session_checkpoints import build_checkpoints
 
     with command_workspace(claude_dirs) as workspace:
@@ -88,7 +89,8 @@ def load_checkpoints(
     # Files are compared and restored as they were, whatever they hold.
     with masked_by(None):
         session = open_transcript(transcript)
-    return build_checkpoints(session, backups), backups
+    checkpoints = build_checkpoints(session, backups)
+    return replace(checkpoints, opcode=list_opcode_checkpoints(transcript)), backups
 
 
 def _iter_differences(found: SessionCheckpoints, names: str) -> Iterator[str]:
@@ -115,11 +117,27 @@ def _read_state(state: FileState) -> str | None:
     return state.version.text if state.version else None
 
 
-def _iter_lines(found: SessionCheckpoints, columns: int) -> Iterator[str]:
-    rows = [("", "when", "files"), *map(_make_cells, found.checkpoints)]
+def _iter_tables(found: SessionCheckpoints, columns: int) -> Iterator[str]:
+    if any(each.files for each in found.checkpoints):
+        prompts = [each.prompt for each in found.checkpoints]
+        yield from _iter_lines(list(map(_make_cells, found.checkpoints)), prompts, columns)
+        yield from [""] if found.opcode else []
+    if found.opcode:
+        rows = [
+            ("", format_time(parse_time(each.time)), format_count(each.files, "file"))
+            for each in found.opcode
+        ]
+        yield faint("Saved by opcode, which can restore them:")
+        yield from _iter_lines(rows, [each.words for each in found.opcode], columns)
+
+
+def _iter_lines(
+    entries: Sequence[tuple[str, str, str]], texts: Sequence[str], columns: int
+) -> Iterator[str]:
+    rows = [("", "when", "files"), *entries]
     widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
     room = max(columns - sum(widths) - len(GAP) * len(widths), _MIN_PROMPT_WIDTH)
-    prompts = ["prompt", *(join_lines(mask_words(each.prompt)) for each in found.checkpoints)]
+    prompts = ["prompt", *map(join_lines, texts)]
     for number, (row, prompt) in enumerate(zip(rows, prompts, strict=True)):
         cells = [pad(*cell) for cell in zip(row, widths, "><<", strict=True)]
         line = GAP.join([*cells, clip(prompt, room)]).rstrip()
