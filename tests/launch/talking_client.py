@@ -316,6 +316,20 @@ def make_plan(client: Client, rest: str) -> None:
     client.stream("Planned.")
 
 
+def tell_time(client: Client, rest: str) -> None:
+    """Write the time twenty times a second, as often as the prompt says."""
+    message = f"msg_{uuid4().hex}"
+    start = {"type": "content_block_start", "index": 0}
+    client.event({"type": "message_start", "message": {"id": message, "role": "assistant"}})
+    client.event({**start, "content_block": {"type": "text", "text": ""}})
+    for _ in range(int(rest)):
+        delta = {"type": "text_delta", "text": f"{time.time():.4f} "}
+        client.event({"type": "content_block_delta", "index": 0, "delta": delta})
+        client.listen(0.05)
+    client.block(message, {"type": "text", "text": "done"})
+    client.event({"type": "content_block_stop", "index": 0})
+
+
 def elicit(client: Client, rest: str) -> None:
     """Let an MCP server ask, by the form that the prompt has as JSON."""
     request = {
@@ -417,6 +431,7 @@ TURNS: dict[str, Callable[[Client, str], None]] = {
     "say": lambda client, rest: client.stream(rest),
     "think": lambda client, rest: client.stream(rest, "thinking"),
     "slow": lambda client, rest: client.stream(rest * 500, pause=0.05),
+    "clock": tell_time,
     "nap": lambda client, rest: client.listen(float(rest)),
     "tools": use_tools,
     "call": call_tool,
