@@ -75,7 +75,8 @@ def make_card(request: ConversationRequest, directory: str) -> RequestCard:
                 fields=(("plan", plan),),
             )
         case ElicitationRequest():
-            shown = Fields((("server", request.server), ("url", request.url or "")))
+            named = (("server", request.server), ("url", request.url or ""))
+            shown = Fields(tuple(each for each in named if each[1]))
             return RequestCard(
                 id=request.id,
                 kind="elicitation",

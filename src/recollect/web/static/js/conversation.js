@@ -23,6 +23,9 @@ import { showText, showToast, translate } from "./words.js";
  */
 
 const PAUSE = 40;
+/** How much longer than a drawing the pause after it is: long turns are drawn less often. */
+const REST = 4;
+const MAX_PAUSE = 2000;
 const NEAR_END = 160;
 const MAX_NOTICES = 20;
 const JUST_DRAWN = 5000;
@@ -41,7 +44,7 @@ class ConversationPage {
     this.notices = getElement(article, "[data-notices]", HTMLElement);
     this.queue = getElement(article, "[data-queue]", HTMLElement);
     this.timer = 0;
-    this.isRefreshing = false;
+    this.rested = 0;
     /** @type {{ message: string | null, index: number | null, agent: string | null }[]} */
     this.finished = [];
     this.isFollowing = true;
@@ -106,11 +109,16 @@ class ConversationPage {
   /** @param {{ message: string | null, index: number | null, agent: string | null }} event */
   refresh(event) {
     this.finished.push(event);
-    this.timer ||= setTimeout(() => this.draw(), PAUSE);
+    this.schedule();
+  }
+
+  schedule() {
+    this.timer ||= setTimeout(() => this.draw(), Math.max(PAUSE, this.rested - performance.now()));
   }
 
   async draw() {
     const finished = this.finished.splice(0);
+    const begun = performance.now();
     try {
       await this.turns.refresh(false);
       if (!this.turns.isComplete) await this.turns.later();
@@ -118,7 +126,9 @@ class ConversationPage {
       this.timer = 0;
       for (const event of finished) this.streaming.remove(event);
       listElements(this.article, "[data-empty]").forEach((each) => each.remove());
-      if (this.finished.length > 0) this.timer = setTimeout(() => this.draw(), PAUSE);
+      const now = performance.now();
+      this.rested = now + Math.min(REST * (now - begun), MAX_PAUSE);
+      if (this.finished.length > 0) this.schedule();
       this.showEnd();
     }
     this.refreshTodos();
