@@ -1,5 +1,6 @@
 """Sessions that Claude Code deletes while the server runs: archived ones and partial ones."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -40,3 +41,30 @@ def test_deleted_sessions_are_marked(tmp_path: Path) -> None:
         assert (">archived</span>" in page, ">partial</span>" in page) == (True, True)
         lost.write_bytes(data)
         server.wait_for(lambda: find_marks(server, PARTIAL) == (False, False))
+
+
+QUESTIONS = (
+    "/api/search?q=tide",
+    "/api/search?q=is:error",
+    "/api/usage",
+    "/api/usage?by=session",
+    f"/api/sessions/{ARCHIVED}/turns",
+    f"/api/sessions/{ARCHIVED}/outline",
+)
+
+
+@pytest.mark.slow
+def test_answers_are_the_same_after_the_sources_vanish(tmp_path: Path) -> None:
+    """Searches, figures and sessions of a running server, once it has noticed."""
+    root = copy_demo(tmp_path)
+    with run_server(tmp_path, root) as server:
+        archive = Archive(server.data / "archive")
+        set_enabled(archive, enabled=True)
+        sync_archive(archive, [root])
+        server.wait_until_current()
+        server.wait_for_figures()
+        before = [server.get(path).json() for path in QUESTIONS]
+        assert before[0]["hits"]
+        shutil.rmtree(root / "projects")
+        server.wait_for(lambda: find_marks(server, ARCHIVED) == (True, False))
+        assert [server.get(path).json() for path in QUESTIONS] == before
