@@ -13,6 +13,7 @@ from recollect.cli.command_workspace import command_workspace
 from recollect.cli.session_labels import join_lines, label_id
 from recollect.cli.tables import GAP, faint, pad, strong
 from recollect.quantities import format_time
+from recollect.redact.text_masking import mask_lines
 from recollect.render.terminal import measure, safe_text
 from recollect.render.terminal.safe_text import clip
 from recollect.session.times import parse_time
@@ -99,16 +100,29 @@ def name_reason(version: Version) -> str:
     return join_lines(version.origin.prompt) if version.change else ""
 
 
-def iter_diff(old: tuple[str, str], new: tuple[str, str]) -> Iterator[str]:
-    """Yield a unified diff of two texts, each with its name; nothing if they are equal."""
+def iter_diff(old: tuple[str, str], new: tuple[str, str], *, reveal: bool = False) -> Iterator[str]:
+    """Yield a unified diff of two texts, each with its name; nothing if they are equal.
+
+    Texts are compared as they are, so that a changed secret is a changed line, and masked then.
+    """
     before, after = (_split_lines(text) for _, text in (old, new))
+    masked = {} if reveal else {**_mask_lines(old[1]), **_mask_lines(new[1])}
     lines = unified_diff(before, after, old[0], new[0], lineterm="")
     for number, line in enumerate(lines):
         is_name = number < _NAME_LINES
-        shown = safe_text(line.removesuffix("\n"), single_line=True)
+        text = line.removesuffix("\n")
+        if not is_name and text[1:] in masked:
+            text = text[0] + masked[text[1:]]
+        shown = safe_text(text, single_line=True)
         yield shown if is_name else click.style(shown, fg=_COLOURS.get(line[:1]))
         if not (is_name or line.startswith("@") or line.endswith("\n")):
             yield _NO_NEWLINE
+
+
+def _mask_lines(text: str) -> dict[str, str]:
+    """Return the lines that hold a definite secret, or a part of one, each with what is shown."""
+    pairs = zip(text.split("\n"), mask_lines(text), strict=True)
+    return {line: masked for line, masked in pairs if line != masked}
 
 
 def _split_lines(text: str) -> list[str]:

@@ -1,5 +1,6 @@
 """Options and arguments that several commands share."""
 
+import sys
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from recollect.errors import UsageError
 from recollect.locations.references import counts_back
 
 if TYPE_CHECKING:
@@ -18,6 +20,17 @@ _ESCAPE: Final = "\x00"
 """Prefix that keeps `-1` from being parsed as an option; no process argument can contain it."""
 
 _END_OF_OPTIONS: Final = "--"
+
+reveal_option = click.option(
+    "--reveal", is_flag=True, help="Show secrets instead of tags. Needs a terminal."
+)
+
+
+def check_reveal(*, reveal: bool, is_for_programs: bool = False) -> None:
+    """Raise UsageError if secrets would be shown to anything but a person."""
+    if reveal and (is_for_programs or not sys.stdout.isatty()):
+        raise UsageError("--reveal shows secrets to you and to no program: use it in a terminal.")
+
 
 claude_dir_option = click.option(
     "--claude-dir",

@@ -32,6 +32,11 @@ def mask_words(text: str) -> str:
     return _NUMBER.sub(r"\1]", Redactor(RedactionPolicy(likely=False)).redact(text))
 
 
+def mask_lines(text: str) -> list[str]:
+    """Return the lines of a text without definite secrets, as many as it has."""
+    return mask_in_lines(text).split("\n")
+
+
 def mask_in_lines(text: str) -> str:
     """Return the text of a file without definite secrets and with as many lines as before."""
     if not may_hold_secret(text):

@@ -20,13 +20,14 @@ from recollect.cli.file_text import (
     report_unreadable,
 )
 from recollect.cli.json_output import format_document
-from recollect.cli.options import claude_dir_option, json_option
+from recollect.cli.options import check_reveal, claude_dir_option, json_option, reveal_option
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.session_labels import join_lines, label_id
 from recollect.cli.tables import GAP, colour_option, count_columns, faint, pad, strong
 from recollect.documents.file_versions import BlamedLine, BlameDocument, TreeDocument
 from recollect.errors import UnreadableInput, UsageError
 from recollect.quantities import format_count, format_date
+from recollect.redact.text_masking import mask_lines
 from recollect.render.terminal import measure, safe_text
 from recollect.render.terminal.safe_text import clip
 from recollect.session.times import parse_time
@@ -44,6 +45,7 @@ class _Options(SearchOptions):
     ignore_space: bool
     stat: bool
     porcelain: bool
+    reveal: bool
     paged: bool
     as_json: bool
 
@@ -59,6 +61,7 @@ class _Options(SearchOptions):
     help="Count lines by session, prompt and model; for a directory, in all tracked files.",
 )
 @click.option("--porcelain", is_flag=True, help="Output for scripts, like `git blame --porcelain`.")
+@reveal_option
 @moved_from_option
 @all_projects_option
 @pager_option
@@ -70,7 +73,7 @@ def command(path: Path, **options: Unpack[_Options]) -> int:
 
     A line is attributed to a prompt if a change recorded for that prompt added it. All others are
     "not by Claude Code", or "unknown" if a command of Claude Code may have written them, or if what
-    is recorded is not enough to say.
+    is recorded is not enough to say. Secrets are masked.
 
     \b
       recollect blame src/app.py
@@ -89,6 +92,8 @@ def command(path: Path, **options: Unpack[_Options]) -> int:
         raise UsageError("Use only one of --json, --porcelain and --stat.")
     if is_tree:
         return _count_directory(path, options)
+    is_for_programs = options["as_json"] or options["porcelain"]
+    check_reveal(reveal=options["reveal"], is_for_programs=is_for_programs)
     document, unreadable = _load(path, options)
     wanted = _select(document.lines, options["lines"])
     if options["as_json"]:
@@ -141,7 +146,15 @@ def _load(path: Path, options: _Options) -> tuple[BlameDocument, int]:
     else:
         data = read_present(path)
         lines = blame_present(found.history, found.git, data, ignore_space=space)
-    return describe_blame(str(path.absolute()), lines), code
+    document = describe_blame(str(path.absolute()), lines)
+    return document if options["reveal"] else _mask(document), code
+
+
+def _mask(document: BlameDocument) -> BlameDocument:
+    """Return the same lines without definite secrets; some take several lines."""
+    texts = mask_lines("\n".join(each.text for each in document.lines))
+    lines = (replace(each, text=text) for each, text in zip(document.lines, texts, strict=False))
+    return replace(document, lines=tuple(lines))
 
 
 def _select(lines: Sequence[BlamedLine], wanted: str | None) -> Sequence[BlamedLine]:

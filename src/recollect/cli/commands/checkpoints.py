@@ -11,7 +11,13 @@ from msgspec.structs import replace
 
 from recollect.cli.file_text import iter_diff
 from recollect.cli.json_output import format_document
-from recollect.cli.options import claude_dir_option, json_option, session_argument
+from recollect.cli.options import (
+    check_reveal,
+    claude_dir_option,
+    json_option,
+    reveal_option,
+    session_argument,
+)
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.session_labels import join_lines
 from recollect.cli.tables import GAP, colour_option, count_table_columns, faint, pad
@@ -33,6 +39,7 @@ _MIN_PROMPT_WIDTH = 10
 @click.command("checkpoints")
 @session_argument()
 @click.option("--diff", metavar="A..B", help="Show how the files differ between two checkpoints.")
+@reveal_option
 @pager_option
 @colour_option
 @claude_dir_option
@@ -40,6 +47,7 @@ _MIN_PROMPT_WIDTH = 10
 def command(
     session: str,
     diff: str | None,
+    reveal: bool,
     paged: bool,
     claude_dirs: tuple[Path, ...],
     as_json: bool,
@@ -48,7 +56,8 @@ def command(
 
     There is one checkpoint per prompt, with the files that the session changed as they were when
     the prompt was sent: from the backups that Claude Code made, and from the transcript where
-    there are none. `recollect restore SESSION --checkpoint N` brings one back.
+    there are none. `recollect restore SESSION --checkpoint N` brings one back. Secrets are masked
+    in diffs.
 
     \b
       recollect checkpoints latest
@@ -57,11 +66,12 @@ def command(
 
     Exits with 3 if the session changed no file.
     """
+    check_reveal(reveal=reveal, is_for_programs=as_json)
     found, _ = load_checkpoints(session, claude_dirs)
     if diff is not None:
         if as_json:
             raise UsageError("--diff and --json cannot be used together.")
-        show_lines(_iter_differences(found, diff), is_paged=paged)
+        show_lines(_iter_differences(found, diff, reveal=reveal), is_paged=paged)
     elif as_json:
         from recollect.workspace.file_questions import describe_checkpoints
 
@@ -93,7 +103,7 @@ def load_checkpoints(
     return replace(checkpoints, opcode=list_opcode_checkpoints(transcript)), backups
 
 
-def _iter_differences(found: SessionCheckpoints, names: str) -> Iterator[str]:
+def _iter_differences(found: SessionCheckpoints, names: str, *, reveal: bool) -> Iterator[str]:
     """Yield the diffs of the files that differ between two checkpoints, if they are known."""
     first, separator, second = names.partition("..")
     if not (separator and first.isdecimal() and second.isdecimal()):
@@ -108,7 +118,7 @@ def _iter_differences(found: SessionCheckpoints, names: str) -> Iterator[str]:
         elif texts[0] != texts[1]:
             old = f"{path} (checkpoint {older.number})"
             new = f"{path} (checkpoint {newer.number})"
-            yield from iter_diff((old, texts[0]), (new, texts[1]))
+            yield from iter_diff((old, texts[0]), (new, texts[1]), reveal=reveal)
 
 
 def _read_state(state: FileState) -> str | None:

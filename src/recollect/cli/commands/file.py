@@ -21,10 +21,11 @@ from recollect.cli.file_text import (
     report_unreadable,
 )
 from recollect.cli.json_output import format_document
-from recollect.cli.options import claude_dir_option, json_option
+from recollect.cli.options import check_reveal, claude_dir_option, json_option, reveal_option
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.tables import colour_option, count_table_columns
 from recollect.errors import NothingFound, UnreadableInput, UsageError
+from recollect.redact.text_masking import mask_in_lines
 from recollect.render.terminal import safe_text
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 class _Options(SearchOptions):
     at: str | None
     diff: str | None
+    reveal: bool
     paged: bool
     as_json: bool
 
@@ -47,6 +49,7 @@ class _Options(SearchOptions):
     metavar="A..B",
     help="Show the diff between two versions; `A..` compares A with the current file.",
 )
+@reveal_option
 @moved_from_option
 @all_projects_option
 @pager_option
@@ -65,6 +68,9 @@ def command(path: Path, **options: Unpack[_Options]) -> int:
     VERSION is a number from the list, a time (2026-11-15T10:30, 2026-11-15, 2h), or SESSION:TURN
     for the file after that turn.
 
+    Secrets are masked in diffs, and by --at in a terminal; to a file or pipe, --at writes the file
+    as it was.
+
     \b
       recollect file src/app.py
       recollect file src/app.py --at 3 > old.py
@@ -75,16 +81,18 @@ def command(path: Path, **options: Unpack[_Options]) -> int:
     """
     if sum(bool(each) for each in (options["at"], options["diff"], options["as_json"])) > 1:
         raise UsageError("Use only one of --at, --diff and --json.")
+    check_reveal(reveal=options["reveal"], is_for_programs=options["as_json"])
     history = load_history(path, options).history
     report_unreadable(history)
     if options["at"]:
-        _print_text(_find(options["at"], history))
+        _print_text(_find(options["at"], history), reveal=options["reveal"])
     elif options["as_json"]:
         from recollect.workspace.file_questions import describe_history
 
         click.echo(format_document(describe_history(history)))
     elif options["diff"]:
-        show_lines(_iter_diff(options["diff"], history, path), is_paged=options["paged"])
+        lines = _iter_diff(options["diff"], history, path, reveal=options["reveal"])
+        show_lines(lines, is_paged=options["paged"])
     else:
         show_lines(iter_versions(history, count_table_columns()), is_paged=options["paged"])
     return UnreadableInput.exit_code if history.unreadable else 0
@@ -103,19 +111,20 @@ def _require_text(version: Version) -> str:
     return version.text
 
 
-def _print_text(version: Version) -> None:
-    """Print a version: to a file or pipe as it is, to a terminal without control characters."""
+def _print_text(version: Version, *, reveal: bool) -> None:
+    """Print a version: to a file or pipe as it is, to a terminal masked and printable."""
     text = _require_text(version)
     if version.known not in ("exact", "replayed"):
         click.echo(f"recollect: {name_version(version)} may differ from what was there.", err=True)
     if sys.stdout.isatty():
-        click.echo(safe_text(text), nl=not text.endswith("\n"))
+        shown = text if reveal else mask_in_lines(text)
+        click.echo(safe_text(shown), nl=not shown.endswith("\n"))
     else:
         sys.stdout.buffer.write(text.encode("utf-8", "replace"))
         sys.stdout.buffer.flush()
 
 
-def _iter_diff(names: str, history: FileHistory, path: Path) -> Iterator[str]:
+def _iter_diff(names: str, history: FileHistory, path: Path, *, reveal: bool) -> Iterator[str]:
     first, separator, second = names.partition("..")
     if not separator or not first:
         raise UsageError("Use --diff A..B with two versions, or A.. for the current file.")
@@ -126,7 +135,7 @@ def _iter_diff(names: str, history: FileHistory, path: Path) -> Iterator[str]:
         after = (name_version(new), _require_text(new))
     else:
         after = (str(path), _read_present(path))
-    return iter_diff(before, after)
+    return iter_diff(before, after, reveal=reveal)
 
 
 def _read_present(path: Path) -> str:

@@ -16,7 +16,7 @@ from recollect.cli.file_text import (
     moved_from_option,
     name_version,
 )
-from recollect.cli.options import claude_dir_option
+from recollect.cli.options import check_reveal, claude_dir_option, reveal_option
 from recollect.cli.tables import colour_option
 from recollect.errors import RecollectError, UsageError
 from recollect.quantities import format_count
@@ -34,6 +34,7 @@ class _Options(SearchOptions):
     to: Path | None
     dry_run: bool
     yes: bool
+    reveal: bool
 
 
 @click.command("restore")
@@ -60,6 +61,7 @@ class _Options(SearchOptions):
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
+@reveal_option
 @moved_from_option
 @all_projects_option
 @colour_option
@@ -67,7 +69,8 @@ class _Options(SearchOptions):
 def command(target: str, **options: Unpack[_Options]) -> None:
     """Bring back a version of a file, or the files of a checkpoint.
 
-    Shows a diff against the current file first, then asks for confirmation. A file that is replaced
+    Shows a diff against the current file first, with secrets masked, then asks for confirmation.
+    A file that is replaced
     is kept beside it as NAME.before-restore. Exact and replayed versions are restored, inferred
     ones with a warning, partial ones never. Line endings, byte order mark and encoding are those of
     Claude Code's backup, of the current file, or of the last commit.
@@ -83,6 +86,7 @@ def command(target: str, **options: Unpack[_Options]) -> None:
 
     Exits with 1 if you decline, or if a file cannot be written; that file is left unchanged.
     """
+    check_reveal(reveal=options["reveal"])
     if (options["at"] is None) == (options["checkpoint"] is None):
         raise UsageError("Specify either --at or --checkpoint.")
     if options["checkpoint"] is None:
@@ -108,7 +112,7 @@ def _restore_file(target: str, options: _Options) -> None:
     if plan.changes_nothing:
         click.echo(f"{_show(plan.target)} already has the content of version {version.number}.")
         return
-    if _show_plan(plan, name_version(version)):
+    if _show_plan(plan, name_version(version), reveal=options["reveal"]):
         click.echo(f"recollect: {name_version(version)} may differ from what was there.", err=True)
     _write([plan], options)
 
@@ -130,7 +134,7 @@ def _restore_checkpoint(session: str, number: int, options: _Options) -> None:
         backup = backups.read(*name) if name else None
         plan = plan_restore(state.version, place, backup)
         if not plan.changes_nothing:
-            _show_plan(plan, name_version(state.version))
+            _show_plan(plan, name_version(state.version), reveal=options["reveal"])
             plans.append(plan)
     if plans:
         _write(plans, options)
@@ -162,7 +166,7 @@ def _find_obstacle(state: FileState, place: Path | None) -> str | None:
     return None
 
 
-def _show_plan(plan: RestorePlan, name: str) -> bool:
+def _show_plan(plan: RestorePlan, name: str, *, reveal: bool) -> bool:
     """Print a diff against the current file; return whether the content is uncertain."""
     from recollect.versions.file_texts import decode_file
 
@@ -170,7 +174,8 @@ def _show_plan(plan: RestorePlan, name: str) -> bool:
     if present is None or wanted is None:
         click.echo(f"{_show(plan.target)} is not text now and would be replaced.")
     else:
-        for line in iter_diff((str(plan.target), present.text), (name, wanted.text)):
+        old, new = (str(plan.target), present.text), (name, wanted.text)
+        for line in iter_diff(old, new, reveal=reveal):
             click.echo(line)
         if present.text == wanted.text:
             click.echo(f"{_show(plan.target)}: only line ends or encoding differ.")

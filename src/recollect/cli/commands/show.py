@@ -12,7 +12,13 @@ import click
 from msgspec.structs import replace
 
 from recollect.cli.command_workspace import command_workspace
-from recollect.cli.options import claude_dir_option, json_option, session_argument
+from recollect.cli.options import (
+    check_reveal,
+    claude_dir_option,
+    json_option,
+    reveal_option,
+    session_argument,
+)
 from recollect.cli.paging import pager_option, show_lines
 from recollect.cli.tables import colour_option, count_columns, wants_colour
 from recollect.cli.turn_options import Number, SegmentNumber, TurnBoundsOption
@@ -93,7 +99,7 @@ class _Options(TypedDict):
 @click.option(
     "--raw", is_flag=True, help="Print the raw lines of the file. Not safe for a terminal."
 )
-@click.option("--reveal", is_flag=True, help="Show secrets instead of tags. Needs a terminal.")
+@reveal_option
 @pager_option
 @colour_option
 @claude_dir_option
@@ -186,8 +192,7 @@ def _check(options: _Options) -> TurnSelection:
     if sum((options["raw"], options["as_json"], options["json_lines"])) > 1:
         raise UsageError("Use only one of --raw, --json and --json-lines.")
     is_for_programs = options["raw"] or options["as_json"] or options["json_lines"]
-    if options["reveal"] and (is_for_programs or not sys.stdout.isatty()):
-        raise UsageError("--reveal shows secrets to you and to no program: use it in a terminal.")
+    check_reveal(reveal=options["reveal"], is_for_programs=is_for_programs)
     if options["turn"] is not None and options["turns"] is not None:
         raise UsageError("Use only one of --turn and --turns.")
     only = options["turn"]
