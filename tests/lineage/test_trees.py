@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.documents.session_listing import SessionListing
-from recollect.lineage.trees import Relation, SessionTree, build_trees
+from recollect.lineage.trees import Relation, Relatives, SessionTree, build_trees, find_relatives
 
 IDS = st.sampled_from("abcdef")
 
@@ -42,6 +42,20 @@ def test_each_kind_of_descent_is_known() -> None:
     assert [draw(tree) for tree in build_trees(listings)] == [
         ("a", ("fork:f", "subagent:s"), "continuation:c", "fork:g"),
         "other",
+    ]
+
+
+def test_a_session_names_what_is_before_and_after_it() -> None:
+    """What it continues, what continues it, and its forks; a subagent is part of its session."""
+    first = listing("first", continued_in="second")
+    second, fork = listing("second"), listing("fork", forked_from="second")
+    agent = listing("agent", is_subagent=True, parent_id="second")
+    every = [first, second, fork, agent]
+    assert [find_relatives(each, every) for each in every] == [
+        Relatives(None, None, ((Relation.CONTINUATION, second),)),
+        Relatives(first, Relation.CONTINUATION, ((Relation.FORK, fork),)),
+        Relatives(second, Relation.FORK, ()),
+        Relatives(None, None, ()),
     ]
 
 

@@ -12,6 +12,7 @@ from recollect.documents.kinds import ContextKind, InputKind, ToolStatus
 from recollect.documents.usage_groups import Group
 from recollect.launch.context_references import ReferenceKind
 from recollect.launch.conversation_events import ConversationStatus
+from recollect.lineage.trees import Relation
 from recollect.reader import salvage
 from recollect.redact import Confidence
 from recollect.render.views.sidecar_notices import PLAN, TASKS, TODOS
@@ -76,6 +77,11 @@ FAMILIES: dict[str, set[str]] = {
     "charts": _name("usage.chart_", ("cost", "tokens")),
     "states of running sessions": _name("home.is_", ("waiting", "busy", "idle")),
     "measures of activity": _name("home.measure_", MEASURES),
+    "relatives": {
+        f"session.{side}_{relation}"
+        for side in ("before", "after")
+        for relation in (Relation.FORK, Relation.CONTINUATION)
+    },
     "causes": _name("cause.", Cause) | _name("cause.why_", Cause),
     "kinds of input": _name("", InputKind),
     "kinds of context": _name("", ContextKind),

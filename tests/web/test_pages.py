@@ -175,6 +175,18 @@ def test_an_opened_edit_is_its_diff(server: RunningServer) -> None:
     assert [word in whole for word in noise] == [True, True, True, False]
 
 
+def test_branches_lead_to_each_other(server: RunningServer) -> None:
+    """Where a conversation was rewound, each prompt links to the others that were tried."""
+    turns = server.get(f"/api/sessions/{SESSION}/turns").json()["turns"]
+    first, second = next(turn["branch"]["prompts"] for turn in turns if turn["branch"])
+    page = server.get(f"/s/{SESSION}").body.decode()
+    links = re.findall(r'<a href="([^"]*)" aria-label="(?:Previous|Next) branch">', page)
+    wanted = [f"/s/{SESSION}", *(f"at={uuid}#{uuid}" for uuid in (second, first))]
+    assert [link.startswith(wanted[0]) for link in links] == [True, True]
+    assert [link.endswith(end) for link, end in zip(links, wanted[1:], strict=True)] == [True, True]
+    assert {server.get(link.partition("#")[0]).status for link in map(unescape, links)} == {200}
+
+
 def test_changes_are_listed_by_file(server: RunningServer) -> None:
     """Each file once, relative to the project, and each change with a link to its prompt."""
     session = "94791a87-9d13-410a-a632-25a9b25c1b45"

@@ -247,6 +247,15 @@ class NoticeStep(Struct, frozen=True, kw_only=True, tag="notice"):
 Step = TextStep | ThinkingStep | ToolStep | NoticeStep
 
 
+class BranchPlace(Struct, frozen=True):
+    """A prompt that is one of several answers to the same record: the conversation was rewound."""
+
+    number: int
+    """Which of them it is, counted from 1 in the order of the file."""
+    prompts: tuple[str, ...]
+    """The uuids of all of them."""
+
+
 class TurnView(Struct, frozen=True, kw_only=True):
     """One turn: the prompt and everything until the next one."""
 
@@ -275,3 +284,5 @@ class TurnView(Struct, frozen=True, kw_only=True):
     uuids: tuple[str, ...] = ()
     """All records of the turn, including those that are not shown: links to any of them lead here.
     """
+    branch: BranchPlace | None = None
+    """Which branch begins here, if the conversation was rewound to before the prompt."""

@@ -7,6 +7,7 @@ is recognised only if its records name the parent. Sessions whose parent is not 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -57,6 +58,35 @@ def build_trees(listings: Sequence[SessionListing]) -> tuple[SessionTree, ...]:
             children[parent].append(tree)
     order = dict.fromkeys(_list_ancestors(each.path, links)[-1] for each in listings)
     return tuple(roots[path] for path in order)
+
+
+class Relatives(NamedTuple):
+    """The sessions before and after one."""
+
+    origin: SessionListing | None
+    relation: Relation | None
+    """To the origin."""
+    successors: tuple[tuple[Relation, SessionListing], ...]
+    """Continuations and forks, the earliest first."""
+
+
+def find_relatives(listing: SessionListing, listings: Sequence[SessionListing]) -> Relatives:
+    """Return the session among `listings` that one comes from, and those that come from it.
+
+    A subagent is part of its session and comes from none.
+    """
+    links = _cut_cycles(_find_links(listings))
+    by_path = {each.path: each for each in listings}
+    parent, relation = links.get(listing.path, (None, None))
+    if relation is Relation.SUBAGENT:
+        parent = relation = None
+    children = [
+        (kind, by_path[path])
+        for path, (owner, kind) in links.items()
+        if owner == listing.path and kind is not Relation.SUBAGENT
+    ]
+    children.sort(key=lambda child: _start_key(child[1]))
+    return Relatives(by_path[parent] if parent else None, relation, tuple(children))
 
 
 def _start_key(listing: SessionListing) -> tuple[float, str]:

@@ -47,6 +47,7 @@ from recollect.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from recollect.documents.health_report import HealthReport
+    from recollect.lineage.trees import Relatives
     from recollect.search.engine import SearchOptions, SearchResult
     from recollect.session.session import Session
     from recollect.usage.ledger_access import UsageLedger
@@ -208,6 +209,20 @@ class ServedWorkspace(Workspace):
             if each.id in ids
         }
         return SearchAnswer(query=query, result=result, sessions=sessions)
+
+    def find_relatives(self, listing: SessionListing) -> Relatives:
+        """Return the sessions that one continues or was forked from, and those that follow it."""
+        from recollect.lineage.trees import find_relatives  # for the page of a session only
+
+        named = {listing.forked_from, listing.continued_in}
+        near = [
+            each
+            for each in self.catalog.snapshot.sessions
+            if each.project == listing.project
+            or each.id in named
+            or listing.id in (each.forked_from, each.continued_in)
+        ]
+        return find_relatives(listing, near)
 
     def _search(self, text: str, options: SearchOptions) -> SearchResult | None:
         """Return the result; None if the full-text index is not the one that is known."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from recollect.documents.kinds import Context, InputKind
-from recollect.documents.turns import NoticeStep, Step, TurnView
+from recollect.documents.turns import BranchPlace, NoticeStep, Step, TurnView
 from recollect.records.attachment_kinds import StructuredOutput
 from recollect.records.attachments import Attachment
 from recollect.records.conversation import Assistant
@@ -83,10 +83,11 @@ def build_turn_view(session: Session, turn: Turn) -> TurnView:
     entries = timeline.entries[turn.index]
     opener = find_opener(turn)
     prompt = turn.prompt
+    uuid = opener.records[0].uuid if opener else None
     replies = [said for said in turn.messages if said.role == "assistant" and not said.is_synthetic]
     return TurnView(
         number=turn.number,
-        uuid=opener.records[0].uuid if opener else None,
+        uuid=uuid,
         kind=turn.kind,
         is_by_person=turn.is_by_person,
         is_on_main_path=turn.is_on_main_path,
@@ -103,8 +104,15 @@ def build_turn_view(session: Session, turn: Turn) -> TurnView:
         active_ms=turn.active_ms,
         permission_mode=turn.permission_mode,
         context_tokens=_measure_context(replies),
-        uuids=tuple(uuid for entry in entries if (uuid := _uuid_of(entry))),
+        uuids=tuple(name for entry in entries if (name := _uuid_of(entry))),
+        branch=_find_branch(session, uuid),
     )
+
+
+def _find_branch(session: Session, uuid: str | None) -> BranchPlace | None:
+    """Return which branch a prompt begins."""
+    options = next((each.options for each in session.branches if uuid in each.options), None)
+    return BranchPlace(options.index(uuid) + 1, options) if options and uuid else None
 
 
 def _measure_context(replies: Sequence[Message]) -> int:

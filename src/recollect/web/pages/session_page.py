@@ -17,6 +17,7 @@ from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError
 from recollect.launch.resuming import check_shown, plan_resume
 from recollect.library.sidecar_files import load_lists
+from recollect.lineage.trees import Relatives
 from recollect.quantities import format_dollars
 from recollect.reader.transcript_reader import read_shown
 from recollect.render.html.html_parts import render_parts
@@ -60,6 +61,8 @@ class SessionPageContent(Struct, frozen=True, kw_only=True):
     """A session with its first turns, or those around the requested record."""
 
     session: SessionListing
+    relatives: Relatives
+    """The sessions that it continues or was forked from, and those that follow it."""
     address: str
     query: str
     """Query string that distinguishes this session from others with the same id, for all URLs
@@ -187,6 +190,7 @@ def render_session_page(
     frame = _make_frame(services, found, row.project, translator)
     page = SessionPageContent(
         session=row,
+        relatives=services.workspace.find_relatives(found.listing),
         address=frame.address,
         query=frame.query,
         turns=_render(turns, frame),
