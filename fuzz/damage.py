@@ -29,13 +29,14 @@ TURNS = 40
 WORDS_PER_TEXT = 25
 
 COMMANDS = (
+    # First, because a search counts turns, and a list has the counts that the index knows.
+    ("list", "--json", "-n", "100"),
     ("search", "database", "--json"),
     ("search", "word1*", "--json", "--limit", "1000"),
     ("search", "ord77", "--json"),
     ("search", "tool:Bash", "is:error", "--json"),
     ("search", "until:2026-03-05", '"word2 word3" OR lonely', "--json"),
     ("usage", "session", "--json"),
-    ("list", "--json", "-n", "100"),
 )
 
 

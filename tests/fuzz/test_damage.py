@@ -40,7 +40,7 @@ def test_a_changed_answer_is_reported(tmp_path: Path) -> None:
     next(tmp_path.rglob("*.jsonl")).unlink()
     failures = list(iter_failures(files, flips=1, pages=0, seed=3))
     assert failures[0].startswith("3:0 flip_bit ")
-    assert "('search', 'database', '--json')" in failures[0]
+    assert "('list', '--json', '-n', '100')" in failures[0]
 
 
 def test_the_program_reports_what_it_did(capsys: pytest.CaptureFixture[str]) -> None:

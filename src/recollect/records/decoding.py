@@ -100,6 +100,7 @@ def _flatten(text: str) -> str:
     return "".join(parts) + text[kept_to:] if depth <= MAX_DEPTH else text
 
 
+_UNKNOWN_TAGS = ("<unknown>", "<other>")
 UNKNOWN_FIELDS = {"block_type", "kind", "record_type"}
 """Fields in which the `Unknown…` classes keep the unknown tag."""
 
@@ -114,40 +115,74 @@ def fit(raw: Raw | bytes, wanted: Any, path: str, misfits: list[str]) -> Any:
     Raises `Misfit` if not even the outermost type is right.
     """
     try:
-        return msgspec.json.decode(raw, type=wanted)
+        return _make_decoder(wanted).decode(raw)
     except (msgspec.ValidationError, RecursionError):
         return _fit_parts(raw, wanted, path, misfits)
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise Misfit(path) from None
 
 
+@cache
+def _make_decoder(wanted: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(wanted)
+
+
+class _Alternatives(NamedTuple):
+    """What a type allows, by how its JSON begins."""
+
+    item: Any
+    """The type of the items of an array; None if there must be none."""
+    value: Any
+    """The type of the values of an object that is a dict."""
+    tag_field: str | None
+    by_tag: dict[str | int, Any]
+    """Structs by their tag."""
+    untagged: Any
+    unknown: Any
+    """The `Unknown…` struct."""
+
+    @property
+    def has_structs(self) -> bool:
+        return bool(self.by_tag) or self.untagged is not None
+
+
 def _fit_parts(raw: Raw | bytes, wanted: Any, path: str, misfits: list[str]) -> Any:
     first = bytes(raw).lstrip()[:1]
-    for member in _list_members(wanted):
-        origin = get_origin(member)
-        if first == b"[" and origin is tuple:
-            return _fit_tuple(raw, get_args(member)[0], path, misfits)
-        if first == b"{" and origin is dict:
-            return _fit_dict(raw, get_args(member)[1], path, misfits)
-    structs = [member for member in _list_members(wanted) if isinstance(member, type(Struct))]
-    if first == b"{" and structs:
-        return _fit_struct(raw, structs, path, misfits)
+    allowed = _find_alternatives(wanted)
+    if first == b"[" and allowed.item is not None:
+        return _fit_tuple(raw, allowed.item, path, misfits)
+    if first == b"{" and allowed.value is not None:
+        return _fit_dict(raw, allowed.value, path, misfits)
+    if first == b"{" and allowed.has_structs:
+        return _fit_struct(raw, allowed, path, misfits)
     raise Misfit(path)
 
 
-def _list_members(wanted: Any) -> tuple[Any, ...]:
-    if get_origin(wanted) in (Union, types.UnionType):
-        return get_args(wanted)
-    return (wanted,)
+@cache
+def _find_alternatives(wanted: Any) -> _Alternatives:
+    is_union = get_origin(wanted) in (Union, types.UnionType)
+    members = get_args(wanted) if is_union else (wanted,)
+    # Structs of a union all have a tag, in the same field; one that stands alone may have none.
+    structs = [member for member in members if isinstance(member, type(Struct))]
+    configs = {struct: struct.__struct_config__ for struct in structs}
+    by_tag = {config.tag: struct for struct, config in configs.items() if config.tag is not None}
+    return _Alternatives(
+        item=next((get_args(each)[0] for each in members if get_origin(each) is tuple), None),
+        value=next((get_args(each)[1] for each in members if get_origin(each) is dict), None),
+        tag_field=next((config.tag_field for config in configs.values()), None),
+        by_tag=by_tag,
+        untagged=next((struct for struct in structs if configs[struct].tag is None), None),
+        unknown=next((by_tag[tag] for tag in _UNKNOWN_TAGS if tag in by_tag), None),
+    )
 
 
 def _fit_tuple(raw: Raw | bytes, item: Any, path: str, misfits: list[str]) -> tuple[Any, ...]:
     values = []
+    unknown = _find_alternatives(item).unknown
     for number, part in enumerate(msgspec.json.decode(raw, type=list[Raw])):
         try:
             values.append(fit(part, item, f"{path}[]", misfits))
         except Misfit:
-            unknown = _find_unknown(_list_members(item))
             if unknown is None:
                 misfits.append(f"{path}[{number}]")
             else:
@@ -165,9 +200,12 @@ def _fit_dict(raw: Raw | bytes, item: Any, path: str, misfits: list[str]) -> dic
     return values
 
 
-def _fit_struct(raw: Raw | bytes, structs: list[Any], path: str, misfits: list[str]) -> Any:
+def _fit_struct(raw: Raw | bytes, allowed: _Alternatives, path: str, misfits: list[str]) -> Any:
     parts = msgspec.json.decode(raw, type=dict[str, Raw])
-    wanted = _choose_struct(structs, parts)
+    tag = _read_tag(parts, allowed.tag_field)
+    wanted = allowed.untagged or allowed.by_tag.get(tag or "") or allowed.unknown
+    if wanted is None:
+        raise Misfit("type")
     values: dict[str, Any] = {}
     for info in _fields(wanted):
         part = parts.get(info.encode_name)
@@ -178,9 +216,9 @@ def _fit_struct(raw: Raw | bytes, structs: list[Any], path: str, misfits: list[s
             values[info.name] = fit(part, info.type, name, misfits)
         except Misfit:
             misfits.append(name)
-    if wanted is _find_unknown(structs):
+    if wanted is allowed.unknown:
         values["raw"] = Raw(bytes(raw))
-        values.update({name: _read_tag(wanted, parts) for name in _list_tag_fields(wanted)})
+        values.update(dict.fromkeys(_list_tag_fields(wanted), tag))
     if any(info.required and info.name not in values for info in _fields(wanted)):
         raise Misfit(path)
     return wanted(**values)
@@ -191,36 +229,14 @@ def _fields(struct: Any) -> tuple[msgspec.structs.FieldInfo, ...]:
     return msgspec.structs.fields(struct)
 
 
-def _choose_struct(structs: list[Any], parts: dict[str, Raw]) -> Any:
-    """Return the struct with the tag of the object, otherwise the `Unknown…` one."""
-    for struct in structs:
-        config = struct.__struct_config__
-        if config.tag is None or _read_tag(struct, parts) == config.tag:
-            return struct
-    unknown = _find_unknown(structs)
-    if unknown is None:
-        raise Misfit("type")
-    return unknown
-
-
-def _read_tag(struct: Any, parts: dict[str, Raw]) -> str | None:
-    tag = parts.get(struct.__struct_config__.tag_field)
+def _read_tag(parts: dict[str, Raw], field: str | None) -> str | None:
+    tag = parts.get(field or "")
     if tag is None:
         return None
     try:
         return msgspec.json.decode(tag, type=str)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-
-
-def _find_unknown(structs: Any) -> Any:
-    for struct in structs:
-        if isinstance(struct, type(Struct)) and struct.__struct_config__.tag in (
-            "<unknown>",
-            "<other>",
-        ):
-            return struct
-    return None
 
 
 def _list_tag_fields(struct: Any) -> list[str]:

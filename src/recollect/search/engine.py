@@ -7,7 +7,7 @@ sessions are then compared by the words in them. `matching` says what matches, `
 import os
 import re
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from itertools import chain, islice
@@ -147,24 +147,31 @@ def search(
         run = _Search(queries, transcripts, options, title_lookup).run
         digest = _find_secret(directory, text, queries)
         result = run(query, index_complete=is_complete, digest=digest)
-    return number_turns(result, directory)
+    return _number_known_turns(result, directory)
 
 
-def number_turns(result: SearchResult, directory: Path) -> SearchResult:
-    """Add the number of its turn to each hit in the file of its session, as far as it is known."""
+def _number_known_turns(result: SearchResult, directory: Path) -> SearchResult:
     paths = {hit.path for hit in result.hits if not hit.is_subagent}
     known = find_counted(directory, list(paths)) if paths else {}
 
-    def number(hit: Hit) -> int | None:
-        stored = known.get(hit.path)
-        # A title is one of the whole session.
-        if stored is None or hit.offset is None or hit.is_subagent or hit.part == _TITLE:
-            return None
-        is_counted = hit.offset < stored.stamp[1]
-        return stored.figures.find_turn(hit.offset) if is_counted else None
+    def find_turn(path: str, offset: int) -> int | None:
+        stored = known.get(path)
+        is_counted = stored is not None and offset < stored.stamp[1]
+        return stored.figures.find_turn(offset) if stored and is_counted else None
 
-    hits = tuple(replace(hit, turn=number(hit)) for hit in result.hits)
-    return replace(result, hits=hits)
+    return number_turns(result, find_turn)
+
+
+def number_turns(result: SearchResult, find_turn: Callable[[str, int], int | None]) -> SearchResult:
+    """Add the number of its turn, by path and offset, to each hit in the file of its session."""
+
+    def number(hit: Hit) -> int | None:
+        # A title is one of the whole session.
+        if hit.offset is None or hit.is_subagent or hit.part == _TITLE:
+            return None
+        return find_turn(hit.path, hit.offset)
+
+    return replace(result, hits=tuple(replace(hit, turn=number(hit)) for hit in result.hits))
 
 
 def _find_secret(directory: Path, text: str, queries: TextQueries) -> bytes | None:

@@ -67,24 +67,29 @@ def search_workspace(
         # It has been deleted, so the second attempt rebuilds it.
         result = _index_and_search(workspace, text, transcripts, options, seconds)
     sessions = _list_found(workspace, result.hits, transcripts)
-    if _count_few(workspace, result.hits, transcripts):
-        result = number_turns(result, workspace.data_directory)
+    result = _number_more_turns(workspace, result, transcripts)
     return SearchAnswer(query=query, result=result, sessions=sessions)
 
 
-def _count_few(
-    workspace: Workspace, hits: Iterable[Hit], transcripts: Iterable[Transcript]
-) -> bool:
+def _number_more_turns(
+    workspace: Workspace, result: SearchResult, transcripts: Iterable[Transcript]
+) -> SearchResult:
     """Read the files of hits whose turns have not been counted, if there is little to read.
 
     A server has all of them counted in the background.
     """
-    paths = {hit.path for hit in hits if hit.turn is None and not hit.is_subagent}
+    paths = {hit.path for hit in result.hits if hit.turn is None and not hit.is_subagent}
     found = [each for each in transcripts if each.file in paths]
     if not found or sum(each.size for each in found) > _MAX_COUNTED_BYTES:
-        return False
-    load_figures(workspace.data_directory, found)
-    return True
+        return result
+    counted = load_figures(workspace.data_directory, found)
+    known = {(hit.path, hit.offset): hit.turn for hit in result.hits}
+
+    def find_turn(path: str, offset: int) -> int | None:
+        figures = counted.get(path)
+        return figures.find_turn(offset) if figures else known[path, offset]
+
+    return number_turns(result, find_turn)
 
 
 def _index_and_search(
