@@ -230,3 +230,16 @@ def test_a_private_key_that_was_cut_off_is_found() -> None:
     (finding,) = find_secrets(text)
     assert finding.kind == "private-key"
     assert all(line in text[finding.start : finding.end] for line in plant.secrets[:5])
+
+
+@pytest.mark.parametrize("mark", ["", "+", "-"])
+@pytest.mark.parametrize("length", [1_000, 30_000, 150_000])
+def test_a_long_private_key_is_found_as_a_whole(length: int, mark: str) -> None:
+    """From its first line to its last, also in a diff."""
+    body = draw(Random(16), BASE64, length)
+    lines = [body[at : at + 64] for at in range(0, length, 64)]
+    name = "PGP " + "PRIVATE KEY BLOCK-----"
+    block = "\n".join(mark + line for line in (f"-----BEGIN {name}", *lines, f"-----END {name}"))
+    (finding,) = find_secrets(f"before\n{block}\nafter\n")
+    assert finding.kind == "private-key"
+    assert (finding.start, finding.end) == (len("before\n" + mark), len("before\n" + block))

@@ -10,7 +10,11 @@ from recollect.redact.findings import Confidence
 from recollect.redact.randomness import looks_random
 from recollect.redact.rule import Rule, token
 
-_KEY_BLOCK_REACH: Final = 20_000
+_KEY_BLOCK_REACH: Final = 200_000
+"""A PGP key with many subkeys and signatures has some ten thousand characters."""
+
+_NO_RULER: Final = r"(?:-{0,4}[^\-])*?"
+"""Anything but five dashes, so that a block without an end is not searched for beyond the next."""
 
 
 def _if_random(value: bytes) -> Confidence | None:
@@ -181,7 +185,7 @@ _KEYS: Final = (
         "private-key",
         ("-----begin",),
         r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:"
-        r"(?s:.*?)-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+        rf"{_NO_RULER}-{{5,6}}END (?:[A-Z0-9]+ ){{0,4}}PRIVATE KEY(?: BLOCK)?-----"
         r"|(?:[\s0-9→+|>:\-]*[A-Za-z0-9+/=]{30,})+)",
         reach=_KEY_BLOCK_REACH,
         standalone=False,
@@ -191,7 +195,7 @@ _KEYS: Final = (
         "putty-key",
         ("putty-user-key-file",),
         r"PuTTY-User-Key-File-(?s:.*?)Private-MAC: [a-f0-9]+",
-        reach=_KEY_BLOCK_REACH,
+        reach=20_000,
     ),
     token("1password-token", "ops_ey", r"ops_eyJ[A-Za-z0-9+/=_\-]{80,}"),
     token(
