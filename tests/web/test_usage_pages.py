@@ -204,3 +204,10 @@ def test_nothing_counted_is_said(server: RunningServer) -> None:
         ["No usage in this range. Widen the filters, or use Claude Code for a while."],
         [],
     )
+
+
+def test_filters_apply_without_a_button(server: RunningServer) -> None:
+    """A change is sent at once; the button is for a browser without scripts."""
+    page = server.get("/usage").body.decode()
+    form = page.partition('action="/usage" data-apply>')[2].partition("</form>")[0]
+    assert form.count('<button type="submit">') == form.count("<noscript><button") == 1

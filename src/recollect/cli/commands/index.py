@@ -8,7 +8,7 @@ import click
 from recollect.cli.command_workspace import command_workspace
 from recollect.cli.json_output import format_document
 from recollect.cli.options import claude_dir_option, json_option, prices_option
-from recollect.cli.tables import count_columns, iter_table, wrap
+from recollect.cli.tables import count_table_columns, iter_table, wrap
 from recollect.documents.command_reports import IndexDocument, IndexProblem, TextStatus
 from recollect.errors import IndexFailure, UnreadableInput, UsageError
 from recollect.health.survey import display_path
@@ -98,7 +98,7 @@ def command(
     if as_json:
         click.echo(format_document(document))
     else:
-        click.echo("\n".join(iter_text(document, count_columns(), status_only=status)))
+        click.echo("\n".join(iter_text(document, count_table_columns(), status_only=status)))
     return choose_code(document)
 
 
