@@ -119,6 +119,22 @@ def test_a_directory_that_cannot_be_written_costs_only_time(
     assert reads.count == 2
 
 
+def test_only_as_much_is_read_as_allowed(tmp_path: Path, project: Project) -> None:
+    """At least one session is read, the newest first; the rest is read when it is asked for."""
+    first = next((tmp_path / "claude").rglob("*.jsonl"))
+    newest = first.with_name("ffffffff-0000-4000-8000-000000000000.jsonl")
+    newest.write_text(first.read_text("utf-8").replace(first.stem, newest.stem), "utf-8")
+    _settle(tmp_path)
+    os.utime(first, ns=(0, 0))
+    transcripts = discover_root(tmp_path / "claude").transcripts
+    index = EditIndex(transcripts, tmp_path / "data", budget=1)
+    assert [each.outline.session_id for each in index.find(None)] == [newest.stem]
+    assert index.unread == 1
+    EditIndex(transcripts, tmp_path / "data").update()
+    index = EditIndex(transcripts, tmp_path / "data", budget=1)
+    assert (len(index.find(None)), index.unread) == (2, 0)
+
+
 def _settle(directory: Path) -> None:
     """Make files old: one that was written just now may change without that being seen."""
     for path in directory.rglob("*.jsonl"):

@@ -39,3 +39,12 @@ def test_the_page_has_a_row_per_turn_and_zooms(server: RunningServer) -> None:
     one = server.get(f"/s/{SESSION}/timeline?turn=1").body.decode()
     assert one.count('<rect class="turn" x=') == 1
     assert server.get(f"/s/{SESSION}/timeline?turn=x").status == 422
+
+
+def test_every_call_is_counted_in_its_turn(server: RunningServer) -> None:
+    """The table has as many calls as the drawing has bars for them in the session's own lane."""
+    page = server.get(f"/s/{SESSION}/timeline").body.decode()
+    rows = re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL)[1:]
+    cells = [re.findall(r'<td class="figure">([^<]*)</td>', row) for row in rows]
+    drawn = re.findall(r'<rect class="(?:call|change|failed)" x="[\d.]+" y="44"', page)
+    assert sum(int(row[2] or 0) for row in cells) == len(drawn) > 0

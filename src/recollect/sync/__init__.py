@@ -12,7 +12,7 @@ from recollect.lazy_names import import_on_first_use
 if TYPE_CHECKING:
     from recollect.sync.cached_values import OnFileRead, find_counted, load_calls, load_figures
     from recollect.sync.counting import Traits, group_copies
-    from recollect.sync.edit_outlines import find_outlines, read_outlines
+    from recollect.sync.edit_outlines import FreshOutlines, find_outlines, read_outlines
     from recollect.sync.figure_reading import FIGURES
     from recollect.sync.index_access import ask_index, find_transcripts, is_current
     from recollect.sync.list_files import ListFile, is_list_file, with_lists
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "cached_values": "OnFileRead find_counted load_calls load_figures",
     "counting": "Traits group_copies",
-    "edit_outlines": "find_outlines read_outlines",
+    "edit_outlines": "FreshOutlines find_outlines read_outlines",
     "figure_reading": "FIGURES",
     "index_access": "ask_index find_transcripts is_current",
     "list_files": "ListFile is_list_file with_lists",
@@ -61,6 +61,7 @@ __all__ = [
     "FIGURES",
     "NO_FRESH_TEXTS",
     "Analyzer",
+    "FreshOutlines",
     "LineKey",
     "ListFile",
     "OnFileRead",

@@ -7,7 +7,7 @@ and the next one takes as long.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from recollect.store import edit_outlines
 from recollect.store.database import Connection, open_for_reading
@@ -16,6 +16,15 @@ from recollect.store.integrity import DamagedIndex, translate_errors
 from recollect.sync.cached_values import BATCH_BYTES, OnFileRead, save_values
 
 T = TypeVar("T")
+
+
+class FreshOutlines(NamedTuple):
+    """Outlines that the index did not have, and how many sessions are still to be read."""
+
+    read: list[StoredOutline]
+    unread: int
+
+
 ReadOutline = Callable[[str], StoredOutline | None]
 """Reads the session at a path; None if that is not possible."""
 
@@ -26,14 +35,16 @@ def read_outlines(
     sizes: Mapping[str, int],
     read: ReadOutline,
     on_read: OnFileRead | None = None,
-) -> list[StoredOutline]:
+    budget: int | None = None,
+) -> FreshOutlines:
     """Read the sessions whose signature is not that of the index, save and return them.
 
-    `signatures` and `sizes` are by the paths of the sessions.
+    `signatures` and `sizes` are by the paths of the sessions. Reading stops after `budget` bytes.
     """
     paths = list(signatures)
     known = _ask(directory, partial(edit_outlines.load_signatures, paths=paths)) or {}
-    stale = [path for path in paths if known.get(path) != signatures[path]]
+    outdated = [path for path in paths if known.get(path) != signatures[path]]
+    stale = list(_take_within(outdated, sizes, budget))
     fresh: list[StoredOutline] = []
     done = 0
     for batch in _split(stale, sizes):
@@ -47,7 +58,19 @@ def read_outlines(
                 on_read(done, len(stale))
         save_values(directory, edit_outlines.save_outlines, found)
         fresh += found
-    return fresh
+    return FreshOutlines(fresh, len(outdated) - len(stale))
+
+
+def _take_within(
+    paths: Sequence[str], sizes: Mapping[str, int], budget: int | None
+) -> Iterator[str]:
+    """Yield the first of the paths: at least one, and no more than fit into the budget."""
+    used = 0
+    for path in paths:
+        if budget is not None and used > 0 and used + sizes[path] > budget:
+            return
+        used += max(sizes[path], 1)
+        yield path
 
 
 def find_outlines(

@@ -21,7 +21,7 @@ from recollect.reader.marked_lines import iter_marked_lines
 from recollect.sources.safe_files import open_file
 from recollect.sources.stamps import make_stamp
 from recollect.store import StoredOutline
-from recollect.sync import OnFileRead, find_outlines, read_outlines
+from recollect.sync import FreshOutlines, OnFileRead, find_outlines, read_outlines
 from recollect.versions.recorded_paths import last_component
 from recollect.versions.session_outline import Outline, decode_outline, encode_outline
 
@@ -66,8 +66,11 @@ class EditIndex:
         transcripts: Iterable[Transcript],
         directory: Path | None = None,
         on_read: OnFileRead | None = None,
+        budget: int | None = None,
     ) -> None:
+        """Use the index in `directory`, and read at most `budget` bytes besides."""
         self._transcripts = transcripts
+        self._budget = budget
         self._directory = directory
         self._on_read = on_read
         self._unreadable: dict[str, str] = {}
@@ -105,18 +108,35 @@ class EditIndex:
     def _sessions(self) -> dict[str, SessionFiles]:
         return {each.transcript.file: each for each in group_sessions(self._transcripts)}
 
-    @cached_property
+    def update(self) -> None:
+        """Read what the index does not have."""
+        _ = self._read_fresh
+
+    @property
+    def unread(self) -> int:
+        """How many sessions are neither in the index nor within the budget."""
+        return self._read_fresh.unread
+
+    @property
     def _fresh(self) -> list[StoredOutline]:
         """The outlines that the index did not have."""
+        return self._read_fresh.read
+
+    @cached_property
+    def _read_fresh(self) -> FreshOutlines:
         if self._directory is None:
             found = [self._read(path) for path in self._sessions]
-            return [each for each in found if each is not None]
+            return FreshOutlines([each for each in found if each is not None], 0)
+        newest = sorted(
+            self._sessions.items(), key=lambda pair: pair[1].transcript.mtime_ns, reverse=True
+        )
         return read_outlines(
             self._directory,
-            {path: each.sign() for path, each in self._sessions.items()},
-            {path: each.size for path, each in self._sessions.items()},
+            {path: each.sign() for path, each in newest},
+            {path: each.size for path, each in newest},
             self._read,
             self._on_read,
+            self._budget,
         )
 
     def _read(self, path: str) -> StoredOutline | None:

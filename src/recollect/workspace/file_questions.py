@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -17,14 +17,13 @@ from recollect.documents.file_versions import (
     VersionEntry,
 )
 from recollect.errors import NothingFound
-from recollect.versions.edit_index import EditIndex
+from recollect.versions.edit_index import EditIndex, group_sessions
 from recollect.versions.file_history import FileHistory, find_history, select_transcripts_of
 from recollect.versions.git_blobs import GitFile
 from recollect.versions.session_outline import iter_changes
 from recollect.versions.target_files import describe_target, find_project_root, has_repository
 
 if TYPE_CHECKING:
-    from recollect.locations import Transcript
     from recollect.versions.file_blame import LineOfFile
     from recollect.versions.replay import Version
     from recollect.versions.session_checkpoints import SessionCheckpoints
@@ -94,14 +93,26 @@ class KnownFile(NamedTuple):
     last_change: str
 
 
+class FileListing(NamedTuple):
+    """The files of a project, and how many of its sessions could not be asked yet."""
+
+    files: tuple[KnownFile, ...]
+    unread: int
+
+
+_MAX_READ: Final = 16 * 1024 * 1024
+"""Bytes that are read before a list of files is shown: about a third of a second."""
 _CHANGING: Final = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 
 
-def list_files(
-    workspace: Workspace, transcripts: Sequence[Transcript], text: str = ""
-) -> list[KnownFile]:
-    """Return the files that sessions changed and whose path contains `text`, newest first."""
-    index = EditIndex(transcripts, workspace.data_directory, workspace.count_files)
+def list_files(workspace: Workspace, project: str, text: str = "") -> FileListing:
+    """Return the files that sessions changed and whose path contains `text`, newest first.
+
+    Only a few sessions are read for it; the others have to be in the index.
+    """
+    transcripts = [each for each in workspace.find_transcripts() if each.project == project]
+    directory = workspace.data_directory
+    index = EditIndex(transcripts, directory, workspace.count_files, _MAX_READ)
     found: dict[str, KnownFile] = {}
     for _, outline in index.find(None):
         for path, times in iter_changes(outline, _CHANGING):
@@ -113,7 +124,16 @@ def list_files(
                     known.sessions + 1,
                     max(known.last_change, *times),
                 )
-    return sorted(found.values(), key=lambda each: each.last_change, reverse=True)
+    files = sorted(found.values(), key=lambda each: each.last_change, reverse=True)
+    return FileListing(tuple(files), index.unread)
+
+
+def iter_outlining(workspace: Workspace, project: str) -> Iterator[None]:
+    """Read the sessions of a project that the index knows too little about, one after the other."""
+    transcripts = [each for each in workspace.find_transcripts() if each.project == project]
+    for each in group_sessions(transcripts):
+        EditIndex((each.transcript, *each.others), workspace.data_directory).update()
+        yield
 
 
 def find_file(workspace: Workspace, request: FileRequest) -> FoundFile:

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
+from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
@@ -89,10 +90,16 @@ class ServedWorkspace(Workspace):
         self._choices = ChoiceCache()
         self._reports = HealthCache(self, checks_this_machine=not is_demo)
         self._ahead = ThreadPoolExecutor(1, thread_name_prefix="ahead")
+        self._outlining = ThreadPoolExecutor(1, thread_name_prefix="outlines")
+        self._outlined: set[str] = set()
+        self._totals: WeakKeyDictionary[Session, list[int | None]] = WeakKeyDictionary()
+        self._is_closed = False
 
     def close(self) -> None:
         """Stop reading ahead, and end the indexer."""
+        self._is_closed = True
         self._ahead.shutdown(wait=False, cancel_futures=True)
+        self._outlining.shutdown(wait=False, cancel_futures=True)
         self.indexer.stop()
         super().close()
 
@@ -177,6 +184,29 @@ class ServedWorkspace(Workspace):
         time.sleep(AHEAD_SECONDS)
         with self._cache.use(found) as session:
             _ = session.turns, session.tool_calls
+
+    def outline_ahead(self, project: str) -> None:
+        """Read which files the sessions of a project are about, in the background."""
+        if project not in self._outlined:
+            self._outlined.add(project)
+            self._outlining.submit(self._read_outlines, project)
+
+    def _read_outlines(self, project: str) -> None:
+        from recollect.workspace.file_questions import iter_outlining
+
+        # A server that ends waits for the current session.
+        for _ in iter_outlining(self, project):
+            if self._is_closed:
+                return
+        self._outlined.discard(project)
+
+    def add_up_costs(self, session: Session) -> list[int | None]:
+        """Return what the first turns of a session cost together: of none, one, two and so on."""
+        from recollect.workspace.turn_windows import accumulate_costs
+
+        if session not in self._totals:
+            self._totals[session] = accumulate_costs(session, self.price_list)
+        return self._totals[session]
 
     def turns(self, found: FoundSession, wanted: TurnWindow) -> TurnRange:
         """Return some turns of a session with their costs."""

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from recollect.documents.turns import ToolStep, TurnView
 from recollect.library.opening import FIRST_BYTES, price_turn, read_first_part
+from recollect.pricing import Prices
 from recollect.render.views.complete_turns import complete_turn
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
@@ -97,7 +98,7 @@ def _can_be_quick(workspace: "ServedWorkspace", found: FoundSession, wanted: Tur
 
 
 def _take(workspace: "ServedWorkspace", session: Session, wanted: TurnWindow) -> TurnRange:
-    total, prices = len(session.turns), workspace.price_list
+    total = len(session.turns)
     start, location = wanted.start, None
     if wanted.at:
         location = find_location(session, wanted.at, wanted.offset, wanted.words)
@@ -110,7 +111,7 @@ def _take(workspace: "ServedWorkspace", session: Session, wanted: TurnWindow) ->
         is_partial=False,
         costs=_price(workspace, session, turns),
         location=location,
-        cost_before=_add_up(price_turn(each, prices) for each in session.turns[:start]),
+        cost_before=workspace.add_up_costs(session)[min(start, total)],
         agent_costs=_price_agents(workspace, session, turns),
     )
 
@@ -138,6 +139,17 @@ def _add_up(costs: Iterable[int | None]) -> int | None:
     given = list(costs)
     known = [cost for cost in given if cost is not None]
     return sum(known) if known or not given else None
+
+
+def accumulate_costs(session: Session, prices: Prices) -> list[int | None]:
+    """Return the costs of the first turns: of none, one, two and so on; None if none is known."""
+    totals: list[int | None] = [0]
+    total: int | None = None
+    for turn in session.turns:
+        cost = price_turn(turn, prices)
+        total = total if cost is None else (total or 0) + cost
+        totals.append(total)
+    return totals
 
 
 def _price(

@@ -58,6 +58,8 @@ class FilesPage(Struct, frozen=True, kw_only=True):
     files: tuple[KnownFile, ...]
     most: int
     has_more: bool
+    unread: int
+    """Sessions that are still being read."""
 
 
 def render_files_page(services: Services, wanted: FilesParameters) -> PageContent:
@@ -67,17 +69,17 @@ def render_files_page(services: Services, wanted: FilesParameters) -> PageConten
     for each in workspace.snapshot.sessions:
         newest.setdefault(each.project)
     project = wanted.project or next(iter(newest), "")
-    transcripts = [
-        each for each in workspace.snapshot.transcripts.values() if each.project == project
-    ]
-    found = list_files(workspace, transcripts, wanted.text)
+    found = list_files(workspace, project, wanted.text)
+    if found.unread:
+        workspace.outline_ahead(project)
     page = FilesPage(
         project=project,
         projects=tuple(newest),
         text=wanted.text,
-        files=tuple(found[:MAX_FILES]),
+        files=found.files[:MAX_FILES],
         most=MAX_FILES,
-        has_more=len(found) > MAX_FILES,
+        has_more=len(found.files) > MAX_FILES,
+        unread=found.unread,
     )
     return PageContent("files.html", page, title="files.title", section="files")
 

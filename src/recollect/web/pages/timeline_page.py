@@ -4,7 +4,8 @@ Zooming needs no script: the number of a turn leads to a drawing of that turn al
 call waited for permission is part of it, because transcripts do not say when it was given.
 """
 
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 
 from markupsafe import Markup
 from msgspec import Struct
@@ -73,7 +74,7 @@ def render_timeline_page(
     found = services.workspace.locate(wanted.id, wanted.project)
     with services.workspace.use(found) as session:
         maker = _Maker(session, make_address(wanted.id))
-        bars = [bar for bar in maker.iter_bars() if maker.is_in(bar, wanted.turn)]
+        bars = maker.list_bars(wanted.turn)
         rows = tuple(maker.iter_rows())
     page = TimelinePage(
         session=services.workspace.complete(found.listing),
@@ -95,11 +96,14 @@ class _Maker:
         self._turns = [turn for turn in session.turns if _span(turn.start, turn.end)]
         self._costs = {turn.number: price_at_list(turn.messages) for turn in self._turns}
 
-    def is_in(self, bar: TimelineBar, number: int | None) -> bool:
-        """Whether a bar belongs to a turn, by its time."""
+    def list_bars(self, number: int | None) -> list[TimelineBar]:
+        """Return the bars of all turns, or of one, by their time."""
+        bars = list(self.iter_bars())
+        if number is None:
+            return bars
         turn = next((each for each in self._turns if each.number == number), None)
-        span = _span(turn.start, turn.end) if turn else None
-        return number is None or (span is not None and span[0] <= bar.start <= span[1])
+        first, last = (_span(turn.start, turn.end) if turn else None) or (0.0, -1.0)
+        return [bar for bar in bars if first <= bar.start <= last]
 
     def iter_bars(self) -> Iterator[TimelineBar]:
         for turn in self._turns:
@@ -131,7 +135,6 @@ class _Maker:
 
     def _make_turn(self, turn: Turn) -> Iterator[TimelineBar]:
         span = _span(turn.start, turn.end)
-        uuids = [uuid for message in turn.messages[:1] for uuid in message.uuids]
         if span is not None:
             cost = self._costs[turn.number] or 0
             minutes = max((span[1] - span[0]) / _MINUTE, 1 / _MINUTE)
@@ -140,10 +143,14 @@ class _Maker:
                 start=span[0],
                 end=span[1],
                 title=f"#{turn.number} {name_prompt(turn)}",
-                address=make_address(self._session.id, uuids[0] if uuids else None),
+                address=self._find_address(turn),
                 lane=0,
                 rate=cost / _MICRO / minutes,
             )
+
+    def _find_address(self, turn: Turn) -> str:
+        uuids = [uuid for message in turn.messages[:1] for uuid in message.uuids]
+        return make_address(self._session.id, uuids[0] if uuids else None)
 
     def _make_call(self, call: ToolCall, lane: int) -> Iterator[TimelineBar]:
         span = _span(call.started, call.ended or call.started)
@@ -166,23 +173,24 @@ class _Maker:
 
     def iter_rows(self) -> Iterator[TimelineRow]:
         before: float | None = None
+        calls = self._session.tool_calls
+        starts = _list_starts(calls)
+        failures = _list_starts(each for each in calls if each.status in _FAILED)
+        agents = _list_starts(each.call for each in self._session.subagents if each.call)
         for turn in self._turns:
             start, end = _span(turn.start, turn.end) or (0.0, 0.0)
-            calls = [each for each in self._session.tool_calls if _is_within(each, start, end)]
             cost = self._costs[turn.number]
-            agents = [each.call for each in self._session.subagents if each.call]
-            bars = list(self._make_turn(turn))
             yield TimelineRow(
                 number=turn.number,
                 prompt=name_prompt(turn),
                 start=turn.start,
                 pause_ms=None if before is None else max(start - before, 0) * 1000,
                 duration_ms=(end - start) * 1000,
-                calls=len(calls),
-                failed=sum(each.status in _FAILED for each in calls),
-                subagents=sum(_is_within(each, start, end) for each in agents),
+                calls=_count_within(starts, start, end),
+                failed=_count_within(failures, start, end),
+                subagents=_count_within(agents, start, end),
                 cost_usd=None if cost is None else cost / _MICRO,
-                address=bars[0].address,
+                address=self._find_address(turn),
                 zoom=f"{self._id}/timeline?turn={turn.number}",
             )
             before = end
@@ -195,6 +203,10 @@ def _span(start: str | None, end: str | None) -> tuple[float, float] | None:
     return first.timestamp(), max(first, last or first).timestamp()
 
 
-def _is_within(call: ToolCall, start: float, end: float) -> bool:
-    moment = parse_time(call.started)
-    return moment is not None and start <= moment.timestamp() <= end
+def _list_starts(calls: Iterable[ToolCall]) -> list[float]:
+    moments = (parse_time(call.started) for call in calls)
+    return sorted(moment.timestamp() for moment in moments if moment is not None)
+
+
+def _count_within(starts: Sequence[float], first: float, last: float) -> int:
+    return bisect_right(starts, last) - bisect_left(starts, first)

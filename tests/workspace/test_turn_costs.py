@@ -1,0 +1,24 @@
+"""What the turns of a session cost together, up to each of them."""
+
+import pytest
+
+from recollect.demo import CLAUDE_DIRECTORY
+from recollect.library.opening import open_session, price_turn
+from recollect.library.sessions import iter_sessions
+from recollect.pricing import Prices
+from recollect.workspace.turn_windows import accumulate_costs
+
+SESSIONS = [each.id for each in iter_sessions(root=CLAUDE_DIRECTORY)]
+
+
+@pytest.mark.parametrize("session_id", SESSIONS)
+def test_costs_add_up(session_id: str) -> None:
+    """Before each turn it is the sum of the known costs of the turns before."""
+    session = open_session(session_id, root=CLAUDE_DIRECTORY)
+    prices = Prices.load()
+    costs = [price_turn(turn, prices) for turn in session.turns]
+    totals = accumulate_costs(session, prices)
+    assert len(totals) == len(costs) + 1
+    for number, total in enumerate(totals):
+        known = [cost for cost in costs[:number] if cost is not None]
+        assert total == (sum(known) if known or not number else None)
