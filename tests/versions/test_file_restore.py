@@ -1,6 +1,9 @@
 """Writing a version back: nothing is lost when that fails."""
 
+import os
 import resource
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,3 +112,57 @@ def test_places_outside_are_refused(tmp_path: Path, recorded: str) -> None:
 def test_places_inside_are_found(tmp_path: Path) -> None:
     """A file of the project has the same place below another directory."""
     assert find_target("/p/src/a.py", "/p", tmp_path) == tmp_path / "src" / "a.py"
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """A read-only file system, whoever asks: the message says what and that nothing changed."""
+    if not Path("/proc/self").is_dir():
+        pytest.skip("no file system here is read-only for everybody")
+    target = Path("/proc/recollect-restored.txt")
+    with pytest.raises(RecollectError, match=r"recollect-restored\.txt.*Nothing was changed"):
+        write_restored(plan_restore(_version("text\n"), target))
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from recollect.versions.evidence import Origin
+from recollect.versions.file_restore import plan_restore, write_restored
+from recollect.versions.replay import Grade, Version, VersionKind
+
+directory = Path(sys.argv[1])
+version = Version(number=1, path="/p/a.txt", kind=VersionKind.SEEN, known=Grade.EXACT,
+                  origin=Origin(session_id="s"), text="restored\\n" * 5000)
+for step in range(1000):
+    place = directory / str(step)
+    place.mkdir()
+    (place / "a.txt").write_bytes(b"mine")
+    pid = os.fork()
+    if not pid:
+        plan = plan_restore(version, place / "a.txt")
+        left = [step]
+        def count(event, arguments):
+            if event.startswith(("open", "os.", "shutil.", "tempfile.")):
+                left[0] -= 1
+                if left[0] < 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+        sys.addaudithook(count)
+        write_restored(plan)
+        os._exit(0)
+    if os.waitpid(pid, 0)[1] == 0:
+        break
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot copy processes")
+def test_a_kill_at_any_point_loses_nothing(tmp_path: Path) -> None:
+    """The file is as it was, or restored with a copy of what was there; never half of either."""
+    subprocess.run([sys.executable, "-c", _KILLED, str(tmp_path)], check=True)
+    places = sorted(tmp_path.iterdir(), key=lambda each: int(each.name))
+    restored = b"restored\n" * 5000
+    assert len(places) > 3
+    for place in places:
+        now = (place / "a.txt").read_bytes()
+        copies = [each.read_bytes() for each in place.glob("a.txt.before-restore*")]
+        assert now == b"mine" or (now == restored and b"mine" in copies)
+    assert (places[-1] / "a.txt").read_bytes() == restored
