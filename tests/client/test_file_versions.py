@@ -13,6 +13,7 @@ from recollect.versions.evidence import Cause, Evidence, Rename
 from recollect.versions.file_history import merge_sessions
 from recollect.versions.file_texts import decode_file
 from recollect.versions.replay import Grade, Version, replay
+from recollect.versions.session_checkpoints import build_checkpoints
 from recollect.versions.session_evidence import collect_evidence
 from tests.client.conftest import COMMAND
 from tests.client.file_scenes import FILES
@@ -167,3 +168,28 @@ def test_lines_are_given_to_the_prompts_that_wrote_them(stage: Stage) -> None:
         "\tif x {": "other",
     }
     assert {text: authors.get(text) for text in wanted} == wanted
+
+
+def test_checkpoints_are_what_the_directory_contained(stage: Stage) -> None:
+    """With backups, every file of every checkpoint is as it was when the prompt was sent."""
+    if stage.version == OLDEST:
+        pytest.skip("this client makes no backups")
+    theatre = stage.theatre
+    states = read_states(theatre)
+    count = 0
+    for session_id in theatre.session_ids:
+        found = build_checkpoints(theatre.open(session_id), BackupDirectory(theatre.root))
+        for checkpoint in found.checkpoints:
+            for file in checkpoint.files:
+                true = states.at_prompt[checkpoint.prompt].get(
+                    file.path.removeprefix(f"{theatre.work}/")
+                )
+                if file.known in CERTAIN:
+                    count += 1
+                    assert file.version is not None
+                    text = decode_file(true or b"")
+                    assert text is not None
+                    assert file.version.text == text.text, (checkpoint.number, file.path)
+                elif not file.exists:
+                    assert true is None
+    assert count >= 20
