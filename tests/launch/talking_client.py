@@ -418,7 +418,12 @@ def attack(client: Client, rest: str) -> None:
         ("ExitPlanMode", {"plan": rest, "planFilePath": rest}),
     ):
         client.call(tool, given)
-    client.ask({"subtype": "elicitation", "mcp_server_name": rest, "message": rest, "url": rest})
+    text = {"type": "string", "title": rest, "description": rest, "default": rest}
+    values = {rest: text, "choice": {**text, "enum": [rest]}, "yes": {**text, "type": "boolean"}}
+    values["several"] = {"type": "array", "title": rest, "items": {"enum": [rest]}}
+    named = {"mcp_server_name": rest, "message": rest, "url": rest}
+    form = {"requested_schema": {"properties": values, "required": [rest]}}
+    client.ask({"subtype": "elicitation", **named, **form})
 
 
 def go_deaf(client: Client, rest: str) -> None:

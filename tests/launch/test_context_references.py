@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from recollect.documents.kinds import ContextKind
 from recollect.launch.context_references import (
     MAX_CONTENT,
+    ContextReference,
     ProjectPath,
     list_changed,
     list_commits,
@@ -14,7 +16,9 @@ from recollect.launch.context_references import (
     match_paths,
     read_changes,
     read_commit,
+    read_reference,
 )
+from recollect.session.prompt_contexts import attach_contexts, separate_words
 
 
 @pytest.fixture
@@ -112,6 +116,39 @@ def test_a_long_change_becomes_its_summary(project: Path) -> None:
     """A diff that is too long for a prompt is replaced by what changed where."""
     (project / "src/main.go").write_text("x\n" * MAX_CONTENT)
     assert read_changes(project).splitlines()[0].split("|")[0].strip() == "src/main.go"
+
+
+def test_every_reference_is_read_back_from_the_prompt(project: Path) -> None:
+    """History shows the same contexts, in order, with the texts that belong to them."""
+    commit = list_commits(project)[0].hash
+    wanted = [
+        ContextReference(kind="file", name="src/main.go"),
+        ContextReference(kind="folder", name="src"),
+        ContextReference(kind="web", name="https://example.org/tides"),
+        ContextReference(kind="selection", name="src/main.go", text="one\ntwo"),
+        ContextReference(kind="terminal", text="boom </pasted_content>\nbang"),
+        ContextReference(kind="problems", text="unused variable"),
+        ContextReference(kind="changes"),
+        ContextReference(kind="commit", name=commit),
+    ]
+    found = [read_reference(project, each) for each in wanted]
+    contexts, contents = [each for each, _ in found], [text for _, text in found]
+    words, listed = separate_words(attach_contexts("why?", contexts, contents))
+    assert words == "why?"
+    assert [(each.kind, each.path) for each in listed] == [
+        (ContextKind.FILE, "src/main.go"),
+        (ContextKind.FOLDER, "src"),
+        (ContextKind.WEB, "https://example.org/tides"),
+        (ContextKind.SELECTION, "src/main.go"),
+        (ContextKind.TERMINAL, None),
+        (ContextKind.PROBLEMS, None),
+        (ContextKind.GIT, None),
+        (ContextKind.GIT, commit[:12]),
+    ]
+    heads = [each.text.partition("\n")[0] for each in listed]
+    assert heads == [each.text for each in contexts]
+    assert "package main // changed" in listed[6].text
+    assert "Add the worker" in listed[7].text
 
 
 def test_without_git_nothing_is_changed(tmp_path: Path) -> None:

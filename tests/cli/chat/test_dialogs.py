@@ -102,12 +102,30 @@ def test_an_edit_starts_with_what_was_asked_for() -> None:
     assert Dialog(PLAN).draft("e") is None
 
 
+def test_a_form_is_shown_by_its_names() -> None:
+    """Each value with its kind or its choices, so that the answer can be typed as JSON."""
+    properties = {
+        "port": {"type": "string", "enum": ["Kiel", "Cuxhaven"]},
+        "depth": {"type": "integer", "description": "In metres"},
+    }
+    schema = Raw(json.dumps({"properties": properties, "required": ["depth"]}).encode())
+    request = ElicitationRequest(id="r", server="tides", message="Which port?", form=schema)
+    lines = list(Dialog(request).draw(Canvas(RenderOptions(columns=60))))
+    assert [line.strip() for line in lines][-3:] == [
+        "Which port?",
+        "port: Kiel | Cuxhaven",
+        "depth: integer, required, In metres",
+    ]
+
+
 def test_questions_cannot_attack_the_terminal() -> None:
     """Whatever a request contains, its lines only draw."""
     hostile = Raw(json.dumps({"command": PAYLOAD, "description": PAYLOAD}).encode())
     rule = Suggestion(kind=PAYLOAD, text=PAYLOAD, destination=PAYLOAD, raw=Raw(b"{}"))
     option = Option(label=PAYLOAD, description=PAYLOAD)
     question = Question(question=PAYLOAD, header=PAYLOAD, options=(option,))
+    asked = {"type": "string", "description": PAYLOAD, "enum": [PAYLOAD]}
+    form = Raw(json.dumps({"properties": {PAYLOAD: asked}}).encode())
     requests: list[ConversationRequest] = [
         ToolRequest(
             id="r",
@@ -121,7 +139,7 @@ def test_questions_cannot_attack_the_terminal() -> None:
         ToolRequest(id="r", tool="Bash", input=hostile),
         PlanRequest(id="r", plan=PAYLOAD, input=Raw(b"{}"), path=PAYLOAD),
         QuestionRequest(id="r", questions=(question,), input=Raw(b"{}")),
-        ElicitationRequest(id="r", server=PAYLOAD, message=PAYLOAD, url=PAYLOAD, form=Raw(hostile)),
+        ElicitationRequest(id="r", server=PAYLOAD, message=PAYLOAD, url=PAYLOAD, form=form),
     ]
     canvas = Canvas(RenderOptions(columns=80, is_coloured=True))
     for request in requests:

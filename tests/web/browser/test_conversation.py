@@ -250,8 +250,23 @@ def test_two_tabs_answer_once(browser: Browser, talker: Talker) -> None:
         assert one.problems + two.problems == []
 
 
+GIVE_IMAGE = """
+  (box, [kind, data]) => {
+    const bytes = Uint8Array.from(atob(data), (each) => each.charCodeAt(0));
+    const given = new DataTransfer();
+    given.items.add(new File([bytes], `${kind}.png`, { type: "image/png" }));
+    const options = { bubbles: true, cancelable: true };
+    box.dispatchEvent(
+      kind === "paste"
+        ? new ClipboardEvent("paste", { ...options, clipboardData: given })
+        : new DragEvent("drop", { ...options, dataTransfer: given }),
+    );
+  }
+"""
+
+
 def test_context_is_completed_pasted_and_sent(desk: Visit, talker: Talker) -> None:
-    """A path after @, a text of the dialog and an image become chips, here and in the turn."""
+    """A path after @, a text of the dialog and images become chips, here and in the turn."""
     (talker.project / "harbour.py").write_text("x")
     page = start(desk, talker.project)
     box = page.get_by_role("combobox", name="Message")
@@ -272,12 +287,17 @@ def test_context_is_completed_pasted_and_sent(desk: Visit, talker: Talker) -> No
     )
     dialog.get_by_role("button", name="Add", exact=True).click()
     chips = page.locator("[data-chips] .reference")
-    expect(chips).to_have_text(["harbour.py", "Terminal output (2 lines)", "dot.png"])
+    texts = ["harbour.py", "Terminal output (2 lines)", "dot.png"]
+    expect(chips).to_have_text(texts)
+    for kind in ("paste", "drop"):
+        box.evaluate(GIVE_IMAGE, [kind, base64.b64encode(PIXEL).decode()])
+        texts.append(f"{kind}.png")
+        expect(chips).to_have_text(texts)
     box.press("Enter")
     expect(chips).to_have_count(0)
     shown = page.locator("#turns .contexts summary")
     expect(shown).to_have_text([re.compile("file.*harbour.py"), re.compile("terminal")])
-    expect(page.locator("#turns .media img")).to_have_count(1)
+    expect(page.locator("#turns .media img")).to_have_count(3)
     expect(page.locator("#turns .prompt .words")).to_have_text("Look at @harbour.py")
     end(page)
 

@@ -27,6 +27,7 @@ from recollect.launch.conversation_events import (
     RequestAnswer,
     ToolRequest,
 )
+from recollect.launch.elicitation_forms import FormField, read_form
 from recollect.launch.proposed_changes import describe_proposal
 from recollect.records.decoding import decode_value
 from recollect.records.tools.planning_tools import Question
@@ -84,8 +85,8 @@ class Dialog:
                 name = safe_text(server, single_line=True)
                 yield from draw_rule(f"{name} asks", canvas, columns, "yellow")
                 yield from _draw_words("\n".join(filter(None, (message, url))), canvas)
-                if bytes(form):
-                    yield from _draw_words(bytes(form).decode(errors="replace"), canvas)
+                for each in read_form(form):
+                    yield from _draw_words(_describe_field(each), canvas)
 
     def draft(self, text: str) -> str | None:
         """Return the line to edit, if `text` asks for one."""
@@ -217,6 +218,13 @@ def _draw_question(question: Question, canvas: Canvas) -> Iterator[str]:
     for number, each in enumerate(question.options, 1):
         about = f": {each.description}" if each.description else ""
         yield from _draw_words(f"{number} {each.label}{about}", canvas)
+
+
+def _describe_field(field: FormField) -> str:
+    """Return a value that a server asks for, by the name that it has in the answer."""
+    choices = " | ".join(each.value for each in field.options)
+    details = (choices or field.kind, "required" if field.is_required else "", field.description)
+    return f"{field.name}: {', '.join(filter(None, details))}"
 
 
 def _draw_words(text: str, canvas: Canvas) -> Iterator[str]:
