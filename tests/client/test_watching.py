@@ -65,7 +65,7 @@ def test_a_page_shows_what_the_client_does(theatre: Theatre, reader: Visit) -> N
     note_arrivals(page)
     slow = [*STREAMING, "--resume", session_id, "--", "play:slow_tool"]
     with note_records(path) as written, theatre.start(slow) as client:
-        call = page.locator(".call", has_text="sleep 4").last
+        call = page.locator(".call", has_text="Run it").last
         expect(call).to_have_attribute("data-status", "pending")
         assert client.poll() is None
         expect(call).to_have_attribute("data-status", "success")
