@@ -84,7 +84,7 @@ def test_the_list_shows_that_the_client_is_at_work(
     """The dot of a session is there while the client runs; an old one does not tell."""
     session_id = theatre.ask("play:hello")[-1]["session_id"]
     open_session(reader, session_id)
-    page = reader.open("/")
+    page = reader.open("/sessions")
     dot = page.locator(f"tr[data-session='{session_id}'] [data-live]")
     slow = [*STREAMING, "--resume", session_id, "--", "play:slow_tool"]
     with theatre.start(slow) as client:
