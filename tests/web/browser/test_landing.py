@@ -8,7 +8,7 @@ import random
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -38,8 +38,12 @@ from tests.web.running import RunningServer, copy_demo, run_server
 pytestmark = pytest.mark.slow
 
 COUNT = 300
+PARTS = 60
+MIN_PART = 6
+"""Shorter ones may be in more words than a search looks at, such as `tion`."""
 SEED = 20261118
 WORD = re.compile(r"[^\W_]{3,}")
+COMPOUND = re.compile(r"(?:[A-Za-z0-9]+[_./:-])+[A-Za-z0-9]+")
 TAG = re.compile(r"</?[\w-]+>")
 """The client's own markup, which pages and terminals leave out."""
 ID = re.compile(rb'"sessionId"\s*:\s*"([0-9a-f-]{36})"')
@@ -98,7 +102,11 @@ def slug(parts: Sequence[str]) -> str:
     return "-" + re.sub(r"[^A-Za-z0-9]+", "-", "-".join(parts))
 
 
-def iter_sought(root: Path, dice: random.Random) -> Iterator[Sought]:
+def iter_sought(
+    root: Path,
+    dice: random.Random,
+    choose: Callable[[str, random.Random], str | None] | None = None,
+) -> Iterator[Sought]:
     """Texts of every kind in turn, each at a place of its own.
 
     An API error whose line is damaged is shown where it was in time, and has no name.
@@ -124,7 +132,8 @@ def iter_sought(root: Path, dice: random.Random) -> Iterator[Sought]:
                 kinds.remove(kind)
                 continue
             session_id, path, offset, text = texts[kind].pop()
-            yield Sought(session_id, path, offset, kind, choose_words(text, dice))
+            if words := (choose or choose_words)(text, dice):
+                yield Sought(session_id, path, offset, kind, words)
 
 
 def choose_words(text: str, dice: random.Random) -> str:
@@ -141,6 +150,25 @@ def find_hit(server: RunningServer, sought: Sought) -> Hit | None:
     hits = [msgspec.convert(each, Hit) for each in answer["hits"]]
     own = [hit for hit in hits if (hit.path, hit.offset) == (sought.path, sought.offset)]
     return next(iter((*own, *hits)), None)
+
+
+def choose_part(text: str, dice: random.Random) -> str | None:
+    """A part of a compound name in a text, across its separators and in any case."""
+    names = COMPOUND.findall(text)
+    if not names:
+        return None
+    name = dice.choice(names)
+    start = dice.randrange(max(len(name) - 3, 1))
+    part = name[start : start + dice.randint(MIN_PART, 2 * MIN_PART)].lstrip("-/")
+    is_long = sum(map(str.isalnum, part)) >= MIN_PART
+    return (part.swapcase() if dice.random() < 0.5 else part) if is_long else None
+
+
+def test_any_part_of_a_name_is_found(root: Path, server: RunningServer) -> None:
+    """A few characters of an identifier, a path or a version of a real text find it."""
+    dice = random.Random(SEED)
+    sample = islice(iter_sought(root, dice, choose_part), PARTS)
+    assert [each for each in sample if find_hit(server, each) is None] == []
 
 
 class Found(NamedTuple):
