@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tests.guard.home_guard import BREACH_EXIT_CODE
+from tests.preloaded import find_program
 
 TIMEOUT_SECONDS = 120
 
@@ -54,4 +55,11 @@ def run_recollect(
     *args: str, input: str | None = None, env: Mapping[str, str] | None = None
 ) -> Finished:
     """Run `python -m recollect` with these arguments and return the result."""
-    return run_python("-m", "recollect", *args, input=input, env=env)
+    environment = {**os.environ, **(env or {})}
+    program = find_program(environment)
+    given = (input or "").encode()
+    done = program.run([*args], given, environment, TIMEOUT_SECONDS) if program else None
+    if done is None:
+        return run_python("-m", "recollect", *args, input=input, env=env)
+    assert done.code != BREACH_EXIT_CODE, done.stderr.decode()
+    return Finished(done.code, done.stdout.decode(), done.stderr.decode())

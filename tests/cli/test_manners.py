@@ -128,9 +128,11 @@ def test_the_width_is_that_of_the_environment(
     assert max(map(len, result.stdout.splitlines())) <= columns
 
 
-def test_tables_are_not_cut_in_a_pipe(run_recollect: RunRecollect, home: Path) -> None:
+def test_tables_are_not_cut_in_a_pipe(
+    run_recollect: RunRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Another program gets whole titles, whatever the width of the terminal is."""
-    assert "COLUMNS" not in os.environ
+    monkeypatch.delenv("COLUMNS", raising=False)
     title = "Write release notes for 3.2 from the commits since v3.1. Three points at most."
     lines = run_recollect("list").stdout.splitlines()
     assert [line.endswith(f"  {title}") for line in lines].count(True) == 1

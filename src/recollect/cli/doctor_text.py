@@ -4,7 +4,7 @@ Knows wording and layout only; the counting is done in `recollect.health`. Lists
 because a damaged history may have thousands of entries; `--json` has them all.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -216,15 +216,17 @@ def iter_report(report: HealthReport, title: str, columns: int) -> Iterator[str]
     yield from wrap(describe_verdict(report), columns, indent="")
 
 
-def _describe_machine(report: HealthReport, columns: int) -> dict[str, Iterator[str]]:
+def _describe_machine(report: HealthReport, columns: int) -> dict[str, Iterable[str]]:
     """Return the sections about this machine, which a report on given paths does not have."""
     if report.index is None:
         return {}
+    timelines = list(iter_timelines(report.roots, columns))
     return {
         "Claude directories": iter_roots(report.roots, columns),
         "Retention": iter_retention(report.roots, columns),
         "Leftovers": iter_orphans(report.roots, columns),
-        "Other programs": iter_timelines(report.roots, columns),
+        # Hardly anybody has any.
+        **({"Other programs": timelines} if timelines else {}),
         "Index": iter_index(report.index, report.sqlite or "", columns),
         "Archive": iter_archive(report.archive, columns),
     }
