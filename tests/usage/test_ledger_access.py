@@ -23,6 +23,7 @@ from recollect.usage.ledger_access import (
     count_in_memory,
     find_project_paths,
     load_rows,
+    open_ledger,
 )
 from recollect.usage.reports import UsageQuestion, UsageReport, make_report
 from recollect.usage.totals import Totals
@@ -71,7 +72,7 @@ def open_root(data: Path, *roots: Path) -> Ask:
 def report_by(ask: Ask, root: Path, question: UsageQuestion) -> UsageReport:
     """The report of one root."""
     return ask(
-        lambda queries: make_report(load_rows(UsageLedger(queries, [root]), question), question)
+        lambda queries: make_report(load_rows(open_ledger(queries, [root]), question), question)
     )
 
 
@@ -132,6 +133,21 @@ EXPECTED: dict[Group, dict[str | None, int]] = {
     Group.SUBAGENT: {"main": 3, "subagent": 1, "Explore": 1},
     Group.BLOCK: {"2026-11-15T10:00:00Z": 3, "2026-11-15T18:00:00Z": 1, None: 1},
 }
+
+
+def test_each_directory_is_counted_by_itself(tmp_path: Path, data: Path, root: Path) -> None:
+    """What another directory has a copy of counts in both, each time with its own figures."""
+    other = tmp_path / "backup"
+    shutil.copytree(root, other)
+    longer = {"output_tokens": 500}
+    write_lines(session_path(other, SECOND, "-w-lib"), reply("d", usage=longer, cwd="/w/lib"))
+    question = UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"))
+    shared = open_root(data, root, other)
+    for each in (root, other):
+        alone = report_by(open_root(tmp_path / f"data-{each.name}", each), each, question)
+        assert alone.totals.messages == 5
+        assert report_by(shared, each, question) == alone
+    assert report_by(shared, tmp_path / "nowhere", question).totals.messages == 0
 
 
 @pytest.mark.parametrize("group", list(Group))
@@ -281,7 +297,7 @@ def test_prices_of_the_user_apply_to_what_is_known(data: Path, root: Path, tmp_p
     found = find_transcripts([root])
 
     def tell(queries: UsageQueries) -> int | None:
-        rows = load_rows(UsageLedger(queries, [root]), question)
+        rows = load_rows(open_ledger(queries, [root]), question)
         return make_report(rows, question).totals.known_cost
 
     assert ask_ledger(data, found, tell) == (None, None)

@@ -142,32 +142,42 @@ class UsageQueries:
     """Queries on the index, which must be opened in one transaction."""
 
     def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
+        self.connection = connection
 
     @cached_property
     def files(self) -> dict[str, tuple[int, FileRow]]:
         """Every known transcript by its path, with its number."""
-        return load_files(self._connection, is_trusted=load_checksums())
+        return load_files(self.connection, is_trusted=load_checksums())
 
     def has_files_elsewhere(self, places: Iterable[str]) -> bool:
         """Return whether any transcript may be outside the paths with these prefixes."""
-        return has_files_elsewhere(self._connection, places)
+        return has_files_elsewhere(self.connection, places)
+
+    def has_copies_elsewhere(self, file_ids: Iterable[int]) -> bool:
+        """Return whether a message of these files is in another one too."""
+        query = (
+            "WITH inside AS (SELECT value FROM json_each(?)) "
+            "SELECT EXISTS (SELECT 1 FROM messages AS m WHERE m.file_id IN inside AND EXISTS "
+            "(SELECT 1 FROM messages AS o WHERE o.message_id = m.message_id AND o.id <> m.id "
+            "AND o.file_id NOT IN inside))"
+        )
+        return bool(self.connection.execute(query, (_to_json(file_ids),)).get)
 
     @cached_property
     def problems(self) -> dict[str, str]:
         """Why files could not be read, by path."""
-        return load_problems(self._connection)
+        return load_problems(self.connection)
 
     def find_titles(self, paths: Iterable[str]) -> dict[str, tuple[Stamp, str | None]]:
         """Return the titles of these files as last listed, by path."""
         from recollect.store.session_table import find_titles  # for reports by session only
 
-        return find_titles(self._connection, paths)
+        return find_titles(self.connection, paths)
 
     @cached_property
     def names(self) -> Names:
         """The texts behind the numbers."""
-        return Names(self._connection)
+        return Names(self.connection)
 
     def iter_sums(
         self, dimensions: Sequence[Dimension], *, from_messages: bool = False
@@ -176,16 +186,16 @@ class UsageQueries:
 
         `moment` is the start, in seconds since 1970, of an hour or, from messages, of a quarter.
         """
-        yield from self._connection.execute(_make_query(dimensions, from_messages=from_messages))
+        yield from self.connection.execute(_make_query(dimensions, from_messages=from_messages))
 
     def list_weeks(self) -> list[int]:
         """Return the starts of all weeks in which anything counts, in seconds."""
         query = f"SELECT DISTINCT hour * 3600 / {WEEK} * {WEEK} FROM sums WHERE hour <> {NO_HOUR}"
-        return [row[0] for row in self._connection.execute(query)]
+        return [row[0] for row in self.connection.execute(query)]
 
     def find_first_time(self, since: int, file_ids: Iterable[int]) -> int | None:
         """The first time, in milliseconds, of what counts in these files from `since` on."""
-        row = self._connection.execute(
+        row = self.connection.execute(
             "SELECT min(iif(c.message IS NULL, m.time, c.time)) FROM messages AS m "
             "LEFT JOIN corrections AS c ON c.message = m.id "
             "WHERE m.counted = 1 AND iif(c.message IS NULL, m.time, c.time) >= ? "
@@ -196,7 +206,7 @@ class UsageQueries:
 
     def sum_client_costs(self) -> dict[int, ClientSum]:
         """What old clients noted on the messages that count, by file."""
-        rows = self._connection.execute(
+        rows = self.connection.execute(
             "SELECT m.file_id, sum(m.client_cost), count(*), "
             "sum(coalesce(iif(c.message IS NULL, m.cost, c.cost), 0)) FROM messages AS m "
             "LEFT JOIN corrections AS c ON c.message = m.id "
@@ -218,15 +228,15 @@ class UsageQueries:
 
     def iter_all(self) -> Iterator[LedgerEntry]:
         """Every row there is, in the order of files and of the lines in them."""
-        yield from map(_make_entry, self._connection.execute(_ALL))
+        yield from map(_make_entry, self.connection.execute(_ALL))
 
     def find_directories(self) -> dict[int, str | None]:
         """The work directory of each row, by its number."""
-        rows = self._connection.execute("SELECT id, cwd FROM messages")
+        rows = self.connection.execute("SELECT id, cwd FROM messages")
         return {number: self.names.text(cwd) for number, cwd in rows}
 
     def _select(self, query: str, values: tuple[str] | dict[str, int]) -> list[LedgerEntry]:
-        rows = self._connection.execute(query, values)
+        rows = self.connection.execute(query, values)
         return [_make_entry(row) for row in rows]
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from recollect.sync.edit_outlines import FreshOutlines, find_outlines, read_outlines
     from recollect.sync.figure_reading import FIGURES
     from recollect.sync.index_access import ask_index, find_transcripts, is_current
+    from recollect.sync.ledger_writer import count_apart
     from recollect.sync.list_files import ListFile, is_list_file, with_lists
     from recollect.sync.message_lines import LineKey, find_key, to_micro, to_milliseconds
     from recollect.sync.reply_notes import load_reply_notes
@@ -45,6 +46,7 @@ _MODULES = {
     "figure_reading": "FIGURES",
     "index_access": "ask_index find_transcripts is_current",
     "list_files": "ListFile is_list_file with_lists",
+    "ledger_writer": "count_apart",
     "message_lines": "LineKey find_key to_micro to_milliseconds",
     "reply_notes": "load_reply_notes",
     "session_lists": (
@@ -71,6 +73,7 @@ __all__ = [
     "TextWatch",
     "Traits",
     "ask_index",
+    "count_apart",
     "end_with_parent",
     "find_counted",
     "find_gone",

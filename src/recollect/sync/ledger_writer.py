@@ -45,11 +45,14 @@ from recollect.store.message_rows import (
     iter_copies,
     next_message_number,
     replace_messages,
+    select_of_file,
     set_costs,
     set_counted,
 )
+from recollect.store.usage_queries import open_in_memory
 from recollect.sync.counting import Copy, Counted, count_group, find_cost, find_tokens, merge_pair
 from recollect.sync.file_changes import ReadTask
+from recollect.sync.index_access import find_price_fingerprint
 from recollect.sync.message_lines import MessageRow
 from recollect.sync.usage_extract import Extract, load_costs
 
@@ -92,6 +95,26 @@ def from_stored(stored: StoredMessage, names: Names) -> MessageRow:
         return msgspec.convert(fields, MessageRow)
     except msgspec.ValidationError as error:
         raise DamagedIndex(f"Row {stored.id} of the index is no message: {error}.") from error
+
+
+def count_apart(
+    connection: Connection, files: Mapping[int, FileRow], prices: Path | None
+) -> Connection:
+    """Return an index in memory that counts these files of another one as if there were no others.
+
+    Which copy of a message counts, and with which figures, depends on all files that have one.
+    """
+    alone = open_in_memory()
+    fingerprint = find_price_fingerprint(prices)
+    writer = LedgerWriter(alone, Names(alone), prices, fingerprint=fingerprint, is_first=True)
+    names = Names(connection)
+    for number, row in files.items():
+        stored = select_of_file(connection, number)
+        writer.add_known(row, (from_stored(each, names) for each in stored))
+    for path, problem in load_problems(connection).items():
+        writer.note_problem(path, problem)
+    writer.update_totals()
+    return alone
 
 
 def to_correction(
@@ -181,9 +204,9 @@ class LedgerWriter:
         if self._problems.get(path) != problem:
             save_problem(self._connection, path, problem)
 
-    def add_vanished(self, row: FileRow, rows: Iterable[MessageRow]) -> None:
-        """Add what is known of a deleted file."""
-        file_id = save_file(self._connection, replace(row, is_gone=True))
+    def add_known(self, row: FileRow, rows: Iterable[MessageRow]) -> None:
+        """Add what another index knows of a file."""
+        file_id = save_file(self._connection, row)
         self._files.add(file_id)
         for message in rows:
             self._add_row(message, file_id)

@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from recollect.locations import Transcript
 from recollect.locations.project_names import PROJECTS_DIRECTORY
@@ -233,7 +234,7 @@ class _Sync:
                 rows = [from_stored(each, remains.names) for each in remains.messages]
             except DamagedIndex:
                 continue
-            self._writer.add_vanished(remains.file, rows)
+            self._writer.add_known(replace(remains.file, is_gone=True), rows)
         self._writer.update_totals()
         sessions = find_session_remains(self._access.directory, is_present)
         known = load_listings(self._connection)

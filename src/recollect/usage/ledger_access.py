@@ -131,6 +131,20 @@ class UsageLedger:
         return may_be_partial and len(self.files) < len(self.queries.files)
 
 
+def open_ledger(
+    queries: UsageQueries, roots: Iterable[Path], prices: Path | None = None
+) -> UsageLedger:
+    """Return the ledger of some roots, counted as if the index had no others."""
+    ledger = UsageLedger(queries, roots, prices)
+    if not ledger.is_partial or not queries.has_copies_elsewhere(ledger.files):
+        return ledger
+    # A message that was copied to another directory may count there, for the whole index.
+    from recollect.sync import count_apart
+
+    alone = count_apart(queries.connection, ledger.files, prices)
+    return UsageLedger(UsageQueries(alone), ledger.roots, prices)
+
+
 def load_rows(ledger: UsageLedger, question: UsageQuestion) -> list[LedgerRow]:
     """Return the counted rows for a report, split only as far as it needs."""
     queries = ledger.queries

@@ -21,7 +21,7 @@ from recollect.search.engine import ANALYZER
 from recollect.sources.stamps import Stamp, make_stamp
 from recollect.store import find_identity
 from recollect.sync import FIGURES, find_transcripts, index_texts, list_current, list_retitled
-from recollect.usage.ledger_access import UsageLedger, ask_ledger
+from recollect.usage.ledger_access import ask_ledger, open_ledger
 from recollect.workspace.archive_access import add_partial_sessions
 from recollect.workspace.session_catalog import Update
 from recollect.workspace.session_questions import find_running
@@ -36,7 +36,7 @@ def count_usage(
 ) -> tuple[dict[str, SessionUsage], str | None]:
     """Return the usage of each session, and what is wrong with the index, if anything."""
     return ask_ledger(
-        data_directory, transcripts, lambda queries: sum_by_session(UsageLedger(queries, roots))
+        data_directory, transcripts, lambda queries: sum_by_session(open_ledger(queries, roots))
     )
 
 

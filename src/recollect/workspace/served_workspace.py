@@ -282,15 +282,15 @@ class ServedWorkspace(Workspace):
     def ask_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
         """Ask the ledger as it is; without an index, count the files in memory."""
         from recollect.store.usage_queries import UsageQueries
-        from recollect.usage.ledger_access import UsageLedger, count_in_memory
+        from recollect.usage.ledger_access import count_in_memory, open_ledger
 
         connection = open_for_reading(self.data_directory)
         if connection is None:
             queries = count_in_memory(self.find_transcripts())
-            return question(UsageLedger(queries, self.roots)), None
+            return question(open_ledger(queries, self.roots)), None
         path = self.data_directory / INDEX_NAME
         with translate_errors(path), closing(connection), snapshot(connection):
-            return question(UsageLedger(UsageQueries(connection), self.roots)), None
+            return question(open_ledger(UsageQueries(connection), self.roots)), None
 
     def add_titles(self, report: UsageReport, ledger: UsageLedger) -> UsageReport:
         """Return a report with the titles of the lists; only the index knows deleted sessions."""

@@ -409,7 +409,7 @@ class Workspace:
         return ledger_access.ask_ledger(
             self.data_directory,
             transcripts,
-            lambda queries: question(ledger_access.UsageLedger(queries, self.roots, self.prices)),
+            lambda queries: question(ledger_access.open_ledger(queries, self.roots, self.prices)),
             prices=self.prices,
             on_progress=lambda at: self.count_files(at.files_done, at.files),
         )
