@@ -18,6 +18,7 @@ from recollect.session.facts import (
     QueueEvent,
     StateChange,
     build_facts,
+    count_backups,
 )
 from tests.session.recordings import LATER, NOON, make_log, read_scenario
 
@@ -221,6 +222,26 @@ def test_a_backup_is_told_when_it_is_new() -> None:
             Backup("p2", "a.py", "a@v2", 2),
         )
     )
+
+
+def test_backups_are_counted_by_prompt() -> None:
+    """Those that were made while the prompt was answered too, each file once."""
+    records: list[Mapping[str, object]] = [
+        _snapshot("p1"),
+        _snapshot("a1", "a.py", prompt="p1"),
+        _snapshot("p2", "a.py"),
+        *(
+            {"type": "file-history-delta", "messageId": "a2", "snapshotMessageId": "p2"} | each
+            for each in ({"trackingPath": "a.py"}, {"trackingPath": "b.py"}, {})
+        ),
+    ]
+    assert count_backups(make_log(*records).states) == {"p1": 1, "p2": 2}
+
+
+def _snapshot(message: str, *paths: str, prompt: str | None = None) -> dict[str, object]:
+    backups = {path: {"backupFileName": "x@v1", "version": 1} for path in paths}
+    inner = {"messageId": prompt or message, "trackedFileBackups": backups}
+    return {"type": "file-history-snapshot", "messageId": message, "snapshot": inner}
 
 
 def test_replaced_results_are_found_by_their_call() -> None:

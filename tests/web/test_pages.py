@@ -23,6 +23,7 @@ PAGES = [
     f"/s/{SESSION}",
     f"/s/{SESSION}/changes",
     f"/s/{SESSION}/timeline",
+    f"/s/{SESSION}/checkpoints",
     "/s/agent-a557725",
     "/files",
     "/files?text=cli",

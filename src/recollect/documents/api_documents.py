@@ -82,6 +82,8 @@ class OutlineEntry(Struct, frozen=True, kw_only=True):
     """Failed tool calls and API failures."""
     trace: str
     """Its steps, two characters each, as `recollect.session.trace` writes them."""
+    backups: int = 0
+    """How many files Claude Code backed up as they were at this prompt."""
 
 
 class OutlineDocument(Struct, frozen=True, kw_only=True):

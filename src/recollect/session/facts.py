@@ -277,6 +277,23 @@ def _list_backups(states: Iterable[State]) -> tuple[Backup, ...]:
     return tuple(found)
 
 
+def count_backups(states: Iterable[State]) -> dict[str, int]:
+    """Return how many files were backed up as they were at a prompt, by the prompt's record."""
+    found: dict[str, set[str]] = {}
+    for state in states:
+        if isinstance(state, FileHistorySnapshot) and state.snapshot is not None:
+            # An update repeats the prompt's snapshot, with what was changed since.
+            prompt = state.snapshot.message_id or state.message_id
+            paths = set(state.snapshot.tracked_file_backups)
+        elif isinstance(state, FileHistoryDelta) and state.tracking_path:
+            prompt, paths = state.snapshot_message_id, {state.tracking_path}
+        else:
+            continue
+        if prompt and paths:
+            found.setdefault(prompt, set()).update(paths)
+    return {prompt: len(paths) for prompt, paths in found.items()}
+
+
 def _iter_backups(states: Iterable[State]) -> Iterator[tuple[str | None, str, FileBackup]]:
     for state in states:
         if isinstance(state, FileHistorySnapshot) and state.snapshot is not None:

@@ -91,11 +91,13 @@ def test_the_outline_leads_to_a_prompt(desk: Visit) -> None:
     page = desk.open(f"/s/{HARBOUR}")
     lines = page.locator("[data-outline] li[data-turn]")
     expect(lines).to_have_count(4)
-    lines.nth(3).locator("a").click()
+    lines.nth(3).locator("a").first.click()
     prompt = page.locator("#turns > .turn").last.locator(".prompt")
     expect(prompt).to_be_in_viewport()
     expect(prompt).to_contain_text("Good. Do both, pattern and batches.")
     expect(lines.nth(3)).to_have_class("here")
+    lines.nth(3).get_by_role("link", name="Checkpoint (files: 2)").click()
+    expect(page.locator("[aria-current=true] .number")).to_have_text("4")
 
 
 def test_copying(start_visit: StartVisit) -> None:

@@ -18,6 +18,7 @@ from recollect.render.views.part_builders import take_line
 from recollect.render.views.timeline import Timeline, build_timeline
 from recollect.render.views.tools import describe_call
 from recollect.render.views.turn_views import choose_words, find_opener, find_segment
+from recollect.session.facts import count_backups
 from recollect.session.session import Session
 from recollect.session.times import parse_time
 from recollect.session.trace import trace_turn
@@ -29,8 +30,12 @@ def build_outline(session: Session) -> tuple[OutlineEntry, ...]:
     places = build_timeline(session)
     options = {uuid for branch in session.branches for uuid in branch.options}
     branched = {places.turn_of[uuid] for uuid in options if uuid in places.turn_of}
+    backups = count_backups(session.states)
     return tuple(
-        _make_entry(session, turn, places, is_branch=turn.index in branched)
+        structs.replace(
+            _make_entry(session, turn, places, is_branch=turn.index in branched),
+            backups=sum(backups.get(uuid, 0) for said in turn.messages[:1] for uuid in said.uuids),
+        )
         for turn in session.turns
     )
 

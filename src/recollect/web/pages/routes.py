@@ -13,6 +13,7 @@ from recollect.web.endpoints import Workers
 from recollect.web.pages.api_page import render_api_page
 from recollect.web.pages.causes_page import CausesPageParameters, render_causes_page
 from recollect.web.pages.changes_page import render_changes_page
+from recollect.web.pages.checkpoint_page import CheckpointParameters, render_checkpoint_page
 from recollect.web.pages.conversation_page import (
     ConversationCallParameters,
     ConversationParameters,
@@ -86,6 +87,7 @@ PAGES: Final = (
     Page("/s/{id}/calls/{call:path}", CallParameters, render_call_fragment, translates=True),
     Page("/s/{id}/agents/{agent:path}", AgentParameters, render_agent, translates=True),
     Page("/s/{id}/changes", SessionParameters, render_changes_page),
+    Page("/s/{id}/checkpoints", CheckpointParameters, render_checkpoint_page),
     Page("/s/{id}/timeline", TimelineParameters, render_timeline_page, translates=True),
     Page("/s/{id}/raw/{uuid:path}", RawParameters, render_raw_page),
     Page("/running", NoParameters, render_running_page),

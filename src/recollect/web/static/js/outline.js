@@ -17,6 +17,7 @@ import { showText, translate } from "./words.js";
  * @property {boolean} is_on_main_path
  * @property {string} trace its steps, two characters each
  * @property {number} segment between compactions, counted from 0
+ * @property {number} backups files that were backed up at this prompt
  */
 
 /**
@@ -74,7 +75,21 @@ export function startOutline(article, turns) {
       turns.showTurn(entry.number - 1);
     });
     item.append(link);
+    if (entry.backups > 0) item.append(drawCheckpoint(entry));
     return item;
+  }
+
+  /** @param {Entry} entry */
+  function drawCheckpoint(entry) {
+    const query = new URLSearchParams({ at: String(entry.number) });
+    if (article.dataset.project) query.set("project", article.dataset.project);
+    const link = document.createElement("a");
+    link.className = "checkpoint";
+    link.href = `/s/${encodeURIComponent(article.dataset.session ?? "")}/checkpoints?${query}`;
+    link.title = translate("checkpoint", { files: entry.backups });
+    link.setAttribute("aria-label", link.title);
+    link.textContent = "◆";
+    return link;
   }
 
   function mark() {
