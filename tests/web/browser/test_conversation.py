@@ -164,6 +164,31 @@ def test_a_card_is_answered_by_keys_with_focus_only(desk: Visit, talker: Talker)
     end(page)
 
 
+def test_a_turn_that_grew_looks_like_one_that_was_loaded(desk: Visit, talker: Talker) -> None:
+    """Calls come in one by one, one that is open stays open, and a reload shows nothing else."""
+    page = start(desk, talker.project)
+    send(page, "tools one two three four")
+    for count in range(1, 5):
+        card = find_card(page)
+        expect(card).to_have_count(1)
+        name = card.get_attribute("data-request")
+        card.get_by_role("button", name="Allow once").click()
+        expect(page.locator(f'[data-request="{name}"]')).to_have_count(0)
+        expect(page.locator("#turns .call[data-status=success]")).to_have_count(count)
+        if count == 1:
+            page.locator("#turns .call summary").first.click()
+            page.evaluate("document.querySelector('#turns .call').dataset.seen = 'yes'")
+    expect_status(page, "idle")
+    first = page.locator("#turns .call").first
+    expect(first).to_have_attribute("data-seen", "yes")
+    expect(first).to_have_attribute("open", "")
+    first.locator("summary").click()
+    shown = page.locator("#turns").inner_text()
+    page.reload()
+    expect(page.locator("#turns")).to_have_text(shown, use_inner_text=True)
+    end(page)
+
+
 def test_an_input_is_edited_before_it_runs(desk: Visit, talker: Talker) -> None:
     """The edited command is what runs, and the page says that the transcript differs."""
     page = start(desk, talker.project)

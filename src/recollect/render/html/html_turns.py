@@ -5,7 +5,7 @@ times as large. The line of the call has a link to them.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.documents.kinds import ToolStatus
-from recollect.documents.turns import Diff, ToolStep, TurnView
+from recollect.documents.turns import Diff, Step, ToolStep, TurnView
 from recollect.quantities import format_duration, format_short_number
 from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.render.html.html_code import show_text
@@ -75,7 +75,26 @@ class Frame(Struct, frozen=True, kw_only=True):
 
 def render_turn(turn: TurnView, frame: Frame) -> Markup:
     """Render a turn with all of its steps."""
-    return _add_chips(_render("turn.html", turn=turn, frame=frame), frame)
+    html = _render("turn.html", turn=turn, frame=frame, drawn=None, kept=0)
+    return _add_chips(html, frame)
+
+
+def render_step(step: Step, frame: Frame) -> Markup:
+    """Render one step of a turn."""
+    return _add_chips(_render("step.html", each=step, frame=frame), frame)
+
+
+def count_elements(step: Step) -> int:
+    """Return how many elements a step is rendered as: a call is followed by its subagents."""
+    return 1 + len(step.subagents) if isinstance(step, ToolStep) else 1
+
+
+def render_grown_turn(
+    turn: TurnView, frame: Frame, steps: Sequence[Markup], *, kept: int
+) -> Markup:
+    """Render a turn with these steps, which follow the first `kept` elements of those on a page."""
+    html = _render("turn.html", turn=turn, frame=frame, drawn=steps, kept=kept)
+    return _add_chips(html, frame)
 
 
 def _render_nested(turn: TurnView, frame: Frame) -> Markup:

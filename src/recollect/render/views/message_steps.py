@@ -6,7 +6,7 @@ and hooks may be between two lines of one message. Attachments with files, selec
 become the same contexts that prompts have.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -229,15 +229,34 @@ _STOPS = {
 }
 
 
+class CallSteps:
+    """Steps of tool calls that were made before, for sessions that are shown while they grow."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[object, ToolStep]] = {}
+
+    def make(self, call_id: str, made_of: object, make: Callable[[], ToolStep]) -> ToolStep:
+        """Return the known step of a call if it was made of the same, or else make it."""
+        known = self._known.get(call_id)
+        if known is None or known[0] != made_of:
+            known = self._known[call_id] = (made_of, make())
+        return known[1]
+
+
 class Replies:
     """Renders the replies of one session as steps."""
 
     def __init__(
-        self, session: Session, subagents: dict[str, tuple[Subagent, ...]], orphans: frozenset[str]
+        self,
+        session: Session,
+        subagents: dict[str, tuple[Subagent, ...]],
+        orphans: frozenset[str],
+        calls: CallSteps | None = None,
     ) -> None:
         self._session = session
         self._subagents = subagents
         self._orphans = orphans
+        self._calls = calls
         self._kept: dict[int, set[int]] = {}
 
     def show(self, line: Assistant, message: Message) -> list[Step]:
@@ -290,28 +309,45 @@ class Replies:
         message: Message,
         block: ToolUse | ServerToolUseBlock | McpToolUse,
     ) -> ToolStep:
-        view = describe_call(call)
-        mcp_name = split_mcp_name(call.recorded_name)
+        subagents = tuple(map(refer_to, self._subagents.get(call.id, ())))
         server = block.server_name if isinstance(block, McpToolUse) else None
-        return ToolStep(
-            uuid=line.uuid,
-            message_id=message.id,
-            call_id=call.id,
-            tool=mcp_name[1] if mcp_name else call.name,
-            mcp_server=mcp_name[0] if mcp_name else server,
-            title=view.title,
-            summary=view.summary,
-            status=call.status,
-            rejected_by=call.rejected_by,
-            is_lost=call.is_lost,
-            duration_ms=call.duration_ms,
-            timestamp=line.timestamp,
-            input=view.input,
-            output=view.output,
-            subagents=tuple(map(refer_to, self._subagents.get(call.id, ()))),
-            result_uuid=call.result_uuid,
-            description=view.description,
+        if self._calls is None:
+            return _make_tool_step(call, line, message.id, server, subagents)
+        return self._calls.make(
+            call.id,
+            (call, line.uuid, line.timestamp, message.id, server, subagents),
+            lambda: _make_tool_step(call, line, message.id, server, subagents),
         )
+
+
+def _make_tool_step(
+    call: ToolCall,
+    line: Assistant,
+    message_id: str,
+    server: str | None,
+    subagents: tuple[SubagentReference, ...],
+) -> ToolStep:
+    view = describe_call(call)
+    mcp_name = split_mcp_name(call.recorded_name)
+    return ToolStep(
+        uuid=line.uuid,
+        message_id=message_id,
+        call_id=call.id,
+        tool=mcp_name[1] if mcp_name else call.name,
+        mcp_server=mcp_name[0] if mcp_name else server,
+        title=view.title,
+        summary=view.summary,
+        status=call.status,
+        rejected_by=call.rejected_by,
+        is_lost=call.is_lost,
+        duration_ms=call.duration_ms,
+        timestamp=line.timestamp,
+        input=view.input,
+        output=view.output,
+        subagents=subagents,
+        result_uuid=call.result_uuid,
+        description=view.description,
+    )
 
 
 def refer_to(subagent: Subagent) -> SubagentReference:

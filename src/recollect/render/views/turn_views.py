@@ -19,6 +19,7 @@ from recollect.records.state import State
 from recollect.records.system import CompactBoundary
 from recollect.records.usage import Tokens
 from recollect.render.views.message_steps import (
+    CallSteps,
     Replies,
     make_text_step,
     name_notification,
@@ -61,15 +62,17 @@ _NO_TURN = Turn(
 
 
 def build_turn_views(
-    session: Session, *, start: int = 0, stop: int | None = None
+    session: Session, *, start: int = 0, stop: int | None = None, calls: CallSteps | None = None
 ) -> tuple[TurnView, ...]:
     """Return the views of turns from index `start` to before `stop`, like a slice.
+
+    With the same `calls` as before, only steps of calls that have changed are made again.
 
     A session without messages in which something happened has one turn, so that it can be shown. A
     file with nothing but facts about a session has none.
     """
     turns = session.turns or ((_NO_TURN,) if _has_event(session) else ())
-    return tuple(build_turn_view(session, turn) for turn in turns[start:stop])
+    return tuple(build_turn_view(session, turn, calls) for turn in turns[start:stop])
 
 
 def _has_event(session: Session) -> bool:
@@ -77,7 +80,7 @@ def _has_event(session: Session) -> bool:
     return any(not isinstance(entry.what, State) for entry in entries)
 
 
-def build_turn_view(session: Session, turn: Turn) -> TurnView:
+def build_turn_view(session: Session, turn: Turn, calls: CallSteps | None = None) -> TurnView:
     """Return the view of `turn`, which is one of the session's."""
     timeline = build_timeline(session)
     entries = timeline.entries[turn.index]
@@ -96,7 +99,7 @@ def build_turn_view(session: Session, turn: Turn) -> TurnView:
         command=prompt.command.name if prompt and prompt.command else None,
         contexts=(*turn.contexts, *_iter_contexts(entries)),
         media=show_media(opener.content) if opener else (),
-        steps=tuple(_Steps(session, timeline, opener).show(entries)),
+        steps=tuple(_Steps(session, timeline, opener, calls).show(entries)),
         tokens=count_tokens(said.usage for said in replies if said.usage) if replies else Tokens(),
         model=next((said.model for said in reversed(replies) if said.model), None),
         start=turn.start,
@@ -177,12 +180,18 @@ def _name_steps(steps: Iterable[Step], what: object) -> Iterable[Step]:
 class _Steps:
     """Makes the steps of one turn."""
 
-    def __init__(self, session: Session, timeline: Timeline, opener: Message | None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        timeline: Timeline,
+        opener: Message | None,
+        calls: CallSteps | None = None,
+    ) -> None:
         self._session = session
         self._places = timeline
         self._opener = opener
         self._gaps = session.tree.gaps
-        self._replies = Replies(session, timeline.subagents, timeline.orphans)
+        self._replies = Replies(session, timeline.subagents, timeline.orphans, calls)
 
     def show(self, entries: tuple[TimelineEntry, ...]) -> Iterator[Step]:
         """Yield the steps of a turn, in order."""

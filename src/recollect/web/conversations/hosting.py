@@ -15,6 +15,7 @@ from recollect.launch import conversation_events as events
 from recollect.launch.conversation import Conversation
 from recollect.launch.conversation_events import ConversationEvent, ConversationRequest
 from recollect.records.envelope import Record
+from recollect.web.conversations.drawing import Drawing
 from recollect.web.conversations.session_view import SessionView
 
 MAX_TITLE: Final = 200
@@ -44,6 +45,8 @@ class HostedConversation:
         self.is_running = True
         """Whether prompts can be sent; a client that has exited is started again for one."""
         self.view = SessionView(history)
+        self.drawing = Drawing()
+        """What pages have of the session; only changed while the session is in use."""
         self.started = self.active = time.time()
         self.prompts: tuple[events.PromptQueued, ...] = ()
         """Prompts that wait, in order."""

@@ -16,6 +16,7 @@ from recollect.render.html.html_turns import Frame, render_call, render_turn
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
 from recollect.web.conversations.cards import RequestCard, make_card
+from recollect.web.conversations.drawing import Drawing
 from recollect.web.conversations.hosting import HostedConversation
 from recollect.web.conversations.registry import MODES
 from recollect.web.pages.session_page import FIRST_TURNS, TurnsFragment
@@ -41,6 +42,8 @@ class ConversationTurnsParameters(Struct, frozen=True, kw_only=True, forbid_unkn
     agent: str = ""
     start: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
     count: Annotated[int, Meta(ge=1, le=MAX_TURNS)] = FIRST_TURNS
+    since: Annotated[int, Meta(ge=0)] | None = None
+    """The revision that the page has: only what has changed since is sent."""
 
 
 class ConversationCallParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -144,15 +147,18 @@ def render_conversation_turns(
         owner = find_agent(session, wanted.agent) if wanted.agent else session
         total = len(owner.turns)
         stop = min(wanted.start + wanted.count, total)
-        turns = _render(owner, hosted, translator, wanted.start, stop)
+        frame = _make_frame(hosted, translator)
+        drawing = Drawing() if wanted.agent else hosted.drawing
+        turns = drawing.draw(owner, frame, range(wanted.start, stop), wanted.since)
     fragment = TurnsFragment(
         turns=turns,
         start=wanted.start,
-        next_start=wanted.start + len(turns),
+        next_start=max(stop, wanted.start),
         total=total,
         is_partial=False,
         agent=wanted.agent,
         at="",
+        revision=None if wanted.agent else drawing.revision,
     )
     return PageContent("turns.html", fragment)
 

@@ -114,6 +114,8 @@ class TurnsFragment(Struct, frozen=True, kw_only=True):
     """The anchor of the requested record."""
     way: str = "[]"
     """How to get from there to a record of a subagent, as JSON."""
+    revision: int | None = None
+    """Of a conversation that runs: the page may ask for what changes after this."""
 
 
 class CallParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

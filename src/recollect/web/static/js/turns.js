@@ -35,6 +35,8 @@ export class Turns {
     // The server's HTML, before anything was opened or added, to detect changes.
     /** @type {WeakMap<Element, string>} */
     this.drawn = new WeakMap();
+    // What the server calls the state of the turns on the page; empty if it must send all of them.
+    this.revision = "";
     for (const turn of this.list.children) this.drawn.set(turn, turn.innerHTML);
     this.observer = this.watchEnds();
     if (article.dataset.partial === "true") this.refresh(true);
@@ -53,10 +55,11 @@ export class Turns {
    * @param {number} start
    * @param {number} count
    */
-  address(start, count, at = "", marks = "") {
+  address(start, count, at = "", marks = "", since = "") {
     const query = new URLSearchParams({ start: String(start), count: String(count) });
     if (at) query.set("at", at);
     if (at && marks) query.set("mark", marks);
+    if (since) query.set("since", since);
     if (this.article.dataset.project) query.set("project", this.article.dataset.project);
     return `${this.article.dataset.address}/turns?${query}`;
   }
@@ -87,10 +90,11 @@ export class Turns {
    * @param {number} count
    * @param {string} [at] the uuid of a message: the turns around it instead
    * @param {string} [marks] words in that message, one per line
+   * @param {string} [since] the revision on the page: only what has changed after it
    * @returns {Promise<Got>}
    */
-  async fetch(start, count, at, marks) {
-    const fragment = await fetchFragment(this.address(start, count, at, marks));
+  async fetch(start, count, at, marks, since) {
+    const fragment = await fetchFragment(this.address(start, count, at, marks, since));
     const part = getElement(fragment, ".turns-part", HTMLElement);
     return {
       part,
@@ -168,6 +172,7 @@ export class Turns {
     this.start = got.start;
     this.next = got.next;
     this.total = got.total ?? this.total;
+    this.revision = "";
     this.place(got.part, (nodes) => this.list.replaceChildren(...nodes));
   }
 
@@ -181,19 +186,62 @@ export class Turns {
       const end = this.next;
       let from = isWhole ? this.start : Math.max(this.start, end - COUNT);
       do {
-        const got = await this.fetch(from, Math.min(Math.max(end - from, 1), MAX_TURNS));
+        const got = await this.fetchChanges(from, Math.min(Math.max(end - from, 1), MAX_TURNS));
         this.total = got.total ?? this.total;
         this.next = Math.max(got.next, this.next);
         for (const fresh of listTurns(got.part)) this.swap(fresh);
+        this.revision = got.part.dataset.revision ?? "";
         from += MAX_TURNS;
       } while (from < end);
       this.updateLinks();
     });
   }
 
+  /**
+   * What has changed since the last time, or everything if the page lacks what that builds on.
+   * @param {number} start
+   * @param {number} count
+   */
+  async fetchChanges(start, count) {
+    const got = await this.fetch(start, count, "", "", this.revision);
+    const fits = listTurns(got.part).every((fresh) => {
+      const steps = this.find(Number(fresh.dataset.turn))?.querySelector(":scope > .steps");
+      return (steps?.childElementCount ?? 0) >= Number(fresh.dataset.kept ?? 0);
+    });
+    return fits ? got : this.fetch(start, count);
+  }
+
+  /**
+   * Replaces the steps of a turn after the first few, and what is around them.
+   * @param {Element} old
+   * @param {HTMLElement} fresh
+   */
+  grow(old, fresh) {
+    const steps = getElement(old, ":scope > .steps", HTMLElement);
+    const added = getElement(fresh, ":scope > .steps", HTMLElement);
+    const around = [":scope > header", ":scope > footer"].map((name) => ({
+      known: getElement(old, name, HTMLElement),
+      part: getElement(fresh, name, HTMLElement),
+    }));
+    for (const { part } of around) this.drawn.set(part, part.innerHTML);
+    keepOpen(steps, added);
+    this.showToast(fresh);
+    for (const each of [...steps.children].slice(Number(fresh.dataset.kept))) each.remove();
+    steps.append(...listElements(added, ":scope > *"));
+    for (const { known, part } of around) {
+      if (this.drawn.get(known) !== this.drawn.get(part)) known.replaceWith(part);
+    }
+    old.classList.toggle("off-path", fresh.classList.contains("off-path"));
+    this.drawn.delete(old);
+  }
+
   /** @param {HTMLElement} fresh */
   swap(fresh) {
     const old = this.find(Number(fresh.dataset.turn));
+    if (old && fresh.dataset.kept) {
+      this.grow(old, fresh);
+      return;
+    }
     if (old && this.drawn.get(old) === fresh.innerHTML) return;
     this.drawn.set(fresh, fresh.innerHTML);
     if (!old) this.list.append(fresh);
