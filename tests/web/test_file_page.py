@@ -1,9 +1,15 @@
 """The pages of files: only what sessions recorded, escaped, and without a look at the disk."""
 
+import json
+import os
 import re
+from pathlib import Path
 from urllib.parse import quote
 
-from tests.web.running import RunningServer
+import pytest
+
+from recollect.workspace.file_questions import MAX_READ
+from tests.web.running import RunningServer, copy_demo, run_server
 
 CLI = "/home/mina/projects/tidepool/src/tidepool/cli.py"
 
@@ -40,6 +46,44 @@ def test_changes_lead_to_the_history_of_a_file(server: RunningServer) -> None:
     session = "8facb961-b86b-4d27-b5bd-038c0d96c55c"
     assert link in _read(server, f"/s/{session}/changes")
     assert link in _read(server, "/files?project=-home-mina-projects-tidepool&text=CLI")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "is_complete"),
+    [
+        (f"/file?path={quote(CLI)}", f"recollect restore {CLI} --at 3"),
+        ("/files?project=-home-mina-projects-tidepool", f">{CLI}<"),
+    ],
+)
+def test_what_is_not_read_yet_is_read_in_the_background(
+    tmp_path: Path, path: str, is_complete: str
+) -> None:
+    """The page says how many sessions are missing, and has everything when they are read."""
+    root = copy_demo(tmp_path)
+    _add_large(root / "projects" / "-home-mina-projects-tidepool")
+    with run_server(tmp_path, root) as server:
+        server.wait_until_current()
+        first = _read(server, path)
+        assert re.findall(r"\d+ more sessions are being read", first) == [
+            "3 more sessions are being read"
+        ]
+        assert is_complete not in first
+        server.wait_for(lambda: "being read" not in _read(server, path))
+        assert is_complete in _read(server, path)
+
+
+def _add_large(project: Path) -> None:
+    """Add a session that is newer than the others, and larger than what is read at once."""
+    transcripts = list(project.glob("*.jsonl"))
+    large = project / "ffffffff-0000-4000-8000-000000000000.jsonl"
+    record = {"type": "summary", "summary": "x" * 1_000_000, "leafUuid": "none"}
+    line = json.dumps(record) + "\n"
+    large.write_text(line * (MAX_READ // len(line) + 1), "utf-8")
+    # A file that was written just now may change without that being seen.
+    now = large.stat().st_mtime
+    for age, each in enumerate((large, *transcripts), 1):
+        os.utime(each, (now, now - 100 * age))
 
 
 def _read(server: RunningServer, path: str) -> str:

@@ -24,6 +24,7 @@ from recollect.versions.session_outline import iter_changes
 from recollect.versions.target_files import describe_target, find_project_root, has_repository
 
 if TYPE_CHECKING:
+    from recollect.locations import Transcript
     from recollect.versions.file_blame import LineOfFile
     from recollect.versions.replay import Version
     from recollect.versions.session_checkpoints import SessionCheckpoints
@@ -40,6 +41,8 @@ class FileRequest(NamedTuple):
     path: Path
     moved_from: Sequence[Path] = ()
     all_projects: bool = False
+    budget: int | None = None
+    """Bytes of sessions that may be read because the index does not have them; None for all."""
 
 
 class FoundFile(NamedTuple):
@@ -54,6 +57,7 @@ class FileFinder:
 
     def __init__(self, workspace: Workspace, request: FileRequest) -> None:
         self._moved_from = request.moved_from
+        self._budget = request.budget
         self._workspace = workspace
         self._root = find_project_root(Path(describe_target(request.path).path))
         self._every = workspace.require_sessions()
@@ -62,7 +66,23 @@ class FileFinder:
             aliases = describe_target(request.path, request.moved_from)
             near = select_transcripts_of(aliases, self._every)
         self._is_everything = len(near) == len(self._every)
-        self.index = EditIndex(near, workspace.data_directory, workspace.count_files)
+        self._asked = near
+        self.index = self._asked_index = self._make_index(near)
+
+    @property
+    def unread(self) -> int:
+        """How many sessions could not be asked within the budget."""
+        return self._asked_index.unread
+
+    @property
+    def projects(self) -> list[str]:
+        """The projects whose sessions were asked."""
+        return sorted({each.project for each in self._asked})
+
+    def _make_index(self, transcripts: Sequence[Transcript]) -> EditIndex:
+        workspace = self._workspace
+        directory = workspace.data_directory
+        return EditIndex(transcripts, directory, workspace.count_files, self._budget)
 
     def find(
         self, path: Path, *, only_near: bool = False, with_git: bool = True
@@ -77,10 +97,9 @@ class FileFinder:
         git = GitFile(self._root, Path(aliases.path)) if uses_git else None
         find_base = git.find_base if git else None
         history = find_history(aliases, self.index, find_base)
-        if not (history.versions or self._is_everything or only_near):
-            workspace = self._workspace
-            index = EditIndex(self._every, workspace.data_directory, workspace.count_files)
-            history = find_history(aliases, index, find_base)
+        if not (history.versions or self._is_everything or only_near or self.unread):
+            self._asked, self._asked_index = self._every, self._make_index(self._every)
+            history = find_history(aliases, self._asked_index, find_base)
         return FoundFile(history, git) if history.versions else None
 
 
@@ -100,8 +119,8 @@ class FileListing(NamedTuple):
     unread: int
 
 
-_MAX_READ: Final = 16 * 1024 * 1024
-"""Bytes that are read before a list of files is shown: about a third of a second."""
+MAX_READ: Final = 16 * 1024 * 1024
+"""Bytes that are read before a page about files is shown: about a third of a second."""
 _CHANGING: Final = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 
 
@@ -112,7 +131,7 @@ def list_files(workspace: Workspace, project: str, text: str = "") -> FileListin
     """
     transcripts = [each for each in workspace.find_transcripts() if each.project == project]
     directory = workspace.data_directory
-    index = EditIndex(transcripts, directory, workspace.count_files, _MAX_READ)
+    index = EditIndex(transcripts, directory, workspace.count_files, MAX_READ)
     found: dict[str, KnownFile] = {}
     for _, outline in index.find(None):
         for path, times in iter_changes(outline, _CHANGING):

@@ -14,6 +14,7 @@ from recollect.web.api.session_endpoints import SessionParameters
 from recollect.web.parameters import ID_PATTERN
 from recollect.web.services import Services
 from recollect.workspace.file_questions import (
+    MAX_READ,
     FileFinder,
     FileRequest,
     FoundFile,
@@ -42,8 +43,28 @@ def find_recorded(services: Services, path: str) -> FoundFile:
     request = FileRequest(Path(path))
     found = FileFinder(services.workspace, request).find(request.path, with_git=False)
     if found is None:
-        raise NothingFound(f"No session has recorded a version of {path}.")
+        raise _say_unknown(path)
     return found
+
+
+def find_within_budget(services: Services, path: str) -> tuple[FoundFile | None, int]:
+    """Return what sessions recorded of a file, and how many of them are still to be read.
+
+    Those are read in the background. Raise NothingFound if all are read and none names the file.
+    """
+    request = FileRequest(Path(path), budget=MAX_READ)
+    finder = FileFinder(services.workspace, request)
+    found = finder.find(request.path, with_git=False)
+    if found is None and not finder.unread:
+        raise _say_unknown(path)
+    if finder.unread:
+        for project in finder.projects:
+            services.workspace.outline_ahead(project)
+    return found, finder.unread
+
+
+def _say_unknown(path: str) -> NothingFound:
+    return NothingFound(f"No session has recorded a version of {path}.")
 
 
 def list_versions(services: Services, wanted: PathParameters) -> FileDocument:

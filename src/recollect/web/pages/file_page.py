@@ -19,11 +19,12 @@ from recollect.quantities import format_date
 from recollect.redact.text_masking import mask_in_lines
 from recollect.render.html.html_code import colour_lines
 from recollect.session.times import parse_time
+from recollect.versions.file_history import FileHistory
 from recollect.versions.file_texts import split_lines
 from recollect.versions.line_authors import Author, find_authors
 from recollect.versions.patience import match_lines
 from recollect.versions.replay import Version, VersionKind
-from recollect.web.api.file_endpoints import FilePath, find_recorded
+from recollect.web.api.file_endpoints import FilePath, find_within_budget
 from recollect.web.pages.session_page import make_address
 from recollect.web.services import Services
 from recollect.web.templating import PageContent
@@ -130,11 +131,33 @@ class FilePage(Struct, frozen=True, kw_only=True):
     """A chosen version whose content is not known."""
     rows: tuple[DiffRow, ...]
     restore: str
+    """Empty as long as numbers of versions may still change."""
+    unread: int
+    """Sessions that are still being read."""
+    reload: str
+
+
+class UnreadFilePage(Struct, frozen=True, kw_only=True):
+    """A file that no session names so far, while others are still being read."""
+
+    path: str
+    unread: int
+    reload: str
 
 
 def render_file_page(services: Services, wanted: FileParameters) -> PageContent:
-    """Render the history of a file."""
-    history = find_recorded(services, wanted.path).history
+    """Render the history of a file, as far as its sessions are read."""
+    found, unread = find_within_budget(services, wanted.path)
+    reload = "/file?" + urlencode({"path": wanted.path})
+    if found is None:
+        page = UnreadFilePage(path=wanted.path, unread=unread, reload=reload)
+        return PageContent("unread_file.html", page, title="file.title", section="files")
+    return _render_history(found.history, wanted, unread, reload)
+
+
+def _render_history(
+    history: FileHistory, wanted: FileParameters, unread: int, reload: str
+) -> PageContent:
     chosen = _choose(history.versions, wanted)
     versions = history.versions
     rows = tuple(_make_version(each, wanted.path, chosen) for each in reversed(versions))
@@ -151,9 +174,15 @@ def render_file_page(services: Services, wanted: FileParameters) -> PageContent:
         b=chosen.b.number,
         unknown=unknown,
         rows=() if unknown else tuple(_compare(chosen, versions)),
-        restore=shlex.join(["recollect", "restore", history.path, "--at", str(chosen.b.number)]),
+        restore="" if unread else _name_command(history.path, chosen.b),
+        unread=unread,
+        reload=reload,
     )
     return PageContent("file.html", page, title="file.title", section="files")
+
+
+def _name_command(path: str, version: Version) -> str:
+    return shlex.join(["recollect", "restore", path, "--at", str(version.number)])
 
 
 class _Chosen(NamedTuple):
