@@ -1,5 +1,7 @@
 """The page of a conversation with the real client: what a person does, and what comes of it."""
 
+import json
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,14 +9,23 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.client.scenes import texts
-from tests.client.test_conversations import CONVERSING, list_prompts, make_stage, read_results
+from tests.client.scenes import SUMMARY, texts
+from tests.client.test_conversations import (
+    CONVERSING,
+    PIXEL,
+    list_prompts,
+    make_stage,
+    read_results,
+)
 from tests.client.theatre import SWITCHES, Theatre
 from tests.web.browser.chatting import end, expect_status, find_card, send, start, wait_for_page
 from tests.web.browser.chromium import Visit, open_browser, visit
 from tests.web.running import RunningServer, run_server
 
 pytestmark = pytest.mark.client
+
+PATIENCE = 60_000
+"""Milliseconds."""
 
 
 @pytest.fixture(params=CONVERSING)
@@ -164,3 +175,85 @@ def test_sessions_are_continued_and_forked(
         end(page)
     assert len(stage.session_ids) == 2
     assert [turn.words for turn in stage.open(session).turns][-1] == "play:again"
+
+
+def test_prompts_are_queued_compacted_and_illustrated(
+    browser: Browser, stage: Theatre, tmp_path: Path
+) -> None:
+    """One waits for the words before it, a summary replaces them all, and an image is sent."""
+    with sit_down(browser, stage, tmp_path) as found:
+        page = start(found, stage.work)
+        play(page, "slow_words")
+        expect(page.locator(".streaming-block.text")).to_contain_text("word0")
+        play(page, "hello")
+        queue = page.locator(".queue li")
+        expect(queue).to_have_count(1)
+        expect(queue).to_contain_text("play:hello")
+        expect(queue).to_have_count(0, timeout=PATIENCE)
+        expect_said(page, "slow_words", "hello")
+        page.get_by_role("button", name="Compact").click()
+        expect(page.locator("#turns [data-kind=compaction]")).not_to_have_count(0)
+        expect_status(page, "idle")
+        page.get_by_role("button", name="Add context").click()
+        dialog = page.locator("#add-context")
+        dialog.get_by_label("Kind").select_option("image")
+        dialog.locator("[name=image]").set_input_files(
+            {"name": "dot.png", "mimeType": "image/png", "buffer": PIXEL}
+        )
+        dialog.get_by_role("button", name="Add", exact=True).click()
+        play(page, "again")
+        expect_said(page, "again")
+        expect(page.locator("#turns .media img")).to_have_count(1)
+        end(page)
+    sent = stage.requests[-1]["messages"]
+    assert SUMMARY in json.dumps(sent)
+    kinds = [part["type"] for each in sent for part in each["content"] if isinstance(part, dict)]
+    assert kinds.count("image") == 1
+    assert len(stage.open().segments) == 2
+
+
+def test_a_tool_is_stopped(browser: Browser, stage: Theatre, tmp_path: Path) -> None:
+    """Escape ends the command that runs, and the next prompt is answered."""
+    with sit_down(browser, stage, tmp_path) as found:
+        page = start(found, stage.work)
+        play(page, "long_tool")
+        wait_for_command(page, stage, "sleep 600", is_running=True)
+        page.keyboard.press("Escape")
+        expect_status(page, "idle")
+        wait_for_command(page, stage, "sleep 600", is_running=False)
+        expect(page.locator("#turns .call")).to_have_count(1)
+        expect(page.locator("#turns")).to_contain_text("interrupted")
+        play(page, "hello")
+        expect_said(page, "hello")
+        expect(page.locator("#turns")).not_to_contain_text("Never said.")
+        end(page)
+
+
+@pytest.mark.parametrize("version", CONVERSING)
+def test_a_background_task_is_stopped(
+    browser: Browser, version: str, isolation: Sequence[str], tmp_path: Path
+) -> None:
+    """It is listed beside the turns, with a button to stop it, also after a reload."""
+    switches = {name: value for name, value in SWITCHES.items() if "BACKGROUND" not in name}
+    stage = make_stage(version, isolation, tmp_path, switches)
+    with sit_down(browser, stage, tmp_path) as found:
+        page = start(found, stage.work)
+        play(page, "background")
+        tasks = page.locator("[data-task]")
+        expect(tasks).to_contain_text("Wait in the background")
+        expect(page.locator("#turns .said").last).to_contain_text("It runs in the background.")
+        page.reload()
+        page.locator("html[data-ready=true]").wait_for(state="attached")
+        tasks.get_by_role("button").click()
+        expect(tasks).to_have_count(0)
+        wait_for_command(page, stage, "sleep 300", is_running=False)
+        expect_status(page, "idle")
+        end(page)
+
+
+def wait_for_command(page: Page, stage: Theatre, command: str, *, is_running: bool) -> None:
+    """Wait until the client runs a command, or no longer does."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while any(each.startswith(command) for each in stage.list_processes().values()) != is_running:
+        assert time.monotonic() < deadline, command
+        page.wait_for_timeout(100)

@@ -65,6 +65,7 @@ class ConversationPage {
       select.addEventListener("change", () => this.changeSetting(select));
     }
     for (const item of listElements(this.queue, "[data-prompt]")) this.addRemove(item);
+    for (const item of listElements(this.article, "[data-task]")) this.addStop(item);
     this.composer.setBusy(this.isBusy);
     this.showEnd();
     this.refreshTodos();
@@ -256,17 +257,24 @@ class ConversationPage {
     place.hidden = Object.keys(tasks).length === 0;
     const items = Object.entries(tasks).map(([id, words]) => {
       const item = document.createElement("li");
+      item.dataset.task = id;
       const text = document.createElement("span");
       text.textContent = showText(words || id);
-      const stop = document.createElement("button");
-      stop.type = "button";
-      stop.className = "plain";
-      stop.textContent = translate("stopTask");
-      stop.addEventListener("click", () => this.act("tasks", { name: id }));
-      item.append(text, stop);
+      item.append(text);
+      this.addStop(item);
       return item;
     });
     getElement(place, "ul", HTMLElement).replaceChildren(...items);
+  }
+
+  /** @param {HTMLElement} item a background task */
+  addStop(item) {
+    const stop = document.createElement("button");
+    stop.type = "button";
+    stop.className = "plain";
+    stop.textContent = translate("stopTask");
+    stop.addEventListener("click", () => this.act("tasks", { name: item.dataset.task }));
+    item.append(stop);
   }
 
   /** @param {boolean} isLost */
