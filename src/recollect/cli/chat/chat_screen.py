@@ -81,7 +81,9 @@ class ChatScreen:
         with patch_stdout(raw=True):
             tasks = [asyncio.create_task(each) for each in (self._read_events(), self._greet())]
             try:
-                await self._read_input()
+                # Keys that come between two prompts would be echoed, and Enter become Ctrl+J.
+                with self._input.app.input.raw_mode():
+                    await self._read_input()
             finally:
                 for task in tasks:
                     task.cancel()
