@@ -17,7 +17,7 @@ def test_costs_add_up(session_id: str) -> None:
     session = open_session(session_id, root=CLAUDE_DIRECTORY)
     prices = Prices.load()
     costs = [price_turn(turn, prices) for turn in session.turns]
-    totals = accumulate_costs(session, prices)
+    totals = accumulate_costs(session.turns, prices)
     assert len(totals) == len(costs) + 1
     for number, total in enumerate(totals):
         known = [cost for cost in costs[:number] if cost is not None]

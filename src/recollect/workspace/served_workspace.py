@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from recollect.lineage.trees import Relatives
     from recollect.search.engine import SearchOptions, SearchResult
     from recollect.session.session import Session
+    from recollect.session.turns import Turn
     from recollect.usage.ledger_access import UsageLedger
     from recollect.usage.reports import UsageReport
     from recollect.workspace.searching import SearchAnswer
@@ -92,7 +93,9 @@ class ServedWorkspace(Workspace):
         self._ahead = ThreadPoolExecutor(1, thread_name_prefix="ahead")
         self._outlining = ThreadPoolExecutor(1, thread_name_prefix="outlines")
         self._outlined: set[str] = set()
-        self._totals: WeakKeyDictionary[Session, list[int | None]] = WeakKeyDictionary()
+        self._totals: WeakKeyDictionary[Session, tuple[tuple[Turn, ...], list[int | None]]] = (
+            WeakKeyDictionary()
+        )
         self._is_closed = False
 
     def close(self) -> None:
@@ -204,9 +207,12 @@ class ServedWorkspace(Workspace):
         """Return what the first turns of a session cost together: of none, one, two and so on."""
         from recollect.workspace.turn_windows import accumulate_costs
 
-        if session not in self._totals:
-            self._totals[session] = accumulate_costs(session, self.price_list)
-        return self._totals[session]
+        turns, totals = self._totals.get(session, ((), []))
+        # A session that has grown has other turns.
+        if not totals or turns is not session.turns:
+            turns, totals = session.turns, accumulate_costs(session.turns, self.price_list)
+            self._totals[session] = turns, totals
+        return totals
 
     def turns(self, found: FoundSession, wanted: TurnWindow) -> TurnRange:
         """Return some turns of a session with their costs."""

@@ -15,6 +15,7 @@ from recollect.pricing import Prices
 from recollect.render.views.complete_turns import complete_turn
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
+from recollect.session.turns import Turn
 from recollect.workspace.session_catalog import FoundSession
 from recollect.workspace.session_places import RecordLocation, find_agent, find_location
 
@@ -141,11 +142,11 @@ def _add_up(costs: Iterable[int | None]) -> int | None:
     return sum(known) if known or not given else None
 
 
-def accumulate_costs(session: Session, prices: Prices) -> list[int | None]:
+def accumulate_costs(turns: Iterable[Turn], prices: Prices) -> list[int | None]:
     """Return the costs of the first turns: of none, one, two and so on; None if none is known."""
     totals: list[int | None] = [0]
     total: int | None = None
-    for turn in session.turns:
+    for turn in turns:
         cost = price_turn(turn, prices)
         total = total if cost is None else (total or 0) + cost
         totals.append(total)
