@@ -100,6 +100,26 @@ def test_the_outline_leads_to_a_prompt(desk: Visit) -> None:
     expect(page.locator("[aria-current=true] .number")).to_have_text("4")
 
 
+def test_the_note_is_beside_the_facts(desk: Visit) -> None:
+    """It covers no button, though the bar above the facts has two rows at this width."""
+    page = desk.open(f"/s/{HARBOUR}")
+    bar = page.locator(".session-bar").bounding_box()
+    note = page.locator(".session-note").bounding_box()
+    facts = page.locator(".session-facts").bounding_box()
+    assert bar
+    assert note
+    assert facts
+    assert bar["y"] + bar["height"] <= note["y"] < facts["y"] + facts["height"]
+
+
+def test_a_timeline_can_be_read_on_a_phone(start_visit: StartVisit) -> None:
+    """The table scrolls sideways instead of breaking every word."""
+    page = start_visit(Look(size=PHONE)).open(f"/s/{HARBOUR}/timeline")
+    row = page.locator(".timeline-table tbody tr").first.bounding_box()
+    assert row
+    assert row["height"] < 150
+
+
 def test_copying(start_visit: StartVisit) -> None:
     """Buttons copy a message, its link, code and the resume command, and nothing else."""
     found = allow_clipboard(start_visit(Look()))
