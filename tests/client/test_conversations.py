@@ -285,6 +285,30 @@ def test_prompts_are_queued(stage: Theatre) -> None:
     assert said.index("and hurry up") < said.index("play:slow_words") < said.index("play:hello")
 
 
+def read_effort(request: dict[str, Any]) -> str | None:
+    """Return how much the model was asked to think."""
+    effort: str | None = request.get("output_config", {}).get("effort")
+    return effort
+
+
+@pytest.mark.parametrize("version", CONVERSING[-1:])
+def test_the_default_effort_is_set_again(
+    version: str, isolation: Sequence[str], tmp_path: Path
+) -> None:
+    """After a level, the model is asked to think as much as before."""
+    stage = make_stage(version, isolation, tmp_path, SWITCHES)
+
+    async def script(conversation: Conversation) -> None:
+        for level in (None, "low", None):
+            if conversation.options.effort != level:
+                await conversation.set_effort(level)
+            await play(conversation, "play:hello")
+
+    hold(stage, script)
+    first, second, third = map(read_effort, stage.requests)
+    assert (first != "low", second, third) == (True, "low", first)
+
+
 def test_a_conversation_is_compacted_and_its_model_changed(stage: Theatre) -> None:
     """The next requests start with the summary, think less, and ask the other model."""
 

@@ -214,13 +214,14 @@ def test_thinking_is_set(talker: Talker) -> None:
     for effort in ("high", "off", "on"):
         assert talker.act(conversation, "settings", effort=effort).status == 200
         shown.append(talker.wait_for_status(conversation, "idle")["effort"])
-    assert shown == ["high", "off", "high"]
+    assert shown == ["high", "off", None]
     names = ("apply_flag_settings", "set_max_thinking_tokens")
     requests = [each["request"] for each in talker.list_received() if "request" in each]
     assert [each for each in requests if each["subtype"] in names] == [
         {"subtype": "apply_flag_settings", "settings": {"effortLevel": "high"}},
         {"subtype": "set_max_thinking_tokens", "max_thinking_tokens": 0},
         {"subtype": "set_max_thinking_tokens", "max_thinking_tokens": None},
+        {"subtype": "apply_flag_settings", "settings": {"effortLevel": None}},
     ]
     talker.act(conversation, "end")
 

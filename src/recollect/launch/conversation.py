@@ -231,13 +231,14 @@ class Conversation:
         if self._process is not None:
             await self._request("set_max_thinking_tokens", max_thinking_tokens=tokens)
 
-    async def set_effort(self, level: str) -> None:
-        """Set how much models with adaptive thinking think."""
-        check_word(level)
+    async def set_effort(self, level: str | None) -> None:
+        """Set how much models with adaptive thinking think; None for their default."""
+        if level is not None:
+            check_word(level)
         self.options = replace(self.options, effort=level)
         if self._process is not None:
             await self._request("apply_flag_settings", settings={"effortLevel": level})
-        self._publish(self._state.change_settings(effort=level))
+        self._publish(self._state.change_settings(effort=level or ""))
 
     async def context_usage(self) -> ContextUsage:
         """Return how full the context is."""

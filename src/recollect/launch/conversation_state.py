@@ -234,13 +234,16 @@ class ConversationState:
         permission_mode: str | None = None,
         effort: str | None = None,
     ) -> Iterator[ConversationEvent]:
-        """The client uses other settings; None for those that it did not mention."""
+        """The client uses other settings; None for those that it did not mention.
+
+        An empty effort is the default.
+        """
         known = self.settings
         self.settings = Settings(
             session_id or known.session_id,
             model or known.model,
             permission_mode or known.permission_mode,
-            effort or known.effort,
+            known.effort if effort is None else effort or None,
         )
         if self.settings != known:
             changed = self.settings

@@ -156,6 +156,8 @@ def test_model_mode_and_context_are_at_hand(chat: Terminal) -> None:
     chat.wait_for_text("claude-other-2")
     chat.send("/effort high\r")
     chat.wait_for_text("Effort: high")
+    chat.send("/effort default\r")
+    chat.wait_for_text("Effort: default")
     chat.send("/context\r")
     chat.wait_for_text("1,200 tokens of 200,000")
     chat.send("/mode bypassPermissions\r")

@@ -252,6 +252,10 @@ def test_a_form_is_filled_in_and_thinking_set(desk: Visit, talker: Talker) -> No
     assert talker.list_responses()[-1] == {"action": "accept", "content": content}
     page.reload()
     expect(thinking).to_have_value("high")
+    with page.expect_response("**/settings"):
+        thinking.select_option("Default thinking")
+    page.reload()
+    expect(thinking).to_have_value("on")
     end(page)
 
 

@@ -147,7 +147,7 @@ class ChatScreen:
             case "/mode":
                 raise UsageError("Which mode? /mode default, acceptEdits, plan, …")
             case "/effort" if value:
-                await self._conversation.set_effort(value)
+                await self._conversation.set_effort(None if value == "default" else value)
                 self._say(f"Effort: {value}")
             case "/effort":
                 raise UsageError("Which level? /effort low, medium, high, …")

@@ -148,6 +148,8 @@ class Conversations:
         """Have the model think more, less or, where it can, not at all."""
         if effort in (NO_THINKING, THINKING):
             await hosted.conversation.set_thinking(0 if effort == NO_THINKING else None)
+            if effort == THINKING and hosted.conversation.options.effort is not None:
+                await hosted.conversation.set_effort(None)
         else:
             await hosted.conversation.set_effort(effort)
         self._wake()

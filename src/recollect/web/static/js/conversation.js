@@ -195,9 +195,9 @@ class ConversationPage {
     const used = models.find((each) => [each.value, each.resolvedModel].includes(model)) ?? models[0];
     if (!used) return;
     const levels = used.supportedEffortLevels;
-    const names = levels.length > 0 ? ["", ...levels] : ["on", "off"];
+    const names = levels.length > 0 ? ["on", ...levels] : ["on", "off"];
     const words = (/** @type {string} */ name) =>
-      ({ "": translate("effortOn"), on: translate("effortOn"), off: translate("effortOff") })[name] ??
+      ({ on: translate("effortOn"), off: translate("effortOff") })[name] ??
       showText(name);
     select.replaceChildren(...names.map((name) => new Option(words(name), name)));
     select.value = names.includes(this.effort) ? this.effort : names[0];
