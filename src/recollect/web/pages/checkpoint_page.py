@@ -62,6 +62,8 @@ class CheckpointPage(Struct, frozen=True, kw_only=True):
     checkpoints: tuple[Checkpoint, ...]
     chosen: Checkpoint | None
     following: int | None
+    is_unchanged: bool
+    """Whether all files are known to be the same at the next checkpoint."""
     files: tuple[CheckpointFileRow, ...]
     restore: str
 
@@ -75,14 +77,16 @@ def render_checkpoint_page(services: Services, wanted: CheckpointParameters) -> 
     first = known.checkpoints[0] if known.checkpoints else None
     chosen = first if wanted.at is None else known.find(wanted.at)
     later = [each for each in known.checkpoints if chosen and each.number > chosen.number]
+    following = later[0] if later else None
     page = CheckpointPage(
         session=services.workspace.complete(found.listing),
         address=make_address(wanted.id),
         project=wanted.project,
         checkpoints=known.checkpoints,
         chosen=chosen,
-        following=later[0].number if later else None,
-        files=tuple(_iter_files(known, chosen, later[0] if later else None)) if chosen else (),
+        following=following.number if following else None,
+        is_unchanged=_is_unchanged(chosen, following),
+        files=tuple(_iter_files(known, chosen, following)) if chosen else (),
         restore=_name_command(wanted.id, chosen) if chosen else "",
     )
     return PageContent("checkpoints.html", page, title="checkpoints.title", section="sessions")
@@ -108,6 +112,13 @@ def _iter_files(
             exists=state.exists,
             body=body if drawn <= MAX_DIFFS else None,
         )
+
+
+def _is_unchanged(chosen: Checkpoint | None, following: Checkpoint | None) -> bool:
+    if chosen is None or following is None:
+        return False
+    states = list(map(_read, chosen.files))
+    return None not in states and states == list(map(_read, following.files))
 
 
 def _compare(before: FileState, after: FileState) -> Markup | None:
