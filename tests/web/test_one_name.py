@@ -1,8 +1,6 @@
 """One title and one first prompt per session, wherever it is shown."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,6 +11,7 @@ from recollect.cli.session_labels import label_title
 from recollect.store.data_directory import find_data_directory
 from recollect.sync.index_access import find_transcripts
 from recollect.sync.session_lists import list_current
+from tests.process import run_recollect
 from tests.sdk.sources import iter_recorded_roots, lay_out, list_samples
 from tests.web.markup import find_texts
 from tests.web.running import RunningServer, copy_demo, run_server
@@ -21,8 +20,8 @@ Names = dict[str, tuple[str | None, str | None]]
 
 
 def _run(root: Path, *words: str) -> str:
-    command = [sys.executable, "-m", "recollect", *words, "--claude-dir", str(root)]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)
+    done = run_recollect(*words, "--claude-dir", str(root))
+    assert done.code == 0, done
     return done.stdout
 
 
