@@ -69,11 +69,10 @@ class _Options(SearchOptions):
 def command(target: str, **options: Unpack[_Options]) -> None:
     """Bring back a version of a file, or the files of a checkpoint.
 
-    Shows a diff against the current file first, with secrets masked, then asks for confirmation.
-    A file that is replaced
-    is kept beside it as NAME.before-restore. Exact and replayed versions are restored, inferred
-    ones with a warning, partial ones never. Line endings, byte order mark and encoding are those of
-    Claude Code's backup, of the current file, or of the last commit.
+    Shows a diff against the current file first, with secrets masked, then asks for confirmation. A
+    file that is replaced is kept beside it as NAME.before-restore. Exact and replayed versions are
+    restored, inferred ones with a warning, partial ones never. Line endings, byte order mark and
+    encoding are those of Claude Code's backup, of the current file, or of the last commit.
 
     With --checkpoint, files outside the session's directory and files that did not exist at the
     prompt are left alone.
