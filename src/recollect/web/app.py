@@ -48,6 +48,7 @@ from recollect.web.responses import (
     is_for_program,
     json_response,
 )
+from recollect.web.restoring import RESTORE_PATH, FileRestoring
 from recollect.web.reveal import Reveal
 from recollect.web.services import Services
 from recollect.web.settings import Settings
@@ -112,6 +113,7 @@ def _make_routes(parts: AppParts) -> list[Route]:
         *ConversationActions(parts.services, parts.events).make_routes(),
         *make_page_routes(workers, parts.drawing),
         Route("/s/{id}/reveal", Reveal(parts.services).show, methods=["POST"]),
+        Route(RESTORE_PATH, FileRestoring(parts.services).answer, methods=["POST"]),
         Route("/api/openapi.json", _serve_openapi),
         Route(EVENTS_PATH, parts.events.serve),
         Route("/api/launches", sign_in.launch, methods=["POST"]),

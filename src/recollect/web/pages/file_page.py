@@ -26,6 +26,7 @@ from recollect.versions.patience import match_lines
 from recollect.versions.replay import Version, VersionKind
 from recollect.web.api.file_endpoints import FilePath, find_within_budget
 from recollect.web.pages.session_page import make_address
+from recollect.web.restoring import name_scope
 from recollect.web.services import Services
 from recollect.web.templating import PageContent
 from recollect.web.version_drawing import draw_axis
@@ -135,6 +136,8 @@ class FilePage(Struct, frozen=True, kw_only=True):
     unread: int
     """Sessions that are still being read."""
     reload: str
+    nonce: str
+    """For the Restore button; empty if pages may not restore this version."""
 
 
 class UnreadFilePage(Struct, frozen=True, kw_only=True):
@@ -152,12 +155,19 @@ def render_file_page(services: Services, wanted: FileParameters) -> PageContent:
     if found is None:
         page = UnreadFilePage(path=wanted.path, unread=unread, reload=reload)
         return PageContent("unread_file.html", page, title="file.title", section="files")
-    return _render_history(found.history, wanted, unread, reload)
+    nonce = "" if unread else services.permits.make_nonce(name_scope(wanted.path))
+    return _render_history(found.history, wanted, _Frame(unread, reload, nonce))
 
 
-def _render_history(
-    history: FileHistory, wanted: FileParameters, unread: int, reload: str
-) -> PageContent:
+class _Frame(NamedTuple):
+    """What the page says beside the history."""
+
+    unread: int
+    reload: str
+    nonce: str
+
+
+def _render_history(history: FileHistory, wanted: FileParameters, frame: _Frame) -> PageContent:
     chosen = _choose(history.versions, wanted)
     versions = history.versions
     rows = tuple(_make_version(each, wanted.path, chosen) for each in reversed(versions))
@@ -174,9 +184,10 @@ def _render_history(
         b=chosen.b.number,
         unknown=unknown,
         rows=() if unknown else tuple(_compare(chosen, versions)),
-        restore="" if unread else _name_command(history.path, chosen.b),
-        unread=unread,
-        reload=reload,
+        restore="" if frame.unread else _name_command(history.path, chosen.b),
+        unread=frame.unread,
+        reload=frame.reload,
+        nonce="" if unknown else frame.nonce,
     )
     return PageContent("file.html", page, title="file.title", section="files")
 

@@ -30,6 +30,7 @@ for (const form of applied) form.addEventListener("change", () => form.requestSu
 if (isThere(".home")) (await import("./sessions.js")).followList(document.body);
 if (isThere("form.search")) (await import("./searching.js")).startSearching();
 if (isThere("[data-panel]")) (await import("./panels.js")).startPanels();
+if (isThere("[data-restore]")) (await import("./restoring.js")).startRestoring();
 if (isThere("[data-load]")) (await import("./loading.js")).startLoading();
 // Last, because a session first remembers how its turns were rendered.
 startCopying();

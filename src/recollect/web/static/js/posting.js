@@ -5,7 +5,7 @@
  * @param {string} address
  * @param {string} nonce
  * @param {Record<string, unknown>} body
- * @returns {Promise<{ id: string }>}
+ * @returns {Promise<any>}
  */
 export async function post(address, nonce, body = {}) {
   const answer = await fetch(address, {

@@ -6,11 +6,11 @@ const words = getElement(document, "#words", HTMLElement).dataset;
 
 /**
  * @param {string} key
- * @param {Record<string, number>} values
+ * @param {Record<string, number | string>} values
  */
 export function translate(key, values = {}) {
   return Object.entries(values).reduce(
-    (text, [name, value]) => text.replace(`{${name}}`, String(value)),
+    (text, [name, value]) => text.replace(`{${name}}`, () => String(value)),
     words[key] ?? "",
   );
 }
