@@ -28,11 +28,14 @@ help: ## show this help
 app: $(APP) ## install Recollect and open the web app, with sample sessions if you have none
 	@$(BIN)/recollect serve --demo-if-empty
 
+# One more than there are cores: tests also wait for browsers and servers.
+WORKERS = $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1))
+
 test: $(DEV) $(BROWSER) lint ## run lint, type checks, import contracts and all tests
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
 
 check: $(DEV) lint ## like `make test`, without slow tests
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m 'not slow'
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile -m 'not slow'
 
 lint: $(DEV) ## run linters, type checks and import contracts
 	$(BIN)/ruff check
