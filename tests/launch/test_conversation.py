@@ -528,7 +528,7 @@ def test_requests_to_programs_are_refused(tmp_path: Path) -> None:
 
 
 def test_dialogs_of_a_terminal_are_cancelled(tmp_path: Path) -> None:
-    """The client goes on without one, and the person is told."""
+    """The client goes on without one, and a notice says so."""
 
     async def script(conversation: Conversation) -> str:
         await finish(conversation, "dialog computer_use_approval")

@@ -151,7 +151,7 @@ def search(
 
 
 def _number_known_turns(result: SearchResult, directory: Path) -> SearchResult:
-    paths = {hit.path for hit in result.hits if not hit.is_subagent}
+    paths = {hit.path for hit in result.hits if in_turn(hit)}
     known = find_counted(directory, list(paths)) if paths else {}
 
     def find_turn(path: str, offset: int) -> int | None:
@@ -166,12 +166,14 @@ def number_turns(result: SearchResult, find_turn: Callable[[str, int], int | Non
     """Add the number of its turn, by path and offset, to each hit in the file of its session."""
 
     def number(hit: Hit) -> int | None:
-        # A title is one of the whole session.
-        if hit.offset is None or hit.is_subagent or hit.part == _TITLE:
-            return None
-        return find_turn(hit.path, hit.offset)
+        return find_turn(hit.path, hit.offset) if hit.offset is not None and in_turn(hit) else None
 
     return replace(result, hits=tuple(replace(hit, turn=number(hit)) for hit in result.hits))
+
+
+def in_turn(hit: Hit) -> bool:
+    """Return whether a hit can be in a turn of its session; a title is one of the whole session."""
+    return hit.offset is not None and not hit.is_subagent and hit.part != _TITLE
 
 
 def _find_secret(directory: Path, text: str, queries: TextQueries) -> bytes | None:

@@ -14,7 +14,14 @@ from recollect.documents.session_listing import SessionListing
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.transcript_files import name_of
 from recollect.search import parse_query
-from recollect.search.engine import ANALYZER, SearchOptions, SearchResult, number_turns, search
+from recollect.search.engine import (
+    ANALYZER,
+    SearchOptions,
+    SearchResult,
+    in_turn,
+    number_turns,
+    search,
+)
 from recollect.search.query_tree import Query
 from recollect.search.regexes import check_regexes
 from recollect.store import DamagedIndex, refuse_newer
@@ -78,7 +85,7 @@ def _number_more_turns(
 
     A server has all of them counted in the background.
     """
-    paths = {hit.path for hit in result.hits if hit.turn is None and not hit.is_subagent}
+    paths = {hit.path for hit in result.hits if hit.turn is None and in_turn(hit)}
     found = [each for each in transcripts if each.file in paths]
     if not found or sum(each.size for each in found) > _MAX_COUNTED_BYTES:
         return result

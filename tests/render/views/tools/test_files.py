@@ -41,7 +41,7 @@ def test_a_change_that_was_made_says_nothing_more(text: str, said: tuple[Plain, 
 
 
 def test_edit_of_all_occurrences_says_so() -> None:
-    """One replacement in many places is told apart from one in a single place."""
+    """Replacing all occurrences is distinguished from replacing one."""
     view = describe_call(make_call("Edit", {**EDIT, "replace_all": True}))
     assert view.summary == "+1 -1 · all occurrences"
 

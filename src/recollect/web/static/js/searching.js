@@ -8,7 +8,7 @@ import { showText } from "./words.js";
 
 const PAUSE = 120;
 const RECENT = "recollect-searches";
-const MOST_RECENT = 12;
+const MAX_RECENT = 12;
 
 /** @returns {string[]} */
 function listRecent() {
@@ -24,7 +24,7 @@ function listRecent() {
 function remember(query) {
   if (!query) return;
   const others = listRecent().filter((each) => each !== query);
-  localStorage.setItem(RECENT, JSON.stringify([query, ...others].slice(0, MOST_RECENT)));
+  localStorage.setItem(RECENT, JSON.stringify([query, ...others].slice(0, MAX_RECENT)));
 }
 
 /**
