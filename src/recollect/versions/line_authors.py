@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from recollect.versions.evidence import CauseKind, Change
 from recollect.versions.file_texts import detab, split_lines
-from recollect.versions.patience import is_telling, match_lines
+from recollect.versions.patience import is_distinctive, match_lines
 from recollect.versions.replay import Grade, Version, VersionKind
 
 
@@ -168,7 +168,7 @@ class _Labels:
             authors[match.new : match.new + match.length] = self._authors[match.old : stop]
             gone.difference_update(range(match.old, stop))
             come.difference_update(range(match.new, match.new + match.length))
-        self._gone |= {old[at]: self._authors[at] for at in gone if is_telling(old[at])}
+        self._gone |= {old[at]: self._authors[at] for at in gone if is_distinctive(old[at])}
         if not is_change:
             # Moved, or brought back by a rewind or by git.
             for at in come:

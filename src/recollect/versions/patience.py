@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 _MAX_QUADRATIC = 4_000_000
 """Lines times lines up to which what has no unique lines is compared in full."""
-_TELLING: Final = re.compile(r"(?:\w\W*){12}")
+_DISTINCTIVE: Final = re.compile(r"(?:\w\W*){12}")
 
 
 class Match(NamedTuple):
@@ -27,9 +27,9 @@ class Match(NamedTuple):
     length: int
 
 
-def is_telling(line: str) -> bool:
+def is_distinctive(line: str) -> bool:
     """Whether a line is long enough to be recognized; `}` and `return None` are everywhere."""
-    return _TELLING.search(line) is not None
+    return _DISTINCTIVE.search(line) is not None
 
 
 def match_lines(old: Sequence[str], new: Sequence[str]) -> list[Match]:
@@ -86,8 +86,8 @@ def _find_anchors(
     low, high, start, stop = area
     first, second = _find_unique(old, low, high), _find_unique(new, start, stop)
     shared = first.keys() & second.keys()
-    telling = {line for line in shared if is_telling(line)}
-    chosen = telling & rare or shared & rare or telling or shared
+    distinctive = {line for line in shared if is_distinctive(line)}
+    chosen = distinctive & rare or shared & rare or distinctive or shared
     return _find_longest_run(sorted((first[line], second[line]) for line in chosen))
 
 
