@@ -64,6 +64,7 @@ bench: $(DEV) $(BROWSER) ## run the benchmarks
 	$(BIN)/python -m benchmarks.conversing
 	$(BIN)/python -m benchmarks.archive
 	$(BIN)/python -m benchmarks.export
+	$(BIN)/python -m benchmarks.versions
 
 fuzz: $(DEV) ## fuzz the reader, the terminal output, the index and the archive
 	$(BIN)/python -m fuzz.lines --lines 1000000

@@ -22,12 +22,12 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from recollect.library.sessions import locate_session
+from recollect.library.listings import locate_session
 from recollect.live.follow import FollowOptions, follow
 from recollect.live.followed_files import RootScope, SessionScope
 from recollect.live.live_events import Appended, CaughtUp, Reset
-from recollect.reader import read_transcript
-from recollect.records.conversation import User
+from recollect.reader.transcript_reader import read_transcript
+from recollect.records.conversation_records import User
 from recollect.records.envelope import Torn
 from tests.live.schedules import Reader, Schedule
 

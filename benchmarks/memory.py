@@ -18,7 +18,8 @@ from pathlib import Path
 
 import msgspec
 
-from recollect.reader import read_transcript, read_usage
+from recollect.reader.transcript_reader import read_transcript
+from recollect.reader.usage_reader import read_usage
 
 _ROOT = Path(__file__).resolve().parent.parent
 _STATUS = Path("/proc/self/status")

@@ -14,8 +14,8 @@ from pathlib import Path
 import apsw
 
 from recollect.locations import Transcript
-from recollect.reader import read_transcript
-from recollect.sync.searchable_texts import list_searchable_texts
+from recollect.reader.transcript_reader import read_transcript
+from recollect.session.searchable_texts import list_searchable_texts
 
 _HASH_BYTES = 512 << 20
 

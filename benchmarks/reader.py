@@ -19,7 +19,9 @@ from benchmarks import memory
 from benchmarks.corpus import Corpus, make_corpus, make_reference, open_corpus
 from benchmarks.speed import ORJSON, Result, compare_readers
 from benchmarks.totals import Totals, count
-from recollect.reader import MAX_LINE, read_transcript, read_usage
+from recollect.reader.line_blocks import MAX_LINE
+from recollect.reader.transcript_reader import read_transcript
+from recollect.reader.usage_reader import read_usage
 
 ROUNDS = 3
 _UNITS = {"": 1, "K": 1_000, "M": 1_000_000, "G": 1_000_000_000}

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from recollect.reader import read_transcript, read_usage
+from recollect.reader.transcript_reader import read_transcript
+from recollect.reader.usage_reader import read_usage
 
 try:
     import orjson

@@ -7,9 +7,9 @@ counts. Messages that the client itself made up are not counted.
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from recollect.records.conversation import SYNTHETIC_MODEL, Assistant, AssistantUsage
+from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant, AssistantUsage
 from recollect.records.envelope import Record
-from recollect.records.usage import CacheCreation, Usage
+from recollect.records.token_usage import CacheCreation, Usage
 
 
 @dataclass(frozen=True, slots=True)

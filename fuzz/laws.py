@@ -10,9 +10,15 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from recollect.reader import TranscriptDecoder, read_usage
+from recollect.reader.transcript_reader import TranscriptDecoder
+from recollect.reader.usage_reader import read_usage
 from recollect.records.blocks import ContentBlock, UnknownBlock
-from recollect.records.conversation import Assistant, AssistantUsage, BlockHead, MessageUsage
+from recollect.records.conversation_records import (
+    Assistant,
+    AssistantUsage,
+    BlockHead,
+    MessageUsage,
+)
 from recollect.records.envelope import Record, Span
 
 _encode = msgspec.json.Encoder().encode

@@ -21,7 +21,7 @@ from pathlib import Path
 from benchmarks.memory import current_memory
 from fuzz import laws
 from fuzz.mutations import make_line
-from recollect.reader import MAX_LINE
+from recollect.reader.line_blocks import MAX_LINE
 from recollect.records.envelope import Blank, Damaged, Oversized, Record, Torn, Unknown
 
 BATCH = 200

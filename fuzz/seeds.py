@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from recollect.records.attachments import KINDS_KNOWN_BY_NAME
-from recollect.records.system import SYSTEM_SUBTYPES
+from recollect.records.system_records import SYSTEM_SUBTYPES
 
 Json = dict[str, Any]
 

@@ -168,7 +168,7 @@ Render = Callable[[str, int], list[str]]
 
 def _make_renderer() -> Render:
     """Return a function that renders a string as every kind of part with free text."""
-    from recollect.documents import turns
+    from recollect.documents import turn_documents
     from recollect.render.terminal.canvas import (
         Canvas,  # loads rich
         RenderOptions,
@@ -178,10 +178,16 @@ def _make_renderer() -> Render:
     canvas = Canvas(RenderOptions(is_coloured=True))
 
     def iter_lines(text: str, columns: int) -> Iterator[str]:
-        for make in (turns.Prose, turns.Plain, turns.Code, turns.Output, turns.Json):
+        for make in (
+            turn_documents.Prose,
+            turn_documents.Plain,
+            turn_documents.Code,
+            turn_documents.Output,
+            turn_documents.Json,
+        ):
             yield from draw_part(make(text), canvas, columns)
-        yield from draw_part(turns.Fields(((text, text),)), canvas, columns)
-        yield from draw_part(turns.Question(text, text, answer=text), canvas, columns)
+        yield from draw_part(turn_documents.Fields(((text, text),)), canvas, columns)
+        yield from draw_part(turn_documents.Question(text, text, answer=text), canvas, columns)
 
     return lambda text, columns: list(iter_lines(text, columns))
 

@@ -68,7 +68,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _no_mask() -> Iterator[None]:
     """Reset what an app of this process has masked."""
     yield
-    masking = sys.modules.get("recollect.reader.line_masking")
+    masking = sys.modules.get("recollect.reader.line_blocks")
     if masking is not None:
         masking.mask_by_default(None)
 

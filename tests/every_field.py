@@ -14,7 +14,7 @@ from recollect.records.blocks import Content
 from recollect.records.decoding import AnyRecord
 from recollect.records.envelope import Record, Unknown
 from recollect.records.state import JournalResult, QueueOperation
-from recollect.records.system import SYSTEM_SUBTYPES
+from recollect.records.system_records import SYSTEM_SUBTYPES
 from recollect.session.record_texts import ELSEWHERE, find_unread
 
 WORD = "heronword"

@@ -66,6 +66,11 @@ class Terminal:
         """The window title."""
         return str(self._screen.title)
 
+    def resize(self, columns: int, lines: int) -> None:
+        """Give the window another size."""
+        _set_size(self._master, columns, lines)
+        self._screen.resize(lines, columns)
+
     def send(self, keys: str) -> None:
         """Press these keys."""
         os.write(self._master, keys.encode())
@@ -113,6 +118,10 @@ class Terminal:
             seconds = 0.0
 
 
+def _set_size(descriptor: int, columns: int, lines: int) -> None:
+    fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+
 @contextmanager
 def open_terminal(
     *args: str,
@@ -123,7 +132,7 @@ def open_terminal(
 ) -> Iterator[Terminal]:
     """Run `recollect` with these arguments in a terminal; kill it at the end if needed."""
     master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    _set_size(slave, columns, lines)
     environment = {**os.environ, "TERM": "xterm-256color", **(env or {})}
     for name in ("COLUMNS", "LINES"):
         environment.pop(name, None)

@@ -10,8 +10,8 @@ from recollect.errors import UsageError
 from recollect.search import parse_query
 from recollect.search.query_parser import QueryError
 from recollect.search.query_tree import Bound
-from recollect.session.calendar import parse_day_range, parse_range
-from recollect.web.parameters import read_range
+from recollect.session.times import parse_day_range, parse_range
+from recollect.web.http_messages import read_range
 
 NOW = datetime(2026, 11, 15, 10, 30, tzinfo=UTC)
 DATES = st.one_of(

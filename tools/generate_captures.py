@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from recollect.cli.commands.demo import NOW, copy_demo
+from recollect.cli.commands.setup_commands import NOW, copy_demo
 from recollect.render.terminal import measure
 from tests.terminal import Terminal, open_terminal
 

@@ -190,7 +190,8 @@ def _run_probed_server(place: _Workplace) -> Iterator[RunningServer]:
     os.environ[LOG_VARIABLE] = str(place.log)
     try:
         with run_server(place.folder, place.root, module="tools.probe") as server:
-            server.wait_until_current()
+            # Not by searching: that would read what is not indexed yet.
+            server.wait_for_figures()
             yield server
     finally:
         del os.environ[LOG_VARIABLE]

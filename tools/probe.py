@@ -107,7 +107,8 @@ def count_reads(log: Log) -> None:
 
         def close(self) -> None:
             if not self.closed and str(self.name).endswith(".jsonl"):
-                log.write(READ, self.name, self._count, self.find_status().st_size)
+                # Not by its own method: that would be logged as a call of the program.
+                log.write(READ, self.name, self._count, os.fstat(self.fileno()).st_size)
             super().close()
 
     source.DiskFile = CountedFile  # type: ignore[misc]

@@ -21,16 +21,17 @@ if TYPE_CHECKING:
     )
     from recollect.launch.conversation import Conversation, converse
     from recollect.launch.conversation_options import ConversationOptions
+    from recollect.library.listings import iter_sessions, list_sessions
     from recollect.library.opening import open_session
     from recollect.library.session_filters import SessionPage, SessionQuery
-    from recollect.library.sessions import iter_sessions, list_sessions
     from recollect.library.sidecar_files import load_sidecars, read_spilled_output
     from recollect.locations import encode_project_path
-    from recollect.reader import read_transcript
+    from recollect.reader.transcript_reader import read_transcript
     from recollect.session.branches import Branch
     from recollect.session.messages import Message
     from recollect.session.metadata import Metrics
-    from recollect.session.session import Session, Subagent
+    from recollect.session.session import Session
+    from recollect.session.subagents import Subagent
     from recollect.session.tool_calls import ToolCall
     from recollect.session.turns import RoundKind, Segment, Turn, classify_round
     from recollect.workspace.workspace import Workspace, open_workspace
@@ -88,16 +89,17 @@ _MODULES = {
     ),
     "launch.conversation": ("Conversation", "converse"),
     "launch.conversation_options": ("ConversationOptions",),
+    "library.listings": ("iter_sessions", "list_sessions"),
     "library.opening": ("open_session",),
     "library.session_filters": ("SessionPage", "SessionQuery"),
-    "library.sessions": ("iter_sessions", "list_sessions"),
     "library.sidecar_files": ("load_sidecars", "read_spilled_output"),
     "locations": ("encode_project_path",),
-    "reader": ("read_transcript",),
+    "reader.transcript_reader": ("read_transcript",),
     "session.branches": ("Branch",),
     "session.messages": ("Message",),
     "session.metadata": ("Metrics",),
-    "session.session": ("Session", "Subagent"),
+    "session.session": ("Session",),
+    "session.subagents": ("Subagent",),
     "session.tool_calls": ("ToolCall",),
     "session.turns": ("RoundKind", "Segment", "Turn", "classify_round"),
     "workspace.workspace": ("Workspace", "open_workspace"),

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
+_RANDOM_BYTES: Final = 8
 _MAX_NAME: Final = 50
 """Characters of a name that its temporary file repeats; some file systems allow 255 bytes."""
 
@@ -29,14 +30,11 @@ def open_atomic(
     Raise FileExistsError if the name is taken by then and must not be overwritten. The temporary
     directory, that of the target by default, must be on the same file system.
     """
-    import tempfile  # slow to load, and most commands write nothing
-
-    descriptor, name = tempfile.mkstemp(
-        prefix=f".{target.name[:_MAX_NAME]}.", dir=temporary_directory or target.parent
-    )
-    temporary = Path(name)
+    # Named before it is made, so that an interrupt at any moment finds what to remove.
+    name = f".{target.name[:_MAX_NAME]}.{os.urandom(_RANDOM_BYTES).hex()}"
+    temporary = (temporary_directory or target.parent) / name
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with open(temporary, "xb", opener=_open_private) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -52,6 +50,10 @@ def open_atomic(
         temporary.unlink(missing_ok=True)
 
 
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 def make_directories(path: Path) -> None:
     """Create a directory and those above it that are missing."""
     for directory in reversed([path, *path.parents]):
@@ -61,7 +63,7 @@ def make_directories(path: Path) -> None:
 
 def _name_new(temporary: Path, target: Path) -> None:
     try:
-        # Unlike a rename, a link fails if somebody has made the file meanwhile.
+        # Unlike a rename, a link fails if the file has been created in the meantime.
         os.link(temporary, target)
     except FileExistsError:
         raise

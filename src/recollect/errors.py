@@ -11,11 +11,10 @@ exception is a request that cannot be fulfilled, and its message says what to do
     ├── UnreadableInput         4   a file is damaged or cannot be read
     ├── IndexFailure            5   the index cannot be used
     ├── ArchiveFailure          6   the archive cannot be used or written
-    └── ClientFailure           7   Claude Code refused a request, did not answer, or ended
+    └── ClientFailure           7   Claude Code refused a request, did not answer, or exited
 
-A file that cannot be written ends with 1 if it is one that the user named, with 5 if it belongs to
-the index and with 6 if it belongs to the archive. A declined confirmation ends with 1. 0 is
-success, and 130 an interrupt by the user.
+If a file cannot be written, the exit code is 1 for one that the user named, 5 for the index and 6
+for the archive. It is 1 for a declined confirmation, 0 for success and 130 for an interrupt.
 """
 
 import re
@@ -49,7 +48,7 @@ class UsageError(RecollectError):
 
 
 class NothingFound(RecollectError):
-    """The requested object does not exist; the message says where it was looked for."""
+    """The requested object does not exist; the message says where we looked."""
 
     exit_code = 3
 
@@ -58,7 +57,7 @@ class Candidate(NamedTuple):
     """A session that matches an ambiguous name; fields are None if not known."""
 
     name: str
-    """What to open it by: its id, or its path if the id is ambiguous."""
+    """The name to open it by: its id, or its path if the id is ambiguous."""
     title: str | None = None
     project: str | None = None
     """The work directory."""
@@ -100,7 +99,7 @@ class ArchiveFailure(RecollectError):
 
 
 class ClientFailure(RecollectError):
-    """Claude Code refused a request, did not answer in time, or ended."""
+    """Claude Code refused a request, did not answer in time, or exited."""
 
     exit_code = 7
 

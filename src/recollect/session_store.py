@@ -19,17 +19,19 @@ from typing import Any, Final, NotRequired, Protocol, TypedDict, TypeVar
 
 import msgspec
 
+from recollect.archive import find_archive_directory, manifests
 from recollect.archive.archive import Archive, ArchiveSettings
-from recollect.archive.archive_directory import find_archive_directory
 from recollect.archive.archive_sync import identify_root
-from recollect.archive.claude_files import describe_place
-from recollect.archive.manifests import FileKind, FileVersion, ManifestName, Piece, encode_path
+from recollect.archive.archive_upkeep import remove_versions
+from recollect.archive.archived_files import describe_place
 from recollect.archive.object_store import MAX_CONTENT
-from recollect.archive.reading import iter_checked
-from recollect.archive.verifying import remove_versions
 from recollect.errors import NothingFound, UsageError
 from recollect.locations import resolve_roots
-from recollect.locations.project_names import PROJECTS_DIRECTORY, TRANSCRIPT_SUFFIX, is_plain_name
+from recollect.locations.claude_directories import (
+    PROJECTS_DIRECTORY,
+    TRANSCRIPT_SUFFIX,
+    is_plain_name,
+)
 
 T = TypeVar("T")
 
@@ -60,7 +62,7 @@ class _Hash(Protocol):
 class _OpenFile:
     """A file that is being appended to."""
 
-    def __init__(self, version: FileVersion | None, content: bytes) -> None:
+    def __init__(self, version: manifests.FileVersion | None, content: bytes) -> None:
         self.version = version
         self.digest: _Hash = sha256(content)
         self.uuids = {found for line in content.splitlines() if (found := _find_uuid(line))}
@@ -85,9 +87,9 @@ class ArchiveSessionStore:
         # One thread: batches are stored in the order of the calls.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="session-store")
         self._open: dict[str, _OpenFile] = {}
-        self._mine: ManifestName | None = None
-        self._manifests: list[ManifestName] | None = None
-        self._newest: dict[tuple[str, str], FileVersion] = {}
+        self._mine: manifests.ManifestName | None = None
+        self._manifests: list[manifests.ManifestName] | None = None
+        self._newest: dict[tuple[str, str], manifests.FileVersion] = {}
 
     async def append(self, key: SessionKey, entries: Sequence[Mapping[str, Any]]) -> None:
         """Add entries to a transcript; those whose `uuid` it has already are left out."""
@@ -95,7 +97,7 @@ class ArchiveSessionStore:
 
     async def load(self, key: SessionKey) -> list[Any] | None:
         """Return all entries of a transcript; None if there is none."""
-        return await self._run(lambda: self._load(encode_path(_make_parts(key))))
+        return await self._run(lambda: self._load(manifests.encode_path(_make_parts(key))))
 
     async def list_sessions(self, project_key: str) -> list[ListedSession]:
         """Return the sessions of a project."""
@@ -115,13 +117,13 @@ class ArchiveSessionStore:
     def _append(self, parts: tuple[str, ...], entries: Sequence[Mapping[str, Any]]) -> None:
         place = describe_place(parts)
         if place is None:
-            raise UsageError(f"{'/'.join(parts)!r} is not the place of a transcript.")
+            raise UsageError(f"{'/'.join(parts)!r} is not the path of a transcript.")
         if not entries:
             return
         self._prepare(place[0])
         with self._archive.lock():
             self._refresh()
-            path = encode_path(parts)
+            path = manifests.encode_path(parts)
             file = self._open_file(path)
             added = b"".join(map(_encode, _drop_known(entries, file.uuids)))
             if added:
@@ -135,10 +137,12 @@ class ArchiveSessionStore:
             created = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
             self._archive.save_settings(ArchiveSettings(created=created, is_enabled=False))
         elif session in settings.forgotten:
-            raise UsageError(f"{session} was forgotten on purpose and is not archived again.")
+            raise UsageError(
+                f"{session} was removed with `archive forget` and is not archived again."
+            )
 
     def _refresh(self) -> None:
-        """Read the manifests if somebody else has written any since the last look."""
+        """Read the manifests if another process has written any since the last read."""
         names = self._archive.list_manifests()
         if names != self._manifests:
             self._manifests, self._newest = names, self._archive.load().newest()
@@ -148,23 +152,25 @@ class ArchiveSessionStore:
     def _open_file(self, path: str) -> _OpenFile:
         if path not in self._open:
             version = self._newest.get((self._root, path))
-            content = b"".join(iter_checked(self._archive.objects, version)) if version else b""
+            content = (
+                b"".join(manifests.iter_checked(self._archive.objects, version)) if version else b""
+            )
             self._open[path] = _OpenFile(version, content)
         return self._open[path]
 
     def _store(
-        self, file: _OpenFile, path: str, place: tuple[str | None, FileKind], added: bytes
+        self, file: _OpenFile, path: str, place: tuple[str | None, manifests.FileKind], added: bytes
     ) -> None:
         """Store the end of the file again with what was added, and list that in the manifest."""
         replaced = file.version.pieces[len(file.fixed) :] if file.version else ()
         file.digest.update(added)
         data = file.tail + added
         pieces = tuple(
-            Piece(self._archive.objects.put(chunk)[0], 0, len(chunk))
+            manifests.Piece(self._archive.objects.put(chunk)[0], 0, len(chunk))
             for start in range(0, len(data), MAX_CONTENT)
             for chunk in (data[start : start + MAX_CONTENT],)
         )
-        file.version = FileVersion(
+        file.version = manifests.FileVersion(
             root=self._root,
             path=path,
             session=place[0],
@@ -197,23 +203,25 @@ class ArchiveSessionStore:
         version = self._newest.get((self._root, path))
         if version is None:
             return None
-        content = b"".join(iter_checked(self._archive.objects, version))
+        content = b"".join(manifests.iter_checked(self._archive.objects, version))
         return [msgspec.json.decode(line) for line in content.splitlines() if line]
 
     def _list_sessions(self, project: str) -> list[ListedSession]:
         self._refresh()
-        place = encode_path((PROJECTS_DIRECTORY, project))
+        place = manifests.encode_path((PROJECTS_DIRECTORY, project))
         return [
             ListedSession(session_id=version.session, mtime=version.mtime_ns // 10**6)
             for version in self._newest.values()
-            if version.kind is FileKind.TRANSCRIPT
+            if version.kind is manifests.FileKind.TRANSCRIPT
             and version.session is not None
             and (version.root, version.path.rpartition("/")[0]) == (self._root, place)
         ]
 
     def _list_subkeys(self, key: SessionKey) -> list[str]:
         self._refresh()
-        place = encode_path((PROJECTS_DIRECTORY, key["project_key"], key["session_id"], ""))
+        place = manifests.encode_path(
+            (PROJECTS_DIRECTORY, key["project_key"], key["session_id"], "")
+        )
         return sorted(
             version.path.removeprefix(place).removesuffix(TRANSCRIPT_SUFFIX)
             for version in self._newest.values()
@@ -225,10 +233,10 @@ class ArchiveSessionStore:
     def _delete(self, key: SessionKey) -> None:
         if self._archive.settings is None:
             return
-        path = encode_path(_make_parts(key))
+        path = manifests.encode_path(_make_parts(key))
         below = "" if key.get("subpath") else f"{path.removesuffix(TRANSCRIPT_SUFFIX)}/"
 
-        def is_deleted(version: FileVersion) -> bool:
+        def is_deleted(version: manifests.FileVersion) -> bool:
             is_below = bool(below) and version.path.startswith(below)
             return version.root == self._root and (version.path == path or is_below)
 

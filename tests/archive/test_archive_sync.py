@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from recollect.archive import find_archive_directory
 from recollect.archive.archive import ArchiveSettings
-from recollect.archive.archive_directory import find_archive_directory
 from recollect.archive.archive_sync import count_changed
-from recollect.archive.manifests import FileKind, make_time
+from recollect.archive.archive_tasks import list_sessions
+from recollect.archive.archive_upkeep import remove_sessions, verify_archive
+from recollect.archive.manifests import FileKind, iter_checked, make_time
 from recollect.archive.object_store import MAX_CONTENT
-from recollect.archive.reading import iter_checked
-from recollect.archive.session_copies import list_sessions
-from recollect.archive.verifying import remove_sessions, verify_archive
 from recollect.errors import UnreadableInput, UsageError
 from tests.archive.trees import LINE, OTHER, PROJECT, SESSION, SIDECARS, TRANSCRIPT, Pond
 

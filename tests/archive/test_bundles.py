@@ -13,7 +13,7 @@ import pytest
 
 from recollect.archive import bundles
 from recollect.archive.bundle_tasks import import_bundle, make_bundle
-from recollect.archive.compressed import compress
+from recollect.archive.object_store import compress
 from recollect.errors import UnreadableInput, UsageError
 from recollect.locations import Transcript, discover_root
 from tests.archive.trees import (
@@ -85,7 +85,7 @@ def test_another_directory_on_another_machine(bundle: Path, tmp_path: Path) -> N
     assert {path.split("/")[1] for path in facts if path.startswith("projects/")} == {
         "-Users-mina-pond"
     }
-    with pytest.raises(UsageError, match="No session of the bundle worked in /home/min"):
+    with pytest.raises(UsageError, match="No session in the bundle ran in /home/min"):
         unpack(bundle, tmp_path / "elsewhere", {"/home/min": "/Users"})
 
 
@@ -94,7 +94,7 @@ def test_nothing_is_overwritten(bundle: Path, tmp_path: Path) -> None:
     there = tmp_path / "there"
     (there / PROJECT).mkdir(parents=True)
     (there / TRANSCRIPT).write_bytes(b"mine")
-    with pytest.raises(UsageError, match="other files have these names"):
+    with pytest.raises(UsageError, match="these files exist with other content"):
         unpack(bundle, there)
     assert list(read_facts(there)) == [TRANSCRIPT]
 
@@ -102,7 +102,7 @@ def test_nothing_is_overwritten(bundle: Path, tmp_path: Path) -> None:
 def test_a_bundle_is_not_overwritten(pond: Pond, bundle: Path) -> None:
     """Neither by another one nor by the same."""
     before = bundle.read_bytes()
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="already exists"):
         make_bundle([find_transcript(pond, SESSION)], bundle)
     assert bundle.read_bytes() == before
 

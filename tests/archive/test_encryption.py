@@ -14,27 +14,28 @@ from fuzz.archive_kills import kill_often
 from recollect.archive.archive import Archive
 from recollect.archive.archive_source import mount_archive
 from recollect.archive.archive_sync import count_changed, sync_archive
-from recollect.archive.archive_tasks import run_restore
+from recollect.archive.archive_tasks import export_sessions, run_restore
+from recollect.archive.archive_upkeep import (
+    encrypt_to,
+    make_identity_file,
+    protect_with_passphrase,
+    require_matching_identity,
+    verify_archive,
+)
 from recollect.archive.bundle_tasks import import_bundle, make_bundle
+from recollect.archive.bundles import FileLock
 from recollect.archive.encryption import (
+    KeyFinder,
     KeyMissing,
     check_recipient,
     decrypt,
     encrypt,
     generate_identity,
+    get_key_finder,
     is_encrypted,
+    set_key_finder,
     unlock_with_passphrase,
 )
-from recollect.archive.exporting import export_sessions
-from recollect.archive.keys import KeyFinder, get_key_finder, set_key_finder
-from recollect.archive.locked_files import FileLock
-from recollect.archive.reencrypting import (
-    encrypt_to,
-    make_identity_file,
-    protect_with_passphrase,
-    require_matching_identity,
-)
-from recollect.archive.verifying import verify_archive
 from recollect.errors import OutputFailure, UnreadableInput, UsageError
 from recollect.locations import discover_root
 from recollect.sources.source import list_mounts, unmount
@@ -141,7 +142,7 @@ def test_without_the_key_nothing_is_read(pond: Pond, tmp_path: Path) -> None:
             act(pond.archive.reopen())
     make_identity_file(tmp_path / "other.txt")
     use_environment(RECOLLECT_ARCHIVE_IDENTITY=str(tmp_path / "other.txt"))
-    with pytest.raises(KeyMissing, match="for another key than yours"):
+    with pytest.raises(KeyMissing, match="for a different key"):
         pond.archive.reopen().load()
     use_environment(RECOLLECT_ARCHIVE_IDENTITY=str(tmp_path / "none.txt"))
     with pytest.raises(KeyMissing, match=r"none\.txt"):

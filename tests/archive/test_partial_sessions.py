@@ -12,9 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.archive.archive_source import mount_archive
-from recollect.archive.leftovers import Leftovers, Prompt, find_leftovers
-from recollect.archive.partial_sessions import is_partial, update_partial_sessions
-from recollect.archive.partial_transcripts import EXPLANATION, make_transcript
+from recollect.archive.deleted_sessions import is_partial, update_partial_sessions
+from recollect.archive.partial_transcripts import (
+    EXPLANATION,
+    Leftovers,
+    Prompt,
+    find_leftovers,
+    make_transcript,
+)
 from recollect.library.opening import open_transcript
 from recollect.locations import discover_root
 from recollect.sources.source import list_mounts, unmount
@@ -104,6 +109,28 @@ def test_leftovers_are_notices(pond: Pond, tmp_path: Path) -> None:
             ("system", f"Other files in {pond.root}/{PROJECT}/{SESSION}: tool-results"),
         ]
     }
+
+
+def test_secrets_are_not_copied(pond: Pond, tmp_path: Path) -> None:
+    """Prompts, pasted texts, to-do lists and plans are written without their definite secrets."""
+    secret = f"AKIA{'QW7RTGHJKL5MNB2P'}"
+    pasted = {"1": {"id": 1, "type": "text", "content": f"key: {secret}"}}
+    pond.write(
+        "history.jsonl",
+        line(f"deploy with {secret} now", NOON)
+        + line("see [Pasted text #1]", NOON + 5000, pastedContents=pasted),
+    )
+    todos = [{"content": f"revoke {secret}", "status": "pending"}]
+    pond.write(
+        f"todos/{SESSION}-agent-{SESSION}.json", json.dumps(todos).encode(), mtime=NOON // 1000
+    )
+    pond.write("plans/green-pond.md", secret.encode(), mtime=NOON // 1000)
+    assert read_all(pond, tmp_path / "data")[SESSION][1:] == [
+        ("user", "deploy with [redacted:aws-key] now"),
+        ("system", "To-do list:\n- [ ] revoke [redacted:aws-key]"),
+        ("system", "Plan saved at that time, green-pond.md:\n[redacted:aws-key]"),
+        ("user", "see key: [redacted:aws-key]"),
+    ]
 
 
 def test_existing_and_forgotten_sessions_are_not_rebuilt(pond: Pond, tmp_path: Path) -> None:
@@ -224,7 +251,10 @@ def test_deleted_sessions_are_listed_shown_and_found(run_recollect: RunRecollect
     refused = run_at(run_recollect, 80, "resume", gone.stem)
     assert (refused.code, "only your prompts are left" in refused.stderr) == (3, True)
     refused = run_at(run_recollect, 80, "bundle", gone.stem, "-o", "x.recollect")
-    assert (refused.code, "what is left of a deleted session" in refused.stderr) == (2, True)
+    assert (refused.code, "is not a session, only what is left of one" in refused.stderr) == (
+        2,
+        True,
+    )
 
 
 def test_archived_sessions_are_not_partial(pond: Pond, tmp_path: Path) -> None:

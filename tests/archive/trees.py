@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from recollect.archive.archive import Archive, ArchiveSettings
 from recollect.archive.archive_sync import SyncReport, sync_archive
-from recollect.archive.session_copies import restore_files
+from recollect.archive.archive_tasks import restore_files
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 OTHER = "22222222-2222-4222-8222-222222222222"

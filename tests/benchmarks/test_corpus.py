@@ -5,7 +5,8 @@ from pathlib import Path
 
 from benchmarks.corpus import Truth, make_corpus, open_corpus
 from benchmarks.totals import Totals, count
-from recollect.reader import read_transcript, read_usage
+from recollect.reader.transcript_reader import read_transcript
+from recollect.reader.usage_reader import read_usage
 from recollect.records.envelope import Damaged, Torn, Unknown
 
 SIZE = 1_000_000

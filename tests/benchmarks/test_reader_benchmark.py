@@ -11,7 +11,7 @@ from benchmarks.memory import Reading
 from benchmarks.reader import Disagreement, Report, check, format_report, main, parse_size
 from benchmarks.speed import Result
 from benchmarks.totals import Totals
-from recollect.reader import MAX_LINE
+from recollect.reader.line_blocks import MAX_LINE
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.tables."""
+"""Tests of recollect.cli.terminal_output."""
 
 import io
 import sys
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import click
 import pytest
 
-from recollect.cli.tables import colour_option, wants_colour
+from recollect.cli.terminal_output import colour_option, wants_colour
 
 
 class Terminal(io.StringIO):

@@ -52,7 +52,7 @@ def test_reversed_dates_are_refused(run_recollect: RunRecollect, command: tuple[
     done = run_recollect("demo", *command, *REVERSED)
     assert (done.code, done.stdout) == (2, "")
     assert done.stderr.startswith(
-        "recollect: Nothing is both since 2026-11-12 and until 2026-11-01."
+        "recollect: The range ends before it starts: since 2026-11-12 until 2026-11-01."
     )
 
 
@@ -60,4 +60,4 @@ def test_reversed_dates_in_a_query_are_refused(run_recollect: RunRecollect) -> N
     """The query says them in its own words."""
     done = run_recollect("demo", "search", "tide since:2026-11-12 until:2026-11-01")
     assert (done.code, done.stdout) == (2, "")
-    assert done.stderr.startswith("recollect: Nothing is both since")
+    assert done.stderr.startswith("recollect: The range ends before it starts: since")

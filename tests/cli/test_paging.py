@@ -1,18 +1,18 @@
-"""Tests of recollect.cli.paging, in a terminal of their own where one is needed."""
+"""Tests of recollect.cli.terminal_output, in a terminal of their own where one is needed."""
 
 import sys
 from collections.abc import Iterator
 
 import pytest
 
-from recollect.cli.paging import show_lines, show_text
+from recollect.cli.terminal_output import show_lines, show_text
 from tests.process import Finished, run_python
 
 IN_A_TERMINAL = """
 import os, pty
 pid, terminal = pty.fork()
 if pid == 0:
-    from recollect.cli.paging import show_text
+    from recollect.cli.terminal_output import show_text
     show_text("one\\ntwo\\nthree", is_paged={is_paged})
     os._exit(0)
 data = b""

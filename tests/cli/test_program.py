@@ -1,12 +1,11 @@
 """Tests of recollect.cli.program: the frame around the commands."""
 
 import re
-from importlib import import_module
 
 import click
 import pytest
 
-from recollect.cli.program import COMMANDS, find_module
+from recollect.cli.program import COMMANDS, load_command
 from tests.cli.demo_home import GOLDEN
 from tests.process import Finished, RunRecollect, run_python
 from tools.command_pages import list_pages
@@ -68,11 +67,23 @@ def test_help_and_version_load_no_command(argument: str) -> None:
     assert loaded & NOT_FOR_HELP == set()
 
 
+@pytest.mark.parametrize("arguments", [["--version"], ["statusline"]])
+def test_shutdown_collects_no_garbage(arguments: list[str]) -> None:
+    """When a command ends, all objects are exempt from Python's last garbage collections."""
+    program = (
+        "import atexit, gc, sys; from recollect.cli import main; "
+        f"sys.argv = ['recollect', *{arguments}]; "
+        "atexit.register(lambda: print(gc.get_freeze_count() > len(gc.get_objects())))"
+        "; main()"
+    )
+    assert run_python("-c", program).stdout.splitlines()[-1] == "True"
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_table_tells_what_the_commands_tell(name: str) -> None:
     """A command's line in the list is the first line of its own help, and it has its own name."""
-    command = import_module(find_module(name)).command
-    assert (command.name, command.help.splitlines()[0]) == (name, COMMANDS[name])
+    command = load_command(name)
+    assert (command.name, (command.help or "").splitlines()[0]) == (name, COMMANDS[name])
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -80,7 +91,7 @@ def test_every_command_and_option_is_explained(run_recollect: RunRecollect, name
     """Each command answers `-h`, and each of its options says what it does."""
     result = run_recollect(name, "-h")
     assert (result.code, result.stderr) == (0, "")
-    command = import_module(find_module(name)).command
+    command = load_command(name)
     options = [option for option in command.params if isinstance(option, click.Option)]
     assert [option.name for option in options if not option.help] == []
 

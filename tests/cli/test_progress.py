@@ -4,14 +4,14 @@ import sys
 
 import pytest
 
-from recollect.cli.progress import ProgressLine
+from recollect.cli.command_workspace import ProgressLine
 from tests.process import Finished, run_python
 
 IN_A_TERMINAL = """
 import os, pty, sys
 pid, terminal = pty.fork()
 if pid == 0:
-    from recollect.cli import progress
+    from recollect.cli import command_workspace as progress
     progress.DELAY_SECONDS = progress.STEP_SECONDS = {seconds}
     line = progress.ProgressLine()
     for number, item in enumerate(["a", "b"]):

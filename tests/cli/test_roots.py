@@ -39,8 +39,8 @@ def test_without_a_claude_directory_it_is_said_how_to_name_one(
     """The same, and what to give or set where it is somewhere else."""
     root = os.environ["CLAUDE_CONFIG_DIR"]
     told = (
-        f"recollect: No Claude Code data found. Looked at:\n  {root}\n"
-        "Name the directory that holds `projects` with --claude-dir, or set CLAUDE_CONFIG_DIR to "
-        f"it.\n{TIP}"
+        f"recollect: No Claude Code data found. Looked in:\n  {root}\n"
+        "Use --claude-dir to specify the directory that contains `projects`, or set "
+        f"CLAUDE_CONFIG_DIR to it.\n{TIP}"
     )
     assert run_recollect(*words) == Finished(3, "", told)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.cli.session_labels import NO_TITLE, label_id, label_project, label_title
+from recollect.cli.terminal_output import NO_TITLE, label_id, label_project, label_title
 
 
 @pytest.mark.parametrize(

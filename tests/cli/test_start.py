@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.demo_home import make_demo_home, run_at
-from tests.process import RunRecollect
+from tests.process import RunRecollect, run_python
 
 TIP = "To try it with sample sessions: recollect demo\n"
 
@@ -41,9 +41,9 @@ def test_without_a_claude_directory_the_places_are_told(
     done = run_recollect(env={"CLAUDE_CONFIG_DIR": str(place)})
     assert (done.code, done.stdout) == (3, "")
     assert done.stderr == (
-        f"recollect: No Claude Code data found. Looked at:\n  {place}\n"
-        "Name the directory that holds `projects` with --claude-dir, or set CLAUDE_CONFIG_DIR to "
-        f"it.\n{TIP}"
+        f"recollect: No Claude Code data found. Looked in:\n  {place}\n"
+        "Use --claude-dir to specify the directory that contains `projects`, or set "
+        f"CLAUDE_CONFIG_DIR to it.\n{TIP}"
     )
 
 
@@ -58,3 +58,12 @@ def test_without_a_session_the_place_is_told(
     assert done.stderr == (
         f"recollect: No sessions yet. Looked in:\n  {tmp_path / 'claude' / 'projects'}\n{TIP}"
     )
+
+
+def test_the_picker_shows_its_list_without_the_session_model() -> None:
+    """Neither records nor sessions are decoded before the list is on the screen."""
+    program = (
+        "import sys; import recollect.cli.start, recollect.cli.picker_screen; "
+        "print({'recollect.records.decoding', 'recollect.session.session'} & {*sys.modules})"
+    )
+    assert run_python("-c", program).stdout == "set()\n"

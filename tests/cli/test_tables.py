@@ -1,6 +1,6 @@
-"""Tests of recollect.cli.tables."""
+"""Tests of recollect.cli.terminal_output."""
 
-from recollect.cli.tables import iter_table, wrap
+from recollect.cli.terminal_output import iter_table, wrap
 
 
 def test_cells_are_aligned() -> None:

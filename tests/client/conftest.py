@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.theatre import Theatre, find_isolation
-from tests.client.versions import VARIABLE, VERSIONS, find_client
-
-COMMAND = "make test-client"
+from tests.client.versions import VERSIONS, require_client
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +27,5 @@ def version(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def theatre(version: str, isolation: Sequence[str], tmp_path: Path) -> Theatre:
     """That version, with data of its own."""
-    client = find_client(version)
-    if client is None:
-        pytest.skip(f"the client {version} is not in {VARIABLE}; `{COMMAND}` installs it")
+    client = require_client(version)
     return Theatre(tmp_path, client, isolation)

@@ -5,6 +5,7 @@ that resuming, forking, subagents and several clients at once need nothing. Requ
 part of a conversation (titles, probes) get a word that costs nothing. Standard library only.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -16,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.client.file_scenes import FILE_SCENES, WORK
-from tests.client.scenes import SCENES, SENT, SUMMARY, Block, Reply, find_reply, say
+from tests.client.scenes import SCENES, SENT, SUMMARY, Block, Reply, find_reply, load_scenes, say
 
-TAG = re.compile(r"\bplay:([a-z_]+)")
+TAG = re.compile(r"\bplay:([a-z0-9_]+)")
 COMPACTION = "detailed summary"
 """Words that only the request for a summary ends with."""
 
@@ -26,7 +27,12 @@ REQUESTS_VARIABLE = "STAGE_REQUESTS"
 """Names the file to which every request is appended."""
 
 STATES_VARIABLE = "STAGE_STATES"
-"""Names the file to which the state of the directory is appended before every reply."""
+"""Names the directory in which the state of the directory is noted before every reply."""
+
+SCENES_VARIABLE = "STAGE_SCENES"
+"""Names a file with more scenes, which a test writes while it goes on."""
+
+STATES = "states.jsonl"
 
 PIECE = 12
 _numbers = count(1)
@@ -45,8 +51,13 @@ def choose(body: dict[str, Any]) -> Reply:
         if messages[place].get("role") == "user" and tags:
             later = messages[place + 1 :]
             step = sum(each.get("role") == "assistant" for each in later)
-            return find_reply(SCENES | FILE_SCENES, tags[-1], step)
+            return find_reply(SCENES | FILE_SCENES | _read_scenes(), tags[-1], step)
     return Reply((say("(no scene)"),), 1)
+
+
+def _read_scenes() -> dict[str, tuple[Reply, ...]]:
+    path = os.environ.get(SCENES_VARIABLE)
+    return load_scenes(Path(path)) if path and Path(path).exists() else {}
 
 
 def _read_text(message: dict[str, Any]) -> str:
@@ -131,21 +142,27 @@ def _keep(body: dict[str, Any]) -> None:
 
 
 def _keep_state(body: dict[str, Any]) -> None:
-    """Note what the directory contains, and the prompts and ended calls so far."""
-    path = os.environ.get(STATES_VARIABLE)
-    if not path or not body.get("tools") or body.get("max_tokens") == 1:
+    """Note what the directory contains, and the prompts and ended calls so far.
+
+    Contents are in files that are named by their digest: most stay the same from reply to reply.
+    """
+    directory = os.environ.get(STATES_VARIABLE)
+    if not directory or not body.get("tools") or body.get("max_tokens") == 1:
         return
     contents = [each.get("content") for each in body["messages"]]
     blocks = [block for each in contents if isinstance(each, list) for block in each]
     ended = [each["tool_use_id"] for each in blocks if each["type"] == "tool_result"]
     asked = [text for each in body["messages"] if TAG.search(text := _read_text(each))]
-    files = {
-        str(each.relative_to(Path.cwd())): each.read_bytes().hex()
-        for each in sorted(Path.cwd().rglob("*"))
-        if each.is_file()
-    }
-    with open(path, "ab", buffering=0) as file:  # noqa: PTH123 - unbuffered
-        file.write(json.dumps({"ended": ended, "asked": asked, "files": files}).encode() + b"\n")
+    files = {}
+    for each in sorted(Path.cwd().rglob("*")):
+        name = each.relative_to(Path.cwd())
+        if each.is_file() and not name.parts[0].startswith("."):
+            data = each.read_bytes()
+            files[str(name)] = digest = hashlib.sha256(data).hexdigest()
+            (Path(directory) / digest).write_bytes(data)
+    noted = json.dumps({"ended": ended, "asked": asked, "files": files}).encode()
+    with open(Path(directory) / STATES, "ab", buffering=0) as file:  # noqa: PTH123 - unbuffered
+        file.write(noted + b"\n")
 
 
 class Handler(BaseHTTPRequestHandler):

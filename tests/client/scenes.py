@@ -4,11 +4,13 @@ A prompt names its scene as `play:NAME`; the reply is chosen by how many were gi
 reads its expectation off the same scene that was played.
 """
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from recollect.records.usage import Tokens
+from recollect.records.token_usage import Tokens
 
 SENT = {
     "input_tokens": 11,
@@ -152,6 +154,23 @@ def find_reply(scenes: Mapping[str, Sequence[Reply]], scene: str, step: int) -> 
     """The reply at `step` of a scene; beyond its end it says so."""
     replies = scenes.get(scene, ())
     return replies[step] if step < len(replies) else Reply((say("(the scene is over)"),), 1)
+
+
+def save_scenes(path: Path, scenes: Mapping[str, Sequence[Reply]]) -> None:
+    """Write scenes to a file."""
+    data = {name: [asdict(reply) for reply in replies] for name, replies in scenes.items()}
+    path.write_text(json.dumps(data), encoding="utf-8")
+
+
+def load_scenes(path: Path) -> dict[str, tuple[Reply, ...]]:
+    """Read the scenes of a file."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return {name: tuple(map(_load_reply, replies)) for name, replies in data.items()}
+
+
+def _load_reply(value: dict[str, Any]) -> Reply:
+    blocks = tuple(Block(**{**each, "tools": tuple(each["tools"])}) for each in value["blocks"])
+    return Reply(**{**value, "blocks": blocks})
 
 
 def add(*tokens: Tokens) -> Tokens:

@@ -1,6 +1,8 @@
 """The page of a conversation with the real client: what a person does, and what comes of it."""
 
 import json
+import os
+import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -105,10 +107,65 @@ def test_turns_and_tools(browser: Browser, stage: Theatre, tmp_path: Path) -> No
         find_card(page).get_by_role("button", name="Deny").click()
         expect_status(page, "idle")
         assert read_results(stage)[-1] == "Not that one, please."
+        denied = page.locator("#turns .call").last
+        denied.locator("summary").click()
+        expect(denied).to_contain_text("Not that one, please.")
+        expect(denied).not_to_have_attribute("data-status", "success")
+        play(page, "count_twice")
+        always = find_card(page).get_by_role("button", name="Always allow")
+        expect(always).to_contain_text("python3 -c")
+        always.click()
+        expect_said(page, "count_twice")
+        # 2.1.112 adds reminders to results.
+        assert [each.partition("\n")[0] for each in read_results(stage)[-2:]] == ["2", "2"]
         end(page)
         expect(other.locator("[data-ended]")).to_be_visible()
-    said = [turn.words for turn in stage.open().turns]
-    assert said == ["play:hello", "play:thought", "play:again", *["play:touch_one"] * 3]
+    session = stage.open()
+    said = [turn.words for turn in session.turns]
+    touched = ["play:touch_one"] * 3
+    assert said == ["play:hello", "play:thought", "play:again", *touched, "play:count_twice"]
+    statuses = [call.status.value for call in session.tool_calls]
+    assert statuses.pop(2) in ("rejected", "failed")
+    assert statuses == ["success"] * 4
+
+
+def test_settings_contexts_and_a_killed_client(
+    browser: Browser, stage: Theatre, tmp_path: Path
+) -> None:
+    """Another model replies, chips stay in history, and a killed client is replaced."""
+    (stage.work / "tide.py").write_text("print('high')\n")
+    with sit_down(browser, stage, tmp_path) as found:
+        page = start(found, stage.work)
+        model = page.get_by_label("Model")
+        expect(model.locator("option[value=haiku]")).to_have_count(1)
+        model.select_option("haiku")
+        box = page.get_by_role("combobox", name="Message")
+        box.press_sequentially("play:hello @tid")
+        expect(page.get_by_role("option", name="tide.py")).to_be_visible()
+        box.press("Tab")
+        expect(page.locator("[data-chips] .reference")).to_have_text(["tide.py"])
+        box.press("Enter")
+        expect_said(page, "hello")
+        chips = page.locator("#turns .contexts summary")
+        expect(chips).to_have_text(["file tide.py"])
+        assert "haiku" in stage.requests[-1]["model"]
+        assert "📄 `tide.py`" in json.dumps(stage.requests[-1]["messages"], ensure_ascii=False)
+        play(page, "slow_words")
+        expect(page.locator(".streaming-block.text")).to_contain_text("word0")
+        for pid in stage.list_processes():
+            os.kill(pid, signal.SIGKILL)
+        expect(page.locator("[data-notices] .failure")).to_be_visible()
+        expect_status(page, "idle")
+        play(page, "again")
+        expect_said(page, "again")
+        assert list_prompts(stage) == ["hello", "slow_words", "again"]
+        end(page)
+        page = found.open(f"/s/{stage.session_ids[0]}")
+        expect(chips).to_have_text(["file tide.py"])
+    session = stage.open()
+    assert session.messages[-1].model == stage.requests[-1]["model"]
+    named = [context for turn in session.turns for context in turn.contexts]
+    assert [(each.kind.value, each.path) for each in named] == [("file", "tide.py")]
 
 
 def test_questions_plans_and_interrupts(browser: Browser, stage: Theatre, tmp_path: Path) -> None:
@@ -207,6 +264,7 @@ def test_prompts_are_queued_compacted_and_illustrated(
         end(page)
     sent = stage.requests[-1]["messages"]
     assert SUMMARY in json.dumps(sent)
+    assert [each.media_type for each in stage.open().media] == ["image/png"]
     kinds = [part["type"] for each in sent for part in each["content"] if isinstance(part, dict)]
     assert kinds.count("image") == 1
     assert len(stage.open().segments) == 2

@@ -4,25 +4,25 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
-from recollect.versions.backups import BackupDirectory
 from recollect.versions.evidence import Cause, Evidence, Rename
 from recollect.versions.file_history import merge_sessions
 from recollect.versions.file_texts import decode_file
+from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.replay import Grade, Version, replay
 from recollect.versions.session_checkpoints import build_checkpoints
 from recollect.versions.session_evidence import collect_evidence
-from tests.client.conftest import COMMAND
 from tests.client.file_scenes import FILES
+from tests.client.file_states import States, find_scene, read_states
+from tests.client.file_work import ACCEPT
 from tests.client.theatre import ALLOWED, SWITCHES, Theatre
-from tests.client.versions import OLDEST, VARIABLE, VERSIONS, find_client
+from tests.client.versions import OLDEST, VERSIONS, require_client
 
 pytestmark = pytest.mark.client
 
-ACCEPT = ("--permission-mode", "acceptEdits")
 CHECKPOINTS = {"CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING": "1"}
 PROMPTS = (
     "play:files_begin one",
@@ -40,14 +40,6 @@ class Stage(NamedTuple):
     theatre: Theatre
 
 
-class States(NamedTuple):
-    """What the directory contained before and after each call, and at each prompt."""
-
-    before: dict[str, dict[str, bytes]]
-    after: dict[str, dict[str, bytes]]
-    at_prompt: dict[str, dict[str, bytes]]
-
-
 @pytest.fixture(scope="module", params=VERSIONS)
 def stage(
     request: pytest.FixtureRequest,
@@ -56,9 +48,7 @@ def stage(
 ) -> Stage:
     """The work of a client with checkpoints, which it has without a terminal only if asked."""
     version = str(request.param)
-    client = find_client(version)
-    if client is None:
-        pytest.skip(f"the client {version} is not in {VARIABLE}; `{COMMAND}` installs it")
+    client = require_client(version)
     folder = tmp_path_factory.mktemp("client")
     theatre = Theatre(folder, client, isolation, SWITCHES | CHECKPOINTS)
     perform(theatre)
@@ -84,23 +74,6 @@ def _change(path: Path, old: bytes, new: bytes) -> None:
     path.write_bytes(path.read_bytes().replace(old, new, 1))
 
 
-def read_states(theatre: Theatre) -> States:
-    """What was noted before every reply."""
-    found = States({}, {}, {})
-    earlier: dict[str, bytes] = {}
-    for line in theatre.states.read_text(encoding="utf-8").splitlines():
-        noted: dict[str, Any] = json.loads(line)
-        now = {name: bytes.fromhex(data) for name, data in noted["files"].items()}
-        for call in noted["ended"]:
-            found.before.setdefault(call, earlier)
-            found.after.setdefault(call, now)
-        for prompt in PROMPTS:
-            if any(prompt in words for words in noted["asked"]):
-                found.at_prompt.setdefault(prompt, now)
-        earlier = now
-    return found
-
-
 def _iter_versions(evidence: list[Evidence]) -> Iterator[Version]:
     for path in sorted({each.path for each in evidence if not isinstance(each, Cause | Rename)}):
         yield from replay(path, evidence).versions
@@ -112,7 +85,7 @@ def _find_truth(
     name = version.path.removeprefix(f"{theatre.work}/")
     call = version.origin.call_id or calls.get(version.origin.uuid or "")
     if call is None:
-        files = states.at_prompt[version.origin.prompt]
+        files = states.at_prompt[find_scene(version.origin.prompt)]
     else:
         files = (states.before if version.change is None else states.after)[call]
     # A file that is moved later had another name before.
@@ -181,7 +154,7 @@ def test_checkpoints_are_what_the_directory_contained(stage: Stage) -> None:
         found = build_checkpoints(theatre.open(session_id), BackupDirectory(theatre.root))
         for checkpoint in found.checkpoints:
             for file in checkpoint.files:
-                true = states.at_prompt[checkpoint.prompt].get(
+                true = states.at_prompt[find_scene(checkpoint.prompt)].get(
                     file.path.removeprefix(f"{theatre.work}/")
                 )
                 if file.known in CERTAIN:

@@ -20,11 +20,11 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
+from recollect.library.listings import iter_sessions
 from recollect.library.opening import open_session
-from recollect.library.sessions import iter_sessions
-from recollect.records.usage import Tokens
+from recollect.records.token_usage import Tokens
 from recollect.session.session import Session
-from tests.client.fake_api import REQUESTS_VARIABLE, STATES_VARIABLE
+from tests.client.fake_api import REQUESTS_VARIABLE, SCENES_VARIABLE, STATES_VARIABLE
 from tests.process import Finished
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,8 +89,9 @@ class Theatre:
         self._bin = folder / "bin"
         self._data = folder / "data"
         self._requests = folder / "requests.jsonl"
-        self.states = folder / "states.jsonl"
-        for name in ("home", "tmp", "work", "bin", "config/projects"):
+        self.states = folder / "states"
+        self.scenes = folder / "scenes.json"
+        for name in ("home", "tmp", "work", "bin", "states", "config/projects"):
             (folder / name).mkdir(parents=True)
         places = {
             "PATH": os.defpath + ":/usr/local/bin",
@@ -101,6 +102,7 @@ class Theatre:
             "PYTHONPATH": str(ROOT),
             REQUESTS_VARIABLE: str(self._requests),
             STATES_VARIABLE: str(self.states),
+            SCENES_VARIABLE: str(self.scenes),
         }
         settings = [f"{name}={value}" for name, value in {**switches, **places}.items()]
         stage = [sys.executable, "-m", "tests.client.stage", *client]
@@ -140,6 +142,11 @@ class Theatre:
         done = self._finish([*STREAMING, *options, "--", prompt])
         assert done.code == 0, done
         return [json.loads(line) for line in done.stdout.split("\n") if line]
+
+    def rewind_files(self, session_id: str, uuid: str) -> None:
+        """Let the client restore files as they were at a prompt, which newer ones can do alone."""
+        done = self._finish(["claude", "-p", "--resume", session_id, "--rewind-files", uuid])
+        assert done.code == 0, done
 
     def recollect(self, *arguments: str) -> Finished:
         """Run our own program to its end."""

@@ -11,12 +11,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 VARIABLE = "RECOLLECT_CLIENTS"
 FOLDER = os.environ.get(VARIABLE)
 """Read when the tests are collected: what is set for the program does not reach a test."""
 
 VERSIONS = ("1.0.128", "2.1.112", "2.1.325")
 """An old one, the last that is a script, and the newest that was tried."""
+
+FILE_VERSIONS = ("1.0.128", "2.0.77", "2.1.112", "2.1.325")
+"""Those whose records of files differ."""
 
 OLDEST = VERSIONS[0]
 SCRIPT_UNTIL = (2, 1, 112)
@@ -33,6 +38,14 @@ def find_client(version: str) -> list[str] | None:
     if script.is_file() and node:
         return [node, str(script)]
     return [str(program)] if program.is_file() else None
+
+
+def require_client(version: str) -> list[str]:
+    """The words that start a version; skips the test where it is not installed."""
+    client = find_client(version)
+    if client is None:
+        pytest.skip(f"the client {version} is not in {VARIABLE}; `make test-client` installs it")
+    return client
 
 
 def name_package(version: str) -> str:
@@ -58,7 +71,7 @@ def main() -> None:
         sys.exit(f"Say in {VARIABLE} where to put the clients.")
     if shutil.which("npm") is None:
         sys.exit("npm is not installed, and the client comes from there.")
-    for version in VERSIONS:
+    for version in sorted({*VERSIONS, *FILE_VERSIONS}):
         if find_client(version) is None:
             print(f"installing the client {version}")  # noqa: T201 - a program for maintainers
             install(version)

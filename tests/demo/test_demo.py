@@ -8,17 +8,11 @@ import pytest
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.documents.health_report import HealthReport
 from recollect.health.survey import survey, take_inventory
-from recollect.locations import (
-    Transcript,
-    TranscriptKind,
-    discover_root,
-    encode_project_path,
-    find_subagent_meta,
-    resolve_tool_result,
-)
-from recollect.reader import read_transcript
+from recollect.locations import Transcript, TranscriptKind, discover_root, encode_project_path
+from recollect.locations.sidecars import find_subagent_meta, resolve_tool_result
+from recollect.reader.transcript_reader import read_transcript
 from recollect.records.blocks import ToolResult, ToolUse
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.envelope import Chain, Record
 from recollect.records.state import CostState
 from recollect.records.tools import (

@@ -7,7 +7,8 @@ import msgspec
 
 from recollect.documents.health_report import DamagedRange, FileLocation, HealthReport, RefusedFile
 from recollect.health.tally import MAX_DAMAGED
-from recollect.reader import MAX_LINE, salvage
+from recollect.reader import transcript_reader
+from recollect.reader.line_blocks import MAX_LINE
 from tests.process import RunRecollect
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "doctor.md").read_text(encoding="utf-8")
@@ -54,7 +55,11 @@ def test_limits_are_those_of_the_code() -> None:
 def test_reasons_are_those_of_the_reader() -> None:
     """Each reason that a damaged range can have is explained."""
     explained = names(PAGE[PAGE.index("`reason` of a damaged range") :])[1:]
-    assert explained == [salvage.NO_RECORD, salvage.CUT_SHORT, salvage.NUL_BYTES]
+    assert explained == [
+        transcript_reader.NO_RECORD,
+        transcript_reader.CUT_SHORT,
+        transcript_reader.NUL_BYTES,
+    ]
 
 
 def test_options_are_documented(run_recollect: RunRecollect) -> None:

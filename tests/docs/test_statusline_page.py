@@ -8,7 +8,7 @@ import msgspec
 from recollect.cli.config_file import SETTINGS
 from recollect.cli.statusline_setup import PAUSE_SECONDS
 from recollect.documents.command_reports import ConfigDocument, Effective
-from recollect.documents.status_line import BlockDocument, Cost, StatuslineDocument, Today
+from recollect.documents.usage_report import BlockDocument, Cost, StatuslineDocument, Today
 from tests.process import RunRecollect
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

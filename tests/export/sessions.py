@@ -8,9 +8,9 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from recollect.demo import CLAUDE_DIRECTORY
+from recollect.export.export_options import ExportOptions
 from recollect.export.exporter import Exporter
 from recollect.export.material import SessionPart
-from recollect.export.options import ExportOptions
 from recollect.library.opening import open_session
 from recollect.session.session import Session
 
@@ -34,6 +34,14 @@ def open_demo(name: str = WITH_SUBAGENT) -> Session:
 def export(session: Session, options: ExportOptions, turns: tuple[int, ...] | None = None) -> str:
     """Return what an export writes."""
     pieces = Exporter(options).stream(SessionPart(session, turns))
+    return b"".join(pieces).decode("utf-8", "surrogateescape")
+
+
+def export_masked(path: Path, options: ExportOptions) -> str:
+    """Return what an export of a transcript writes whose records are masked while they are read."""
+    exporter = Exporter(options)
+    session = exporter.open_masked(lambda: open_session(path))
+    pieces = exporter.stream(SessionPart(session, is_masked=True))
     return b"".join(pieces).decode("utf-8", "surrogateescape")
 
 

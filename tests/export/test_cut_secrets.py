@@ -1,5 +1,6 @@
 """Values are masked before a view cuts a text: no piece of a key of many lines is exported."""
 
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -9,9 +10,9 @@ from random import Random
 import pytest
 
 from recollect.export import ExportOptions, Format, Level, Table
-from recollect.export.options import SUFFIXES
-from recollect.redact import RedactionPolicy
-from recollect.workspace.exporting import ExportRequest, SessionExport
+from recollect.export.export_options import SUFFIXES, find_format
+from recollect.redact.findings import RedactionPolicy
+from recollect.workspace.session_exports import ExportRequest, SessionExport
 from recollect.workspace.workspace import open_workspace
 from tests.export.sessions import answer, call, reply, say, write_session
 from tests.redact.made_up_secrets import FAMILIES, Plant, make_pem
@@ -107,22 +108,40 @@ def test_a_key_of_one_session_is_masked_in_another(tmp_path: Path) -> None:
     assert [list_readable(text, key) for text in written.values()] == [[], []]
 
 
-def test_a_key_that_is_allowed_stays(tmp_path: Path) -> None:
-    """Whoever reviews an export has the last word, about each value."""
+@pytest.mark.parametrize("suffix", ["json", "md", "html", "txt", "csv"])
+def test_a_key_that_is_allowed_stays(tmp_path: Path, suffix: str) -> None:
+    """Whoever reviews an export has the last word, about each value, however lines are written."""
     key = make_pem(Random(12), "RSA " + "PRIVATE KEY", 3)
     token = FAMILIES["github"].make(Random(12)).text
     write_session(tmp_path / "claude", [say(f"use\n{key.text}\nor {token}")], NAMES[0])
+    options = ExportOptions(format=find_format(Path(f"x.{suffix}")) or Format.JSON)
     with open_workspace(tmp_path / "claude", temporary=True) as workspace:
-        export = SessionExport(
-            workspace, ExportRequest(names=NAMES[:1]), ExportOptions(format=Format.JSON)
-        )
+        export = SessionExport(workspace, ExportRequest(names=NAMES[:1]), options)
         suspects = export.list_suspects()
         assert [each.value for each in suspects] == [key.text, token]
         export.allow(suspects[:1])
-        export.write(tmp_path / "x.json")
-    written = (tmp_path / "x.json").read_text()
-    assert [line in written for line in (*key.secrets, token)] == [True] * 4 + [False]
+        export.write(tmp_path / f"x.{suffix}")
+    written = (tmp_path / f"x.{suffix}").read_text()
+    plain = html.unescape(written.replace("\\", ""))
+    assert [line in plain for line in (*key.secrets, token)] == [True] * 4 + [False]
     assert [each.kind for each in export.report().masked] == ["github-token"]
+
+
+def test_what_is_around_a_secret_shows_no_other(tmp_path: Path) -> None:
+    """Not even half of one, or one that only its copy gives away."""
+    tokens = [FAMILIES["github"].make(Random(seed)).text for seed in range(2)]
+    bare = FAMILIES["aws-secret"].make(Random(5))
+    text = f"{'x ' * 20}{tokens[0]} {bare.secrets[0]} then {tokens[1]}"
+    last = f"AWS_SECRET_ACCESS_KEY={bare.text}"
+    write_session(tmp_path / "claude", [say(f"{text}; {last}")], NAMES[0])
+    with open_workspace(tmp_path / "claude", temporary=True) as workspace:
+        request = ExportRequest(names=NAMES[:1])
+        suspects = SessionExport(workspace, request, ExportOptions()).list_suspects()
+    values = [each.value for each in suspects]
+    assert {*tokens, bare.secrets[0]} <= set(values)
+    around = " ".join(each.before + each.after for each in suspects)
+    assert [piece for value in values for piece in iter_pieces(value) if piece in around] == []
+    assert "[redacted:github-token]" in around
 
 
 def test_what_lies_beside_a_session_is_masked_by_the_same_rules(tmp_path: Path) -> None:

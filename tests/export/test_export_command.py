@@ -13,7 +13,7 @@ from recollect.demo import CLAUDE_DIRECTORY
 from tests.cli.demo_home import GOLDEN, make_demo_home
 from tests.export.sessions import say, write_session
 from tests.golden import check_golden
-from tests.process import RunRecollect
+from tests.process import RunRecollect, run_python
 from tests.redact.made_up_secrets import FAMILIES
 
 
@@ -73,7 +73,7 @@ def test_a_place_is_its_turn(run_recollect: RunRecollect, place: Path) -> None:
         found = json.loads(run_recollect("export", name, "--format", "json").stdout)
         assert found["turns"] == [whole["turns"][1]], name
     result = run_recollect("export", "94791a87:2", "--turn", "1", "--format", "json")
-    assert (result.code, "Use a place without --turn" in result.stderr) == (2, True)
+    assert (result.code, "A place cannot be used with --turn" in result.stderr) == (2, True)
 
 
 def test_many_sessions_become_a_directory_with_an_index(
@@ -100,6 +100,25 @@ def test_sessions_can_be_named_or_searched_for(run_recollect: RunRecollect, plac
     run_recollect("export", "harbour", "8facb961", "--format", "text", "-o", "named")
     run_recollect("export", "--search", "normalise", "--format", "markdown", "-o", "searched")
     assert [len(list((place / name).glob("2026*"))) for name in ("named", "searched")] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["8facb961", "--split"], "--split writes pages into a directory"),
+        (["--all"], "Several sessions are written into a directory"),
+    ],
+)
+def test_several_files_need_a_directory(
+    run_recollect: RunRecollect, place: Path, arguments: list[str], expected: str
+) -> None:
+    """A target that is named like a file is refused, unless it is a directory."""
+    target = place / "all.html"
+    answer = run_recollect("export", *arguments, "-o", str(target))
+    error = f"recollect: {expected}, and {target} is named like a file.\n"
+    assert (answer.code, answer.stderr, target.exists()) == (2, error, False)
+    target.mkdir()
+    assert run_recollect("export", *arguments, "-o", str(target)).code == 0
 
 
 def test_a_directory_gets_a_file_with_a_name(run_recollect: RunRecollect, place: Path) -> None:
@@ -181,3 +200,10 @@ def test_what_is_said_and_reported_is_kept(run_recollect: RunRecollect, place: P
     check_golden(GOLDEN / "export.txt", re.sub(r"\([\d.]+ \w+\)", "(SIZE)", said.stderr))
     reported = run_recollect(*arguments, "-o", "out", "--force", "--json")
     check_golden(GOLDEN / "export.json", re.sub(r'"size": \d+', '"size": 0', reported.stdout))
+
+
+def test_the_help_of_exports_loads_no_views() -> None:
+    """What reads and renders sessions is loaded when there is something to export."""
+    result = run_python("-X", "importtime", "-m", "recollect", "export", "--help")
+    loaded = set(re.findall(r"recollect\.(\w+)", result.stderr))
+    assert loaded & {"session", "redact", "export"} == set()

@@ -87,7 +87,7 @@ def test_a_full_disk_leaves_nothing(small_disk: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["nosuch", "-o", "x.html"], 3, "No session is called 'nosuch'"),
+        (["nosuch", "-o", "x.html"], 3, "No session matches 'nosuch'"),
         (["harbour", "-o", "x.jsonl"], 2, "--no-redact"),
         (["harbour", "--turn", "99", "-o", "x.md"], 3, "No such turn"),
         (["harbour", "json flag", "--format", "html"], 2, "Use -o to say where to write."),
@@ -131,9 +131,10 @@ def test_nothing_is_written_into_a_claude_directory(
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-def test_an_interrupt_leaves_nothing(tmp_path: Path, safe_environment: None) -> None:
-    """Ctrl-C while a file is written: exit code 130, no traceback, no file."""
-    path = write_session(tmp_path / "claude", [say("<b> x = 1\n" * 2_000) for _ in range(150)])
+@pytest.mark.parametrize("prompts", [150, 600])
+def test_an_interrupt_leaves_nothing(tmp_path: Path, safe_environment: None, prompts: int) -> None:
+    """Ctrl-C while a file is written, by one process or several: exit code 130, and no file."""
+    path = write_session(tmp_path / "claude", [say("<b> x = 1\n" * 2_000) for _ in range(prompts)])
     place = tmp_path / "place"
     place.mkdir()
     process = subprocess.Popen(

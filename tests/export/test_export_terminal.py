@@ -1,17 +1,21 @@
 """`--review` asks in a terminal, and `--watch` keeps a file up to date."""
 
+import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from recollect.cli.follow_actions import write_on_change
+from recollect.live.live_events import AnyEvent, CaughtUp
 from tests.export.sessions import PROJECT, say, write_session
 from tests.redact.made_up_secrets import FAMILIES
 
@@ -53,6 +57,26 @@ def test_a_review_leaves_what_the_user_says(tmp_path: Path, safe_environment: No
     assert (first in written, second in written) == (True, False)
 
 
+def test_a_change_during_the_last_write_is_written_too() -> None:
+    """Also if the session ends before that write is done."""
+    is_writing, has_ended = threading.Event(), threading.Event()
+    writes: list[bool] = []
+
+    async def follow() -> AsyncGenerator[AnyEvent, None]:
+        yield CaughtUp()
+        assert await asyncio.to_thread(is_writing.wait, LIMIT_SECONDS)
+        yield CaughtUp()
+        has_ended.set()
+
+    def write_again() -> None:
+        is_writing.set()
+        assert has_ended.wait(LIMIT_SECONDS)
+        writes.append(has_ended.is_set())
+
+    asyncio.run(write_on_change(follow(), write_again))
+    assert writes == [True, True]
+
+
 def test_a_watched_session_is_written_again(tmp_path: Path, safe_environment: None) -> None:
     """Until the user interrupts; the file is complete at any moment."""
     root = tmp_path / "claude"
@@ -75,15 +99,10 @@ def test_a_watched_session_is_written_again(tmp_path: Path, safe_environment: No
             said += line
         record = {**say("second"), "uuid": "u9", "parentUuid": "u0", "sessionId": session_id}
         record |= {"timestamp": "2026-11-12T10:01:00.000Z", "cwd": f"/{PROJECT}"}
-
-        def append() -> bool:
-            # Again and again: the watcher may not have started when the first line comes.
-            with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(record) + "\n")
-            time.sleep(1)
-            return "> second" in target.read_text("utf-8")
-
-        wait_for(append)
+        # Perhaps before the watcher has started: then it is in what that writes first.
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+        wait_for(lambda: "> second" in target.read_text("utf-8"))
     finally:
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=LIMIT_SECONDS)

@@ -14,15 +14,14 @@ from jsonschema import Draft202012Validator
 
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.documents.session_documents import ShowDocument
-from recollect.documents.turns import TurnView
+from recollect.documents.turn_documents import TurnView
 from recollect.errors import UsageError
 from recollect.export import ExportOptions, Format, Images, Level, Table, Theme
 from recollect.export.digest import estimate_tokens
 from recollect.export.exporter import Exporter
 from recollect.export.material import SessionPart
 from recollect.library.opening import open_session
-from recollect.render.views.complete_turns import complete_turn
-from recollect.render.views.turn_views import build_turn_views
+from recollect.render.views.turn_views import build_turn_views, complete_turn
 from recollect.session.session import Session
 from tests.export.sessions import (
     WITH_SUBAGENT,
@@ -212,12 +211,45 @@ def test_a_digest_stays_within_its_budget_and_says_what_it_left_out() -> None:
     """Prompts and conclusions survive longest."""
     session = open_demo("94791a87")
     whole = export(session, ExportOptions(format=Format.MARKDOWN))
-    for budget in (600, 900, 2_000, 20_000):
+    for budget in (300, 600, 900, 2_000, 20_000):
         text = export(session, ExportOptions(format=Format.MARKDOWN, budget=budget))
         assert estimate_tokens(text) <= budget
         assert all(turn.words in text for turn in session.turns), budget
-        assert ("This is a digest." in text) == (len(text) < len(whole))
+        assert "> This is a digest" in text
+        assert len(text) < len(whole)
     assert "Left out: " in export(session, ExportOptions(format=Format.MARKDOWN, budget=600))
+
+
+SMALL_BUDGET = 600
+SMALL_DIGEST = ExportOptions(format=Format.MARKDOWN, budget=SMALL_BUDGET)
+
+
+def test_a_digest_uses_its_budget() -> None:
+    """It has every conclusion if there is room for them, and is not much shorter than allowed."""
+    session = open_demo("94791a87")
+    for budget in (600, 900, 2_000):
+        text = export(session, ExportOptions(format=Format.MARKDOWN, budget=budget))
+        assert "conclusion" not in text
+    assert estimate_tokens(export(session, SMALL_DIGEST)) > SMALL_BUDGET * 0.9
+    whole = export(session, ExportOptions(format=Format.MARKDOWN, budget=20_000))
+    assert "> This is a digest: all prompts, replies and tool calls, without thinking." in whole
+
+
+def test_a_digest_of_many_turns_stays_within_its_budget(tmp_path: Path) -> None:
+    """Turns that follow each other and are left out have one remark together."""
+    records = [
+        record
+        for number in range(29)
+        for record in (
+            say(f"Prompt {number}. " + "Some words. " * 30),
+            reply({"type": "text", "text": "Done."}, message_id=f"m{number}"),
+        )
+    ]
+    session = open_session(write_session(tmp_path, records))
+    for budget in (300, 600):
+        text = export(session, ExportOptions(format=Format.MARKDOWN, budget=budget))
+        assert estimate_tokens(text) <= budget
+        assert text.count("left out\\]") == 1
 
 
 def open_with_picture(tmp_path: Path) -> Session:

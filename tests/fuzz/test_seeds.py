@@ -8,7 +8,7 @@ from fuzz.mutations import SEEDS
 from fuzz.seeds import Json, encode, make_seeds
 from recollect.records.blocks import ContentBlock
 from recollect.records.decoding import AnyRecord, decode_record, find_misfits
-from recollect.records.system import SYSTEM_SUBTYPES
+from recollect.records.system_records import SYSTEM_SUBTYPES
 
 TOMORROW = {"record-of-tomorrow", "block_of_tomorrow"}
 

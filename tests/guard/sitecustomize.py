@@ -7,11 +7,7 @@ import os
 import sys
 
 # Only the folder of this file is on the path, so there is no package to import from.
-from home_guard import (  # type: ignore[import-not-found]
-    BREACH_EXIT_CODE,
-    install,
-    policy_from_environment,
-)
+from home_guard import BREACH_EXIT_CODE, install, policy_from_environment  # type: ignore[import-not-found]
 
 
 def stop(message: str) -> None:

@@ -14,14 +14,13 @@ from recollect.health.drift import (
     safe_version,
 )
 from recollect.records.attachments import Attachment
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.decoding import decode_record
-from recollect.records.progress import Progress
 from recollect.records.state import FileHistorySnapshot
 from recollect.records.stream.control import ControlRequest
 from recollect.records.stream.message_decoding import decode_message
 from recollect.records.stream.partial_messages import StreamEvent
-from recollect.records.system import CompactBoundary
+from recollect.records.system_records import CompactBoundary, Progress
 
 
 def test_a_known_line_has_none() -> None:

@@ -1,9 +1,9 @@
-"""Tests of recollect.health.first_look."""
+"""Tests of recollect.health.root_checks."""
 
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recollect.health.first_look import (
+from recollect.health.root_checks import (
     INDEX_BYTES_PER_SECOND,
     ExpiringSession,
     FirstLook,

@@ -16,11 +16,12 @@ from recollect.documents.health_report import (
     RootReport,
 )
 from recollect.health.root_checks import examine_index, examine_roots
-from recollect.store.data_directory import INDEX_NAME, hold_lock
-from recollect.store.versions import (
+from recollect.store.data_directory import (
+    INDEX_NAME,
     SCHEMA_VERSION,
     SQLITE_VERSION,
     find_schema_version,
+    hold_lock,
     is_sqlite_safe,
 )
 from recollect.sync.index_access import find_transcripts

@@ -30,9 +30,12 @@ def complain(text: str) -> None:
     sys.stderr.flush()
 
 
-def leave(seconds: float) -> None:
-    """Start a program that keeps the output open."""
-    left = subprocess.Popen([sys.executable, "-S", "-c", f"import time; time.sleep({seconds})"])
+def leave(seconds: float, is_apart: bool = False) -> None:
+    """Start a program that keeps the output open; apart, in a session of its own as tools are."""
+    left = subprocess.Popen(
+        [sys.executable, "-S", "-c", f"import time; time.sleep({seconds})"],
+        start_new_session=is_apart,
+    )
     (HERE / "left.pid").write_text(str(left.pid))
 
 
@@ -63,10 +66,22 @@ def end(number: int, frame: object) -> None:
     os._exit(130)
 
 
+def leave_late(seconds: float) -> None:
+    """Start a program only when it is interrupted, as a client does that has just called a tool."""
+
+    def leave_and_end(number: int, frame: object) -> None:
+        leave(seconds, is_apart=True)
+        end(number, frame)
+
+    signal.signal(signal.SIGINT, leave_and_end)
+
+
 ACTIONS: dict[str, Any] = {
     "wait": time.sleep,
     "complain": complain,
     "leave": leave,
+    "leave_apart": lambda seconds: leave(seconds, is_apart=True),
+    "leave_late": leave_late,
     "until": wait_until,
     "ignore": ignore,
     "note": note,

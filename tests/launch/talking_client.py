@@ -50,6 +50,7 @@ class Client:
         self.inbox: Queue[Json | None] = Queue()
         self.prompts: deque[Json] = deque()
         self.answers: dict[str, Json] = {}
+        self.effort: str | None = None
         self.cost = 0.0
         self.is_open = True
         self.interrupted = False
@@ -124,6 +125,17 @@ class Client:
         """Use another model."""
         self.model = request["model"] or MODEL
         return {}
+
+    def on_apply_flag_settings(self, request: Json) -> Json:
+        """Think more or less; like older clients, `stubborn` keeps a level."""
+        level = request["settings"]["effortLevel"]
+        if level is not None or not (HERE / "stubborn").exists():
+            self.effort = level
+        return {}
+
+    def on_get_settings(self, request: Json) -> Json:
+        """Say what applies."""
+        return {"applied": {"model": self.model, "effort": self.effort or "medium"}}
 
     def on_get_context_usage(self, request: Json) -> Json:
         """Say how full the context is."""
@@ -355,6 +367,19 @@ def use_tools(client: Client, rest: str) -> None:
     client.stream("Done.")
 
 
+def work(client: Client, rest: str) -> None:
+    """Call a tool as often as the prompt says, thirty records a second, without asking."""
+    for number in range(int(rest)):
+        call = f"toolu_{uuid4().hex}"
+        given = {"command": f"echo {number}", "description": "Say a number"}
+        use = {"type": "tool_use", "id": call, "name": "Bash", "input": given}
+        client.block(f"msg_{uuid4().hex}", use)
+        client.listen(0.03)
+        client.result(call, str(number), False)
+        client.listen(0.03)
+    client.stream("Done.")
+
+
 def print_garbage(client: Client, rest: str) -> None:
     """Print what is not a message."""
     sys.stdout.write('warning: not json\n\n{"type": "of_the_future"}\n')
@@ -439,6 +464,7 @@ TURNS: dict[str, Callable[[Client, str], None]] = {
     "clock": tell_time,
     "nap": lambda client, rest: client.listen(float(rest)),
     "tools": use_tools,
+    "work": work,
     "call": call_tool,
     "attack": attack,
     "ask": ask_question,

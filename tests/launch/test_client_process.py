@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.launch.client_commands import Run, create_private_file
 from recollect.launch.client_process import (
     ClientProcess,
     StderrLine,
@@ -18,9 +19,8 @@ from recollect.launch.client_process import (
     StopStep,
     start_client,
 )
-from recollect.launch.running import Run, create_private_file
 from recollect.library.processes import is_alive
-from recollect.records.stream.messages import Result
+from recollect.records.stream.stream_messages import Result
 from tests.launch.fake_client import Step, make_client, needs_posix, read_call, result, text
 
 pytestmark = needs_posix
@@ -147,9 +147,20 @@ def test_leaving_the_context_stops_it(tmp_path: Path) -> None:
     assert not is_alive(int(read_call(tmp_path)["pid"]))
 
 
-def test_its_children_stop_with_it(tmp_path: Path) -> None:
-    """A program in the client's group does not outlive a stop."""
-    with running(tmp_path, ["leave", 600], "left", ["wait", 60]) as process:
+only_linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux shows the environment of a process"
+)
+
+
+@pytest.mark.parametrize(
+    "step", ["leave", "leave_apart", pytest.param("leave_late", marks=only_linux)]
+)
+def test_its_children_stop_with_it(tmp_path: Path, step: str) -> None:
+    """A program does not outlive a stop, in the client's group or in one of its own.
+
+    Neither does one that is started after the stop has begun, by a client that exits right away.
+    """
+    with running(tmp_path, [step, 600], "left", ["wait", 60]) as process:
         assert next(filter(None, process.iter_items(0.05)), None) is not None
         process.stop()
     left = int((tmp_path / "left.pid").read_text())
@@ -177,7 +188,7 @@ def test_a_program_left_behind_does_not_block_us(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from recollect.launch.client_process import start_client
-from recollect.launch.running import Run
+from recollect.launch.client_commands import Run
 run = Run(arguments=("claude", "--print", "--", "p"), directory=sys.argv[1])
 with start_client(os.path.join(sys.argv[1], "claude"), run) as process:
     print(process.pid, flush=True)

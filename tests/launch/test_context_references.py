@@ -97,10 +97,14 @@ def test_an_empty_query_lists_the_top_first() -> None:
 
 
 def test_changes_are_listed_and_read(project: Path) -> None:
-    """The changed files are named, and their diff is what git says."""
-    assert list_changed(project) == ("src/main.go", "new.md")
+    """The changed files are named, their diff is what git says, and new files are not forgotten."""
+    (project / "notes").mkdir()
+    (project / "notes/one.md").write_text("one\n")
+    (project / "notes/two.md").write_text("two\n")
+    assert list_changed(project) == ("src/main.go", "new.md", "notes/one.md", "notes/two.md")
     lines = read_changes(project).splitlines()
-    assert lines[-2:] == ["-package main", "+package main // changed"]
+    assert lines[-7:-5] == ["-package main", "+package main // changed"]
+    assert lines[-5:] == ["", "Untracked files:", "new.md", "notes/one.md", "notes/two.md"]
 
 
 def test_commits_are_listed_and_read(project: Path) -> None:

@@ -46,7 +46,7 @@ from recollect.launch.conversation_events import (
 from recollect.launch.conversation_options import Timing
 from recollect.launch.conversation_process import ProcessLimit
 from recollect.records.blocks import Text
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from tests.launch.conversing import (
     is_running,
     list_responses,
@@ -344,6 +344,49 @@ def test_images_are_sent_as_blocks(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("is_stubborn", [False, True])
+def test_the_default_effort_comes_back(tmp_path: Path, is_stubborn: bool) -> None:
+    """A client that keeps the level is replaced, but not while it works."""
+    options = make_options(tmp_path)
+    if is_stubborn:
+        (tmp_path / "bin" / "stubborn").touch()
+
+    async def script(conversation: Conversation) -> int:
+        await finish(conversation, "say one")
+        await conversation.set_effort("high")
+        after = conversation.last_event
+        await conversation.send("tools one")
+        asked = await wait_for(conversation, RequestAsked, after)
+        await conversation.set_effort(None)
+        await conversation.send("say two")
+        await conversation.answer(asked.request.id, Allow())
+        first = await wait_for(conversation, TurnFinished, asked.number)
+        await wait_for(conversation, TurnFinished, first.number)
+        await finish(conversation, "say three")
+        ended = [e for e in conversation.list_events() if isinstance(e, ClientEnded)]
+        assert [each.reason for each in ended] == ["idle"] * is_stubborn
+        return sum(isinstance(e, ClientStarted) for e in conversation.list_events())
+
+    assert talk(options, script) == 1 + is_stubborn
+
+
+def test_costs_of_all_clients_are_added(tmp_path: Path) -> None:
+    """A client that is started again counts from zero; the conversation does not."""
+
+    async def script(conversation: Conversation) -> None:
+        await finish(conversation, "say one")
+        await finish(conversation, "say two")
+        assert conversation.cost == pytest.approx(0.02)
+        after = conversation.last_event
+        await conversation.send("die")
+        await wait_for(conversation, ClientEnded, after)
+        assert conversation.cost == pytest.approx(0.02)
+        await finish(conversation, "say three")
+        assert conversation.cost == pytest.approx(0.03)
+
+    talk(make_options(tmp_path), script)
+
+
 def test_settings_are_changed_and_survive_the_client(tmp_path: Path) -> None:
     """Model and mode are those of the next client too, and what it refuses is an error."""
 
@@ -446,7 +489,7 @@ def test_a_client_that_refuses_to_start_says_why(tmp_path: Path) -> None:
     async def script(conversation: Conversation) -> None:
         ended = await wait_for(conversation, ClientEnded)
         assert (ended.code, ended.reason, ended.words) == (1, "died", "Error: no such model")
-        with pytest.raises(ClientFailure, match="claude has ended"):
+        with pytest.raises(ClientFailure, match="claude has exited"):
             await conversation.context_usage()
 
     talk(options, script)
@@ -458,7 +501,7 @@ def test_control_requests_time_out(tmp_path: Path) -> None:
     async def script(conversation: Conversation) -> None:
         await finish(conversation, "deaf")
         with pytest.raises(
-            ClientFailure, match=r"claude did not answer get_context_usage in 0\.2 s"
+            ClientFailure, match=r"claude did not answer get_context_usage within 0\.2 s"
         ):
             await conversation.context_usage()
 

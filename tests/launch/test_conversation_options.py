@@ -86,8 +86,8 @@ def test_permissions_are_skipped_only_if_that_was_allowed(tmp_path: Path) -> Non
     [
         ({"session": "../../etc"}, "is not the id of a session"),
         ({"session": SESSION, "at": "--help"}, "is not the id of a message"),
-        ({"fork": True}, "Which session?"),
-        ({"at": MESSAGE}, "Which session?"),
+        ({"fork": True}, "Specify the session to fork"),
+        ({"at": MESSAGE}, "Specify the session to fork"),
         ({"model": "--help"}, "is not a valid name"),
         ({"model": "two words"}, "is not a valid name"),
         ({"effort": ""}, "is not a valid name"),
@@ -113,7 +113,7 @@ def test_a_directory_is_absolute_and_exists(tmp_path: Path) -> None:
     """A relative path would mean another directory in a server."""
     with pytest.raises(UsageError, match="is not an absolute path"):
         check_options(ConversationOptions(directory="work"))
-    with pytest.raises(NothingFound, match="There is no directory"):
+    with pytest.raises(NothingFound, match="No such directory"):
         check_options(make(tmp_path / "gone"))
 
 

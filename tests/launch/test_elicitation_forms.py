@@ -1,4 +1,4 @@
-"""Tests of recollect.launch.elicitation_forms: fields of a schema, and values of a form."""
+"""Tests of recollect.launch.request_details: fields of a schema, and values of a form."""
 
 import json
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from recollect.errors import UsageError
-from recollect.launch.elicitation_forms import FormField, FormOption, fill_form, read_form
+from recollect.launch.request_details import FormField, FormOption, fill_form, read_form
 
 SCHEMA = {
     "type": "object",

@@ -11,7 +11,7 @@ from recollect.launch.conversation_events import (
     TextStreamed,
 )
 from recollect.launch.event_log import EventLog
-from recollect.records.conversation import Assistant
+from recollect.records.conversation_records import Assistant
 
 
 def make_log(max_events: int = 100) -> EventLog:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from recollect.documents.turns import Code, Diff, Hunk
-from recollect.launch.proposed_changes import compare_texts, describe_proposal, find_change
+from recollect.documents.turn_documents import Code, Diff, Hunk
+from recollect.launch.request_details import compare_texts, describe_proposal, find_change
 
 FILE = "".join(f"line {number}\n" for number in range(1, 31))
 

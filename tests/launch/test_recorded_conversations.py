@@ -16,7 +16,7 @@ from recollect.launch.conversation_events import (
     RecordReceived,
 )
 from recollect.launch.conversation_state import ConversationState, QueuedPrompt
-from recollect.records.conversation import SYNTHETIC_MODEL, Assistant
+from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant
 from recollect.records.envelope import Chain
 from recollect.records.stream.control import ControlCancelRequest, ControlRequest, ControlResponse
 from recollect.records.stream.message_decoding import decode_message

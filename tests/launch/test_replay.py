@@ -1,4 +1,4 @@
-"""Tests of recollect.launch.replaying: the timing of a replay."""
+"""Tests of recollect.launch.stream_session: the timing of a replay."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.launch.replaying import (
+from recollect.launch.stream_session import (
     MAX_PAUSE,
     TimedItem,
     is_stream_file,

@@ -1,10 +1,10 @@
-"""Tests of recollect.launch.resuming: the command that resumes a session."""
+"""Tests of recollect.launch.client_commands: the command that resumes a session."""
 
 from pathlib import Path
 
 import pytest
 
-from recollect.launch.resuming import plan_resume
+from recollect.launch.client_commands import plan_resume
 from recollect.locations.references import locate_file
 from tests.cli.demo_home import run_at
 from tests.library.claude_root import FIRST, ClaudeRoot, prompt

@@ -1,4 +1,4 @@
-"""Tests of recollect.launch.running: the command of a run."""
+"""Tests of recollect.launch.client_commands: the command of a run."""
 
 import os
 from pathlib import Path
@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import NothingFound, UsageError
-from recollect.launch.resuming import Resumption
-from recollect.launch.running import (
+from recollect.launch.client_commands import (
     MAX_PROMPT_LENGTH,
+    Resumption,
     Run,
     RunRequest,
     check_run,

@@ -16,12 +16,12 @@ from recollect.launch.stream_session import (
     StreamRecord,
     StreamSession,
 )
-from recollect.reader import StreamDecoder, StreamItem, read_stream
+from recollect.reader.stream_reader import StreamDecoder, StreamItem, read_stream
 from recollect.records.blocks import Text, Thinking
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.envelope import Chain, Damaged, Unknown
-from recollect.records.stream.messages import AssistantMessage
-from recollect.records.usage import Tokens
+from recollect.records.stream.stream_messages import AssistantMessage
+from recollect.records.token_usage import Tokens
 from recollect.session.session import Session
 from tests.launch.fake_client import (
     SESSION,

@@ -21,6 +21,7 @@ from tests.library.claude_root import (
     ClaudeRoot,
     Line,
     call,
+    encode,
     prompt,
     reply,
     result,
@@ -160,6 +161,19 @@ def test_a_title_in_the_middle_is_found(root: ClaudeRoot, line: Line) -> None:
     listing = read_listing(transcript, SessionContext())
     assert listing is not None
     assert not read_head_and_tail(transcript.path).is_whole
+    assert listing.title == open_transcript(transcript).metadata.title == "Once"
+
+
+def test_a_title_across_the_end_of_the_head_is_found(root: ClaudeRoot) -> None:
+    """A line that begins in what is read first and ends behind it names the session too."""
+    head = len(encode([prompt("drain"), padded(reply("words", uuid="a0"), 0)]))
+    before = padded(reply("words", uuid="a0"), FIRST_READ - head - 20)
+    lines = [prompt("drain"), before, title("Once"), *FILLER, reply("Done.", uuid="end")]
+    transcript = locate_file(root.session(FIRST, *lines))
+    start = len(encode(lines[:2]))
+    assert start < FIRST_READ < len(encode(lines[:3]))
+    listing = read_listing(transcript, SessionContext())
+    assert listing is not None
     assert listing.title == open_transcript(transcript).metadata.title == "Once"
 
 

@@ -233,7 +233,7 @@ def test_a_file_that_cannot_be_read_is_listed_as_such(root: ClaudeRoot, tmp_path
         size=transcript.size,
         modified=seconds_of(3600),
         activity=seconds_of(3600),
-        unreadable=f"Not reading {path}: it is a symbolic link. Name the file that it leads to.",
+        unreadable=f"Not reading {path}: it is a symbolic link. Specify the file it points to.",
     )
 
 

@@ -9,12 +9,12 @@ import pytest
 from recollect.documents.kinds import SubagentKind
 from recollect.documents.session_listing import Metadata
 from recollect.errors import AmbiguousSession, NothingFound, UnreadableInput
+from recollect.library.listings import iter_sessions
 from recollect.library.opening import open_session, open_transcript
-from recollect.library.sessions import iter_sessions
 from recollect.locations import TranscriptKind, discover
 from recollect.records.envelope import Unknown
-from recollect.session.session import Session, Subagent
-from recollect.session.subagents import JoinedBy, SubagentMeta
+from recollect.session.session import Session
+from recollect.session.subagents import JoinedBy, Subagent, SubagentMeta
 from tests.library.claude_root import (
     CWD,
     FIRST,
@@ -266,7 +266,7 @@ def test_a_file_without_a_record_is_no_transcript(tmp_path: Path, content: bytes
     with pytest.raises(UnreadableInput) as caught:
         open_session(path)
     assert str(caught.value) == (
-        f"{path} holds no record of Claude Code. Give a transcript, a .jsonl file from below "
+        f"{path} contains no Claude Code records. Specify a transcript: a .jsonl file below "
         "`projects`."
     )
 

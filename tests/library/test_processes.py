@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from recollect.documents.session_listing import LiveProcess
+from recollect.library.listings import iter_sessions
 from recollect.library.opening import open_session
 from recollect.library.processes import find_live_processes, is_alive
-from recollect.library.sessions import iter_sessions
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt
 from tests.locations.trees import needs_pipes
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import AmbiguousSession, Candidate, NothingFound, UnreadableInput
-from recollect.library.sessions import locate_session
+from recollect.library.listings import locate_session
 from recollect.locations.references import locate_file
 from tests.library.claude_root import (
     CWD,
@@ -207,7 +207,7 @@ def test_a_directory_is_no_transcript(filled: ClaudeRoot) -> None:
     with pytest.raises(UnreadableInput) as caught:
         locate_file(filled.path)
     assert str(caught.value) == (
-        f"{filled.path} is a directory. Give one of the .jsonl files in it."
+        f"{filled.path} is a directory. Specify one of the .jsonl files in it."
     )
 
 

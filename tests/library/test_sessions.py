@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import NothingFound, UsageError
-from recollect.library.listings import SessionContext
-from recollect.library.session_filters import SessionPage, SessionQuery
-from recollect.library.sessions import (
+from recollect.library.listings import (
+    SessionContext,
     iter_by_activity,
     iter_sessions,
     list_sessions,
     list_transcripts,
 )
+from recollect.library.session_filters import SessionPage, SessionQuery
 from tests.library.claude_root import (
     CWD,
     FIRST,
@@ -195,6 +195,8 @@ def test_text_stands_in_the_title_or_the_prompt(root: ClaudeRoot) -> None:
     root.session(SECOND, prompt("Fill the POND", seconds=2), title("Water"))
     root.session(THIRD, prompt("Leave it", seconds=1))
     assert query_ids(root, SessionQuery(text="pond")) == [FIRST, SECOND]
+    assert query_ids(root, SessionQuery(text="pond fill")) == [SECOND]
+    assert query_ids(root, SessionQuery(text="pond leave")) == []
 
 
 def test_a_stretch_of_time_is_one_in_which_the_session_was_under_way(root: ClaudeRoot) -> None:

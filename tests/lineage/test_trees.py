@@ -1,10 +1,11 @@
-"""Tests of recollect.lineage.trees."""
+"""Tests of recollect.lineage."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.documents.session_listing import SessionListing
-from recollect.lineage.trees import Relation, Relatives, SessionTree, build_trees, find_relatives
+from recollect.library.sidecar_files import TypedPrompt
+from recollect.lineage import Relation, Relatives, SessionTree, build_trees, find_relatives
 
 IDS = st.sampled_from("abcdef")
 
@@ -90,6 +91,28 @@ def test_a_parent_that_is_not_there_leaves_its_children_alone() -> None:
     assert [draw(tree) for tree in build_trees(listings)] == ["s", "f"]
 
 
+def test_a_clear_leads_to_the_session_that_starts_right_then() -> None:
+    """In the same directory, and not to one that was there before or started later."""
+    typed = TypedPrompt(
+        display="/clear", timestamp=1_794_769_792_731, project="/p", session_id="old"
+    )
+    started = {
+        "old": "2026-11-15T19:09:28Z",
+        "other": "2026-11-15T19:09:52.800Z",
+        "later": "2026-11-15T19:10:20Z",
+        "new": "2026-11-15T19:09:52.796Z",
+    }
+    listings = [
+        listing(name, created=created, cwd="/elsewhere" if name == "other" else "/p")
+        for name, created in started.items()
+    ]
+    assert [draw(tree) for tree in build_trees(listings, [typed])] == [
+        ("old", "clear:new"),
+        "other",
+        "later",
+    ]
+
+
 def test_a_session_never_descends_from_itself() -> None:
     """Files that claim each other in a circle are cut at one place."""
     listings = [listing("a", 1, forked_from="b"), listing("b", 2, forked_from="a")]
@@ -111,4 +134,9 @@ def test_every_session_is_in_exactly_one_tree(
     trees = build_trees(listings)
     assert sorted(each.id for tree in trees for each in tree) == sorted(facts)
     assert all(tree.relation is None for tree in trees)
-    assert {relation.value for relation in Relation} == {"subagent", "fork", "continuation"}
+    assert {relation.value for relation in Relation} == {
+        "subagent",
+        "fork",
+        "continuation",
+        "clear",
+    }

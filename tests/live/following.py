@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from pathlib import Path
 
-from recollect.library.sessions import locate_session
+from recollect.library.listings import locate_session
 from recollect.live.follow import FollowOptions, follow
 from recollect.live.followed_files import FollowScope, SessionScope
 from recollect.live.live_events import AnyEvent, Appended, Reset

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import UsageError
-from recollect.live.cursors import (
+from recollect.live.live_events import (
     MAX_MARKS,
     Checkpoint,
     Cursor,

@@ -14,18 +14,10 @@ from msgspec.structs import replace
 from recollect.errors import UsageError
 from recollect.live.follow import DELETED, FollowOptions, follow
 from recollect.live.followed_files import FollowScope, RootScope
-from recollect.live.live_events import (
-    Appended,
-    CaughtUp,
-    Continued,
-    Ended,
-    Found,
-    Reset,
-    Watching,
-)
+from recollect.live.live_events import Appended, CaughtUp, Continued, Ended, Found, Reset, Watching
 from recollect.live.tail import REWRITTEN, SHORTER, UNKNOWN
 from recollect.live.watching import POLLING_REQUESTED, Paths, SystemWatcher
-from recollect.reader import read_transcript
+from recollect.reader.transcript_reader import read_transcript
 from tests.library.claude_root import FIRST, PROJECT, SECOND, ClaudeRoot, prompt, reply, title
 from tests.live.following import PATIENCE, QUICK, Listener, finish, run, session_scope
 from tests.live.schedules import Schedule, line

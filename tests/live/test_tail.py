@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.live.cursors import Mark
+from recollect.live.live_events import Mark
 from recollect.live.tail import (
     NOTHING_READ,
     REPLACED,
@@ -22,8 +22,8 @@ from recollect.live.tail import (
     Piece,
     Tail,
 )
-from recollect.reader import read_transcript
 from recollect.reader.line_blocks import CHUNK
+from recollect.reader.transcript_reader import read_transcript
 from recollect.records.envelope import Record, Torn
 from recollect.sources.growth import EDGE
 from tests.live.schedules import Reader, Schedule, line

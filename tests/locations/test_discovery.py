@@ -424,7 +424,7 @@ def test_missing_path_is_reported(tmp_path: Path) -> None:
     """Pointing at nothing is an answer with the path in it."""
     with pytest.raises(NothingFound) as caught:
         discover(tmp_path / "missing")
-    assert str(caught.value) == f"There is nothing at {tmp_path / 'missing'}. Check the spelling."
+    assert str(caught.value) == f"No such file or directory: {tmp_path / 'missing'}"
 
 
 def test_impossible_path_is_reported(tmp_path: Path) -> None:
@@ -433,7 +433,7 @@ def test_impossible_path_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput) as caught:
         discover(loop)
     assert str(caught.value) == (
-        f"Cannot look at {loop}: Too many levels of symbolic links. Check that you may read it."
+        f"Cannot access {loop}: Too many levels of symbolic links. Check its permissions."
     )
 
 
@@ -442,7 +442,7 @@ def test_key_is_no_transcript(tmp_path: Path) -> None:
     key = write(tmp_path / "1.0af3.key")
     with pytest.raises(UnreadableInput) as caught:
         discover(key)
-    assert str(caught.value) == f"{key} is no transcript. Give a .jsonl file or a directory."
+    assert str(caught.value) == f"{key} is not a transcript. Specify a .jsonl file or a directory."
 
 
 @needs_pipes
@@ -452,7 +452,7 @@ def test_pipe_is_no_transcript(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     with pytest.raises(UnreadableInput) as caught:
         discover(pipe)
-    assert str(caught.value) == f"{pipe} is no transcript. Give a .jsonl file or a directory."
+    assert str(caught.value) == f"{pipe} is not a transcript. Specify a .jsonl file or a directory."
 
 
 def test_two_thousand_sessions_are_found_at_once(root: Path) -> None:

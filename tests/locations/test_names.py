@@ -1,4 +1,4 @@
-"""Tests of recollect.locations.project_names."""
+"""Tests of recollect.locations.claude_directories."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.locations.project_names import (
+from recollect.locations.claude_directories import (
     decode_id,
     encode_id,
     encode_project_path,

@@ -5,13 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import UsageError
-from recollect.locations.place_names import (
-    PlaceName,
-    make_path,
-    name_place,
-    read_place,
-    read_spot,
-)
+from recollect.locations.place_names import PlaceName, make_path, name_place, read_place, read_spot
 
 IDS = st.text("abcdef0123456789-", min_size=4, max_size=40)
 RECORDS = st.text("abcdef0123456789-", min_size=1, max_size=40).filter(

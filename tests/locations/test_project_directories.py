@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.locations.project_names import encode_project_path, encode_without_limit
+from recollect.locations.claude_directories import encode_project_path, encode_without_limit
 from recollect.locations.references import (
     find_project_directories,
     select_transcripts,

@@ -1,4 +1,4 @@
-"""Tests of recollect.locations.roots."""
+"""Tests of recollect.locations.claude_directories."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import NothingFound
-from recollect.locations.roots import find_home, resolve_roots
+from recollect.locations.claude_directories import find_home, resolve_roots
 from tests.locations.trees import link
 
 
@@ -36,7 +36,7 @@ def test_missing_given_directory_is_named(tmp_path: Path) -> None:
     with pytest.raises(NothingFound) as caught:
         resolve_roots([tmp_path, missing, file], {})
     assert str(caught.value) == (
-        f"No such directory: {missing}, {file}. Give --claude-dir a directory that holds "
+        f"No such directory: {missing}, {file}. Give --claude-dir a directory that contains "
         "Claude Code's `projects` directory, usually ~/.claude."
     )
 
@@ -82,8 +82,8 @@ def test_missing_configured_directories_are_named(tmp_path: Path) -> None:
     with pytest.raises(NothingFound) as caught:
         resolve_roots((), {"CLAUDE_CONFIG_DIR": places, "HOME": str(tmp_path)})
     assert str(caught.value) == (
-        f"No Claude Code data found. Looked at:\n  {tmp_path / 'x'}\n  {tmp_path / 'y'}\n"
-        "Name the directory that holds `projects` with --claude-dir, "
+        f"No Claude Code data found. Looked in:\n  {tmp_path / 'x'}\n  {tmp_path / 'y'}\n"
+        "Use --claude-dir to specify the directory that contains `projects`, "
         "or set CLAUDE_CONFIG_DIR to it."
     )
 
@@ -118,9 +118,9 @@ def test_nothing_found_names_every_default_place(tmp_path: Path) -> None:
     with pytest.raises(NothingFound) as caught:
         resolve_roots((), {"HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": str(xdg)})
     assert str(caught.value) == (
-        f"No Claude Code data found. Looked at:\n  {xdg / 'claude'}\n"
+        f"No Claude Code data found. Looked in:\n  {xdg / 'claude'}\n"
         f"  {tmp_path / 'home' / '.claude'}\n"
-        "Name the directory that holds `projects` with --claude-dir, "
+        "Use --claude-dir to specify the directory that contains `projects`, "
         "or set CLAUDE_CONFIG_DIR to it."
     )
 
@@ -168,7 +168,7 @@ def test_no_home_at_all_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NothingFound) as caught:
         resolve_roots((), {})
     assert str(caught.value) == (
-        "No Claude Code data found. Looked at:\n  (no home directory is known)\n"
-        "Name the directory that holds `projects` with --claude-dir, "
+        "No Claude Code data found. Looked in:\n  (no home directory found)\n"
+        "Use --claude-dir to specify the directory that contains `projects`, "
         "or set CLAUDE_CONFIG_DIR to it."
     )

@@ -11,13 +11,12 @@ from recollect.locations.sidecars import (
     Sidecar,
     SidecarKind,
     Sidecars,
-    find_root_of,
     find_subagent_meta,
     list_root_sidecars,
     list_session_sidecars,
     resolve_tool_result,
 )
-from recollect.locations.transcript_files import Transcript
+from recollect.locations.transcript_files import Transcript, find_root_of
 from recollect.sources.safe_files import Refusal, Refused
 from tests.locations.hostile_names import HOSTILE_NAMES, STRANGE_BUT_PLAIN_NAMES
 from tests.locations.trees import link, needs_permissions, needs_pipes, transcript, write

@@ -83,28 +83,29 @@ def test_empty_file_is_empty(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("directory", "expected"),
     [
-        ("p", TranscriptLocation("p/", Path("p"))),
-        ("p/s", TranscriptLocation("p/s/", Path("p/s"))),
+        ("p", TranscriptLocation("p/", Path("p"), "p")),
+        ("p/s", TranscriptLocation("p/s/", Path("p/s"), "s")),
         (
             "p/s/subagents",
-            TranscriptLocation("p/s/subagents/", Path("p"), TranscriptKind.SUBAGENT, "s"),
+            TranscriptLocation("p/s/subagents/", Path("p"), "p", TranscriptKind.SUBAGENT, "s"),
         ),
         (
             "p/s/subagents/workflows/w",
             TranscriptLocation(
                 "p/s/subagents/workflows/w/",
                 Path("p"),
+                "p",
                 TranscriptKind.WORKFLOW_AGENT,
                 "s",
                 "w",
             ),
         ),
-        ("p/workflows/w", TranscriptLocation("p/workflows/w/", Path("p/workflows/w"))),
-        ("subagents", TranscriptLocation("subagents/", Path(), TranscriptKind.SUBAGENT)),
+        ("p/workflows/w", TranscriptLocation("p/workflows/w/", Path("p/workflows/w"), "w")),
+        ("subagents", TranscriptLocation("subagents/", Path(), "", TranscriptKind.SUBAGENT)),
         (
             "projects/p/subagents",
             TranscriptLocation(
-                "projects/p/subagents/", Path("projects/p"), TranscriptKind.SUBAGENT
+                "projects/p/subagents/", Path("projects/p"), "p", TranscriptKind.SUBAGENT
             ),
         ),
     ],

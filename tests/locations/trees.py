@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.locations.claude_directories import encode_name
 from recollect.locations.transcript_files import Transcript, TranscriptKind
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
@@ -42,6 +43,7 @@ def transcript(
     return Transcript(
         file=str(path),
         project_dir=project_dir or path.parent,
+        project=encode_name((project_dir or path.parent).name),
         kind=kind if run_id is None else TranscriptKind.WORKFLOW_AGENT,
         session_id=session_id,
         agent_id=agent_id,

@@ -1,4 +1,4 @@
-"""Tests of recollect.pricing.cost: exact amounts, rounded once, and billed requests."""
+"""Tests of recollect.pricing.prices: exact amounts, rounded once, and billed requests."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.pricing import BilledRequest, Cost, Price, Tier, Tokens, split_requests, split_usage
-from recollect.pricing.cost import add, make_tariff, multiply, multiply_total, round_amounts
-from recollect.records.usage import CacheCreation, Iteration, ServerToolUse, Usage
+from recollect.pricing.prices import add, make_tariff, multiply, multiply_total, round_amounts
+from recollect.records.token_usage import CacheCreation, Iteration, ServerToolUse, Usage
 
 counts = st.integers(min_value=0, max_value=2_000_000)
 dollars = st.decimals(min_value=0, max_value=200, places=6)

@@ -12,7 +12,7 @@ from recollect.errors import UsageError
 from recollect.pricing import Cost, Price, Prices, Tier, normalise_model
 from recollect.pricing.price_tables import PriceFile, list_lookup_names, read_bundled
 from recollect.pricing.prices import GENERATED_PRICES, PRICE_OVERRIDES
-from recollect.records.usage import Usage
+from recollect.records.token_usage import Usage
 
 USAGE = Usage(input_tokens=1_000, output_tokens=1_000)
 

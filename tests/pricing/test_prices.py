@@ -6,7 +6,7 @@ import pytest
 
 from recollect.pricing import SYNTHETIC, BilledRequest, Cost, Prices, Tokens
 from recollect.pricing.prices import CACHE_SIZE
-from recollect.records.usage import CacheCreation, Iteration, ServerToolUse, Usage
+from recollect.records.token_usage import CacheCreation, Iteration, ServerToolUse, Usage
 from tests.process import run_python
 
 DAY = "2026-11-15T08:00:00.000Z"

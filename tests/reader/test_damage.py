@@ -2,12 +2,11 @@
 
 import pytest
 
-from recollect.reader import read_transcript
-from recollect.records.conversation import Assistant, User
+from recollect.reader.transcript_reader import read_transcript
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.envelope import Blank, Damaged, Record, Torn, Unknown
-from recollect.records.progress import Progress
 from recollect.records.state import Mode
-from recollect.records.system import ApiError
+from recollect.records.system_records import ApiError, Progress
 from tests.samples import transcript
 
 CUT, SHARES = "cut short", "shares its line"

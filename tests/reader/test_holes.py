@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from recollect.library.transcript_ends import read_head_and_tail
-from recollect.reader import MAX_LINE, read_transcript
-from recollect.reader.line_blocks import CHUNK, find_holes, iter_pieces, seek_line_start
+from recollect.reader.line_blocks import CHUNK, MAX_LINE, find_holes, iter_pieces, seek_line_start
 from recollect.reader.marked_lines import iter_marked_lines
+from recollect.reader.transcript_reader import read_transcript
 from recollect.records.envelope import Oversized
 from recollect.records.state import Tag
 from recollect.sources.safe_files import open_file

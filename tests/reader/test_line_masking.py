@@ -1,20 +1,20 @@
-"""Tests of recollect.reader.line_masking."""
+"""Tests of recollect.reader.line_blocks."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from recollect.reader import read_transcript
-from recollect.reader.line_blocks import LineBlock
-from recollect.reader.line_masking import (
+from recollect.reader.line_blocks import (
+    LineBlock,
     find_mask,
     mask_by_default,
     mask_line,
     mask_text,
     masked_by,
 )
-from recollect.records.conversation import User
+from recollect.reader.transcript_reader import read_transcript
+from recollect.records.conversation_records import User
 from recollect.records.envelope import Record
 
 LINE = b'{"type":"user","uuid":"%s","message":{"role":"user","content":"heron"}}'

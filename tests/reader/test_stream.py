@@ -6,9 +6,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.reader import StreamDecoder, StreamItem, read_stream
+from recollect.reader.stream_reader import StreamDecoder, StreamItem, read_stream
 from recollect.records.envelope import Blank, Damaged, Oversized, Span, Torn
-from recollect.records.stream.messages import KeepAlive, UnknownMessage
+from recollect.records.stream.stream_messages import KeepAlive, UnknownMessage
 
 LINES = st.sampled_from(
     [

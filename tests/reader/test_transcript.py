@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import UnreadableInput
-from recollect.reader import TranscriptDecoder, read_span, read_transcript
+from recollect.reader.transcript_reader import TranscriptDecoder, read_span, read_transcript
 from recollect.records.envelope import Oversized, Record, Span, Torn
 from recollect.records.state import Mode
 from tests.samples import every_transcript, transcript

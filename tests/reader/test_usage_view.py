@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from recollect.reader import read_transcript, read_usage
-from recollect.records.conversation import Assistant, AssistantUsage
-from recollect.records.usage import Usage
+from recollect.reader.transcript_reader import read_transcript
+from recollect.reader.usage_reader import read_usage
+from recollect.records.conversation_records import Assistant, AssistantUsage
+from recollect.records.token_usage import Usage
 from tests.reader.test_transcript import FILES
 from tests.samples import every_transcript
 

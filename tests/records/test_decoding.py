@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw, Struct
 
-from recollect.records import progress, state
+from recollect.records import state, system_records
 from recollect.records.attachment_kinds import HookSuccess, OtherAttachment, QueuedCommand
 from recollect.records.attachments import Attachment
 from recollect.records.blocks import (
@@ -24,7 +24,7 @@ from recollect.records.blocks import (
     ToolUse,
     UnknownBlock,
 )
-from recollect.records.conversation import ApiMessage, Assistant, Origin, User, UserMessage
+from recollect.records.conversation_records import ApiMessage, Assistant, Origin, User, UserMessage
 from recollect.records.decoding import (
     MAX_DEPTH,
     Misfit,
@@ -35,14 +35,14 @@ from recollect.records.decoding import (
     repair,
 )
 from recollect.records.envelope import Record, Span, Unknown
-from recollect.records.system import (
+from recollect.records.system_records import (
     SYSTEM_SUBTYPES,
     CompactBoundary,
     CompactMetadata,
     System,
     TurnDuration,
 )
-from recollect.records.usage import CacheCreation, ServerToolUse, Usage
+from recollect.records.token_usage import CacheCreation, ServerToolUse, Usage
 
 FORMAT_PAGE = Path(__file__).parents[2] / "docs" / "format.md"
 
@@ -181,12 +181,14 @@ CASES: list[tuple[bytes, Record]] = [
     ),
     (
         b'{"type":"progress","data":{"type":"agent_progress","agentId":"a","message":{"u":1}}}',
-        progress.Progress(data=progress.AgentProgress(agent_id="a", message=Raw(b'{"u":1}'))),
+        system_records.Progress(
+            data=system_records.AgentProgress(agent_id="a", message=Raw(b'{"u":1}'))
+        ),
     ),
     (
         b'{"type":"progress","data":{"type":"novel","x":1}}',
-        progress.Progress(
-            data=progress.OtherProgress(kind="novel", raw=Raw(b'{"type":"novel","x":1}'))
+        system_records.Progress(
+            data=system_records.OtherProgress(kind="novel", raw=Raw(b'{"type":"novel","x":1}'))
         ),
     ),
     (

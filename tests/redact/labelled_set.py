@@ -14,8 +14,9 @@ from random import Random
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from recollect.redact import Confidence, Finding, find_secrets
-from tests.redact.made_up_secrets import FAMILIES, Family
+from recollect.redact.findings import Confidence, Finding
+from recollect.redact.policy import find_secrets
+from tests.redact.made_up_secrets import Family
 from tests.redact.secret_contexts import list_contexts, write_down
 
 READABLE: Final = 12
@@ -56,12 +57,10 @@ class Recall(NamedTuple):
         return self.definite / self.planted
 
 
-def iter_examples(seed: int, repeats: int, *, held_out: bool) -> Iterator[Example]:
+def iter_examples(families: Iterable[Family], seed: int, repeats: int) -> Iterator[Example]:
     """Yield every family in every context, that many times each."""
     rng = Random(seed)
-    for family in FAMILIES.values():
-        if family.held_out != held_out:
-            continue
+    for family in families:
         for context in list_contexts(family):
             for _ in range(repeats):
                 plant = family.make(rng)

@@ -1,8 +1,9 @@
 """Made-up secrets of sixty families, drawn from a random number generator.
 
 No value is in this file: each is put together from a prefix and random characters, with a right
-checksum where the family has one. `HELD_OUT` names the families for which no rule may be written.
-They measure what the general rules do for a vendor that nobody has thought of.
+checksum where the family has one. `WITHOUT_RULE` names families that only the general rules find;
+those rules were tuned on them and on those of `tuning_secrets`. What they do for a vendor that
+nobody has thought of is measured by `held_out_secrets`.
 """
 
 import base64
@@ -20,7 +21,7 @@ HEX: Final = DIGITS + "abcdef"
 BASE64: Final = ALNUM + "+/"
 URL_SAFE: Final = ALNUM + "_-"
 
-HELD_OUT: Final = frozenset(
+WITHOUT_RULE: Final = frozenset(
     """
     airtable algolia datadog doppler dropbox figma grafana linear mapbox netlify newrelic notion
     planetscale postman pulumi rubygems sentry supabase
@@ -46,9 +47,9 @@ class Family(NamedTuple):
     multiline: bool = False
 
     @property
-    def held_out(self) -> bool:
-        """Return whether no rule may know this family."""
-        return self.name in HELD_OUT
+    def has_rule(self) -> bool:
+        """Return whether a rule was written for this family."""
+        return self.name not in WITHOUT_RULE
 
 
 def draw(rng: Random, alphabet: str, count: int) -> str:
@@ -69,7 +70,9 @@ def _with_crc(prefix: str, body: str) -> str:
     return prefix + body + encode_base62(zlib.crc32(body.encode()), 6)
 
 
-def _whole(make: Callable[[Random], str]) -> Callable[[Random], Plant]:
+def whole(make: Callable[[Random], str]) -> Callable[[Random], Plant]:
+    """Return what plants a text that is secret from its first to its last character."""
+
     def plant(rng: Random) -> Plant:
         text = make(rng)
         return Plant(text, (text,))
@@ -77,8 +80,9 @@ def _whole(make: Callable[[Random], str]) -> Callable[[Random], Plant]:
     return plant
 
 
-def _token(prefix: str, alphabet: str, count: int, suffix: str = "") -> Callable[[Random], Plant]:
-    return _whole(lambda rng: prefix + draw(rng, alphabet, count) + suffix)
+def token(prefix: str, alphabet: str, count: int, suffix: str = "") -> Callable[[Random], Plant]:
+    """Return what plants random characters behind a prefix."""
+    return whole(lambda rng: prefix + draw(rng, alphabet, count) + suffix)
 
 
 def _encode_json(value: object) -> str:
@@ -132,8 +136,8 @@ def _make_basic(rng: Random) -> Plant:
 
 
 def _make_bearer(rng: Random) -> Plant:
-    token = draw(rng, ALNUM, rng.randint(28, 48))
-    return Plant(f"Bearer {token}", (token,))
+    credentials = draw(rng, ALNUM, rng.randint(28, 48))
+    return Plant(f"Bearer {credentials}", (credentials,))
 
 
 def _make_cookie(rng: Random) -> Plant:
@@ -180,44 +184,44 @@ def _make_sentry(rng: Random) -> str:
 
 
 _FAMILIES: Final = (
-    Family("aws-key", "AWS_ACCESS_KEY_ID", _token("AK" + "IA", UPPER + "234567", 16)),
-    Family("aws-secret", "AWS_SECRET_ACCESS_KEY", _token("", BASE64, 40), recognisable=False),
-    Family("gcp-api-key", "GOOGLE_API_KEY", _token("AI" + "za", URL_SAFE, 34, "x")),
+    Family("aws-key", "AWS_ACCESS_KEY_ID", token("AK" + "IA", UPPER + "234567", 16)),
+    Family("aws-secret", "AWS_SECRET_ACCESS_KEY", token("", BASE64, 40), recognisable=False),
+    Family("gcp-api-key", "GOOGLE_API_KEY", token("AI" + "za", URL_SAFE, 34, "x")),
     Family("gcp-service-account", "GCP_CREDENTIALS", _make_service_account, multiline=True),
-    Family("google-oauth", "GOOGLE_CLIENT_SECRET", _token("GOCS" + "PX-", URL_SAFE, 27, "x")),
-    Family("google-access", "GOOGLE_ACCESS_TOKEN", _token("ya" + "29.a0", URL_SAFE, 120, "x")),
+    Family("google-oauth", "GOOGLE_CLIENT_SECRET", token("GOCS" + "PX-", URL_SAFE, 27, "x")),
+    Family("google-access", "GOOGLE_ACCESS_TOKEN", token("ya" + "29.a0", URL_SAFE, 120, "x")),
     Family("azure-storage", "AZURE_STORAGE_CONNECTION_STRING", _make_azure_storage),
     Family(
         "azure-client",
         "AZURE_CLIENT_SECRET",
-        _whole(lambda rng: f"{draw(rng, ALNUM, 3)}8Q~{draw(rng, ALNUM + '_.~-', 33)}x"),
+        whole(lambda rng: f"{draw(rng, ALNUM, 3)}8Q~{draw(rng, ALNUM + '_.~-', 33)}x"),
     ),
     Family(
-        "github", "GITHUB_TOKEN", _whole(lambda rng: _with_crc("gh" + "p_", draw(rng, ALNUM, 30)))
+        "github", "GITHUB_TOKEN", whole(lambda rng: _with_crc("gh" + "p_", draw(rng, ALNUM, 30)))
     ),
     Family(
         "github-fine-grained",
         "GH_TOKEN",
-        _whole(lambda rng: f"github_{'pat'}_{draw(rng, ALNUM, 22)}_{draw(rng, ALNUM, 59)}"),
+        whole(lambda rng: f"github_{'pat'}_{draw(rng, ALNUM, 22)}_{draw(rng, ALNUM, 59)}"),
     ),
-    Family("gitlab", "GITLAB_TOKEN", _token("gl" + "pat-", URL_SAFE, 19, "x")),
-    Family("npm", "NPM_TOKEN", _whole(lambda rng: _with_crc("np" + "m_", draw(rng, ALNUM, 30)))),
-    Family("pypi", "TWINE_PASSWORD", _whole(_make_pypi)),
-    Family("slack-bot", "SLACK_BOT_TOKEN", _whole(_make_slack_bot)),
+    Family("gitlab", "GITLAB_TOKEN", token("gl" + "pat-", URL_SAFE, 19, "x")),
+    Family("npm", "NPM_TOKEN", whole(lambda rng: _with_crc("np" + "m_", draw(rng, ALNUM, 30)))),
+    Family("pypi", "TWINE_PASSWORD", whole(_make_pypi)),
+    Family("slack-bot", "SLACK_BOT_TOKEN", whole(_make_slack_bot)),
     Family("slack-webhook", "SLACK_WEBHOOK_URL", _make_slack_webhook),
-    Family("stripe", "STRIPE_SECRET_KEY", _token("sk_" + "live_", ALNUM, 24)),
-    Family("stripe-webhook", "STRIPE_WEBHOOK_SECRET", _token("wh" + "sec_", ALNUM, 32)),
-    Family("twilio", "TWILIO_API_KEY", _token("S" + "K", HEX, 32)),
+    Family("stripe", "STRIPE_SECRET_KEY", token("sk_" + "live_", ALNUM, 24)),
+    Family("stripe-webhook", "STRIPE_WEBHOOK_SECRET", token("wh" + "sec_", ALNUM, 32)),
+    Family("twilio", "TWILIO_API_KEY", token("S" + "K", HEX, 32)),
     Family(
         "sendgrid",
         "SENDGRID_API_KEY",
-        _whole(lambda rng: f"S{'G'}.{draw(rng, URL_SAFE, 22)}.{draw(rng, URL_SAFE, 42)}x"),
+        whole(lambda rng: f"S{'G'}.{draw(rng, URL_SAFE, 22)}.{draw(rng, URL_SAFE, 42)}x"),
     ),
-    Family("mailgun", "MAILGUN_API_KEY", _token("ke" + "y-", HEX, 32)),
+    Family("mailgun", "MAILGUN_API_KEY", token("ke" + "y-", HEX, 32)),
     Family(
         "openai",
         "OPENAI_API_KEY",
-        _whole(
+        whole(
             lambda rng: (
                 f"sk-{'proj'}-{draw(rng, URL_SAFE, 74)}T3Blbk{'FJ'}{draw(rng, URL_SAFE, 73)}x"
             )
@@ -226,19 +230,19 @@ _FAMILIES: Final = (
     Family(
         "openai-classic",
         "OPENAI_API_KEY",
-        _whole(lambda rng: f"sk-{draw(rng, ALNUM, 20)}T3Blbk{'FJ'}{draw(rng, ALNUM, 20)}"),
+        whole(lambda rng: f"sk-{draw(rng, ALNUM, 20)}T3Blbk{'FJ'}{draw(rng, ALNUM, 20)}"),
     ),
-    Family("anthropic", "ANTHROPIC_API_KEY", _token("sk-" + "ant-api03-", URL_SAFE, 93, "AA")),
-    Family("anthropic-oauth", "CLAUDE_TOKEN", _token("sk-" + "ant-oat01-", URL_SAFE, 85, "AA")),
-    Family("hugging-face", "HF_TOKEN", _token("h" + "f_", UPPER + LOWER, 34)),
-    Family("digitalocean", "DIGITALOCEAN_TOKEN", _token("do" + "p_v1_", HEX, 64)),
+    Family("anthropic", "ANTHROPIC_API_KEY", token("sk-" + "ant-api03-", URL_SAFE, 93, "AA")),
+    Family("anthropic-oauth", "CLAUDE_TOKEN", token("sk-" + "ant-oat01-", URL_SAFE, 85, "AA")),
+    Family("hugging-face", "HF_TOKEN", token("h" + "f_", UPPER + LOWER, 34)),
+    Family("digitalocean", "DIGITALOCEAN_TOKEN", token("do" + "p_v1_", HEX, 64)),
     Family(
         "telegram",
         "TELEGRAM_BOT_TOKEN",
-        _whole(lambda rng: f"{rng.randint(10**8, 10**10 - 1)}:AA{draw(rng, URL_SAFE, 32)}x"),
+        whole(lambda rng: f"{rng.randint(10**8, 10**10 - 1)}:AA{draw(rng, URL_SAFE, 32)}x"),
     ),
-    Family("discord", "DISCORD_BOT_TOKEN", _whole(_make_discord)),
-    Family("jwt", "SESSION_JWT", _whole(make_jwt)),
+    Family("discord", "DISCORD_BOT_TOKEN", whole(_make_discord)),
+    Family("jwt", "SESSION_JWT", whole(make_jwt)),
     Family(
         "rsa-key", "DEPLOY_KEY", lambda rng: make_pem(rng, "RSA " + "PRIVATE KEY"), multiline=True
     ),
@@ -258,38 +262,41 @@ _FAMILIES: Final = (
     Family("mongodb-url", "MONGO_URL", _in_url("mongodb+srv", "cluster0.example.net/orders")),
     Family("basic-auth", "Authorization", _make_basic),
     Family("bearer-auth", "Authorization", _make_bearer),
-    Family("password", "DB_PASSWORD", _whole(make_password), recognisable=False),
+    Family("password", "DB_PASSWORD", whole(make_password), recognisable=False),
     Family("url-password", "REGISTRY", _in_url("https", "registry.example.org/simple")),
     Family("cookie", "Cookie", _make_cookie, recognisable=False),
-    Family("shopify", "SHOPIFY_TOKEN", _token("shp" + "at_", HEX, 32)),
-    Family("databricks", "DATABRICKS_TOKEN", _token("da" + "pi", HEX, 32)),
-    Family("vault", "VAULT_TOKEN", _token("hv" + "s.", URL_SAFE, 89, "x")),
+    Family("shopify", "SHOPIFY_TOKEN", token("shp" + "at_", HEX, 32)),
+    Family("databricks", "DATABRICKS_TOKEN", token("da" + "pi", HEX, 32)),
+    Family("vault", "VAULT_TOKEN", token("hv" + "s.", URL_SAFE, 89, "x")),
     Family(
         "airtable",
         "AIRTABLE_TOKEN",
-        _whole(lambda rng: f"pat{draw(rng, ALNUM, 14)}.{draw(rng, HEX, 64)}"),
+        whole(lambda rng: f"pat{draw(rng, ALNUM, 14)}.{draw(rng, HEX, 64)}"),
     ),
-    Family("algolia", "ALGOLIA_ADMIN_KEY", _token("", HEX, 32), recognisable=False),
-    Family("datadog", "DD_API_KEY", _token("", HEX, 32), recognisable=False),
-    Family("doppler", "DOPPLER_TOKEN", _token("dp." + "pt.", ALNUM, 43)),
-    Family("dropbox", "DROPBOX_TOKEN", _token("sl" + ".", URL_SAFE, 130, "x")),
-    Family("figma", "FIGMA_TOKEN", _token("fi" + "gd_", URL_SAFE, 39, "x")),
-    Family("grafana", "GRAFANA_TOKEN", _token("gl" + "sa_", ALNUM, 32, "_0a1b2c3d")),
-    Family("linear", "LINEAR_API_KEY", _token("lin_" + "api_", ALNUM, 40)),
-    Family("mapbox", "MAPBOX_SECRET_TOKEN", _whole(_make_mapbox)),
-    Family("netlify", "NETLIFY_AUTH_TOKEN", _token("nf" + "p_", ALNUM, 36)),
-    Family("newrelic", "NEW_RELIC_API_KEY", _token("NR" + "AK-", UPPER + DIGITS, 27)),
-    Family("notion", "NOTION_TOKEN", _token("nt" + "n_", ALNUM, 46)),
-    Family("planetscale", "PLANETSCALE_TOKEN", _token("pscale_" + "tkn_", URL_SAFE, 42, "x")),
+    Family("algolia", "ALGOLIA_ADMIN_KEY", token("", HEX, 32), recognisable=False),
+    Family("datadog", "DD_API_KEY", token("", HEX, 32), recognisable=False),
+    Family("doppler", "DOPPLER_TOKEN", token("dp." + "pt.", ALNUM, 43)),
+    Family("dropbox", "DROPBOX_TOKEN", token("sl" + ".", URL_SAFE, 130, "x")),
+    Family("figma", "FIGMA_TOKEN", token("fi" + "gd_", URL_SAFE, 39, "x")),
+    Family("grafana", "GRAFANA_TOKEN", token("gl" + "sa_", ALNUM, 32, "_0a1b2c3d")),
+    Family("linear", "LINEAR_API_KEY", token("lin_" + "api_", ALNUM, 40)),
+    Family("mapbox", "MAPBOX_SECRET_TOKEN", whole(_make_mapbox)),
+    Family("netlify", "NETLIFY_AUTH_TOKEN", token("nf" + "p_", ALNUM, 36)),
+    Family("newrelic", "NEW_RELIC_API_KEY", token("NR" + "AK-", UPPER + DIGITS, 27)),
+    Family("notion", "NOTION_TOKEN", token("nt" + "n_", ALNUM, 46)),
+    Family("planetscale", "PLANETSCALE_TOKEN", token("pscale_" + "tkn_", URL_SAFE, 42, "x")),
     Family(
         "postman",
         "POSTMAN_API_KEY",
-        _whole(lambda rng: f"PMA{'K'}-{draw(rng, HEX, 24)}-{draw(rng, HEX, 34)}"),
+        whole(lambda rng: f"PMA{'K'}-{draw(rng, HEX, 24)}-{draw(rng, HEX, 34)}"),
     ),
-    Family("pulumi", "PULUMI_ACCESS_TOKEN", _token("pu" + "l-", HEX, 40)),
-    Family("rubygems", "GEM_HOST_API_KEY", _token("ruby" + "gems_", HEX, 48)),
-    Family("sentry", "SENTRY_AUTH_TOKEN", _whole(_make_sentry)),
-    Family("supabase", "SUPABASE_ACCESS_TOKEN", _token("sb" + "p_", HEX, 40)),
+    Family("pulumi", "PULUMI_ACCESS_TOKEN", token("pu" + "l-", HEX, 40)),
+    Family("rubygems", "GEM_HOST_API_KEY", token("ruby" + "gems_", HEX, 48)),
+    Family("sentry", "SENTRY_AUTH_TOKEN", whole(_make_sentry)),
+    Family("supabase", "SUPABASE_ACCESS_TOKEN", token("sb" + "p_", HEX, 40)),
 )
 
 FAMILIES: Final[Mapping[str, Family]] = {family.name: family for family in _FAMILIES}
+WITH_RULE: Final = tuple(each for each in _FAMILIES if each.has_rule)
+TUNED_ON: Final = tuple(each for each in _FAMILIES if not each.has_rule)
+"""Families without a rule of their own that the general rules were tuned on."""

@@ -1,7 +1,9 @@
 """A Claude directory with made-up secrets in every kind of record, and a search for any of them.
 
 One session has a record of every type, with a secret in each of its fields in turn; in the other
-every kind of secret is said, typed, run, printed, thought, queued and used as a title.
+every kind of secret is said, typed, run, printed, thought, queued and used as a title. That one
+also has a subagent and the other files that Claude Code keeps beside a transcript. A third session
+worked on a file in a git repository.
 """
 
 import html
@@ -9,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -18,7 +21,8 @@ from ahocorasick_rs import BytesAhoCorasick
 
 from tests.every_field import WORD, is_unread, iter_struct, list_records
 from tests.redact.labelled_set import _iter_decoded
-from tests.redact.made_up_secrets import FAMILIES, Family
+from tests.redact.made_up_secrets import WITH_RULE, Family
+from tests.redact.planted_files import AGENT, SLUG, SPILLED, plant_beside, plant_project
 from tests.redact.secret_contexts import write_down
 
 FIELDS = "11111111-1111-4111-8111-111111111111"
@@ -36,6 +40,8 @@ class Planted(NamedTuple):
 
     root: Path
     secrets: tuple[str, ...]
+    file: Path
+    """A file with a secret in a repository, of which there are several versions."""
 
     def list_readable(self, output: bytes) -> list[str]:
         """Return the secrets that can be read in an output, however it is encoded."""
@@ -68,14 +74,21 @@ def _iter_forms(text: str) -> Iterator[str]:
 
 
 def plant_sessions(root: Path) -> Planted:
-    """Write the sessions below a Claude directory."""
+    """Write the sessions below a Claude directory, and a repository beside it."""
     rng = Random(7)
     project = root / "projects" / "-srv-reef"
     project.mkdir(parents=True)
     secrets: list[str] = []
     _write(project / f"{FIELDS}.jsonl", FIELDS, _iter_fields(rng, secrets))
     _write(project / f"{KINDS}.jsonl", KINDS, _iter_kinds(rng, secrets))
-    return Planted(root, tuple(secrets))
+    families = cycle(each for each in WITH_RULE if each.recognisable)
+
+    def draw() -> str:
+        return _draw(next(families), rng, secrets)
+
+    plant_beside(root, project / f"{KINDS}.jsonl", draw)
+    file = plant_project(root.parent / "shop", root, draw)
+    return Planted(root, tuple(secrets), file)
 
 
 def _write(path: Path, session: str, records: Iterator[Json]) -> None:
@@ -101,11 +114,7 @@ def _say(text: str) -> Json:
 
 def _iter_fields(rng: Random, secrets: list[str]) -> Iterator[Json]:
     yield _say("look at everything")
-    families = [
-        each
-        for each in FAMILIES.values()
-        if each.recognisable and not each.multiline and not each.held_out
-    ]
+    families = [each for each in WITH_RULE if each.recognisable and not each.multiline]
     for _, kind, needs in list_records():
         for way, value in iter_struct(kind, []):
             family = families[len(secrets) % len(families)]
@@ -118,10 +127,33 @@ def _iter_fields(rng: Random, secrets: list[str]) -> Iterator[Json]:
 
 
 def _iter_kinds(rng: Random, secrets: list[str]) -> Iterator[Json]:
-    for number, family in enumerate(each for each in FAMILIES.values() if not each.held_out):
+    for number, family in enumerate(WITH_RULE):
         yield from _iter_uses(number, partial(_draw, family, rng, secrets))
+    yield from _iter_linked()
     # So that the session is idle.
     yield _reply({"type": "text", "text": "done"}, "msg_last")
+
+
+def _iter_linked() -> Iterator[Json]:
+    """Yield what refers to the files beside the session."""
+    yield {**_say("go on"), "slug": SLUG}
+    given = {"description": "look", "prompt": "look around", "subagent_type": "general-purpose"}
+    yield _reply({"type": "tool_use", "id": "toolu_agent", "name": "Task", "input": given}, "msg_s")
+    done = {"type": "tool_result", "tool_use_id": "toolu_agent", "content": "done"}
+    yield {
+        "type": "user",
+        "message": {"role": "user", "content": [done]},
+        "toolUseResult": {"status": "completed", "agentId": AGENT, "content": []},
+    }
+    command = {"command": "cat large"}
+    use = {"type": "tool_use", "id": "toolu_spilled", "name": "Bash", "input": command}
+    yield _reply(use, "msg_p")
+    text = (
+        f"<persisted-output>\nOutput too large (75KB). Full output saved to: /old/{SPILLED}\n\n"
+        "Preview (first 2KB):\nlarge\n</persisted-output>"
+    )
+    result = {"type": "tool_result", "tool_use_id": "toolu_spilled", "content": text}
+    yield {"type": "user", "message": {"role": "user", "content": [result]}}
 
 
 def _draw(family: Family, rng: Random, secrets: list[str]) -> str:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.redact import find_secrets
 from recollect.redact.plain_view import decode_view, join_wrapped
+from recollect.redact.policy import find_secrets
 
 PIECES = st.sampled_from(
     [

@@ -5,8 +5,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.redact import RedactionPolicy, Redactor
+from recollect.redact.findings import RedactionPolicy
 from recollect.redact.record_lines import find_in_record, mask_record
+from recollect.redact.redactor import Redactor
 
 KEY = "AKIAIOSFODNN7RTGHJKL"
 PASSWORD = "Tr0ub4dor&3xy"
@@ -39,6 +40,14 @@ def test_the_name_of_a_field_gives_a_secret_away() -> None:
     value = [{"password": PASSWORD}, {"name": "DB_PASSWORD", "value": PASSWORD}]
     tag = "[redacted:password#1]"
     assert mask(value) == [{"password": tag}, {"name": "DB_PASSWORD", "value": tag}]
+
+
+def test_an_id_is_left_out_only_if_it_is_one() -> None:
+    """The ids of records need no scan; any other text in their place does."""
+    uuid = "0f8fad5b-d9cb-469f-a165-70867728950e"
+    assert find_in_record(json.dumps({"uuid": uuid, "parentUuid": uuid}).encode()) == []
+    found = find_in_record(json.dumps({"uuid": f"{uuid} {KEY}", "parentUuid": None}).encode())
+    assert [match.value for match in found] == [KEY.encode()]
 
 
 def test_a_line_that_is_not_json_keeps_its_length() -> None:

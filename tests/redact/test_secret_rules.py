@@ -1,14 +1,18 @@
 """Every rule finds a made-up value of its kind, and nothing that merely resembles one."""
 
 import base64
+import re
 from collections.abc import Callable, Mapping
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from recollect.redact import Confidence, find_secrets
 from recollect.redact.context_rules import CONTEXT_RULES
-from recollect.redact.token_rules import TOKEN_RULES
+from recollect.redact.findings import Confidence
+from recollect.redact.policy import find_secrets
+from recollect.redact.token_rules import LONG_WORD, TOKEN_RULES, iter_long_words
 from tests.redact.made_up_secrets import (
     ALNUM,
     BASE64,
@@ -134,6 +138,12 @@ TOKENS: Mapping[str, tuple[Make, ...]] = {
 }
 """Values by kind, for the rules that know a value by its shape."""
 
+
+def _mnemonic(rng: Random) -> str:
+    words = "abandon brisk canal dwarf ember fossil gravel hollow island jungle kettle lunar"
+    return 'MNEMONIC="' + " ".join(rng.sample(words.split(), 12)) + '"'
+
+
 SURROUNDED: Mapping[str, tuple[Make, ...]] = {
     "authorization": (_joined("Authorization: Digest ", (ALNUM, 40)),),
     "basic-auth": (_basic,),
@@ -149,8 +159,14 @@ SURROUNDED: Mapping[str, tuple[Make, ...]] = {
         _joined("amqps://mina:", (ALNUM, 8), "@", (ALNUM, 8), "@mq.example.org/orders"),
     ),
     "cookie": (_joined("Set-Cookie: sid=", (ALNUM, 40), "; HttpOnly"),),
+    "mnemonic": (_mnemonic,),
     "password": (_joined("machine example.org login mina password ", (ALNUM, 20)),),
     "token-in-url": (_joined("https://", (ALNUM, 40), "@git.example.org/a.git"),),
+    "webhook-url": (
+        _joined("curl https://hooks.example.org/catch/", (ALNUM, 24)),
+        _joined("POST https://chat.example.org/hooks/", (ALNUM, 26), "/send"),
+        _joined("https://example.org/api/webhooks/", (ALNUM, 32)),
+    ),
     "wireguard-key": (_joined("PrivateKey = ", (BASE64, 43), "="),),
 }
 """Values with what they are recognised by."""
@@ -243,3 +259,11 @@ def test_a_long_private_key_is_found_as_a_whole(length: int, mark: str) -> None:
     (finding,) = find_secrets(f"before\n{block}\nafter\n")
     assert finding.kind == "private-key"
     assert (finding.start, finding.end) == (len("before\n" + mark), len("before\n" + block))
+
+
+@given(st.lists(st.sampled_from(["a", "Z0-", "_.~" * 8, "x" * 21, " ", "é", "+"])).map("".join))
+def test_long_words_are_found_as_their_pattern_says(text: str) -> None:
+    """The quick search finds what the regular expression matches."""
+    data = text.encode()
+    expected = [found.span() for found in re.finditer(LONG_WORD, data)]
+    assert list(iter_long_words(data)) == expected

@@ -1,13 +1,20 @@
 """Tests of recollect.redact.suspects."""
 
 import json
+from collections.abc import Sequence
+from random import Random
 
 import pytest
 
-from recollect.redact import Confidence, find_secrets
+from recollect.redact.findings import Confidence
+from recollect.redact.policy import find_secrets
+from recollect.redact.record_lines import find_in_record
 from recollect.redact.suspects import find_suspects
 from tests.redact.harmless_texts import KINDS, make_harmless
+from tests.redact.held_out_secrets import HELD_OUT_FAMILIES
 from tests.redact.labelled_set import Example, iter_examples
+from tests.redact.made_up_secrets import WITH_RULE, Family
+from tests.redact.tuning_secrets import TUNED_FAMILIES
 
 KEY = "AKIAIOSFODNN7RTGHJKL"
 
@@ -26,13 +33,36 @@ def is_missed(example: Example) -> bool:
     return is_definite and not find_suspects(write_line(example.text))
 
 
-@pytest.mark.parametrize("held_out", [False, True])
-def test_definite_secrets_are_suspected(held_out: bool) -> None:
+@pytest.mark.parametrize("families", [WITH_RULE, TUNED_FAMILIES, HELD_OUT_FAMILIES])
+def test_definite_secrets_are_suspected(families: Sequence[Family]) -> None:
     """All but those whose keyword is broken by the end of a line."""
-    examples = list(iter_examples(11, 1, held_out=held_out))
+    examples = list(iter_examples(families, 11, 1))
     missed = [each for each in examples if is_missed(each)]
-    assert {each.context for each in missed} <= {"wrapped"}
+    assert {each.context for each in missed} <= {"wrapped", "encoded-file"}
     assert len(missed) <= len(examples) / 200
+
+
+@pytest.mark.parametrize(
+    "before", ["\n", "\t", "\r\n", '"', "\\", "\\n", "/", "=", "\x1b[1m", "%3D", "&quot;", "é"]
+)
+def test_definite_secrets_are_suspected_after_any_character(before: str) -> None:
+    """At the start of a line too, where the letter before is the end of an escape: `\\nAKIA…`."""
+    rng = Random(5)
+    texts = [
+        f"see{before}{family.make(rng).text}"
+        for family in WITH_RULE
+        if family.recognisable
+        for _ in range(3)
+    ]
+    lines = [write_line(text) for text in texts]
+    lines += [write_line(line.decode()) for line in lines]
+    missed = [line for line in lines if has_definite(line) and not find_suspects(line)]
+    assert missed == []
+
+
+def has_definite(line: bytes) -> bool:
+    """Whether a line holds a definite secret."""
+    return any(each.confidence is Confidence.DEFINITE for each in find_in_record(line))
 
 
 def test_hardly_any_other_line_is_suspected() -> None:

@@ -1,9 +1,12 @@
-"""Tests of recollect.redact.text_masking."""
+"""Tests of recollect.redact."""
 
 from random import Random
 
-from recollect.redact.text_masking import mask_in_lines, mask_words, may_hold_secret
-from tests.redact.made_up_secrets import make_pem
+import pytest
+
+from recollect.redact import mask_in_lines, mask_words, may_hold_secret
+from recollect.redact.policy import find_secrets
+from tests.redact.made_up_secrets import WITH_RULE, make_pem
 
 KEY = "AKIAIOSFODNN7RTGHJKL"
 
@@ -14,9 +17,41 @@ def test_plain_words_need_no_rules() -> None:
     assert mask_words("fix the flaky test") == "fix the flaky test"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The PASSWORD changed",
+        "-----BEGIN PRIVATE KEY-----",
+        "pass:x",
+        "use curl\n-u me",
+        "build/release-2026-11-15",
+        "postgres://me:x@host",
+        "(" + "x" * 40 + ")",
+    ],
+)
+def test_what_speaks_of_secrets_or_is_unlike_words_needs_the_rules(text: str) -> None:
+    """A keyword in any case, a word before its argument, a login, long words and encoded bytes."""
+    assert may_hold_secret(text)
+
+
+@pytest.mark.parametrize("text", ["passing curls", "x" * 39, "release-2026-11", "https://host/a:b"])
+def test_what_only_looks_similar_needs_none(text: str) -> None:
+    """Parts of other words, and words that are a little shorter."""
+    assert not may_hold_secret(text)
+
+
 def test_a_short_text_is_masked_without_numbers() -> None:
     """A title does not know how many secrets its session has."""
     assert mask_words(f"deploy with {KEY}") == "deploy with [redacted:aws-key]"
+
+
+def test_no_secret_is_taken_for_words() -> None:
+    """Whatever a rule finds in a text without other words, also a key without any digit."""
+    rng = Random(8)
+    texts = [f"use {family.make(rng).text}" for family in WITH_RULE for _ in range(200)]
+    texts.append("use AK" + "IAQWERTYUIOPLKJHGF")
+    missed = [text for text in texts if not may_hold_secret(text) and find_secrets(text)]
+    assert missed == []
 
 
 def test_a_file_keeps_its_lines() -> None:

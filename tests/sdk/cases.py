@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from recollect.errors import UnreadableInput
+from recollect.library.listings import iter_sessions
 from recollect.library.opening import open_session
-from recollect.library.sessions import iter_sessions
 from recollect.locations import TranscriptKind, discover_root
 from recollect.session.session import Session
 from tests.sdk.official import Answers, Listed, ask_officially

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.picker.picker_state import Sources
+from recollect.cli.picker_state import Sources
 from recollect.search.engine import ANALYZER
 from recollect.store.data_directory import find_text_path
-from recollect.store.integrity import DamagedIndex
+from recollect.store.schema import DamagedIndex
 from recollect.store.text_database import delete_texts
 from recollect.sync.text_indexer import find_text_status, index_texts
 from recollect.workspace.workspace import Workspace
@@ -73,7 +73,7 @@ def test_the_picker_finds_the_same_after_damage(made: MadeIndex) -> None:
     """The index is rebuilt before it says that nothing was found."""
     sources = Sources(Workspace(data_directory=made.data), made.transcripts())
     zero_pages(made)
-    assert list(sources.find("number77")) == [FIRST]
+    assert list(sources.find("number77").hits) == [FIRST]
 
 
 def test_the_status_of_a_damaged_index_is_that_all_is_behind(made: MadeIndex) -> None:

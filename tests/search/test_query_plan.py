@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.search.engine import ANALYZER
-from recollect.search.query_plan import find_candidates
-from recollect.search.query_tree import Regex
+from recollect.search.query_plan import find_candidates, to_match
+from recollect.search.query_tree import Or, Regex, Word
 from recollect.search.regexes import compile_regex
 from recollect.search.terms import CUT
 from recollect.store.text_queries import TextQueries, open_text_queries
@@ -77,3 +77,17 @@ def test_no_match_is_passed_over(index: MadeIndex, data: st.DataObject) -> None:
     pattern = compile_regex(regex, str(regex))
     expected = sorted(name for name, text in TEXTS.items() if pattern.search(text))
     assert index.find(str(regex)) == expected
+
+
+@pytest.mark.parametrize("count", [1, 32, 33, 1500])
+def test_many_alternatives_find_what_each_finds(queries: TextQueries, count: int) -> None:
+    """They are joined in groups, of groups if need be, and no text is lost or added by that."""
+    unknown = [Word(f"unknown{number}") for number in range(count)]
+    match = to_match(Or((Word("reset"), *unknown, Word("python"))))
+    assert match is not None
+    assert queries.count_matches(match) == len({*index_of("reset"), *index_of("python")})
+
+
+def index_of(word: str) -> set[str]:
+    """The names of the texts that contain a word, in any case."""
+    return {name for name, text in TEXTS.items() if word in text.lower()}

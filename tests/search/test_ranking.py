@@ -118,7 +118,7 @@ def test_misspelt_words_are_corrected_and_named(tmp_path: Path) -> None:
     found = made.search("goreleser homebrew qqqqqqq is:prompt")
     assert [hit.uuid for hit in found.hits] == ["a", "b"]
     assert found.did_you_mean == "goreleaser homebrew qqqqqqq is:prompt"
-    assert found.left_out == ("qqqqqqq",)
+    assert (found.left_out, found.corrected) == (("qqqqqqq",), {"goreleser": "goreleaser"})
     assert made.search("projct:pond alpha").did_you_mean == "project:pond alpha"
     assert made.search("homebrew").did_you_mean is None
 
@@ -132,6 +132,11 @@ def test_a_name_that_is_found_in_parts_is_named(tmp_path: Path) -> None:
         "homebrew:formula",
         (),
     )
+    assert found.corrected == {"formla": "formula"}
+    found = made.search("atter:homebrew")
+    assert (found.split, found.did_you_mean, found.left_out) == (("atter:homebrew",), None, ())
+    found = made.search("homebrew:qqqq")
+    assert (found.split, found.corrected, found.left_out) == (("homebrew:qqqq",), {}, ("qqqq",))
     assert made.search("qqqq:zzzz").left_out == ("qqqq:zzzz",)
     assert made.search("homebrew formula").split == ()
 

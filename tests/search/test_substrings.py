@@ -1,12 +1,21 @@
 """Any three or more letters and digits of a name, path, version or message are found."""
 
+import os
+import re
+import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from recollect.search import widening
+from recollect.demo import CLAUDE_DIRECTORY
+from recollect.reader.transcript_reader import read_transcript
+from recollect.records.envelope import Chain
+from recollect.search import word_forms
+from recollect.search.engine import SearchOptions, search
+from recollect.session.searchable_texts import list_searchable_texts
 from tests.library.claude_root import prompt
 from tests.search.made_index import MadeIndex, make_index
 
@@ -66,11 +75,58 @@ def test_every_part_of_a_word_is_found(index: MadeIndex, data: st.DataObject, sw
     assert name in index.find(part.swapcase() if swap and part.isascii() else part)
 
 
+@given(st.data())
+def test_every_part_between_stars_is_found_however_common_it_is(
+    index: MadeIndex, data: st.DataObject
+) -> None:
+    """Of any three characters or more that have a letter or digit at both ends."""
+    name = data.draw(st.sampled_from(sorted(TEXTS)))
+    word = data.draw(st.sampled_from([word for word in TEXTS[name].split() if len(word) >= 3]))
+    start = data.draw(st.integers(0, len(word) - 3))
+    part = word[start : data.draw(st.integers(start + 3, len(word)))]
+    assume(part[0].isalnum() and part[-1].isalnum())
+    assume(not set(part) & set("'\"()|*") and ":" not in part)
+    assert name in index.find(f"*{part}*")
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_a_word_that_too_many_contain_is_named_and_found_between_stars(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """The shortest words with `tion` are found at once, all of them by `*tion*`."""
+    monkeypatch.setattr(word_forms, "MAX_TERMS", most)
+    words = ["action", "mention_it", "transaction", "Generalisation", "notional"]
+    made = make_index(tmp_path, [prompt(word, uuid=word) for word in words])
+    found = made.search("tion")
+    assert (len(found.hits), found.capped) == (most, ("tion",))
+    whole = made.search("*tion*", SearchOptions(per_session=9))
+    assert (whole.total, whole.capped, whole.is_total_exact) == (5, (), True)
+    assert {hit.snippet.text[slice(*hit.snippet.marks[0])] for hit in whole.hits} == {"tion"}
+    assert made.find("*tion* -*action*") == ["Generalisation", "mention_it", "notional"]
+    assert made.search("mention").capped == ()
+
+
+@pytest.mark.parametrize("is_fresh", [False, True])
+def test_any_of_many_words_may_end_with_the_first_piece(tmp_path: Path, *, is_fresh: bool) -> None:
+    """One phrase finds them all, also in lines that are not in the index yet."""
+    names = [f"{letter}{number}tion_code" for number in range(40) for letter in "abc"]
+    made = make_index(tmp_path, [prompt("the pond", uuid="first")])
+    made.append(*(prompt(name, uuid=name) for name in names), prompt("tion cold", uuid="apart"))
+    if is_fresh:
+        os.utime(made.path())
+        options = SearchOptions(per_session=1000)
+        hits = search(made.data, "tion_co", made.transcripts(), options, index_complete=False).hits
+        assert sorted(str(hit.uuid) for hit in hits) == sorted([*names, "apart"])
+    else:
+        assert made.index()
+        assert made.find("tion_co") == sorted([*names, "apart"])
+
+
 def test_the_same_is_found_by_reading(index: MadeIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     """If too many words end with the first piece to ask for each, texts are read."""
     queries = ("2.3-be", "script_head", "main.p", "ol/main.p", "connection_ref")
     found = [index.find(query) for query in queries]
-    monkeypatch.setattr(widening, "MAX_HEADS", 0)
+    monkeypatch.setattr(word_forms, "MAX_HEADS", 0)
     assert [index.find(query) for query in queries] == found
     assert found == [["version"], ["snake"], ["path"], ["path"], ["constant"]]
 
@@ -79,3 +135,42 @@ def test_a_single_character_is_the_first_piece(tmp_path: Path) -> None:
     """New single characters are not in the list of terms, and are found all the same."""
     made = make_index(tmp_path, [prompt("v 2.3-beta", uuid="a"), prompt("2.4-beta", uuid="b")])
     assert made.find("2.3-be") == ["a"]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> MadeIndex:
+    """The sample sessions, which are like real ones."""
+    made = MadeIndex(tmp_path_factory.mktemp("demo"))
+    shutil.copytree(CLAUDE_DIRECTORY, made.root)
+    assert made.index()
+    return made
+
+
+@pytest.fixture(scope="module")
+def said(demo: MadeIndex) -> list[tuple[str, str]]:
+    """The uuids and texts of all their records that are found once."""
+    found = [
+        (record.uuid, each.text)
+        for transcript in demo.transcripts()
+        for record in read_transcript(transcript.file)
+        if isinstance(record, Chain) and record.uuid
+        for each in list_searchable_texts(record)
+    ]
+    texts = Counter(text for _, text in found)
+    return [(uuid, text) for uuid, text in found if texts[text] == 1 and len(text) < 5000]
+
+
+@given(st.data())
+def test_short_parts_of_real_texts_are_found(
+    demo: MadeIndex, said: list[tuple[str, str]], data: st.DataObject
+) -> None:
+    """Three to six letters of any word, many of which are parts of very many words."""
+    uuid, text = data.draw(st.sampled_from(said))
+    words = re.findall("[A-Za-z0-9]{3,40}", text)
+    assume(words)
+    word = data.draw(st.sampled_from(words))
+    start = data.draw(st.integers(0, len(word) - 3))
+    part = word[start : start + data.draw(st.integers(3, 6))]
+    found = demo.search(f"*{part}*", SearchOptions(limit=1000, per_session=1000))
+    assert found.is_total_exact
+    assert uuid in {hit.uuid for hit in found.hits}

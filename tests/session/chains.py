@@ -10,12 +10,11 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from recollect.records.attachments import Attachment
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Chain, Record
-from recollect.records.progress import Progress
 from recollect.records.state import QueueOperation
-from recollect.records.system import System
+from recollect.records.system_records import Progress, System
 
 R = TypeVar("R", bound=Record)
 Json = Mapping[str, object]

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from recollect.session.session import Session, Subagent
+from recollect.session.session import Session
+from recollect.session.subagents import Subagent
 
 VIEWS = (
     "messages",

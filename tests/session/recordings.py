@@ -6,11 +6,12 @@ from pathlib import Path
 
 from msgspec import Raw
 
-from recollect.reader import read_transcript
+from recollect.reader.transcript_reader import read_transcript
 from recollect.records.blocks import ToolResult
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Record
-from recollect.session.conversation import Log
+from recollect.records.tools import canonical_name, split_mcp_name
+from recollect.session.session_records import Log
 from recollect.session.tool_calls import PENDING, SUCCESS, Outcome, ToolCall
 
 NOON = "2026-01-01T12:00:00.000Z"
@@ -41,13 +42,17 @@ def make_call(
 ) -> ToolCall:
     """A call at `NOON`, answered at `LATER` unless it is pending."""
     is_open = outcome is PENDING
+    mcp_name = split_mcp_name(name)
     return ToolCall(
         id=call_id,
+        name=canonical_name(name),
         recorded_name=name,
+        mcp_server=mcp_name[0] if mcp_name else None,
         raw_input=Raw(json.dumps(wanted).encode()),
         message_id="m1",
         call_uuid="c1",
-        outcome=outcome,
+        status=outcome.status,
+        rejected_by=outcome.rejected_by,
         block=None if is_open else ToolResult(tool_use_id=call_id, content=text),
         raw_result=Raw() if result is None else Raw(json.dumps(result).encode()),
         started=NOON,

@@ -1,4 +1,4 @@
-"""Tests of recollect.session.calendar: one language for dates on all surfaces."""
+"""Tests of recollect.session.times: one language for dates on all surfaces."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import UsageError
-from recollect.session.calendar import (
+from recollect.session.times import (
     ONE_DAY,
     Period,
     find_day,
@@ -145,5 +145,5 @@ def test_what_is_no_range_is_refused(parse: object) -> None:
     with pytest.raises(UsageError) as caught:
         parse("2026-11-15", "2026-11-01", NOW)
     assert str(caught.value) == (
-        "Nothing is both since 2026-11-15 and until 2026-11-01. Give the earlier date as since."
+        "The range ends before it starts: since 2026-11-15 until 2026-11-01."
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from recollect.records.blocks import Content, Image, Text, Thinking, ToolResult, ToolUse
-from recollect.session.content import (
+from recollect.session.record_texts import (
     iter_tool_results,
     iter_tool_uses,
     join_text,

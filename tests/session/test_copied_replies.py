@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from recollect.records.envelope import Record, Span
 from recollect.records.state import QueueOperation
-from recollect.records.usage import Tokens
+from recollect.records.token_usage import Tokens
 from recollect.session.session import Session
 from tests.session.chains import Json, make, reply, user
 

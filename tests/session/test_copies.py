@@ -1,8 +1,8 @@
 """Conversations that a client wrote into their file a second time."""
 
 from recollect.records.envelope import Chain
-from recollect.session.conversation import find_copies
 from recollect.session.session import Session
+from recollect.session.session_records import find_copies
 from tests.session.chains import in_a_row, reply, result, text, use, user
 
 ORIGINAL = in_a_row(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.records.conversation import User
+from recollect.records.conversation_records import User
 from recollect.records.envelope import Chain, ForkedFrom, Span
 from recollect.records.state import CostState, FrameLink, PermissionMode, WorktreeSession
 from recollect.session.facts import (

@@ -9,24 +9,17 @@ from hypothesis import strategies as st
 
 from recollect.documents.kinds import FileAction, ToolStatus
 from recollect.records.tools import PatchHunk
-from recollect.session.conversation import Log
 from recollect.session.facts import build_facts
-from recollect.session.file_events import (
+from recollect.session.session_records import Log
+from recollect.session.tool_calls import FAILED, PENDING, ToolCall, build_tool_calls
+from recollect.session.tool_effects import (
     ChangedFile,
     FileEvent,
     build_file_events,
     count_lines,
     list_changed_files,
 )
-from recollect.session.tool_calls import FAILED, PENDING, ToolCall, build_tool_calls
-from tests.session.recordings import (
-    LATER,
-    NOON,
-    iter_recorded,
-    make_call,
-    read_log,
-    read_scenario,
-)
+from tests.session.recordings import LATER, NOON, iter_recorded, make_call, read_log, read_scenario
 
 HUNK = {"oldStart": 1, "oldLines": 2, "newStart": 1, "newLines": 2, "lines": [" a", "-b", "+c"]}
 READ_HUNK = PatchHunk(old_start=1, old_lines=2, new_start=1, new_lines=2, lines=(" a", "-b", "+c"))

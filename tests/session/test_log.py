@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.envelope import Blank, Damaged, Oversized, Record, Torn, Unknown
 from recollect.records.state import LastPrompt, Mode, Summary
-from recollect.session.conversation import NIL_UUID, Log
+from recollect.session.session_records import NIL_UUID, Log
 from tests.session.chains import attachment, progress, reply, system, user
 
 

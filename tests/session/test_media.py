@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.session.conversation import Log
-from recollect.session.media import Medium, MediumKind, build_media
+from recollect.session.api_messages import Medium, MediumKind, build_media
 from recollect.session.messages import build_messages
+from recollect.session.session_records import Log
 from tests.session.recordings import make_log, read_scenario
 
 PICTURE = {"type": "base64", "media_type": "image/png", "data": "AAAA"}

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from recollect.documents.kinds import InputKind
 from recollect.records.blocks import RedactedThinking, Text, Thinking, ToolUse
-from recollect.records.conversation import ApiMessage, Assistant, User
+from recollect.records.conversation_records import ApiMessage, Assistant, User
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Chain
-from recollect.records.usage import CacheCreation, Usage
+from recollect.records.token_usage import CacheCreation, Usage
 from recollect.session.messages import ApiFailure, Message, build_messages, largest_usage
 from recollect.session.prompts import Prompt
 from tests.session.chains import (
@@ -56,6 +56,7 @@ def test_a_prompt_is_a_message() -> None:
         id="a",
         role="user",
         records=(record,),
+        uuids=("a",),
         content=(Text(text="fix it"),),
         prompt=Prompt(InputKind.TYPED, "fix it"),
     )
@@ -79,6 +80,7 @@ def test_lines_of_one_response_are_one_message() -> None:
             id="m1",
             role="assistant",
             records=(first, second, last),
+            uuids=("b", "c", "d"),
             content=(Thinking(thinking="hm"), Text(text="hello"), Text(text="bye")),
             model=MODEL,
             stop_reason="end_turn",
@@ -323,6 +325,7 @@ def test_a_queued_prompt_that_stands_nowhere_else_is_a_message() -> None:
             id="b",
             role="user",
             records=(queued,),
+            uuids=("b",),
             content=(Text(text="first\nsecond"),),
             prompt=Prompt(InputKind.QUEUED, "first\nsecond"),
         ),

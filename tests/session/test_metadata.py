@@ -7,7 +7,6 @@ import pytest
 from recollect.documents.session_listing import LiveProcess, Metadata
 from recollect.records.envelope import Record
 from recollect.records.state import AiTitle, CustomTitle, LastPrompt, Summary
-from recollect.session.conversation import Log
 from recollect.session.facts import Facts, build_facts
 from recollect.session.messages import build_messages
 from recollect.session.metadata import (
@@ -18,6 +17,7 @@ from recollect.session.metadata import (
     first_words,
 )
 from recollect.session.session import Session
+from recollect.session.session_records import Log
 from tests.session.chains import attachment, in_a_row, reply, result, system, use, user
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.records.conversation import Assistant
+from recollect.records.conversation_records import Assistant
 from recollect.records.envelope import Chain
 from recollect.records.state import CostState
-from recollect.records.usage import CacheCreation, Tokens, Usage
+from recollect.records.token_usage import CacheCreation, Tokens, Usage
 from recollect.session.messages import build_messages
 from recollect.session.metadata import Metrics, build_metrics, count_tokens
 from recollect.session.tool_calls import build_tool_calls

@@ -3,7 +3,7 @@
 import pytest
 
 from recollect.documents.kinds import RejectedBy, ToolStatus
-from recollect.session.content import iter_tool_results
+from recollect.session.record_texts import iter_tool_results
 from recollect.session.tool_calls import FAILED, INTERRUPTED, SUCCESS, Outcome, read_outcome
 from tests.session.chains import result
 

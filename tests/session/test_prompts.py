@@ -15,7 +15,8 @@ from recollect.records.blocks import (
     ToolResult,
     UnknownBlock,
 )
-from recollect.records.conversation import Origin, User, UserMessage
+from recollect.records.conversation_records import Origin, User, UserMessage
+from recollect.session.prompt_contexts import attach_contexts, name_context, summarize_prompt
 from recollect.session.prompts import Command, Prompt, read_kind, read_prompt, read_queued
 from tests.session.chains import answer, attachment, summary, text, user
 
@@ -338,3 +339,34 @@ def test_contexts_named_in_a_field_are_contexts() -> None:
             Context(ContextKind.FILE, "odd"),
         ),
     )
+
+
+@pytest.mark.parametrize(
+    ("context", "name"),
+    [
+        (Context(ContextKind.FILE, "`src/a.py`", "src/a.py"), "src/a.py"),
+        (Context(ContextKind.SELECTION, "selection (2 lines)\none\ntwo"), "2 lines"),
+        (Context(ContextKind.TERMINAL, "terminal output (1 line)\nboom"), "1 line"),
+        (Context(ContextKind.PROBLEMS, "3 errors in a.py"), "3 errors in a.py"),
+        (
+            Context(ContextKind.GIT, "uncommitted changes (4 files)"),
+            "uncommitted changes (4 files)",
+        ),
+        (Context(ContextKind.REMINDER, "Be careful"), ""),
+    ],
+)
+def test_a_context_is_named_beside_its_kind(context: Context, name: str) -> None:
+    """By its path, or by its line in the quote without the words that the kind has."""
+    assert name_context(context) == name
+
+
+def test_a_prompt_is_summarized_by_its_words() -> None:
+    """What was attached does not count, unless there is nothing else."""
+    contexts = (
+        Context(ContextKind.FILE, "`src/a.py`", "src/a.py"),
+        Context(ContextKind.GIT, "uncommitted changes (4 files)"),
+    )
+    whole = attach_contexts("What is wrong?", contexts, ("", "diff"))
+    assert summarize_prompt(whole) == "What is wrong?"
+    bare = attach_contexts("", contexts)
+    assert summarize_prompt(bare) == "src/a.py, uncommitted changes (4 files)"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollect.documents.kinds import InputKind, RejectedBy, ToolStatus
-from recollect.reader import read_transcript
+from recollect.reader.transcript_reader import read_transcript
 from recollect.session.session import Session
 
 ALL = ("1.0.35", "1.0.128", "2.0.77", "2.1.112", "2.1.325")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from recollect.records.decoding import decode_record
-from recollect.session.reply_notes import ReplyNote, list_reply_notes
+from recollect.session.client_reports import ReplyNote, list_reply_notes
 
 
 def read(*lines: dict[str, Any]) -> tuple[ReplyNote, ...]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.session.reports import (
+from recollect.session.client_reports import (
     FailedRequest,
     ModelChange,
     Notice,

@@ -4,14 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.envelope import Chain
-from recollect.session.api_messages import (
-    PlainMessage,
-    find_loaded_links,
-    select_loaded,
-    simplify,
-)
+from recollect.session.api_messages import PlainMessage, find_loaded_links, select_loaded, simplify
 from recollect.session.messages import build_messages
 from recollect.session.tree import build_tree, find_leaf, find_path
 from tests.session.chains import (

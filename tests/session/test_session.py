@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.reader import read_transcript
+from recollect.reader.transcript_reader import read_transcript
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Record
-from recollect.session.session import Child, Session, attach_subagents
-from recollect.session.subagents import SubagentMeta
+from recollect.session.session import Session
+from recollect.session.subagents import Child, SubagentMeta, attach_subagents
 from tests.session.dump import VIEWS, dump_session
 
 IDS = ["a", "b", "c", "d", "e", None]

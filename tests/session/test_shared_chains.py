@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recollect.documents.kinds import InputKind
-from recollect.reader import read_transcript
+from recollect.reader.transcript_reader import read_transcript
 from recollect.session.session import Session
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from recollect.records.tools.planning_tools import Todo
-from recollect.session.todos import TaskItem, TaskState, TodoState, build_tasks, build_todos
 from recollect.session.tool_calls import FAILED, PENDING, Outcome, ToolCall, build_tool_calls
+from recollect.session.tool_effects import TaskItem, TaskState, TodoState, build_tasks, build_todos
 from tests.session.recordings import LATER, make_call, read_scenario
 
 PLAN = {"content": "plan", "status": "in_progress", "activeForm": "Planning"}

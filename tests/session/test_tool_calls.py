@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from recollect.documents.kinds import RejectedBy, ToolStatus
 from recollect.records.blocks import ToolResult, ToolUse, WebSearchToolResult
-from recollect.records.conversation import ApiMessage, Assistant, User, UserMessage
+from recollect.records.conversation_records import ApiMessage, Assistant, User, UserMessage
 from recollect.records.envelope import Chain
 from recollect.records.tools import BashInput, ShellResult, UnknownResult
 from recollect.session.tool_calls import (
@@ -35,7 +35,9 @@ def calls_of(*chain: Chain) -> tuple[ToolCall, ...]:
 
 def outcomes_of(*chain: Chain) -> list[tuple[str, Outcome, bool]]:
     """Each call's id, how it ended, and whether its answer is lost."""
-    return [(call.id, call.outcome, call.is_lost) for call in calls_of(*chain)]
+    return [
+        (call.id, Outcome(call.status, call.rejected_by), call.is_lost) for call in calls_of(*chain)
+    ]
 
 
 def test_a_call_has_its_answer() -> None:
@@ -48,12 +50,13 @@ def test_a_call_has_its_answer() -> None:
     (found,) = calls_of(call, answered)
     assert found == ToolCall(
         id="t1",
+        name="Bash",
         recorded_name="Bash",
         raw_input=Raw(b'{"command": "ls"}'),
         message_id="msg_b",
         call_uuid="b",
         result_uuid="c",
-        outcome=SUCCESS,
+        status=ToolStatus.SUCCESS,
         block=ToolResult(tool_use_id="t1", content="a.py"),
         raw_result=Raw(json.dumps(given).encode()),
         started="2026-01-01T12:00:00Z",
@@ -95,7 +98,7 @@ def test_an_answer_without_a_structured_result_is_an_unknown_one() -> None:
 def test_an_answer_is_lost_when_the_conversation_went_on(last: Chain, is_lost: bool) -> None:
     """After the next prompt, or the end of the turn, no answer will come any more."""
     calls, _ = build_tool_calls([user("a"), reply("b", use("t1")), last])
-    assert (calls[0].outcome, calls[0].is_lost) == (PENDING, is_lost)
+    assert (calls[0].status, calls[0].is_lost) == (ToolStatus.PENDING, is_lost)
 
 
 def test_parallel_results_find_their_calls() -> None:
@@ -105,10 +108,10 @@ def test_parallel_results_find_their_calls() -> None:
         result("b", "t3", "third"),
         user("c", [answer("t2", "second", is_error=True), text("and"), answer("t1", "first")]),
     ]
-    assert [(call.id, call.text, call.outcome) for call in calls_of(*chain)] == [
-        ("t1", "first", SUCCESS),
-        ("t2", "second", FAILED),
-        ("t3", "third", SUCCESS),
+    assert [(call.id, call.text, call.status) for call in calls_of(*chain)] == [
+        ("t1", "first", ToolStatus.SUCCESS),
+        ("t2", "second", ToolStatus.FAILED),
+        ("t3", "third", ToolStatus.SUCCESS),
     ]
 
 

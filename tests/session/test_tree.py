@@ -7,15 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from recollect.records.conversation import User
+from recollect.records.conversation_records import User
 from recollect.records.envelope import Chain, Span
-from recollect.session.branches import (
-    START,
-    Branch,
-    find_abandoned,
-    find_branches,
-    find_main_path,
-)
+from recollect.session.branches import START, Branch, find_abandoned, find_branches, find_main_path
 from recollect.session.tree import Tree, build_tree, find_leaf, find_path
 from tests.session.chains import (
     attachment,

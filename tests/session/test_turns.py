@@ -59,8 +59,12 @@ def test_a_turn_has_all_that_its_prompt_led_to() -> None:
     (turn,) = turns_of(chain, ["a", "c"])
     assert turn == Turn(
         index=0,
+        number=1,
         prompt_id="p1",
         prompt=Prompt(InputKind.TYPED, "fix it"),
+        kind=InputKind.TYPED,
+        words="fix it",
+        is_by_person=True,
         messages=build_messages(chain, (), is_subagent=False),
         is_on_main_path=True,
         permission_mode="plan",

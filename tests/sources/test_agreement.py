@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from recollect.library.opening import IncrementalSession
-from recollect.reader import read_transcript
+from recollect.reader.transcript_reader import read_transcript
 from recollect.records.envelope import Record
 from recollect.search.engine import ANALYZER
 from recollect.session.session import Session
@@ -27,7 +27,7 @@ from recollect.sync.figure_reading import read_figures
 from recollect.sync.session_lists import list_current, list_unsaved
 from recollect.sync.text_indexer import index_texts
 from recollect.sync.text_reading import FileRange, Stage, read_range
-from recollect.sync.usage_extract import Job, extract
+from recollect.sync.usage_counting import Job, extract
 from tests.live.schedules import Reader
 from tests.sync.lines import Line, user_line
 from tests.sync.world import World

@@ -18,7 +18,7 @@ from recollect.sources.growth import (
     record_state,
 )
 from recollect.sources.safe_files import open_file
-from recollect.sources.stamps import UNTRUSTED, is_present, is_racy, make_stamp
+from recollect.sources.source import UNTRUSTED, is_present, is_racy, make_stamp
 
 LINES = b"line\n" * EDGE
 SECOND = 1_000_000_000

@@ -41,7 +41,7 @@ def test_link_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl")
     shortcut = link(tmp_path / "b.jsonl", "a.jsonl")
     assert refusal(shortcut) == (
-        f"Not reading {shortcut}: it is a symbolic link. Name the file that it leads to."
+        f"Not reading {shortcut}: it is a symbolic link. Specify the file it points to."
     )
 
 
@@ -56,7 +56,7 @@ def test_link_given_by_the_user_is_resolved(tmp_path: Path) -> None:
 def test_directory_is_refused(tmp_path: Path, resolve: bool) -> None:
     """A directory is no file."""
     assert refusal(tmp_path, resolve=resolve) == (
-        f"Not reading {tmp_path}: it is not a regular file. Give a transcript, a .jsonl file."
+        f"Not reading {tmp_path}: it is not a regular file. Specify a transcript, a .jsonl file."
     )
 
 
@@ -67,7 +67,7 @@ def test_pipe_is_refused_without_waiting(tmp_path: Path, resolve: bool) -> None:
     pipe = tmp_path / "pipe.jsonl"
     os.mkfifo(pipe)
     assert refusal(pipe, resolve=resolve) == (
-        f"Not reading {pipe}: it is not a regular file. Give a transcript, a .jsonl file."
+        f"Not reading {pipe}: it is not a regular file. Specify a transcript, a .jsonl file."
     )
 
 
@@ -75,7 +75,7 @@ def test_pipe_is_refused_without_waiting(tmp_path: Path, resolve: bool) -> None:
 def test_device_is_refused() -> None:
     """A device is not even opened."""
     assert refusal(Path(os.devnull)) == (
-        f"Not reading {os.devnull}: it is not a regular file. Give a transcript, a .jsonl file."
+        f"Not reading {os.devnull}: it is not a regular file. Specify a transcript, a .jsonl file."
     )
 
 
@@ -87,7 +87,7 @@ def test_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         # A relative name, because the system allows some hundred characters only.
         server.bind("s.jsonl")
         assert refusal(Path("s.jsonl")) == (
-            "Not reading s.jsonl: it is not a regular file. Give a transcript, a .jsonl file."
+            "Not reading s.jsonl: it is not a regular file. Specify a transcript, a .jsonl file."
         )
 
 
@@ -123,8 +123,7 @@ def test_path_that_leads_nowhere_is_reported(
     """The message gives the system's reason and what to check."""
     path = tmp_path / name
     assert refusal(path, resolve=resolve) == (
-        f"Cannot read {path}: {reason}. "
-        "Check that the file is still there and that you may read it."
+        f"Cannot read {path}: {reason}. Check that it exists and that you can read it."
     )
 
 
@@ -136,7 +135,7 @@ def test_path_that_no_file_can_have_is_reported(tmp_path: Path, name: str, resol
         open_file(tmp_path / name, resolve=resolve)
     assert str(caught.value) == (
         f"Cannot read {tmp_path / name}: {caught.value.__cause__}. "
-        "Check that the file is still there and that you may read it."
+        "Check that it exists and that you can read it."
     )
 
 
@@ -145,7 +144,7 @@ def test_loop_of_links_is_reported(tmp_path: Path) -> None:
     loop = link(tmp_path / "loop.jsonl", "loop.jsonl")
     assert refusal(loop, resolve=True) == (
         f"Cannot read {loop}: Too many levels of symbolic links. "
-        "Check that the file is still there and that you may read it."
+        "Check that it exists and that you can read it."
     )
 
 
@@ -155,8 +154,7 @@ def test_forbidden_file_is_reported(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl")
     path.chmod(0o000)
     assert refusal(path) == (
-        f"Cannot read {path}: Permission denied. "
-        "Check that the file is still there and that you may read it."
+        f"Cannot read {path}: Permission denied. Check that it exists and that you can read it."
     )
 
 
@@ -169,7 +167,7 @@ def test_pipe_put_in_place_of_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput) as caught:
         _open_descriptor(str(pipe), os.O_RDONLY)
     assert str(caught.value) == (
-        f"Not reading {pipe}: it is not a regular file. Give a transcript, a .jsonl file."
+        f"Not reading {pipe}: it is not a regular file. Specify a transcript, a .jsonl file."
     )
     assert next_descriptor() == lowest_free
 

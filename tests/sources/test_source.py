@@ -25,7 +25,7 @@ from recollect.live.tail import Tail
 from recollect.locations import Transcript, TranscriptKind, discover_root
 from recollect.locations.discovery import refresh
 from recollect.locations.transcript_files import name_of
-from recollect.reader import read_span, read_transcript
+from recollect.reader.transcript_reader import read_span, read_transcript
 from recollect.session.session import Session
 from recollect.sources.source import find_source, is_on_disk, list_mounts, mounted
 from tests.process import Finished, run_python

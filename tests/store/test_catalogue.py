@@ -20,8 +20,7 @@ from recollect.store.catalog import (
     save_file,
     save_problem,
 )
-from recollect.store.integrity import DamagedIndex
-from recollect.store.schema import TABLES
+from recollect.store.schema import TABLES, DamagedIndex
 
 ROW = FileRow(
     path="/home/me/.claude/projects/p/é.jsonl",

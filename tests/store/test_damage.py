@@ -10,13 +10,13 @@ import pytest
 from recollect.errors import IndexFailure
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.database import (
+    DAMAGED_NAME,
     check_everything,
     open_for_reading,
     open_for_writing,
     set_aside_if_damaged,
 )
-from recollect.store.integrity import DamagedIndex
-from recollect.store.remains import DAMAGED_NAME
+from recollect.store.schema import DamagedIndex
 from recollect.sync.index_access import ask_index
 from tests.sync.lines import PRICED, Line
 from tests.sync.world import World, add_up, assert_same
@@ -263,7 +263,9 @@ def test_damage_that_stays_is_told(indexed: Indexed) -> None:
     def question(_: apsw.Connection) -> Totals:
         raise apsw.CorruptError("always")
 
-    with pytest.raises(IndexFailure, match=r"is damaged \(always\)\. `recollect index --rebuild`"):
+    with pytest.raises(
+        IndexFailure, match=r"is damaged \(always\)\. Run `recollect index --rebuild`"
+    ):
         ask_index(indexed.world.data, indexed.world.find(), question)
 
 

@@ -10,11 +10,15 @@ from recollect import __version__
 from recollect.errors import IndexFailure
 from recollect.store import data_directory as place
 from recollect.store import database
-from recollect.store.data_directory import INDEX_NAME
-from recollect.store.database import open_for_reading, open_for_writing, snapshot, transaction
-from recollect.store.remains import DAMAGED_NAME
+from recollect.store.data_directory import DATA_VERSION, INDEX_NAME, SCHEMA_VERSION
+from recollect.store.database import (
+    DAMAGED_NAME,
+    open_for_reading,
+    open_for_writing,
+    snapshot,
+    transaction,
+)
 from recollect.store.schema import NEWER_NAME, TABLE_NAMES, read_meta, write_meta
-from recollect.store.versions import DATA_VERSION, SCHEMA_VERSION
 from recollect.sync.sync_engine import is_current
 from tests.sync.lines import Line
 from tests.sync.world import World, assert_same
@@ -47,10 +51,10 @@ def test_an_index_of_a_newer_program_is_left_alone(indexed: World) -> None:
     path = indexed.data / INDEX_NAME
     content = path.read_bytes()
     message = (
-        f"Recollect 9.8.7 made the index {path}: it has schema {SCHEMA_VERSION + 1}, and this "
-        f"program, Recollect {__version__}, knows {SCHEMA_VERSION}. Use that version; or "
-        "start over with `recollect index --rebuild`, which sets that index aside as "
-        "index.newer.db; or set RECOLLECT_DATA_DIR to another directory."
+        f"The index {path} was created by Recollect 9.8.7 (schema {SCHEMA_VERSION + 1}), and this "
+        f"is Recollect {__version__} (schema {SCHEMA_VERSION}). Use that version; or start over "
+        "with `recollect index --rebuild`, which moves that index to index.newer.db; or set "
+        "RECOLLECT_DATA_DIR to another directory."
     )
     for attempt in (indexed.sync, lambda: open_for_reading(indexed.data)):
         with pytest.raises(IndexFailure) as told:

@@ -10,7 +10,7 @@ import pytest
 
 from recollect.errors import IndexFailure
 from recollect.store.data_directory import INDEX_NAME
-from recollect.store.integrity import DamagedIndex, is_damage, translate_errors
+from recollect.store.schema import DamagedIndex, is_damage, translate_errors
 from recollect.sync.sync_engine import is_current, sync
 from tests.store.limited import sync_limited
 from tests.sync.lines import Line
@@ -43,7 +43,7 @@ def test_a_data_directory_whose_name_is_no_text_is_told(world: World) -> None:
     """SQLite takes UTF-8 only."""
     world.write("p/a", Line().encode())
     world.data = Path(os.fsdecode(os.fsencode(world.base) + b"/caf\xe9"))
-    with pytest.raises(IndexFailure, match=r"whose name is no UTF-8\. Set RECOLLECT_DATA_DIR"):
+    with pytest.raises(IndexFailure, match=r"its name is not valid UTF-8\. Set RECOLLECT_DATA_DIR"):
         world.sync()
 
 
@@ -64,7 +64,7 @@ def test_a_data_directory_that_cannot_be_made_is_told(world: World, locked: list
     assert sync_limited(world, data=place / "data") == [
         False,
         "IndexFailure",
-        f"Cannot make the data directory {place / 'data'}: Permission denied. {REMEDY}",
+        f"Cannot create the data directory {place / 'data'}: Permission denied. {REMEDY}",
     ]
 
 
@@ -108,7 +108,7 @@ def test_an_unreadable_index_is_no_index(world: World, locked: list[Path]) -> No
     assert (level, failure) == (False, "IndexFailure")
     assert message == (
         f"The index {path} cannot be opened or written (unable to open database file). "
-        "Make room or mend the permissions, or set RECOLLECT_DATA_DIR to another directory."
+        "Free some space or fix the permissions, or set RECOLLECT_DATA_DIR to another directory."
     )
     assert path.read_bytes() == content
 
@@ -119,8 +119,7 @@ def test_an_unreadable_transcript_is_a_problem(world: World, locked: list[Path])
     hidden = world.write("p/b", Line(id="msg_2").encode())
     hidden.chmod(0)
     reason = (
-        f"Cannot read {hidden}: Permission denied. "
-        "Check that the file is still there and that you may read it."
+        f"Cannot read {hidden}: Permission denied. Check that it exists and that you can read it."
     )
     assert sync_limited(world) == [False, 1, [[str(hidden), reason]]]
     assert sync_limited(world) == [True, 0, [[str(hidden), reason]]]
@@ -179,7 +178,9 @@ def test_failures_of_the_place_say_what_to_do(error: apsw.Error, message: str) -
     with pytest.raises(IndexFailure) as told, translate_errors(Path("x")):
         raise error
     assert not isinstance(told.value, DamagedIndex)
-    remedy = "Make room or mend the permissions, or set RECOLLECT_DATA_DIR to another directory."
+    remedy = (
+        "Free some space or fix the permissions, or set RECOLLECT_DATA_DIR to another directory."
+    )
     assert str(told.value) == f"{message} {remedy}"
 
 

@@ -1,4 +1,4 @@
-"""Tests of recollect.store.message_rows: sums that can be trusted."""
+"""Tests of recollect.store.ledger_rows: sums that can be trusted."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,24 +6,21 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect.records.usage import CLASSES
-from recollect.store.hour_sums import (
-    HOUR_COLUMNS,
-    check_hours,
-    check_messages,
-    check_sums,
-    rebuild_hours,
-)
-from recollect.store.integrity import DamagedIndex
-from recollect.store.message_rows import (
+from recollect.records.token_usage import CLASSES
+from recollect.store.ledger_rows import (
     CORRECTION_COLUMNS,
+    HOUR_COLUMNS,
     MESSAGE_COLUMNS,
     Correction,
     StoredMessage,
+    check_hours,
+    check_messages,
+    check_sums,
     insert_corrections,
     insert_messages,
+    rebuild_hours,
 )
-from recollect.store.schema import FIGURES, NO_HOUR, TABLES
+from recollect.store.schema import FIGURES, NO_HOUR, TABLES, DamagedIndex
 
 BLANK = dict.fromkeys(MESSAGE_COLUMNS, 0) | dict.fromkeys(
     "request_id model branch version entrypoint cwd tools terms time usage cost".split()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.store.catalog import decode_path, encode_path
-from recollect.store.integrity import DamagedIndex
+from recollect.store.schema import DamagedIndex
 
 
 @given(st.binary().filter(lambda data: b"\0" not in data).map(os.fsdecode))

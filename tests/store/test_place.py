@@ -69,7 +69,7 @@ def test_a_file_is_no_directory(tmp_path: Path) -> None:
     with pytest.raises(IndexFailure) as told:
         make_private_directory(tmp_path / "file")
     assert str(told.value) == (
-        f"Cannot make the data directory {tmp_path / 'file'}: it is a file. "
+        f"Cannot create the data directory {tmp_path / 'file'}: it is a file. "
         "Set RECOLLECT_DATA_DIR to a directory that you can write to."
     )
 

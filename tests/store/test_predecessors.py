@@ -10,12 +10,9 @@ import apsw
 import pytest
 
 from recollect.store.catalog import load_files
-from recollect.store.data_directory import INDEX_NAME
-from recollect.store.database import check_everything, open_for_writing
-from recollect.store.integrity import load_checksums, reserve_checksums
-from recollect.store.remains import DAMAGED_NAME
-from recollect.store.schema import NEWER_NAME, write_meta
-from recollect.store.versions import SCHEMA_VERSION
+from recollect.store.data_directory import INDEX_NAME, SCHEMA_VERSION
+from recollect.store.database import DAMAGED_NAME, check_everything, open_for_writing
+from recollect.store.schema import NEWER_NAME, load_checksums, reserve_checksums, write_meta
 from recollect.sync.session_lists import find_gone, list_indexed
 from tests.sync.lines import Line
 from tests.sync.world import World, add_up

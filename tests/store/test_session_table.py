@@ -7,15 +7,12 @@ import apsw
 import pytest
 from msgspec.structs import replace
 
-from recollect.documents.session_listing import SessionListing
-from recollect.sources.stamps import UNTRUSTED
+from recollect.documents.session_listing import CallSummary, FileFigures, SessionListing
+from recollect.sources.source import UNTRUSTED
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.database import open_for_reading, open_for_writing
-from recollect.store.integrity import load_checksums
-from recollect.store.schema import LISTINGS_KEY, write_meta
+from recollect.store.schema import LISTINGS_KEY, load_checksums, write_meta
 from recollect.store.session_table import (
-    CallSummary,
-    FileFigures,
     StoredCalls,
     StoredFigures,
     StoredListing,

@@ -7,9 +7,10 @@ from pathlib import Path
 import apsw
 import pytest
 
+from recollect.documents.kinds import TextKind
 from recollect.sources.growth import FileState
 from recollect.store.data_directory import find_text_path
-from recollect.store.integrity import DamagedIndex, ReplacedIndex
+from recollect.store.schema import DamagedIndex, ReplacedIndex
 from recollect.store.text_conditions import (
     ALWAYS,
     Condition,
@@ -20,21 +21,9 @@ from recollect.store.text_conditions import (
     is_until,
     none_of,
 )
-from recollect.store.text_database import (
-    delete_texts,
-    find_identity,
-    read_texts,
-    update_texts,
-)
+from recollect.store.text_database import delete_texts, find_identity, read_texts, update_texts
 from recollect.store.text_queries import open_text_queries
-from recollect.store.text_rows import (
-    IndexedFile,
-    TextBatch,
-    TextKind,
-    TextRow,
-    TextState,
-    TextWriter,
-)
+from recollect.store.text_rows import IndexedFile, TextBatch, TextRow, TextState, TextWriter
 from recollect.store.vocabulary import find_beginning, gather_terms
 
 TOKENIZER = "unicode61"
@@ -167,7 +156,7 @@ def test_a_damaged_index_is_deleted(tmp_path: Path, *, is_read: bool) -> None:
     """Damage found by reading or writing raises, and the next writer creates another."""
     write(tmp_path, make_row("alpha"))
     find_text_path(tmp_path).write_bytes(b"no database " * 1000)
-    with pytest.raises(DamagedIndex, match="`recollect index --text --rebuild` mends it"):
+    with pytest.raises(DamagedIndex, match="Run `recollect index --text --rebuild`"):
         find(tmp_path, '"alpha"') if is_read else write(tmp_path, make_row("alpha"))
     assert not find_text_path(tmp_path).exists()
     write(tmp_path, make_row("beta", position=7))

@@ -1,10 +1,10 @@
-"""Tests of recollect.sync.usage_extract."""
+"""Tests of recollect.sync.usage_counting."""
 
 from pathlib import Path
 
 import pytest
 
-from recollect.sync.usage_extract import find_agent_type
+from recollect.sync.usage_counting import find_agent_type
 
 
 @pytest.mark.parametrize(

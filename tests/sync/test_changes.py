@@ -1,13 +1,13 @@
-"""Tests of recollect.sync.file_changes: what has to be done about which file."""
+"""Tests of recollect.sync.index_access: what has to be done about which file."""
 
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from recollect.locations import Transcript
-from recollect.sources.stamps import is_present
+from recollect.sources.source import is_present
 from recollect.store.catalog import FileRow
-from recollect.sync.file_changes import ReadTask, SyncPlan, find_changed, make_plan
+from recollect.sync.index_access import ReadTask, SyncPlan, find_changed, make_plan
 from tests.sync.lines import Line
 from tests.sync.world import World
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import UsageError
-from recollect.sources.stamps import is_racy
+from recollect.sources.source import is_racy
 from recollect.store.catalog import load_files
 from recollect.store.schema import read_meta
 from recollect.sync.sync_engine import SyncProgress, SyncReport, is_current, sync
@@ -376,7 +376,7 @@ def test_unreadable_files_are_problems_until_they_can_be_read(world: World) -> N
     path.mkdir()
     world.write("p/b", Line(id="msg_2").encode())
     report = sync(world.data, [*found, *world.find()])
-    reason = f"Not reading {path}: it is not a regular file. Give a transcript, a .jsonl file."
+    reason = f"Not reading {path}: it is not a regular file. Specify a transcript, a .jsonl file."
     assert report.problems == ((str(path), reason),)
     assert totals(world)[0] == 1
     assert is_current(world.data, [*found, *world.find()])

@@ -12,7 +12,7 @@ from recollect.records.blocks import Block, ContentBlock, NestedBlock
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Record
 from recollect.session.record_texts import UNREAD
-from recollect.sync.searchable_texts import list_searchable_texts
+from recollect.session.searchable_texts import list_searchable_texts
 from tests.every_field import WORD, Json, is_unread, iter_struct, list_records, name_of
 
 _TOOL = "searches have a field for it: `tool:`"

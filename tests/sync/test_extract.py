@@ -1,4 +1,4 @@
-"""Tests of recollect.sync.usage_extract: from where a file is read, and how far."""
+"""Tests of recollect.sync.usage_counting: from where a file is read, and how far."""
 
 import os
 import time
@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from recollect.sources.growth import EDGE
-from recollect.sync.usage_extract import Extract, Job, decode_extracts, extract, extract_many
+from recollect.sync.usage_counting import Extract, Job, decode_extracts, extract, extract_many
 from tests.sync.lines import Line, user_line
 from tests.sync.world import World
 
@@ -137,7 +137,9 @@ def test_a_file_that_is_gone_is_no_problem(tmp_path: Path) -> None:
     assert extract(Job(str(tmp_path / "missing"))) == Extract(
         str(tmp_path / "missing"), is_gone=True
     )
-    reason = f"Not reading {tmp_path}: it is not a regular file. Give a transcript, a .jsonl file."
+    reason = (
+        f"Not reading {tmp_path}: it is not a regular file. Specify a transcript, a .jsonl file."
+    )
     assert extract(Job(str(tmp_path))) == Extract(str(tmp_path), problem=reason)
 
 

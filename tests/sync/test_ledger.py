@@ -1,4 +1,4 @@
-"""Tests of recollect.sync.counting: what counts of the copies of a message."""
+"""Tests of recollect.sync.usage_counting: what counts of the copies of a message."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from recollect.pricing import Prices
-from recollect.reader import read_usage
-from recollect.records.usage import Tokens
-from recollect.sync.counting import Copy, Counted, count_group
+from recollect.reader.usage_reader import read_usage
+from recollect.records.token_usage import Tokens
 from recollect.sync.message_lines import Costs, MessageRow, gather_rows
+from recollect.sync.usage_counting import Copy, Counted, count_group
 from tests.sync.lines import LINES, Line
 
 COSTS = Costs(Prices.load())

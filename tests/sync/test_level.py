@@ -12,7 +12,7 @@ HEAVY = {
     "recollect.reader",
     "recollect.pricing",
     "recollect.session",
-    "recollect.records.conversation",
+    "recollect.records.conversation_records",
 }
 HEAVY |= {"multiprocessing", "hashlib", "platformdirs", "recollect.sync.sync_engine"}
 

@@ -75,3 +75,16 @@ def test_without_lists_nothing_is_added(tmp_path: Path) -> None:
     root.session(FIRST, prompt("drain"))
     transcripts = discover_root(root.path).transcripts
     assert with_lists(transcripts) == list(transcripts)
+
+
+def test_lists_of_other_sessions_and_directories_are_left_out(tmp_path: Path) -> None:
+    """Of an index of two directories with the same sessions, what is asked for is searched."""
+    first, second = _make_root(tmp_path / "one"), _make_root(tmp_path / "two")
+    transcripts = [
+        each for root in (first, second) for each in discover_root(root.path).transcripts
+    ]
+    assert index_texts(tmp_path / "data", ANALYZER, transcripts)
+    for root in (first, second):
+        wanted = [each for each in discover_root(root.path).transcripts if each.session_id == FIRST]
+        (hit,) = search(tmp_path / "data", "plug", wanted, index_complete=True).hits
+        assert hit.path == str(root.path / TODO)

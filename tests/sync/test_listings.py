@@ -7,6 +7,7 @@ from pathlib import Path
 import apsw
 
 from recollect.library.session_filters import SessionQuery, select
+from recollect.reader.line_blocks import masked_by
 from recollect.session.prompts import COMPACTION_MARK
 from recollect.store.data_directory import INDEX_NAME
 from recollect.sync.cached_values import load_calls
@@ -20,6 +21,7 @@ from tests.library.claude_root import (
     prompt,
     reply,
     result,
+    summary,
     title,
 )
 from tests.sync.lines import Line
@@ -84,6 +86,18 @@ def test_every_file_that_is_read_is_told(tmp_path: Path) -> None:
     for _ in range(2):
         load_calls(data, transcripts, lambda done, total: told.append((done, total)))
     assert told == [(1, 2), (2, 2)]
+
+
+def test_a_title_with_a_secret_does_not_list_its_project_again(tmp_path: Path) -> None:
+    """Titles in other files are compared as they were stored, whatever mask is in effect."""
+    root, data = make_root(tmp_path), tmp_path / "data"
+    root.session(FIRST, summary("the key is hunter2", "an-uuid"), prompt("a"), reply("b"))
+    list_current(data, find_transcripts([root.path]))
+    root.session(SECOND, prompt("d"), reply("e"))
+    told: list[tuple[int, int]] = []
+    with masked_by(lambda _file, block: {0: block.data.replace(b"hunter2", b"[redacted]")}):
+        list_current(data, find_transcripts([root.path]), lambda *each: told.append(each))
+    assert told == [(1, 1)]
 
 
 def test_a_place_that_cannot_be_written_gives_the_same_answer(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import NothingFound
-from recollect.library.sessions import locate_session
+from recollect.library.listings import locate_session
 from recollect.sync.index_access import find_transcripts
 from recollect.sync.session_lists import find_gone, list_current, locate_indexed
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, title

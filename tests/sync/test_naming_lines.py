@@ -9,9 +9,9 @@ from recollect.library.transcript_ends import NamingLines, read_head_and_tail
 from recollect.locations import Transcript
 from recollect.reader.marked_lines import NAMING_MARKS
 from recollect.store.catalog import load_naming_lines
-from recollect.sync import usage_extract
+from recollect.sync import usage_counting
 from recollect.sync.session_lists import list_current, list_unsaved
-from recollect.sync.usage_extract import Job, extract
+from recollect.sync.usage_counting import Job, extract
 from tests.sync.lines import Line, user_line
 from tests.sync.world import World
 
@@ -99,7 +99,7 @@ def test_known_lines_are_used_only_for_the_file_that_they_are_of(world: World) -
 
 def test_too_many_lines_are_not_noted(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file is searched instead."""
-    monkeypatch.setattr(usage_extract, "MAX_NAMING_LINES", 2)
+    monkeypatch.setattr(usage_counting, "MAX_NAMING_LINES", 2)
     world.write("p/session", REPLY + b"".join(TITLES))
     world.sync()
     assert load_spans(world) == {}

@@ -71,7 +71,7 @@ def test_who_waits_too_long_is_told_what_to_do(world: World) -> None:
     world.data.mkdir()
     with (
         hold_lock(world.data),
-        pytest.raises(IndexFailure, match=r"shown no life for 0 seconds\. Wait for it to end"),
+        pytest.raises(IndexFailure, match=r"made no progress for 0 seconds\. Wait for it to exit"),
         hold_lock(world.data, patience=0.1),
     ):
         raise AssertionError("two hold the lock")

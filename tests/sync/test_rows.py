@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.pricing import Prices
-from recollect.reader import read_usage
-from recollect.records.conversation import AssistantUsage
-from recollect.sync.counting import merge_pair
+from recollect.reader.usage_reader import read_usage
+from recollect.records.conversation_records import AssistantUsage
 from recollect.sync.message_lines import MAX_VALUE, Costs, MessageRow, gather_rows, to_milliseconds
+from recollect.sync.usage_counting import merge_pair
 from tests.sync.lines import LINES, Line
 
 COSTS = Costs(Prices.load())

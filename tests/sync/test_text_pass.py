@@ -8,7 +8,7 @@ import pytest
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.locations import Transcript, discover_root
 from recollect.locations.transcript_files import name_of
-from recollect.reader import read_transcript
+from recollect.reader.transcript_reader import read_transcript
 from recollect.records.envelope import Record
 from recollect.search.engine import ANALYZER
 from recollect.sources.growth import FileState
@@ -17,7 +17,7 @@ from recollect.store.text_rows import TextState
 from recollect.sync import text_indexer
 from recollect.sync.cached_values import find_figures, load_calls
 from recollect.sync.figure_reading import FIGURES, read_figures
-from recollect.sync.text_indexer import index_texts, plan_texts
+from recollect.sync.text_indexer import TextProgress, index_texts, plan_texts
 from recollect.sync.text_reading import BOTH, FileRange, Stage, read_range
 from tests.library.claude_root import FIRST, call, encode, prompt, reply, result
 from tests.search.made_index import MadeIndex, make_index
@@ -149,3 +149,13 @@ def test_much_to_read_is_read_stage_by_stage(
     assert [each.stages for each in plan.ranges] == 2 * [(Stage.CONVERSATION,)] + 2 * [
         (Stage.TOOLS,)
     ]
+
+
+def test_progress_counts_every_byte_once(tmp_path: Path) -> None:
+    """Though both stages read a file, and a small history reads them together."""
+    made = MadeIndex(tmp_path)
+    made.write(prompt("a"), reply("b"))
+    seen: list[TextProgress] = []
+    assert index_texts(made.data, ANALYZER, made.transcripts(), watch=seen.append)
+    size = made.path().stat().st_size
+    assert seen[-1] == TextProgress(size, size)

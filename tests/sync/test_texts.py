@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.documents.kinds import TextKind
 from recollect.locations import discover
-from recollect.reader import read_transcript
+from recollect.reader.transcript_reader import read_transcript
 from recollect.search.engine import ANALYZER, search
-from recollect.store.text_rows import TextKind
+from recollect.session.searchable_texts import SearchableText, list_searchable_texts
 from recollect.sync import text_indexer as texts
 from recollect.sync import text_reading
-from recollect.sync.searchable_texts import SearchableText, list_searchable_texts
 from recollect.sync.text_indexer import index_texts
 from tests.library.claude_root import SECOND, Line, call, encode, prompt, reply, result, title
 from tests.samples import every_transcript

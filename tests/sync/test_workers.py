@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.sync.usage_extract import Job
-from recollect.sync.workers import Limits, is_forking, make_batches, read_batches
+from recollect.sync.usage_counting import Job
+from recollect.sync.workers import Limits, make_batches, read_batches
+from recollect.worker_processes import is_forking
 from tests.sync.lines import Line
 from tests.sync.world import World, assert_same
 

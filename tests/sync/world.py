@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from recollect.locations import Transcript
-from recollect.records.usage import CLASSES
+from recollect.records.token_usage import CLASSES
 from recollect.store.catalog import Names, load_files
 from recollect.store.database import Connection, open_for_reading
-from recollect.store.hour_sums import HOUR_COLUMNS, KEYS
-from recollect.store.message_rows import CORRECTION_COLUMNS, MESSAGE_COLUMNS
+from recollect.store.ledger_rows import CORRECTION_COLUMNS, HOUR_COLUMNS, KEYS, MESSAGE_COLUMNS
 from recollect.store.schema import FIGURES
 from recollect.sync.sync_engine import OnProgress, SyncReport, find_transcripts, sync
 from recollect.sync.workers import Limits

@@ -1,6 +1,7 @@
 """The figures of `tools.measure_code`."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from tools.measure_code import (
     Sizes,
     count_import_lines,
     measure_command,
+    measure_index,
+    measure_server,
     measure_sizes,
     summarise_calls,
     summarise_reads,
@@ -79,3 +82,13 @@ def test_a_command_is_traced() -> None:
     reach = measure_command("list")
     assert reach.functions > reach.modules > 10
     assert reach.crossings > 5
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="the probe needs signals that Windows has not")
+@pytest.mark.parametrize("measure", [measure_index, measure_server])
+def test_a_transcript_is_read_at_most_twice(measure: Callable[[], list[Reading]]) -> None:
+    """Once by the quick pass, which lists share, and once by the text pass."""
+    readings = measure()
+    assert len(readings) > 10
+    assert {each for each in readings if each.opens > 2 or each.whole > 2} == set()

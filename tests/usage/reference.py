@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from recollect.pricing import Prices
-from recollect.records.usage import Usage
+from recollect.records.token_usage import Usage
 from recollect.usage.totals import Totals, add_up
 
 PRICES = Prices.load()

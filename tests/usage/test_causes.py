@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.pricing import Prices
-from recollect.session.reply_notes import ReplyNote
+from recollect.session.client_reports import ReplyNote
 from recollect.store.usage_queries import LedgerEntry, Measures
 from recollect.usage.causes import (
     Cause,

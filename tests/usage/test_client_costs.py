@@ -1,4 +1,4 @@
-"""Tests of recollect.usage.client_costs."""
+"""Tests of recollect.usage.scopes."""
 
 from datetime import date
 from pathlib import Path
@@ -7,10 +7,10 @@ import pytest
 from msgspec import to_builtins
 
 from recollect.documents.usage_groups import Group
-from recollect.usage.client_costs import add_client_costs, find_client_cost
 from recollect.usage.explain import explain
-from recollect.usage.ledger_access import load_rows
-from recollect.usage.reports import UsageQuestion, UsageReport, make_report
+from recollect.usage.ledger_access import load_report
+from recollect.usage.reports import UsageQuestion, UsageReport
+from recollect.usage.scopes import add_client_costs, find_client_cost
 from recollect.usage.totals import ClientCost, Totals
 from recollect.usage.usage_documents import describe_explanation, describe_report, describe_totals
 from recollect.usage.zones import load_zone
@@ -57,7 +57,7 @@ def test_sessions_get_the_client_cost(tmp_path: Path) -> None:
     write_lines(session_path(tmp_path, SECOND), reply("n"))
     ledger = count(tmp_path)
     question = UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"))
-    report = add_client_costs(make_report(load_rows(ledger, question), question), ledger)
+    report = add_client_costs(load_report(ledger, question), ledger)
     assert {row.key: row.client_cost for row in report.rows} == {FIRST: 500_000, SECOND: None}
 
 
@@ -68,7 +68,7 @@ def test_a_file_that_vanished_has_no_figure(tmp_path: Path) -> None:
     ledger = count(tmp_path)
     path.unlink()
     question = UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"))
-    report = add_client_costs(make_report(load_rows(ledger, question), question), ledger)
+    report = add_client_costs(load_report(ledger, question), ledger)
     assert [row.client_cost for row in report.rows] == [None]
 
 
@@ -76,7 +76,7 @@ def ask_sessions(root: Path) -> UsageReport:
     """The report by session, with the client's own figures."""
     ledger = count(root)
     question = UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"))
-    return add_client_costs(make_report(load_rows(ledger, question), question), ledger)
+    return add_client_costs(load_report(ledger, question), ledger)
 
 
 def test_costs_on_messages_of_old_clients_are_added_up(tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ from datetime import date
 import pytest
 
 from recollect.documents.usage_groups import Group
-from recollect.store.integrity import load_checksums
+from recollect.store.schema import load_checksums
 from recollect.store.usage_queries import UsageQueries
 from recollect.usage.explain import Explanation, explain
-from recollect.usage.ledger_access import UsageLedger, ask_ledger, load_rows
-from recollect.usage.reports import UsageQuestion, UsageReport, make_report
+from recollect.usage.ledger_access import UsageLedger, ask_ledger, load_report
+from recollect.usage.reports import UsageQuestion, UsageReport
 from recollect.usage.zones import load_zone
 from tests.store.test_damage import Indexed, flip
 from tests.sync.lines import Line
@@ -35,7 +35,7 @@ def ask(indexed: Indexed) -> Told:
     def question(queries: UsageQueries) -> Told:
         ledger = UsageLedger(queries, [indexed.world.root])
         questions = [UsageQuestion(group=group, zone=zone, breakdown=True) for group in GROUPS]
-        reports = [make_report(load_rows(ledger, each), each) for each in questions]
+        reports = [load_report(ledger, each) for each in questions]
         targets = ["2026-03-02", *(str(row.key) for row in reports[1].rows)]
         return reports, [explain(ledger, each, zone, date(2026, 4, 1)) for each in targets]
 

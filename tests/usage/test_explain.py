@@ -9,8 +9,8 @@ from recollect.documents.usage_groups import Group
 from recollect.errors import AmbiguousSession, Candidate, NothingFound
 from recollect.store.usage_queries import Measures
 from recollect.usage.explain import Explanation, Line, Status, explain
-from recollect.usage.ledger_access import UsageLedger, load_rows
-from recollect.usage.reports import UsageQuestion, make_report
+from recollect.usage.ledger_access import UsageLedger, load_report
+from recollect.usage.reports import UsageQuestion
 from recollect.usage.scopes import ScopeKind
 from recollect.usage.totals import Totals
 from recollect.usage.zones import load_zone
@@ -201,7 +201,7 @@ def test_days_are_those_of_the_zone(tmp_path: Path, zone: str) -> None:
     write_lines(session_path(tmp_path, FIRST), *records)
     ledger = count(tmp_path)
     question = UsageQuestion(group=Group.DAY, zone=load_zone(zone))
-    rows = make_report(load_rows(ledger, question), question).rows
+    rows = load_report(ledger, question).rows
     assert {row.key: row.totals for row in rows} == {
         row.key: ask(ledger, str(row.key), zone).totals for row in rows
     }
@@ -329,3 +329,13 @@ def test_numbered_ids_of_other_sessions_are_not_copies(tmp_path: Path) -> None:
     assert [line.status for line in first.lines] == [Status.COUNTED, Status.COPY]
     assert f"{FIRST}.jsonl:0" in first.lines[1].note
     assert (first.totals.output, second.totals.output) == (100, 900)
+
+
+@pytest.mark.parametrize(
+    "place", ["{}:2", "{}#a1b2", "http://127.0.0.1:7777/s/{}?at=a1b2#a1b2", "{}"]
+)
+def test_a_place_stands_for_its_session(tmp_path: Path, place: str) -> None:
+    """What `search --json` prints as a link, a turn of a session, or an address of ours."""
+    write_lines(session_path(tmp_path, FIRST), reply("m"))
+    explanation = ask(count(tmp_path), place.format(FIRST))
+    assert (explanation.kind, explanation.name) == (ScopeKind.SESSION, FIRST)

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -9,19 +10,19 @@ import apsw
 import pytest
 
 from recollect.documents.usage_groups import Group
-from recollect.store.data_directory import INDEX_NAME
-from recollect.store.integrity import NewerIndex
-from recollect.store.remains import DAMAGED_NAME
-from recollect.store.schema import write_meta
+from recollect.store.data_directory import INDEX_NAME, SCHEMA_VERSION
+from recollect.store.database import DAMAGED_NAME, open_for_reading
+from recollect.store.schema import NewerIndex, write_meta
 from recollect.store.usage_queries import UsageQueries
-from recollect.store.versions import SCHEMA_VERSION
 from recollect.sync.index_access import find_transcripts
 from recollect.usage.ledger_access import (
     DirectoryUse,
+    LedgerCache,
     UsageLedger,
     ask_ledger,
     count_in_memory,
     find_project_paths,
+    load_report,
     load_rows,
     open_ledger,
 )
@@ -71,9 +72,7 @@ def open_root(data: Path, *roots: Path) -> Ask:
 
 def report_by(ask: Ask, root: Path, question: UsageQuestion) -> UsageReport:
     """The report of one root."""
-    return ask(
-        lambda queries: make_report(load_rows(open_ledger(queries, [root]), question), question)
-    )
+    return ask(lambda queries: load_report(open_ledger(queries, [root]), question))
 
 
 def sum_by(ask: Ask, root: Path, group: Group, **changes: object) -> dict[str | None, int]:
@@ -148,6 +147,49 @@ def test_each_directory_is_counted_by_itself(tmp_path: Path, data: Path, root: P
         assert alone.totals.messages == 5
         assert report_by(shared, each, question) == alone
     assert report_by(shared, tmp_path / "nowhere", question).totals.messages == 0
+
+
+def count_with(cache: LedgerCache, data: Path) -> tuple[int, apsw.Connection | None]:
+    """The messages that a cache counts, and the index in memory that it asked, if it did."""
+    state, connection = cache.find_state(), open_for_reading(data)
+    assert connection is not None
+    question = UsageQuestion(group=Group.MODEL, zone=load_zone("UTC"))
+
+    def ask(ledger: UsageLedger) -> tuple[int, apsw.Connection | None]:
+        asked = ledger.queries.connection
+        messages = load_report(ledger, question).totals.messages
+        return messages, None if asked is connection else asked
+
+    with closing(connection):
+        return cache.ask(UsageQueries(connection), state, ask)
+
+
+def test_a_ledger_that_was_counted_apart_is_kept(tmp_path: Path, data: Path, root: Path) -> None:
+    """Until the index changes, questions about a directory with copies ask the same one."""
+    other = tmp_path / "backup"
+    shutil.copytree(root, other)
+    open_root(data, root, other)(list_files)
+    cache = LedgerCache(data, [other])
+    first = count_with(cache, data)
+    assert first[0] == 5
+    assert first[1] is not None
+    assert count_with(cache, data) == first
+    write_lines(session_path(other, SECOND, "-w-new"), reply("z"))
+    open_root(data, root, other)(list_files)
+    messages, asked = count_with(cache, data)
+    assert (messages, asked in (None, first[1])) == (6, False)
+
+
+def test_a_directory_without_copies_is_asked_in_the_index(
+    tmp_path: Path, data: Path, root: Path
+) -> None:
+    """Nothing is counted apart if there are no other directories, or none that share a message."""
+    other = tmp_path / "other"
+    write_lines(session_path(other, SECOND), reply("unique"))
+    open_root(data, root)(list_files)
+    assert count_with(LedgerCache(data, [root]), data) == (5, None)
+    open_root(data, root, other)(list_files)
+    assert count_with(LedgerCache(data, [other]), data) == (1, None)
 
 
 @pytest.mark.parametrize("group", list(Group))
@@ -225,7 +267,7 @@ def test_a_read_only_data_directory_is_no_obstacle(root: Path, tmp_path: Path) -
     files, failure = ask_ledger(blocked / "data", found, list_files)
     assert files == sorted(str(each.path) for each in found)
     assert failure is not None
-    assert failure.startswith(f"Cannot make the data directory {blocked / 'data'}: ")
+    assert failure.startswith(f"Cannot create the data directory {blocked / 'data'}: ")
 
 
 def test_unreadable_files_are_reported_each_time(data: Path, root: Path) -> None:

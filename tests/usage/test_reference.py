@@ -11,8 +11,8 @@ from recollect.store.usage_queries import UsageQueries
 from recollect.sync.index_access import find_transcripts
 from recollect.sync.sync_engine import sync
 from recollect.usage.explain import explain
-from recollect.usage.ledger_access import UsageLedger, load_rows
-from recollect.usage.reports import UsageQuestion, UsageReport, make_report
+from recollect.usage.ledger_access import UsageLedger, load_report
+from recollect.usage.reports import UsageQuestion, UsageReport
 from recollect.usage.totals import Totals, add_up
 from recollect.usage.zones import load_zone
 from tests.usage import reference
@@ -35,7 +35,7 @@ def open_all(data: Path, roots: list[Path]) -> tuple[UsageLedger, list[Path]]:
 def report_by(ledger: UsageLedger, group: Group) -> UsageReport:
     """A report without filters."""
     question = UsageQuestion(group=group, zone=ZONE, breakdown=True)
-    return make_report(load_rows(ledger, question), question)
+    return load_report(ledger, question)
 
 
 def assert_all_groups(ledger: UsageLedger, expected: Totals) -> None:

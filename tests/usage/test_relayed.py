@@ -10,13 +10,8 @@ from recollect.store.usage_queries import Measures
 from recollect.sync.index_access import find_transcripts
 from recollect.sync.sync_engine import sync
 from recollect.usage.explain import Line, Status, explain
-from recollect.usage.ledger_access import (
-    UsageLedger,
-    ask_ledger,
-    count_in_memory,
-    load_rows,
-)
-from recollect.usage.reports import UsageQuestion, UsageReport, make_report
+from recollect.usage.ledger_access import UsageLedger, ask_ledger, count_in_memory, load_report
+from recollect.usage.reports import UsageQuestion, UsageReport
 from recollect.usage.totals import Totals
 from recollect.usage.usage_documents import describe_explanation, describe_totals
 from recollect.usage.zones import load_zone
@@ -53,7 +48,7 @@ def relay(stop_reason: str | None = None, **changes: object) -> dict[str, object
 def report(ledger: UsageLedger, group: Group = Group.SESSION) -> UsageReport:
     """A report without filters."""
     question = UsageQuestion(group=group, zone=UTC)
-    return make_report(load_rows(ledger, question), question)
+    return load_report(ledger, question)
 
 
 def test_a_message_of_a_lost_transcript_counts_for_the_parent(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tests of recollect.usage.reports and recollect.usage.groups: rows in, report out."""
+"""Tests of recollect.usage.reports and recollect.usage.totals: rows in, report out."""
 
 from collections.abc import Sequence
 from datetime import date

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recollect.documents.command_reports import ToolUsageRow
-from recollect.store.session_table import CallSummary
+from recollect.documents.session_listing import CallSummary
 from recollect.sync.index_access import find_transcripts
 from recollect.usage.tool_usage import ToolQuestion, ToolReport, report_tools
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, at, call, prompt, result

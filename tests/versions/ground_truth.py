@@ -357,10 +357,12 @@ class SessionWriter:
         file = self.client.files[path]
         lines = file.text.split("\n")
         start, count = 1, len(lines)
+        given: dict[str, Any] = {"file_path": path}
         if not whole and len(lines) > 30:
             start = self.client.random.randint(1, len(lines) - 20)
             count = 20
-        call_id, _ = self._call("Read", {"file_path": path})
+            given |= {"offset": start, "limit": count}
+        call_id, _ = self._call("Read", given)
         shown = lines[start - 1 : start - 1 + count]
         numbered = "\n".join(f"{start + at}\t{line}" for at, line in enumerate(shown))
         result = {
@@ -401,7 +403,7 @@ class SessionWriter:
         file = self.client.files[path]
         before = file.text
         at, gone, come = self.client.change_lines(path, self.label)
-        old, new = _find_strings(before, file.text, at, gone, come)
+        old, new = find_strings(before, file.text, at, gone, come)
         given = {"file_path": path, "old_string": old, "new_string": new, "replace_all": False}
         call_id, uuid = self._call("Edit", given)
         self._rewind_disk(path, before, lambda: self._track(path, uuid))
@@ -445,7 +447,7 @@ class SessionWriter:
         for _ in range(2):
             step_before = file.text
             at, gone, come = self.client.change_lines(path, self.label)
-            old, new = _find_strings(step_before, file.text, at, gone, come)
+            old, new = find_strings(step_before, file.text, at, gone, come)
             edits.append({"old_string": old, "new_string": new, "replace_all": False})
         call_id, _ = self._call("MultiEdit", {"file_path": path, "edits": edits})
         result = {
@@ -563,7 +565,7 @@ class SessionWriter:
         counts[name] = counts.get(name, 0) + 1
 
 
-def _find_strings(before: str, after: str, at: int, gone: int, come: int) -> tuple[str, str]:
+def find_strings(before: str, after: str, at: int, gone: int, come: int) -> tuple[str, str]:
     """The shortest texts around a change of lines of which the old one is unique."""
     old, new = before.split("\n"), after.split("\n")
     for context in range(1, len(old) + 2):

@@ -1,21 +1,21 @@
 """Compare rebuilt versions and blame with the known truth of a made-up client."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from recollect.library.opening import open_transcript
 from recollect.locations import TranscriptKind, discover_root
-from recollect.versions.backups import BackupDirectory
-from recollect.versions.evidence import Cause, Change, Evidence, Rename, Window
+from recollect.versions.evidence import Cause, Change, Evidence, Origin, Rename, Window
 from recollect.versions.file_history import merge_sessions
 from recollect.versions.file_texts import fits_window
-from recollect.versions.line_authors import AuthorKind, find_authors
+from recollect.versions.line_authors import Author, AuthorKind, find_authors
+from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.replay import Replay, Version, VersionKind, predict, replay
 from recollect.versions.session_evidence import collect_evidence
 from tests.versions import ground_truth
-from tests.versions.ground_truth import BOILERPLATE, Client, Truth
+from tests.versions.ground_truth import BOILERPLATE, Client, File, Truth
 
 
 class Verdict(NamedTuple):
@@ -111,33 +111,35 @@ def judge_blame(
     client: Client, replays: dict[str, Replay], bases: dict[str, str] | None = None
 ) -> Shares:
     """Compare the author of every line of the final files with the truth."""
-    counts = Counter[str]()
+    found: dict[str, Sequence[Author]] = {}
     for path, file in client.files.items():
         versions = replays[path].versions if path in replays else ()
         base = (bases or {}).get(path)
-        if not versions and base is None:
-            continue
-        authors = find_authors(versions, file.text, base)
+        if versions or base is not None:
+            found[path] = find_authors(versions, file.text, base)
+    return judge_authors(client.files, found, lambda each: f"{each.session_id}:{each.turn}")
+
+
+def judge_authors(
+    files: Mapping[str, File],
+    found: Mapping[str, Sequence[Author]],
+    label: Callable[[Origin], str],
+) -> Shares:
+    """Compare the authors that were found with the true ones; `label` names that of a change."""
+    counts = Counter[str]()
+    for path, authors in found.items():
+        file = files[path]
         for line, true, author in zip(file.lines, file.authors, authors, strict=True):
-            match author.kind:
-                case AuthorKind.CLAUDE if author.version:
-                    origin = author.version.origin
-                    found = f"{origin.session_id}:{origin.turn}"
-                case AuthorKind.BEFORE:
-                    found = ground_truth.BASE
-                case AuthorKind.OUTSIDE:
-                    found = ground_truth.OUTSIDE
-                case _:
-                    found = "unknown"
+            name = _name_author(author, label)
             counts["all"] += 1
-            counts["right"] += found == true
+            counts["right"] += name == true
             if true != ground_truth.BASE:
                 counts["touched"] += 1
-                counts["touched right"] += found == true
-            if found != true and author.kind is AuthorKind.CLAUDE:
+                counts["touched right"] += name == true
+            if name != true and author.kind is AuthorKind.CLAUDE:
                 counts["false"] += 1
                 counts["false unique"] += line not in BOILERPLATE
-            if found not in (true, "unknown"):
+            if name not in (true, "unknown"):
                 counts["wrong unique"] += line not in BOILERPLATE
     return Shares(
         counts["right"] / counts["all"],
@@ -146,3 +148,14 @@ def judge_blame(
         counts["false unique"],
         counts["wrong unique"],
     )
+
+
+def _name_author(author: Author, label: Callable[[Origin], str]) -> str:
+    match author.kind:
+        case AuthorKind.CLAUDE if author.version:
+            return label(author.version.origin)
+        case AuthorKind.BEFORE:
+            return ground_truth.BASE
+        case AuthorKind.OUTSIDE:
+            return ground_truth.OUTSIDE
+    return "unknown"

@@ -51,8 +51,10 @@ class Project:
         """A person asks for something."""
         return self._add("user", message={"role": "user", "content": words})
 
-    def call(self, name: str, given: dict[str, Any], result: Any, text: str = "ok") -> str:
-        """A tool is called and answers."""
+    def call(
+        self, name: str, given: dict[str, Any], result: Any, text: str = "ok", **fields: Any
+    ) -> str:
+        """A tool is called and answers, with more fields beside its result."""
         call_id = self._id("toolu_")
         block = {"type": "tool_use", "id": call_id, "name": name, "input": given}
         self._add(
@@ -65,7 +67,8 @@ class Project:
             },
         )
         answer = {"type": "tool_result", "tool_use_id": call_id, "content": text}
-        self._add("user", message={"role": "user", "content": [answer]}, toolUseResult=result)
+        message = {"role": "user", "content": [answer]}
+        self._add("user", message=message, toolUseResult=result, **fields)
         return call_id
 
     def write(self, name: str, content: str, *, recorded: str | None = None) -> None:

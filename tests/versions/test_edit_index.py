@@ -9,7 +9,7 @@ from recollect.locations import discover_root
 from recollect.sync import sync
 from recollect.versions.edit_index import EditIndex
 from recollect.versions.file_history import FileHistory, find_history
-from recollect.versions.recorded_paths import PathAliases
+from recollect.versions.file_paths import PathAliases
 from tests.versions.small_project import Project
 
 

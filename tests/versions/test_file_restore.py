@@ -5,6 +5,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -26,23 +27,29 @@ def _version(text: str | None, known: Grade = Grade.EXACT) -> Version:
     )
 
 
-@pytest.fixture
+@contextmanager
 def full_disk() -> Iterator[None]:
     """Files cannot grow beyond 100 bytes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_full_disk_loses_nothing(tmp_path: Path, full_disk: None) -> None:
-    """If the new content does not fit, the file is as it was and nothing is left behind."""
+SMALL, LARGE = "small\n", "large\n" * 100
+
+
+@pytest.mark.parametrize(("present", "wanted"), [(SMALL, LARGE), (LARGE, SMALL)])
+def test_a_full_disk_loses_nothing(tmp_path: Path, present: str, wanted: str) -> None:
+    """If the new content or the copy of the present one does not fit, the file is as it was."""
     target = tmp_path / "a.txt"
-    target.write_bytes(b"small")
-    plan = plan_restore(_version("large\n" * 100), target)
-    with pytest.raises(RecollectError, match="Nothing was changed"):
+    target.write_text(present)
+    plan = plan_restore(_version(wanted), target)
+    with full_disk(), pytest.raises(RecollectError, match="Nothing was changed"):
         write_restored(plan)
-    assert target.read_bytes() == b"small"
+    assert target.read_text() == present
     assert list(tmp_path.iterdir()) == [target]
 
 
@@ -52,7 +59,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
     target.write_bytes(b"seen")
     plan = plan_restore(_version("old\n"), target)
     target.write_bytes(b"changed")
-    with pytest.raises(UsageError, match="meanwhile"):
+    with pytest.raises(UsageError, match="in the meantime"):
         write_restored(plan)
     assert target.read_bytes() == b"changed"
 

@@ -4,14 +4,7 @@ import pytest
 
 from recollect.records.tools import PatchHunk
 from recollect.records.tools.file_tools import EditStep
-from recollect.versions.evidence import (
-    Change,
-    Evidence,
-    Origin,
-    Rename,
-    Sighting,
-    SightingKind,
-)
+from recollect.versions.evidence import Change, Evidence, Origin, Rename, Sighting, SightingKind
 from recollect.versions.line_authors import find_authors
 from recollect.versions.replay import Grade, VersionKind, replay
 
@@ -113,3 +106,14 @@ def test_the_patch_of_a_write_shows_what_changed_before_it(indent: str) -> None:
     ]
     same = replay(PATH, [seen(1, FIRST, removed), write]).versions
     assert [each.kind for each in same] == [VersionKind.SEEN, VersionKind.WRITE]
+
+
+def test_a_first_write_gets_only_the_lines_of_its_patch() -> None:
+    """What differs from git but is not in the patch of the first Write was changed before it."""
+    hunk = PatchHunk(
+        old_start=1, old_lines=1, new_start=1, new_lines=2, lines=(f" {FIRST}", f"+{SECOND}")
+    )
+    lines = (FIRST, SECOND, THIRD)
+    text = "".join(f"{line}\n" for line in lines)
+    write = Change(path=PATH, origin=origin(2), after=text, hunks=(hunk,))
+    assert blame([write], *lines, base=f"{FIRST}\n") == ["before", "2", "outside"]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.versions.patience import Match, count_changes, match_lines
+from recollect.versions.file_texts import Match, count_changes, match_lines
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "d", "}"]), max_size=25)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.versions.recorded_paths import PathAliases, normalize_path
+from recollect.versions.file_paths import PathAliases, normalize_path
 
 ALIASES = PathAliases(
     ("/p/src/a.py",), ("/p",), moved_from=("/old",), worktrees=("/p/.claude/worktrees/x", "/w")

@@ -8,9 +8,9 @@ import pytest
 from recollect.errors import UnreadableInput
 from recollect.library.opening import open_transcript
 from recollect.locations import Transcript, TranscriptKind, discover
-from recollect.locations.sidecars import find_root_of
-from recollect.versions.backups import BackupDirectory
+from recollect.locations.transcript_files import find_root_of
 from recollect.versions.evidence import Cause, Evidence, Rename, Sighting
+from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.replay import Check, Grade, replay
 from recollect.versions.session_evidence import collect_evidence
 

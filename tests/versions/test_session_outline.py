@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from recollect.errors import UnreadableInput
 from recollect.library.opening import open_transcript
 from recollect.locations import Transcript, TranscriptKind, discover, discover_root
-from recollect.locations.sidecars import find_root_of
-from recollect.versions.backups import BackupDirectory
+from recollect.locations.transcript_files import find_root_of
+from recollect.versions.commit_links import make_outline
 from recollect.versions.evidence import Cause, Evidence, Rename
-from recollect.versions.outline_making import make_outline
+from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.session_evidence import collect_evidence
 from recollect.versions.session_outline import (
     OutdatedOutline,

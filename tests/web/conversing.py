@@ -1,5 +1,6 @@
 """A server that may run Claude Code, with a stand-in for it, and what a page sends to it."""
 
+import http.client
 import json
 import os
 import re
@@ -8,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from tests.launch.conversing import install_client
@@ -104,9 +106,10 @@ class Talker:
         ]
 
     def read_log(self) -> list[dict[str, Any]]:
-        """The lines of the audit log."""
+        """The lines of the audit log, which is made when it is needed."""
         path = self.server.data / "conversations.log"
-        return [json.loads(line) for line in path.read_text().splitlines()]
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [json.loads(line) for line in lines]
 
     def _read(self, name: str) -> list[dict[str, Any]]:
         path = self.folder / "bin" / name
@@ -128,3 +131,28 @@ def run_talker(folder: Path, *options: str) -> Iterator[Talker]:
     variables = {"PATH": path, "TMPDIR": str(folder / "tmp")}
     with run_server(folder, root, "--allow-run", *options, variables=variables) as server:
         yield Talker(server, folder)
+
+
+@contextmanager
+def listening(talker: Talker, path: str) -> Iterator[list[bytes]]:
+    """Everything that a stream of events sends meanwhile."""
+    connection = http.client.HTTPConnection("127.0.0.1", talker.server.port, timeout=60)
+    connection.request("GET", path, headers={"Cookie": talker.cookie})
+    response = connection.getresponse()
+    assert response.status == 200
+    lines: list[bytes] = []
+
+    def read() -> None:
+        try:
+            lines.extend(iter(response.readline, b""))
+        except (OSError, ValueError, AttributeError):
+            return
+
+    reader = Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        yield lines
+    finally:
+        if connection.sock is not None:
+            connection.sock.close()
+        response.close()

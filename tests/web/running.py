@@ -93,12 +93,13 @@ class RunningServer:
 
     def wait_for_figures(self) -> None:
         """Wait until all sessions have the figures that come from reading them whole."""
-        self.wait_for(lambda: all(each["turnCount"] is not None for each in self._list_history()))
+        self.wait_for(self._has_figures)
 
-    def _list_history(self) -> list[dict[str, object]]:
+    def _has_figures(self) -> bool:
         path = "/api/history/sessions?pageSize=200&includeSubagents=true"
-        sessions: list[dict[str, object]] = self.get(path).json()["sessions"]
-        return sessions
+        page = self.get(path).json()
+        has_all = all(each["turnCount"] is not None for each in page["sessions"])
+        return has_all and bool(page["isComplete"])
 
     def send_raw(self, data: bytes) -> bytes:
         """What comes back on a socket until it is closed."""

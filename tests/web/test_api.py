@@ -116,6 +116,14 @@ def test_every_session_has_its_documented_shape(server: RunningServer, session_i
         check_documented(path, answer)
 
 
+@pytest.mark.parametrize("kind", ["html", "markdown", "text", "json", "csv"])
+def test_downloads_have_their_documented_type(server: RunningServer, kind: str) -> None:
+    """That of a file depends on its format."""
+    answer = server.get(f"/api/sessions/{KNOWN_IDS[0]}/export?format={kind}")
+    assert answer.status == 200
+    check_documented("/api/sessions/{id}/export", answer)
+
+
 @pytest.mark.parametrize("path", [path for path in sorted(PATHS) if "{" not in path])
 def test_plain_paths_have_their_documented_shape(server: RunningServer, path: str) -> None:
     """Everything that needs no id."""

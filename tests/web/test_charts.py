@@ -18,7 +18,7 @@ from recollect.web.charts import (
     draw_share,
     find_ticks,
 )
-from recollect.web.pages.usage_chart import lay_out, rule_months
+from recollect.web.pages.usage_page import lay_out, rule_months
 
 HOSTILE = """</svg><script>alert("1")</script>&'"""
 VALUES = st.floats(0, 1e9, allow_nan=False)

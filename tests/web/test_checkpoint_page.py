@@ -44,8 +44,8 @@ def test_what_changed_until_the_next_prompt(tmp_path: Path) -> None:
         address = f"/s/{project.session}/checkpoints?at="
         pages = [_read(server, f"{address}{number}") for number in range(1, 5)]
     assert ["did not exist yet" in page for page in pages] == [True, False, False, False]
-    assert ["Nothing changed until" in page for page in pages] == [False, False, True, False]
-    assert ["no later prompt" in page for page in pages] == [False, False, False, True]
+    assert ["No changes before" in page for page in pages] == [False, False, True, False]
+    assert ["This is the last prompt" in page for page in pages] == [False, False, False, True]
     assert "&lt;b&gt;two" in pages[1]
     assert not any(KEY in page or "<b>two" in page for page in pages)
 

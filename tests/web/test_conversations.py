@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.launch.conversing import is_running
-from tests.web.conversing import Talker, run_talker
+from tests.web.conversing import Talker, listening, run_talker
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +52,10 @@ def test_a_conversation_is_started_in_its_directory(talker: Talker) -> None:
 
 
 def test_a_prompt_is_sent_with_its_references(talker: Talker) -> None:
-    """Words, references and images arrive; the page shows the references as chips."""
+    """Words, references and images arrive; the page shows the references as chips.
+
+    The conversation is called by the words alone.
+    """
     conversation = talker.start()
     contexts = [
         {"kind": "file", "name": "src/a.py"},
@@ -71,6 +75,24 @@ def test_a_prompt_is_sent_with_its_references(talker: Talker) -> None:
     page = talker.get(f"/c/{conversation}").body.decode()
     assert page.count('<ul class="contexts"') == 1
     assert "src/a.py</summary>" in page
+    assert "2 lines</summary>" in page
+    assert talker.wait_for_status(conversation, "idle")["title"] == "look"
+    talker.act(conversation, "end")
+
+
+def test_a_queued_prompt_is_shown_by_its_words(talker: Talker) -> None:
+    """Neither the page nor its events show the quote that is sent with it."""
+    conversation = talker.start()
+    with listening(talker, f"/c/{conversation}/events") as events:
+        talker.act(conversation, "prompts", text="nap 60")
+        talker.wait_for_status(conversation, "working")
+        contexts = [{"kind": "file", "name": "src/a.py"}]
+        talker.act(conversation, "prompts", text="and then", contexts=contexts)
+        page = talker.get(f"/c/{conversation}").body.decode()
+        assert re.findall(r'<span class="cut">([^<]*)</span>', page)[-1] == "and then"
+        talker.server.wait_for(lambda: b"and then" in b"".join(events))
+        sent = [json.loads(line[6:]) for line in list(events) if b'"state":"queued"' in line]
+        assert [each["text"] for each in sent] == ["nap 60", "and then"]
     talker.act(conversation, "end")
 
 
@@ -284,9 +306,12 @@ def test_paths_and_commits_are_completed(talker: Talker) -> None:
 
 
 def test_the_log_says_what_happened_without_content(talker: Talker) -> None:
-    """A line each for the start, the answer and the stop; only its owner can read it."""
+    """A line each for the start, the answer and the stops; only its owner can read it."""
     conversation, request = ask_for_bash(talker, "unspeakable")
     talker.act(conversation, "answers", request=request, decision="allow")
+    talker.wait_for_status(conversation, "idle")
+    talker.act(conversation, "tasks", name="b1")
+    talker.act(conversation, "interrupt")
     talker.act(conversation, "end")
     path = talker.server.data / "conversations.log"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -298,6 +323,8 @@ def test_the_log_says_what_happened_without_content(talker: Talker) -> None:
     assert lines == [
         {"action": "start", "session": session, "directory": str(talker.project)},
         {"action": "answer", "session": session, "tool": "Bash", "decision": "allow"},
+        {"action": "stop", "session": session, "decision": "task"},
+        {"action": "stop", "session": session, "decision": "interrupt"},
         {"action": "stop", "session": session, "decision": "end"},
     ]
 

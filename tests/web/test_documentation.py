@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from recollect.documents.events import EventName
-from recollect.web.api.event_stream import EVENTS
-from recollect.web.conversations.page_events import PAGE_EVENTS, RUNNING_EVENTS
+from recollect.web.conversations.page_messages import PAGE_EVENTS, RUNNING_EVENTS
+from recollect.web.event_stream import EVENTS
 from recollect.web.openapi import describe_api
 from recollect.web.pages.routes import PAGES
 from tests.web.addresses import fill_path, list_routes

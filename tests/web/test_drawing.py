@@ -13,7 +13,7 @@ from recollect.render.html.html_turns import Frame, render_turn
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
 from recollect.web.conversations.drawing import Drawing
-from recollect.web.conversations.session_view import ReceivedRecord, SessionView
+from recollect.web.conversations.hosting import ReceivedRecord, SessionView
 from tests.launch.test_recorded_conversations import FRAMES, read_recording
 from tests.web.markup import VOID
 
@@ -96,13 +96,13 @@ def follow(records: Sequence[ReceivedRecord], every: int) -> Page:
     view, drawing, page = SessionView(), Drawing(), Page()
     for number, (agent, record) in enumerate(records, 1):
         view.add(agent, record)
-        with view.use() as session:
-            total = len(session.turns)
-            shown = range(max(total - SHOWN, 0), total)
-            for turn in drawing.draw(session, FRAME, shown, page.revision):
+        with view.use_turns() as growing:
+            views = growing.show(range(growing.count - SHOWN, growing.count))
+            for turn in drawing.draw(views, FRAME, page.revision):
                 page.add(str(turn))
             page.revision = drawing.revision
-            if number % every == 0 or number == len(records):
+        if number % every == 0 or number == len(records):
+            with view.use() as session:
                 whole = show_whole(session).turns
                 assert {name: page.turns[name] for name in whole} == whole
     return page
@@ -179,17 +179,18 @@ def test_what_has_not_changed_is_not_sent() -> None:
     view, drawing = SessionView(), Drawing()
     for agent, record in make_conversation(4):
         view.add(agent, record)
-    with view.use() as session:
-        whole = drawing.draw(session, FRAME, range(2))
-        assert len(whole) == 2
-        assert drawing.draw(session, FRAME, range(2), drawing.revision) == ()
-        assert drawing.draw(session, FRAME, range(2), drawing.revision + 1) == whole
-        assert drawing.revision == 1
-        other = Frame(address="/c/x", directory="/project", has_raw=False, language="zh")
-        assert len(drawing.draw(session, other, range(2), 1)) == 2
+    with view.use_turns() as growing:
+        views = growing.show(range(2))
+    whole = drawing.draw(views, FRAME)
+    assert len(whole) == 2
+    assert drawing.draw(views, FRAME, drawing.revision) == ()
+    assert drawing.draw(views, FRAME, drawing.revision + 1) == whole
+    assert drawing.revision == 1
+    other = Frame(address="/c/x", directory="/project", has_raw=False, language="zh")
+    assert len(drawing.draw(views, other, 1)) == 2
 
 
-@pytest.mark.parametrize("version", ["2.0.77", "2.1.325"])
+@pytest.mark.parametrize("version", ["2.0.77", "2.1.112", "2.1.325"])
 def test_recorded_conversations_are_drawn_as_they_grow(shared: Path, version: str) -> None:
     """After every record of a real client, the page has what a whole one has."""
     paths = sorted((shared / "control" / version).glob(f"*{FRAMES}"))

@@ -15,8 +15,8 @@ import pytest
 
 from recollect.documents.usage_groups import Group
 from recollect.usage.causes import Cause
-from recollect.web.api.event_stream import PATH as EVENTS_PATH
 from recollect.web.endpoints import ENDPOINTS
+from recollect.web.event_stream import PATH as EVENTS_PATH
 from tests.conftest import SHARED
 from tests.process import run_recollect
 from tests.web.running import NOW, RunningServer, copy_demo, run_server

@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from recollect.web.api.event_stream import EVENT_STREAM, PATH
+from recollect.web.event_stream import EVENT_STREAM, PATH
 from recollect.web.openapi import describe_api
 from tests.web.addresses import SESSION
 from tests.web.running import RunningServer, copy_demo, run_server

@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from recollect.documents.api_documents import ErrorDocument
+from recollect.documents.session_documents import ErrorDocument
 from tests.web.addresses import list_routes
 from tests.web.running import RunningServer
 

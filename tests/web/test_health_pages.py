@@ -9,7 +9,7 @@ import pytest
 
 from recollect.documents.health_report import DamagedRange, HealthReport
 from recollect.web.openapi import describe_api
-from recollect.web.pages.health_page import judge, list_findings
+from recollect.web.pages.service_pages import judge, list_findings
 from tests.web.addresses import SESSION
 from tests.web.markup import find_links, find_texts
 from tests.web.running import RunningServer, copy_demo, run_server
@@ -43,7 +43,7 @@ def test_health_tells_what_doctor_knows(broken: RunningServer) -> None:
     ]
     damaged = find_texts(page, "ul", class_="places")
     assert [text.partition(".jsonl")[2] for text in damaged] == [
-        " offset 30,337, 8 bytes · no record"
+        " offset 30,337, 8 bytes · not a record"
     ]
     cards = {text.split(" ", 1)[0]: text for text in find_texts(page, "section", class_="card")}
     assert cards["Format"].endswith("Unknown record types brand-new 1")

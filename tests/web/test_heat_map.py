@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.web.heat_map import HeatMapWords, draw_heat_map, draw_week, find_thresholds
+from recollect.web.charts import HeatMapWords, draw_heat_map, draw_week, find_thresholds
 from tests.web.markup import find_texts
 
 LAST = date(2026, 11, 13)

@@ -38,7 +38,7 @@ def test_one_thing_has_words_of_its_own() -> None:
     said = Translator("en")
     words = [said("sessions.error_count", count=count) for count in (0, 1, "1", 2)]
     assert words == ["0 errors", "1 error", "1 error", "2 errors"]
-    assert said("sessions.expires", days=1) == "deleted in 1 day"
+    assert said("sessions.expires", days=1) == "1 day left"
     assert Translator("zh")("sessions.error_count", count=1) == "1 个错误"
 
 

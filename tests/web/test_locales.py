@@ -8,23 +8,24 @@ from typing import get_args
 
 import pytest
 
-from recollect.documents.kinds import ContextKind, InputKind, ToolStatus
+from recollect.documents.kinds import ContextKind, InputKind, SubagentOutcome, TextKind, ToolStatus
 from recollect.documents.usage_groups import Group
+from recollect.export import Level
 from recollect.launch.context_references import ReferenceKind
 from recollect.launch.conversation_events import ConversationStatus
-from recollect.lineage.trees import Relation
-from recollect.reader import salvage
-from recollect.redact import Confidence
-from recollect.render.views.sidecar_notices import PLAN, TASKS, TODOS
+from recollect.lineage import Relation
+from recollect.reader import transcript_reader
+from recollect.redact.findings import Confidence
+from recollect.render.views.record_notices import PLAN, TASKS, TODOS
 from recollect.search.query_tree import CHOICES
 from recollect.sources.safe_files import Refusal
-from recollect.store.text_rows import TextKind
 from recollect.usage.causes import Cause
 from recollect.usage.explain import Status
 from recollect.usage.reports import ReportOrder
 from recollect.usage.scopes import ScopeKind
-from recollect.web.api.history import ListOrder
+from recollect.versions.evidence import CauseKind
 from recollect.web.conversations.registry import MODES
+from recollect.web.history_endpoints import ListOrder
 from recollect.web.pages.explain_page import NOTES
 from recollect.web.pages.home_page import MEASURES
 from recollect.web.templating import LANGUAGES, ONE, load_catalogue
@@ -48,12 +49,17 @@ def _name(prefix: str, kinds: Iterable[str]) -> set[str]:
 
 
 FAMILIES: dict[str, set[str]] = {
-    "bars of a timeline": _name("timeline.", ("turn", "call", "change", "failed", "agent", "cost")),
+    "bars of a timeline": _name(
+        "timeline.",
+        ("turn", "call", "change", "failed", "waiting", "agent", "compaction", "cost"),
+    ),
     "version grades": {
         f"file.{name}{suffix}"
         for name in ("exact", "replayed", "inferred", "partial", "outside")
         for suffix in ("", "_means")
     },
+    "files on disk": _name("file.disk_", ("equal", "earlier", "other", "missing")),
+    "causes of outside changes": {f"file.by_{kind.replace(' ', '_')}" for kind in CauseKind},
     "examples of queries": _name("search.example_", _list_examples()),
     "rows without a key": _name("untold.", ("date", "branch", "tool", "mcp-server", "other")),
     "groups": _name("group.", Group),
@@ -65,6 +71,8 @@ FAMILIES: dict[str, set[str]] = {
     "verdicts": _name("health.verdict_", ("well", "news", "trouble")),
     "how sure a finding is": _name("health.", Confidence),
     "buttons of chips": {"Reveal"},
+    "exports": _name("export.", ("html", "markdown", "text", "json", "csv"))
+    | _name("export.", Level),
     "leftovers": _name("health.orphan_", ("session", "tasks", "file-history", "todo")),
     "facets of a search": _name("search.facet_", FACETS),
     "roles": _name("search.role_", CHOICES["role"]),
@@ -80,14 +88,21 @@ FAMILIES: dict[str, set[str]] = {
     "relatives": {
         f"session.{side}_{relation}"
         for side in ("before", "after")
-        for relation in (Relation.FORK, Relation.CONTINUATION)
+        for relation in (Relation.FORK, Relation.CONTINUATION, Relation.CLEAR)
     },
+    "joints of threads": _name("thread.", (Relation.FORK, Relation.CONTINUATION, Relation.CLEAR)),
     "causes": _name("cause.", Cause) | _name("cause.why_", Cause),
     "kinds of input": _name("", InputKind),
     "kinds of context": _name("", ContextKind),
     "statuses of calls": _name("", ToolStatus),
+    "outcomes of subagents": _name("", SubagentOutcome),
     "refusals": _name("", Refusal),
-    "damage": {salvage.NO_RECORD, salvage.NUL_BYTES, salvage.CUT_SHORT, salvage.SHARES_LINE},
+    "damage": {
+        transcript_reader.NO_RECORD,
+        transcript_reader.NUL_BYTES,
+        transcript_reader.CUT_SHORT,
+        transcript_reader.SHARES_LINE,
+    },
     "remarks": set(NOTES),
     "lists beside a session": {PLAN, TASKS, TODOS},
 }

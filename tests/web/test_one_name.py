@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 import pytest
 
-from recollect.cli.picker.picker_state import open_state
-from recollect.cli.session_labels import label_title
+from recollect.cli.picker_state import open_state
+from recollect.cli.terminal_output import label_title
 from recollect.store.data_directory import find_data_directory
 from recollect.sync.index_access import find_transcripts
 from recollect.sync.session_lists import list_current

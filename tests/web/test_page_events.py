@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from recollect.documents.events import ConversationsDocument
-from recollect.web.conversations.audit_log import AuditLog
-from recollect.web.conversations.page_events import iter_running
+from recollect.web.conversations.page_messages import iter_running
+from recollect.web.conversations.permits import AuditLog
 from recollect.web.conversations.registry import Conversations
 from tests.launch.conversing import GUARD_SECONDS, make_options
 

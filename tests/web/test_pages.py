@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from recollect.documents.turns import Fields
+from recollect.documents.turn_documents import Fields
 from recollect.session.session import Session
 from recollect.workspace.session_places import find_call
 from tests.session.chains import reply, result, use, user
@@ -24,6 +24,7 @@ PAGES = [
     f"/s/{SESSION}/changes",
     f"/s/{SESSION}/timeline",
     f"/s/{SESSION}/checkpoints",
+    f"/s/{SESSION}/thread",
     "/s/agent-a557725",
     "/files",
     "/files?text=cli",
@@ -147,6 +148,16 @@ def test_results_can_be_narrowed_and_paged(server: RunningServer) -> None:
     assert all(server.get(link).status == 200 for link in links)
     beyond = server.get("/search?q=tidepol&page=999").body.decode()
     assert beyond.count('class="hit"') == 0 < page.count('class="hit"')
+
+
+def test_a_facet_that_narrows_the_results_leads_back(server: RunningServer) -> None:
+    """It is marked, and its link takes the field out of the query again."""
+    page = server.get("/search?q=release+role%3Auser+tidepool").body.decode()
+    (marked,) = re.findall(r'href="([^"]*)" title="([^"]*)" aria-current="true"', page)
+    assert (unescape(marked[0]), marked[1]) == (
+        "/search?q=release+tidepool&recent=false",
+        "role:user",
+    )
 
 
 def test_unknown_pages_say_so(server: RunningServer) -> None:

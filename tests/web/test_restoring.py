@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -19,29 +21,41 @@ RESTORE = "/file/restore"
 HIDDEN = ".github/run.yml"
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the project, its transcript and the server are."""
+    found = tmp_path_factory.mktemp("restoring")
+    write_shop(found).save(found / "claude")
+    return found
+
+
+@pytest.fixture(scope="module")
+def talker(folder: Path) -> Iterator[Talker]:
+    """A server that may run something, on the sessions of the shop."""
+    with run_talker(folder) as found:
+        found.server.wait_until_current()
+        yield found
+
+
 @pytest.fixture
-def shop(tmp_path: Path, safe_environment: None, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A project with a file of two versions, a hidden one and one outside."""
-    root = tmp_path / "server" / "claude"
-    root.mkdir(parents=True)
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(root))
-    made = Project(tmp_path / "shop")
+def shop(folder: Path) -> Project:
+    """The project as its session left it, whatever a test before did to its files."""
+    shutil.rmtree(folder / "shop")
+    return write_shop(folder)
+
+
+def write_shop(folder: Path) -> Project:
+    """Write a project with a file of two versions, a hidden one and one outside."""
+    made = Project(folder / "shop")
     made.prompt("Write the greeting")
     made.write("app.py", "hello\nworld\n")
     made.write(HIDDEN, "run: nothing\n")
     made.write("../elsewhere.py", "outside\n")
     made.prompt("Greet everybody")
     made.edit("app.py", "world", "everybody")
-    made.save()
+    made.path("long.py").write_text("first\nsecond\n")
+    made.edit("long.py", "second", "third", original=False)
     return made
-
-
-@pytest.fixture
-def talker(tmp_path: Path, shop: Project) -> Iterator[Talker]:
-    """A server that may run something, on the sessions of the shop."""
-    with run_talker(tmp_path / "server") as found:
-        found.server.wait_until_current()
-        yield found
 
 
 def ask(talker: Talker, path: Path, version: int, present: str = "") -> Answer:
@@ -54,6 +68,7 @@ def test_the_diff_is_shown_and_then_the_file_is_written(talker: Talker, shop: Pr
     """Nothing is written without what the diff says; what is replaced is kept."""
     path = shop.path("app.py")
     path.write_text("hello\nnobody\n")
+    before = talker.read_log()
     shown = ask(talker, path, 1).json()
     assert shown["diff"].splitlines()[-3:] == [" hello", "-nobody", "+world"]
     assert (path.read_text(), shown["is_written"]) == ("hello\nnobody\n", False)
@@ -61,7 +76,61 @@ def test_the_diff_is_shown_and_then_the_file_is_written(talker: Talker, shop: Pr
     copy = path.with_name("app.py.before-restore")
     assert (done["is_written"], done["copy"]) == (True, str(copy))
     assert (path.read_text(), copy.read_text()) == ("hello\nworld\n", "hello\nnobody\n")
+    (noted,) = talker.read_log()[len(before) :]
+    assert (noted.pop("time")[:2], noted) == (
+        "20",
+        {"action": "restore", "file": str(path), "version": 1},
+    )
     assert ask(talker, path, 1).json()["diff"] == ""
+
+
+def read_note(talker: Talker, path: Path) -> str:
+    """What the page of a file says about the file on disk."""
+    page = talker.get(f"/file?path={quote(str(path))}").body.decode()
+    counted = re.search(r'<p class="count">(.*?)</p>', page, re.DOTALL)
+    assert counted
+    return counted[1].partition("Sessions: 1")[2].removeprefix(" · ")
+
+
+@pytest.mark.parametrize(
+    ("content", "note"),
+    [
+        ("hello\neverybody\n", "The file on disk equals v2"),
+        ("hello\r\neverybody\r\n", "The file on disk equals v2"),
+        ("hello\nworld\n", "The file on disk equals the earlier v1"),
+        ("hello\nnobody\n", "The file on disk equals no version; the newest is v2"),
+        ("\0", "The file on disk equals no version; the newest is v2"),
+        (None, "The file is no longer on disk"),
+    ],
+)
+def test_the_page_says_which_version_is_on_disk(
+    talker: Talker, shop: Project, content: str | None, note: str
+) -> None:
+    """By its text: line endings are not in transcripts."""
+    path = shop.path("app.py")
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content.encode())
+    assert read_note(talker, path) == note
+
+
+def test_the_page_looks_at_no_other_file(talker: Talker, shop: Project, tmp_path: Path) -> None:
+    """Not at hidden ones, nor outside the project, nor through links."""
+    assert read_note(talker, shop.path(HIDDEN)) == ""
+    assert read_note(talker, shop.directory.parent / "elsewhere.py") == ""
+    path = shop.path("app.py")
+    path.rename(tmp_path / "app.py")
+    path.symlink_to(tmp_path / "app.py")
+    assert read_note(talker, path) == ""
+
+
+def test_secrets_in_the_diff_are_masked(talker: Talker, shop: Project) -> None:
+    """Also those that only the file of today has."""
+    path = shop.path("app.py")
+    path.write_text("hello\naws_key = 'AKIAIOSFODNN7RTGHJKL'\n")
+    diff = ask(talker, path, 1).json()["diff"]
+    assert diff.splitlines()[-2:] == ["-aws_key = '[redacted:aws-key]'", "+world"]
 
 
 def test_a_deleted_file_comes_back(talker: Talker, shop: Project) -> None:
@@ -124,9 +193,21 @@ def test_a_nonce_is_good_for_one_file(talker: Talker, shop: Project) -> None:
     assert (answer.status, answer.json()["error"]["code"]) == (403, "wrong_nonce")
 
 
-def test_without_leave_there_is_only_the_command(tmp_path: Path, shop: Project) -> None:
+def test_what_is_known_in_part_cannot_be_restored(talker: Talker, shop: Project) -> None:
+    """Its page offers neither the command nor the button."""
+    page = talker.server.get(f"/file?path={quote(str(shop.path('long.py')))}").body.decode()
+    assert ("partial" in page, "recollect restore" in page, "data-restore=" in page) == (
+        True,
+        False,
+        False,
+    )
+
+
+def test_without_leave_there_is_only_the_command(
+    tmp_path: Path, folder: Path, shop: Project
+) -> None:
     """A server that may not run anything has no button."""
-    with run_server(tmp_path / "server", tmp_path / "server" / "claude") as server:
+    with run_server(tmp_path, folder / "claude") as server:
         server.wait_until_current()
         page = server.get(f"/file?path={quote(str(shop.path('app.py')))}").body.decode()
         assert ("recollect restore" in page, '<button type="button" data-restore' in page) == (

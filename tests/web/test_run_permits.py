@@ -7,7 +7,7 @@ import pytest
 
 from recollect.errors import UsageError
 from recollect.web.server import check_host
-from tests.web.addresses import list_routes
+from tests.web.addresses import SESSION, list_routes
 from tests.web.conversing import Talker, run_talker
 from tests.web.running import RunningServer
 
@@ -69,14 +69,24 @@ FAULTS = (
 )
 
 
-def test_actions_are_known() -> None:
-    """A new action is tested here without being named."""
-    assert (
-        sorted(
-            ["prompts", "answers", "interrupt", "settings", "compact", "withdraw", "tasks", "end"]
-        )
-        == ACTIONS
-    )
+ELSEWHERE = {
+    f"/s/{SESSION}/reveal": "reads a secret again; tests/web/test_origins.py",
+    f"/s/{SESSION}/export": "downloads what was reviewed; tests/web/test_export_review.py",
+    "/file/restore": "needs the nonce of the file's page; tests/web/test_restoring.py",
+    "/api/launches": "needs the API key; tests/web/test_gate.py",
+    f"/api/sessions/{SESSION}/mark": "writes a star or a note; tests/web/test_marks.py",
+    "/sign-in": "takes the token of a launch; tests/web/test_gate.py",
+}
+"""Requests other than GET that start and steer nothing, and where they are tested."""
+
+
+def test_every_route_that_changes_something_is_tested() -> None:
+    """All below `/c` are tried here with every fault; a new one elsewhere has to say why not."""
+    changing = {path for method, path in list_routes() if method != "GET"}
+    assert {path for path in changing if not path.startswith("/c")} == set(ELSEWHERE)
+    tried = {"/c", *(f"/c/{SESSION}/{action}" for action in ACTIONS)}
+    assert changing - set(ELSEWHERE) == tried
+    assert len(ACTIONS) >= 8
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -157,7 +167,10 @@ def test_only_signed_in_pages_send_long_bodies(talker: Talker, conversation: str
     headers = talker.make_headers(nonce)
     long = json.dumps({"text": "x" * 100_000}).encode()
     path = f"/c/{conversation}/prompts"
+    before = len(talker.list_received())
     assert talker.server.ask(path, "POST", headers, long).status == 200
+    # Otherwise the tests after this one would count it.
+    talker.server.wait_for(lambda: len(talker.list_received()) > before)
     without = {name: value for name, value in headers.items() if name != "Cookie"}
     assert talker.server.ask(path, "POST", without, long).status == 413
     assert talker.server.ask("/c", "POST", headers, long).status == 413

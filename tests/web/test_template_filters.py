@@ -2,7 +2,14 @@
 
 import pytest
 
-from recollect.web.template_filters import FILTERS, count_days_left, get_base_name, shorten_model
+from recollect.web.template_filters import (
+    FILTERS,
+    count_days_left,
+    get_base_name,
+    name_apart,
+    shorten_model,
+    shorten_tool,
+)
 
 NOON = 1_794_744_000
 """2026-11-15T12:00:00Z."""
@@ -39,6 +46,18 @@ def test_days_left(moment: str, days: int) -> None:
 def test_base_names(path: str, name: str) -> None:
     """The name is the last part of a path of any system."""
     assert get_base_name(path) == name
+
+
+def test_folders_of_one_name_are_told_apart() -> None:
+    """By as many folders above as it takes, whatever system they are of."""
+    assert name_apart(["/w/pond", "/ana/w/cli", "/bo/w/cli", "D:\\src\\cli", "/", "/cli"]) == {
+        "/w/pond": "pond",
+        "/ana/w/cli": "ana/w/cli",
+        "/bo/w/cli": "bo/w/cli",
+        "D:\\src\\cli": "src/cli",
+        "/": "/",
+        "/cli": "/cli",
+    }
 
 
 @pytest.mark.parametrize(
@@ -83,3 +102,14 @@ def test_filters(name: str, value: object, shown: str, monkeypatch: pytest.Monke
 def test_model_names(model: str, name: str) -> None:
     """Names of the present pattern are shortened; all others stay as they are."""
     assert shorten_model(model) == name
+
+
+def test_tools_of_servers_are_named_without_them() -> None:
+    """A narrow column has room for the tool only."""
+    names = ["Bash", "mcp__ide__getDiagnostics", "mcp__plugin_notes__read__all", "mcp__odd"]
+    assert [shorten_tool(name) for name in names] == [
+        "Bash",
+        "getDiagnostics",
+        "read__all",
+        "mcp__odd",
+    ]

@@ -1,8 +1,22 @@
 """The timeline of a session: to scale while something happens, and the same figures in a table."""
 
 import re
+from pathlib import Path
+from typing import Any
 
-from recollect.web.timeline_drawing import TimelineBar, draw_timeline
+import pytest
+
+from recollect.library.opening import open_session
+from recollect.web.pages.timeline_page import (
+    MAX_LANES,
+    TimelineBar,
+    TimelineMaker,
+    assign_lanes,
+    draw_timeline,
+)
+from recollect.web.templating import Translator
+from tests.versions.small_project import SESSION as SMALL
+from tests.versions.small_project import Project
 from tests.web.addresses import SESSION
 from tests.web.running import RunningServer
 
@@ -17,6 +31,18 @@ def test_time_is_to_scale_without_the_pauses() -> None:
     widths = re.findall(r'class="turn" x="([\d.]+)" y="24" width="([\d.]+)"', drawn)
     assert widths == [("12.0", "600.0"), ("658.0", "600.0")]
     assert ">3600000 ms</text>" in drawn
+
+
+def test_turns_say_when_they_began_where_there_is_room() -> None:
+    """The first of a day with its date; those that begin right after another say nothing."""
+    day, minute = 86_400, 60
+    bars = [_make(0, 60), _make(1, 2), _make(10 * minute, 11 * minute), _make(day, day + 60)]
+    drawn = draw_timeline(bars, str)
+    assert re.findall(r'class="time"[^>]*>([^<]*)<', drawn) == [
+        "1970-01-01 00:00",
+        "00:10",
+        "1970-01-02 00:00",
+    ]
 
 
 def test_titles_are_escaped() -> None:
@@ -46,5 +72,35 @@ def test_every_call_is_counted_in_its_turn(server: RunningServer) -> None:
     page = server.get(f"/s/{SESSION}/timeline").body.decode()
     rows = re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL)[1:]
     cells = [re.findall(r'<td class="figure">([^<]*)</td>', row) for row in rows]
-    drawn = re.findall(r'<rect class="(?:call|change|failed)" x="[\d.]+" y="44"', page)
-    assert sum(int(row[2] or 0) for row in cells) == len(drawn) > 0
+    drawn = re.findall(r'<rect class="(?:call|change|failed|waiting)" x="[\d.]+" y="44"', page)
+    assert sum(int(row[3] or 0) for row in cells) == len(drawn) > 0
+
+
+def _list_calls(tmp_path: Path, **fields: Any) -> list[tuple[str, str]]:
+    project = Project(tmp_path / "work")
+    project.prompt("Try it")
+    project.call("Bash", {"command": "make"}, {"stdout": "", "stderr": ""}, **fields)
+    project.save(tmp_path / "claude")
+    maker = TimelineMaker(open_session(SMALL, root=tmp_path / "claude"), "/s/x", Translator("en"))
+    return [(bar.kind, bar.title) for bar in maker.list_bars(None) if bar.lane == 1]
+
+
+@pytest.mark.parametrize("source", ["user_temporary", "user_permanent"])
+def test_a_call_that_a_person_allowed_has_waited(tmp_path: Path, source: str) -> None:
+    """The record says who allowed it, so the time that it took bounds the time it waited."""
+    found = _list_calls(tmp_path, permissionDecision={"decision": "accept", "source": source})
+    assert found == [("waiting", "Bash, success: waited for you ≤ 1 min 0 s")]
+
+
+@pytest.mark.parametrize("fields", [{}, {"permissionDecision": {"source": "config"}}])
+def test_a_call_that_nobody_was_asked_about_has_not(
+    tmp_path: Path, fields: dict[str, object]
+) -> None:
+    """Neither one that a rule allowed, nor one of which nothing is recorded."""
+    assert _list_calls(tmp_path, **fields) == [("call", "Bash, success")]
+
+
+def test_lanes_are_used_again() -> None:
+    """Subagents that run one after the other share a lane; those at the same time do not."""
+    assert assign_lanes([(0, 10), (5, 15), (12, 20), None, (16, 18)]) == [0, 1, 0, 0, 1]
+    assert max(assign_lanes([(0, 10)] * 40)) == MAX_LANES - 1

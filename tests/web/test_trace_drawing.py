@@ -1,6 +1,6 @@
-"""Tests of recollect.web.trace_drawing."""
+"""Tests of recollect.web.template_filters."""
 
-from recollect.web.trace_drawing import draw_trace
+from recollect.web.template_filters import draw_trace
 
 
 def test_a_trace_is_drawn() -> None:
@@ -11,6 +11,18 @@ def test_a_trace_is_drawn() -> None:
         '<path class="you" d="M1 15v-14"/>'
         '<path class="call" d="M4 15v-6M13 15v-4"/>'
         '<path class="failed" d="M10 15v4"/></svg>'
+    )
+
+
+def test_hits_are_pinned_below_the_trace() -> None:
+    """From the first step to the last, one triangle for those that fall on the same step."""
+    assert draw_trace("y9c3t0", [0, 0.9, 1]) == (
+        '<svg class="trace" width="132" height="22" aria-hidden="true">'
+        '<path class="base" d="M0 15.5H9"/>'
+        '<path class="you" d="M1 15v-14"/>'
+        '<path class="call" d="M4 15v-6"/>'
+        '<path class="text" d="M7 15v-3"/>'
+        '<path class="pin" d="M1 18l3 4h-6zM7 18l3 4h-6z"/></svg>'
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollect.live.watching import POLL_VARIABLE
-from recollect.workspace.change_signal import MAX_MISSES, ChangeSignal
+from recollect.workspace.indexer_process import MAX_MISSES, ChangeSignal
 from tests.web.running import copy_demo
 
 TIMEOUT = 60.0

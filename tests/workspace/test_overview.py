@@ -9,12 +9,13 @@ import pytest
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.documents.session_documents import ActivityDay, PeriodTotals
 from recollect.documents.session_listing import SessionListing
-from recollect.locations.project_names import encode_project_path
-from recollect.workspace.project_groups import group_projects
+from recollect.locations.claude_directories import encode_project_path
+from recollect.workspace.overview_questions import group_projects
 from recollect.workspace.workspace import Workspace
-from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt
+from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, reply
 
 NOW = datetime(2026, 11, 13, 12, tzinfo=UTC)
+SPRING = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 def listing(session_id: str, project: str, cwd: str | None, activity: float) -> SessionListing:
@@ -60,6 +61,12 @@ def test_a_moved_folder_is_one_project(moved: str) -> None:
     ]
 
 
+def test_directories_of_one_folder_are_one_project() -> None:
+    """Even if none of them is named after it."""
+    early, late = listing("a", "-w-x", "/w/pond", 1), listing("b", "-w-y", "/w/pond", 2)
+    assert name_groups(early, late) == [("-w-y", "/w/pond", ("-w-y", "-w-x"), 0)]
+
+
 def test_other_folders_stay_apart() -> None:
     """A similar name, a folder below, and a subagent's directory change nothing."""
     found = name_groups(
@@ -92,6 +99,16 @@ def test_overview_of_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     )
     assert (overview.last_week.since, overview.last_week.until) == ("2026-11-02", "2026-11-06")
     assert sum(each.sessions for each in overview.projects) == len(sessions)
+
+
+def test_usage_of_a_moved_folder_is_counted(tmp_path: Path) -> None:
+    """Also where the project directory is not named after the folder that the records name."""
+    root = ClaudeRoot(tmp_path / "claude")
+    root.session(FIRST, prompt("drain the pond"), reply("Drained."), project="-elsewhere")
+    with Workspace([root.path], tmp_path / "data", now=lambda: SPRING) as workspace:
+        overview = workspace.overview()
+    found = [(each.path, each.projects, each.tokens) for each in overview.projects]
+    assert found == [("/home/mina/pond", ("-elsewhere",), 2)]
 
 
 def test_what_expires_first_comes_first(tmp_path: Path) -> None:

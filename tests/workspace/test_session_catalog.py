@@ -18,6 +18,7 @@ def _make_transcript(
     return Transcript(
         file=f"/x/{project}/{name}.jsonl",
         project_dir=Path(f"/x/{project}"),
+        project=project,
         kind=kind,
         session_id=name if kind is TranscriptKind.SESSION else None,
         agent_id=None,

@@ -3,10 +3,10 @@
 import pytest
 
 from recollect.demo import CLAUDE_DIRECTORY
+from recollect.library.listings import iter_sessions
 from recollect.library.opening import open_session, price_turn
-from recollect.library.sessions import iter_sessions
 from recollect.pricing import Prices
-from recollect.workspace.turn_windows import accumulate_costs
+from recollect.workspace.turn_selection import accumulate_costs
 
 SESSIONS = [each.id for each in iter_sessions(root=CLAUDE_DIRECTORY)]
 

@@ -21,8 +21,9 @@ from recollect.store.data_directory import INDEX_NAME, find_text_path
 from recollect.sync import load_figures
 from recollect.workspace import searching
 from recollect.workspace.index_upkeep import SyncOptions
+from recollect.workspace.resources import NoSessions
 from recollect.workspace.session_places import locate
-from recollect.workspace.workspace import NoSessions, Workspace, open_workspace
+from recollect.workspace.workspace import Workspace, open_workspace
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, reply, title
 
 HARBOUR = "94791a87-9d13-410a-a632-25a9b25c1b45"

@@ -21,10 +21,8 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from recollect.archive.archive_directory import SETTINGS_NAME
-from recollect.archive.compressed import hash_bytes
-from recollect.archive.encryption import Cipher
-from recollect.archive.keys import LOCKED_IDENTITY, get_key_finder
+from recollect.archive import SETTINGS_NAME
+from recollect.archive.encryption import LOCKED_IDENTITY, Cipher, get_key_finder
 from recollect.archive.manifests import (
     FORMAT,
     FileVersion,
@@ -35,15 +33,9 @@ from recollect.archive.manifests import (
     make_time,
     parse_manifest_name,
 )
-from recollect.archive.object_store import ObjectStore, explain_failures, sync_directory
+from recollect.archive.object_store import ObjectStore, explain_failures, hash_bytes, sync_directory
 from recollect.atomic_files import make_directories
-from recollect.errors import (
-    ArchiveFailure,
-    IndexFailure,
-    NothingFound,
-    UnreadableInput,
-    UsageError,
-)
+from recollect.errors import ArchiveFailure, IndexFailure, NothingFound, UnreadableInput, UsageError
 from recollect.sources.growth import FileState
 from recollect.sources.safe_files import open_file
 from recollect.store.data_directory import Lock, hold_lock
@@ -63,7 +55,7 @@ class ArchiveSettings(Struct, frozen=True, kw_only=True):
     forgotten: tuple[str, ...] = ()
     """Sessions that are not archived again."""
     forgotten_plans: tuple[str, ...] = ()
-    """Paths of their plans, which only the deleted transcripts would tell."""
+    """Paths of their plans, which only the deleted transcripts name."""
     recipients: tuple[str, ...] = ()
     """Who can decrypt the archive; it is not encrypted if there are none."""
     is_rewriting: bool = False
@@ -161,7 +153,7 @@ class Archive:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ArchiveFailure(
                 f"{path} is damaged: {error}. Delete it and run `recollect archive enable`; "
-                "nothing that is archived is lost by that."
+                "no archived data is lost."
             ) from error
         if found.format != FORMAT:
             raise ArchiveFailure(
@@ -203,10 +195,10 @@ class Archive:
 
     @contextmanager
     def lock(self) -> Iterator[Lock]:
-        """Be the only one who writes to the archive; waits for whoever does now."""
+        """Hold the write lock of the archive; waits for the current holder."""
         try:
             with hold_lock(self.directory, name=_LOCK) as lock:
-                # Whoever had the lock may have changed the recipients.
+                # The last holder of the lock may have changed the recipients.
                 vars(self).pop("cipher", None)
                 self.objects.remove_temporary_files()
                 yield lock

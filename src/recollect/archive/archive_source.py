@@ -14,20 +14,12 @@ from typing import NamedTuple
 
 from recollect.archive.archive import Archive, KnownFile
 from recollect.archive.archive_sync import identify_root
+from recollect.archive.archived_files import parse_mode
 from recollect.archive.encryption import KeyMissing
 from recollect.archive.manifests import FileKind, FileVersion, decode_path
 from recollect.archive.object_store import ObjectStore
-from recollect.archive.restoring import parse_mode
 from recollect.errors import UnreadableInput
-from recollect.sources.source import (
-    DIRECTORY,
-    DirectorySource,
-    Entry,
-    SourceFile,
-    list_mounts,
-    mount,
-)
-from recollect.sources.stamps import is_racy
+from recollect.sources import source
 
 _MISSING = (FileNotFoundError, NotADirectoryError)
 
@@ -38,11 +30,11 @@ def mount_archive(archive: Archive, roots: Iterable[Path]) -> None:
     An archive that does not exist yet may be made while the process runs.
     """
     for root in roots:
-        for point in {str(root.absolute()), os.path.realpath(root)} - set(list_mounts()):
-            mount(point, ArchiveSource(archive, point, identify_root(root)))
+        for point in {str(root.absolute()), os.path.realpath(root)} - set(source.list_mounts()):
+            source.mount(point, ArchiveSource(archive, point, identify_root(root)))
 
 
-class ArchiveSource(DirectorySource):
+class ArchiveSource(source.DirectorySource):
     """A directory on disk, and archived files where it has none."""
 
     def __init__(self, archive: Archive, point: str, root: str) -> None:
@@ -60,10 +52,10 @@ class ArchiveSource(DirectorySource):
         """Whether the name is one on disk."""
         return os.path.lexists(name)
 
-    def open(self, name: str) -> SourceFile:
+    def open(self, name: str) -> source.SourceFile:
         """Open the file on disk, or else the archived one."""
         try:
-            return DIRECTORY.open(name)
+            return source.DIRECTORY.open(name)
         except _MISSING:
             found = self._find_listing().entries.get(name)
             if found is None or found.version is None:
@@ -73,18 +65,18 @@ class ArchiveSource(DirectorySource):
     def find_status(self, name: str) -> os.stat_result:
         """Return the status of the entry on disk, or else of the archived one."""
         try:
-            return DIRECTORY.find_status(name)
+            return source.DIRECTORY.find_status(name)
         except _MISSING:
             found = self._find_listing().entries.get(name)
             if found is None:
                 raise
             return found.status
 
-    def list_directory(self, name: str) -> list[Entry]:
+    def list_directory(self, name: str) -> list[source.Entry]:
         """Return what is on disk, and what is archived besides."""
         archived = self._find_listing().children.get(name, ())
         try:
-            entries = DIRECTORY.list_directory(name)
+            entries = source.DIRECTORY.list_directory(name)
         except _MISSING:
             if not archived:
                 raise
@@ -104,7 +96,7 @@ class ArchiveSource(DirectorySource):
     def _read_listing(self, stamp: int) -> "_Listing":
         archive = self._archive.reopen()
         # Another manifest may get the same time: then it is read again.
-        reliable = None if is_racy(stamp) else stamp
+        reliable = None if source.is_racy(stamp) else stamp
         try:
             known = list(archive.load_known().values())
         except KeyMissing:
@@ -164,7 +156,7 @@ class _ArchivedEntry(NamedTuple):
         return self.version is None
 
     def is_symlink(self) -> bool:
-        """Never: links are not archived."""
+        """Return False: links are not archived."""
         return False
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
@@ -189,11 +181,11 @@ class _ArchivedFile(io.RawIOBase):
         return self._status
 
     def readable(self) -> bool:
-        """Yes."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Yes."""
+        """Return True."""
         return True
 
     def tell(self) -> int:
@@ -230,7 +222,7 @@ class _ArchivedFile(io.RawIOBase):
 
 
 def _drop_moved(known: Sequence[KnownFile], point: str) -> list[KnownFile]:
-    """Leave out what lies in the directory of a project that its session has left since."""
+    """Leave out files in the directory of a project that their session has moved out of."""
     homes = {
         each.version.session: each.version.path.split("/")[1]
         for each in known

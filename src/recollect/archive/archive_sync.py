@@ -22,18 +22,15 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, structs
 
+from recollect.archive import manifests
 from recollect.archive.archive import Archive, KnownFile
-from recollect.archive.claude_files import ClaudeFile, list_claude_files
-from recollect.archive.manifests import FileKind, FileVersion, Piece
-from recollect.archive.packing import Packer, PendingPiece, join_pieces
-from recollect.archive.reading import count_shared
+from recollect.archive.archived_files import ClaudeFile, list_claude_files
 from recollect.errors import UnreadableInput
 from recollect.locations import Refused
-from recollect.locations.project_names import decode_id, encode_name
+from recollect.locations.claude_directories import decode_id, encode_name
 from recollect.sources.growth import FileState, Growth, find_growth, look_at, record_state
 from recollect.sources.safe_files import open_file
-from recollect.sources.source import SourceFile
-from recollect.sources.stamps import is_present
+from recollect.sources.source import SourceFile, is_present
 from recollect.store.data_directory import Lock
 
 BATCH: Final = 256 * 2**20
@@ -78,8 +75,8 @@ class _Changed(NamedTuple):
 class _Copied(NamedTuple):
     """A version whose last pieces may not be stored yet."""
 
-    version: FileVersion
-    pending: list[PendingPiece]
+    version: manifests.FileVersion
+    pending: list[manifests.PendingPiece]
     state: FileState
     slug: str | None
 
@@ -95,7 +92,7 @@ def sync_archive(
     """Copy everything that is new or has changed; raise UsageError if that is not enabled."""
     archive.require_enabled()
     with archive.lock() as lock, ThreadPoolExecutor(_WORKERS) as pool:
-        run = _Run(archive, Packer(archive.objects, pool), lock)
+        run = _Run(archive, manifests.Packer(archive.objects, pool), lock)
         changed = [each for root in roots for each in run.list_changed(root)]
         run.copy_all(changed, watch)
         return run.report
@@ -126,7 +123,7 @@ def iter_changed(
 
 def _read_session(file: ClaudeFile) -> str | None:
     """Return the session of a file; old clients put subagents beside transcripts of sessions."""
-    if file.session is None and file.kind is FileKind.SUBAGENT:
+    if file.session is None and file.kind is manifests.FileKind.SUBAGENT:
         # The whole reader, for such files only.
         from recollect.library.transcript_ends import find_session_id
 
@@ -137,7 +134,7 @@ def _read_session(file: ClaudeFile) -> str | None:
 class _Run:
     """One sync."""
 
-    def __init__(self, archive: Archive, packer: Packer, lock: Lock) -> None:
+    def __init__(self, archive: Archive, packer: manifests.Packer, lock: Lock) -> None:
         self.report = SyncReport()
         self._archive = archive
         self._packer = packer
@@ -158,7 +155,9 @@ class _Run:
             for each in iter_changed(self._known, name, listing.found)
         ]
         # A plan is named by its session's transcript, so it comes last.
-        changed.sort(key=lambda each: (each.file.kind is FileKind.PLAN, each.session or ""))
+        changed.sort(
+            key=lambda each: (each.file.kind is manifests.FileKind.PLAN, each.session or "")
+        )
         return [each for each in changed if not self._is_forgotten(each)]
 
     def copy_all(self, changed: Sequence[_Changed], watch: Watch) -> None:
@@ -178,7 +177,7 @@ class _Run:
         return not self._forgotten.isdisjoint((changed.session, changed.file.path))
 
     def _find_session(self, root: str, file: ClaudeFile) -> str | None:
-        if file.session is not None or file.kind is FileKind.HISTORY:
+        if file.session is not None or file.kind is manifests.FileKind.HISTORY:
             return file.session
         known = self._known.get((root, file.path))
         if known is not None and known.version.session is not None:
@@ -212,18 +211,22 @@ class _Run:
     ) -> _Copied:
         version = known.version if known else None
         shared = self._count_known(file, seen.size, version) if version else 0
-        digest, pending, slug = sha256(), list[PendingPiece](), known.slug if known else None
+        digest, pending, slug = (
+            sha256(),
+            list[manifests.PendingPiece](),
+            known.slug if known else None,
+        )
         for start, chunk in _iter_chunks(file, seen.size):
             self._lock.show_life()
             digest.update(chunk)
-            if slug is None and changed.file.kind is FileKind.TRANSCRIPT:
+            if slug is None and changed.file.kind is manifests.FileKind.TRANSCRIPT:
                 slug = _find_slug(chunk)
             if start + len(chunk) > shared:
                 pending += self._packer.add(chunk[max(shared - start, 0) :])
         size = file.tell()
         self.report.bytes_read += size
         return _Copied(
-            FileVersion(
+            manifests.FileVersion(
                 root=changed.root,
                 path=changed.file.path,
                 session=changed.session or self._find_plan_owner(changed),
@@ -239,7 +242,7 @@ class _Run:
             slug,
         )
 
-    def _count_known(self, file: SourceFile, size: int, version: FileVersion) -> int:
+    def _count_known(self, file: SourceFile, size: int, version: manifests.FileVersion) -> int:
         """Return how many bytes at the start of the file are archived already."""
         if version.size <= size:
             digest = sha256()
@@ -247,10 +250,10 @@ class _Run:
                 digest.update(chunk)
             if digest.hexdigest() == version.sha256:
                 return version.size
-        return count_shared(self._archive.objects, version, file)
+        return manifests.count_shared(self._archive.objects, version, file)
 
     def _find_plan_owner(self, changed: _Changed) -> str | None:
-        if changed.file.kind is not FileKind.PLAN:
+        if changed.file.kind is not manifests.FileKind.PLAN:
             return None
         slug = decode_id(changed.file.path.rpartition("/")[2]).removesuffix(".md")
         copied = ((each.slug, each.version.session) for each in self._copied)
@@ -260,9 +263,9 @@ class _Run:
     def _commit(self) -> None:
         """Wait for the objects of all copied files, and list them in a manifest."""
         self._packer.end_object()
-        fresh: list[FileVersion] = []
+        fresh: list[manifests.FileVersion] = []
         for copied in self._copied:
-            added = join_pieces(each.resolve() for each in copied.pending)
+            added = manifests.join_pieces(each.resolve() for each in copied.pending)
             version = structs.replace(copied.version, pieces=copied.version.pieces + added)
             known = self._known.get(version.key)
             if known is None or known.version != version:
@@ -278,7 +281,7 @@ class _Run:
             self._archive.save_known(self._known.values())
         self._copied, self._batch = [], 0
 
-    def _count(self, version: FileVersion, known: KnownFile | None) -> None:
+    def _count(self, version: manifests.FileVersion, known: KnownFile | None) -> None:
         if known is None:
             self.report.added += 1
         elif version.pieces[: len(known.version.pieces)] == known.version.pieces:
@@ -293,7 +296,7 @@ def _choose_object(changed: _Changed) -> tuple[str, str | None, str]:
     To which session a plan belongs is found out when it is copied, so each has its own.
     """
     file = changed.file
-    return changed.root, changed.session, file.path if file.kind is FileKind.PLAN else ""
+    return changed.root, changed.session, file.path if file.kind is manifests.FileKind.PLAN else ""
 
 
 def _iter_chunks(file: SourceFile, size: int) -> Iterator[tuple[int, bytes]]:
@@ -310,9 +313,9 @@ def _find_slug(chunk: bytes) -> str | None:
     return found[1].decode() if found else None
 
 
-def _cut(pieces: Sequence[Piece], length: int) -> tuple[Piece, ...]:
+def _cut(pieces: Sequence[manifests.Piece], length: int) -> tuple[manifests.Piece, ...]:
     """Return the pieces of the first `length` bytes."""
-    kept: list[Piece] = []
+    kept: list[manifests.Piece] = []
     for piece in pieces:
         if length <= 0:
             break

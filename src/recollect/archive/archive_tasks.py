@@ -1,38 +1,122 @@
-"""The questions and tasks that surfaces have for the archive, answered with documents."""
+"""The questions and tasks that surfaces have for the archive, answered with documents: list, find,
+sync, restore, verify, and write everything to one tar file, which every system can unpack.
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+The tar is written entry by entry while the archive is read, so its size does not matter.
+"""
+
+import tarfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
-from msgspec import structs
+from msgspec import Struct, structs
 
-from recollect.archive.archive import Archive, ArchiveSettings
+from recollect.archive import archived_files, manifests
+from recollect.archive.archive import Archive, ArchiveSettings, Stored
 from recollect.archive.archive_sync import count_changed, sync_archive
-from recollect.archive.manifests import FileKind, FileVersion, encode_path, parse_taken
-from recollect.archive.restoring import Target
-from recollect.archive.session_copies import (
-    ArchivedSession,
-    count_stored,
-    find_session,
-    list_sessions,
-    locate,
-    restore_files,
-)
-from recollect.archive.verifying import remove_sessions, verify_archive
-from recollect.documents.archive_reports import (
-    ArchivedSessionRow,
-    ArchiveList,
-    ArchiveRemoval,
-    ArchiveRestore,
-    ArchiveStatus,
-    ArchiveSync,
-    ArchiveVerification,
-    DamagedPart,
-    WrittenFile,
-)
-from recollect.errors import NothingFound
-from recollect.locations.project_names import decode_id
+from recollect.archive.archive_upkeep import remove_sessions, verify_archive
+from recollect.archive.bundles import UNLOCKED, FileLock, write_locked
+from recollect.archive.object_store import ObjectStore, compress_stream
+from recollect.documents import archive_reports
+from recollect.errors import AmbiguousSession, Candidate, NothingFound
+from recollect.locations.claude_directories import decode_id
+from recollect.locations.place_names import read_place
+from recollect.sources.source import is_only_archived, is_present
+
+
+class ArchivedSession(Struct, frozen=True, kw_only=True):
+    """The newest versions of the files of one session."""
+
+    id: str
+    root: str
+    project: str | None
+    """The name of its project's directory; None if its transcript was never archived."""
+    files: tuple[manifests.FileVersion, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def mtime_ns(self) -> int:
+        """When the transcript, or else any file, was last modified."""
+        transcripts = [file for file in self.files if file.kind is manifests.FileKind.TRANSCRIPT]
+        return max(file.mtime_ns for file in transcripts or self.files)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether its transcript is no longer in the Claude directory."""
+        places = [locate(file) for file in self.files if file.kind is manifests.FileKind.TRANSCRIPT]
+        # Where the archive is mounted, it answers for files that are gone.
+        return not any(is_present(each) and not is_only_archived(each) for each in places)
+
+
+def locate(version: manifests.FileVersion) -> str:
+    """Return where the file was archived from."""
+    return str(Path(decode_id(version.root)).joinpath(*manifests.decode_path(version.path)))
+
+
+def list_sessions(stored: Stored) -> list[ArchivedSession]:
+    """Return all archived sessions, most recently active first."""
+    groups: dict[tuple[str, str], list[manifests.FileVersion]] = {}
+    for version in stored.newest().values():
+        if version.session is not None:
+            groups.setdefault((version.root, version.session), []).append(version)
+    sessions = [_describe(root, name, files) for (root, name), files in groups.items()]
+    return sorted(sessions, key=lambda each: (-each.mtime_ns, each.id))
+
+
+def find_session(sessions: Iterable[ArchivedSession], ref: str) -> ArchivedSession:
+    """Return the session with this id, or whose id starts so; a place in it names it as well."""
+    listed = list(sessions)
+    names = [place.session for place in read_place(ref) if place.session]
+    matches = [each for each in listed if each.id in names]
+    matches = matches or [each for each in listed if each.id.startswith(tuple(names))]
+    if not matches:
+        raise NothingFound(
+            f"No archived session has the id {ref!r}. `recollect archive list` shows all of them."
+        )
+    if len(matches) > 1:
+        raise AmbiguousSession(
+            ref, [Candidate(each.id, None, each.project, each.mtime_ns / 1e9) for each in matches]
+        )
+    return matches[0]
+
+
+def count_stored(session: ArchivedSession, sizes: Mapping[str, int]) -> int:
+    """Return how many bytes the objects of a session take."""
+    return sum(sizes.get(name, 0) for name in set(manifests.iter_objects(session.files)))
+
+
+def restore_files(
+    archive: Archive, files: Sequence[manifests.FileVersion], base: Path, *, keep_times: bool = True
+) -> list[archived_files.Target]:
+    """Write archived files below `base`; raise UsageError if others are in the way."""
+    targets = [
+        archived_files.find_target(
+            base,
+            archived_files.parse_archived(file.path),
+            manifests.iter_checked(archive.objects, file),
+        )
+        for file in files
+    ]
+    archived_files.refuse_conflicts(targets)
+    for file, target in zip(files, targets, strict=True):
+        if target.outcome is archived_files.Outcome.RESTORED:
+            content = manifests.iter_checked(archive.objects, file)
+            archived_files.write_new(target.path, content, file, keep_time=keep_times)
+    return targets
+
+
+def _describe(root: str, name: str, files: list[manifests.FileVersion]) -> ArchivedSession:
+    places = (file.path.split("/") for file in files if file.path.startswith("projects/"))
+    project = next((parts[1] for parts in places), None)
+    ordered = tuple(sorted(files, key=lambda file: file.path))
+    return ArchivedSession(id=name, root=root, project=project, files=ordered)
+
 
 Watch = Callable[[int, int], None]
 
@@ -43,12 +127,12 @@ def set_enabled(archive: Archive, *, enabled: bool) -> None:
     archive.save_settings(structs.replace(settings, is_enabled=enabled))
 
 
-def describe_status(archive: Archive, roots: Iterable[Path]) -> ArchiveStatus:
+def describe_status(archive: Archive, roots: Iterable[Path]) -> archive_reports.ArchiveStatus:
     """Return the state of an archive, which need not exist."""
     stored, settings = archive.load(), archive.settings
     sessions, newest = list_sessions(stored), stored.newest().values()
     names = archive.list_manifests()
-    return ArchiveStatus(
+    return archive_reports.ArchiveStatus(
         path=str(archive.directory),
         is_enabled=archive.is_enabled,
         sessions=len(sessions),
@@ -56,7 +140,7 @@ def describe_status(archive: Archive, roots: Iterable[Path]) -> ArchiveStatus:
         files=len(newest),
         bytes=sum(each.size for each in newest),
         stored_bytes=sum(size for _, size in archive.objects.iter_names()),
-        last_sync=_show(parse_taken(names[-1].taken)) if names else None,
+        last_sync=_show(manifests.parse_taken(names[-1].taken)) if names else None,
         files_behind=count_changed(archive, roots),
         forgotten=len(settings.forgotten) if settings else 0,
         damaged_manifests=sorted(stored.damaged),
@@ -66,10 +150,10 @@ def describe_status(archive: Archive, roots: Iterable[Path]) -> ArchiveStatus:
     )
 
 
-def run_sync(archive: Archive, roots: Iterable[Path], watch: Watch) -> ArchiveSync:
+def run_sync(archive: Archive, roots: Iterable[Path], watch: Watch) -> archive_reports.ArchiveSync:
     """Copy what is new, and return what was done."""
     report = sync_archive(archive, roots, watch)
-    return ArchiveSync(
+    return archive_reports.ArchiveSync(
         files=report.files,
         added=report.added,
         grown=report.grown,
@@ -84,7 +168,7 @@ def run_sync(archive: Archive, roots: Iterable[Path], watch: Watch) -> ArchiveSy
 
 def describe_sessions(
     archive: Archive, activities: Mapping[str, float] = MappingProxyType({})
-) -> ArchiveList:
+) -> archive_reports.ArchiveList:
     """Return all archived sessions, most recently active first.
 
     `activities` is when something last happened in a transcript, by path; without it, the time of
@@ -92,7 +176,7 @@ def describe_sessions(
     """
     sizes = dict(archive.objects.iter_names())
     rows = [
-        ArchivedSessionRow(
+        archive_reports.ArchivedSessionRow(
             id=each.id,
             project=each.project,
             claude_dir=decode_id(each.root),
@@ -105,25 +189,32 @@ def describe_sessions(
         )
         for each in list_sessions(archive.load())
     ]
-    return ArchiveList(sessions=sorted(rows, key=lambda row: (-row.activity, row.id)))
+    return archive_reports.ArchiveList(
+        sessions=sorted(rows, key=lambda row: (-row.activity, row.id))
+    )
 
 
 def _find_activity(session: ArchivedSession, activities: Mapping[str, float]) -> float:
-    paths = [locate(file) for file in session.files if file.kind is FileKind.TRANSCRIPT]
+    paths = [locate(file) for file in session.files if file.kind is manifests.FileKind.TRANSCRIPT]
     known = [activities[path] for path in paths if path in activities]
     return max(known, default=session.mtime_ns / 1e9)
 
 
-def run_verification(archive: Archive, watch: Watch, *, deep: bool) -> ArchiveVerification:
+def run_verification(
+    archive: Archive, watch: Watch, *, deep: bool
+) -> archive_reports.ArchiveVerification:
     """Check everything, and return all damage."""
     found = verify_archive(archive, deep=deep, watch=watch)
-    return ArchiveVerification(
+    return archive_reports.ArchiveVerification(
         is_deep=deep,
         manifests=found.manifests,
         objects=found.objects,
         bytes=found.bytes,
         versions=found.versions,
-        damaged=[DamagedPart(each.name, each.reason, list(each.files)) for each in found.damaged],
+        damaged=[
+            archive_reports.DamagedPart(each.name, each.reason, list(each.files))
+            for each in found.damaged
+        ],
         unused=found.unused,
         unused_bytes=found.unused_bytes,
     )
@@ -131,18 +222,18 @@ def run_verification(archive: Archive, watch: Watch, *, deep: bool) -> ArchiveVe
 
 def run_restore(
     archive: Archive, refs: Sequence[str], base: Path, *, keep_times: bool
-) -> ArchiveRestore:
+) -> archive_reports.ArchiveRestore:
     """Restore sessions by id, or everything if none is named."""
     chosen, files = choose_files(archive, refs)
     targets = restore_files(archive, files, base, keep_times=keep_times)
-    return ArchiveRestore(
+    return archive_reports.ArchiveRestore(
         directory=str(base), sessions=[each.id for each in chosen], files=list_written(targets)
     )
 
 
 def choose_files(
     archive: Archive, refs: Sequence[str]
-) -> tuple[list[ArchivedSession], list[FileVersion]]:
+) -> tuple[list[ArchivedSession], list[manifests.FileVersion]]:
     """Return sessions and their files by id, or everything if none is named."""
     stored = archive.load()
     sessions = list_sessions(stored)
@@ -155,12 +246,15 @@ def choose_files(
     return chosen, files
 
 
-def list_written(targets: Iterable[Target]) -> list[WrittenFile]:
+def list_written(targets: Iterable[archived_files.Target]) -> list[archive_reports.WrittenFile]:
     """Describe what became of each file."""
-    return [WrittenFile(encode_path(each.parts), each.outcome.value) for each in targets]
+    return [
+        archive_reports.WrittenFile(manifests.encode_path(each.parts), each.outcome.value)
+        for each in targets
+    ]
 
 
-def forget_session(archive: Archive, ref: str, *, dry_run: bool) -> ArchiveRemoval:
+def forget_session(archive: Archive, ref: str, *, dry_run: bool) -> archive_reports.ArchiveRemoval:
     """Remove a session for good, and do not archive it again.
 
     One that was removed before is removed again: what nothing needs may have been left if that was
@@ -197,7 +291,9 @@ def allow_again(archive: Archive, session_id: str) -> None:
         archive.save_settings(structs.replace(settings, forgotten=kept, forgotten_plans=()))
 
 
-def prune_archive(archive: Archive, before: datetime | None, *, dry_run: bool) -> ArchiveRemoval:
+def prune_archive(
+    archive: Archive, before: datetime | None, *, dry_run: bool
+) -> archive_reports.ArchiveRemoval:
     """Remove sessions that were last active before a time, and what nothing needs.
 
     Those that are still in a Claude directory stay: the next sync would archive them again.
@@ -210,7 +306,7 @@ def prune_archive(archive: Archive, before: datetime | None, *, dry_run: bool) -
 
 
 def _exclude(archive: Archive, session: ArchivedSession) -> None:
-    plans = [each.path for each in session.files if each.kind is FileKind.PLAN]
+    plans = [each.path for each in session.files if each.kind is manifests.FileKind.PLAN]
     with archive.lock():
         settings = archive.settings or ArchiveSettings(created=_show(datetime.now(UTC)))
         archive.save_settings(
@@ -224,11 +320,11 @@ def _exclude(archive: Archive, session: ArchivedSession) -> None:
 
 def _remove(
     archive: Archive, sessions: Collection[ArchivedSession], kept: list[str], *, dry_run: bool
-) -> ArchiveRemoval:
+) -> archive_reports.ArchiveRemoval:
     archive.require_settings()
     wanted = {(each.root, each.id) for each in sessions}
     removal = remove_sessions(archive, wanted, dry_run=dry_run)
-    return ArchiveRemoval(
+    return archive_reports.ArchiveRemoval(
         is_dry_run=dry_run,
         sessions=[each.id for each in sessions],
         kept=kept,
@@ -240,3 +336,37 @@ def _remove(
 
 def _show(moment: datetime) -> str:
     return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+_PLAIN_SUFFIX: Final = ".tar"
+
+
+def export_sessions(
+    archive: Archive, refs: Sequence[str], output: Path, lock: FileLock = UNLOCKED
+) -> archive_reports.ArchiveExport:
+    """Write sessions by id, or everything if none is named, to a new tar file."""
+    chosen, files = choose_files(archive, refs)
+    content = iter_tar(archive.objects, files)
+    is_plain = output.name.endswith(_PLAIN_SUFFIX)
+    write_locked(output, content if is_plain else compress_stream(content), lock)
+    return archive_reports.ArchiveExport(
+        path=str(output),
+        sessions=[each.id for each in chosen],
+        files=len(files),
+        bytes=sum(each.size for each in files),
+        stored_bytes=output.stat().st_size,
+        is_encrypted=lock != UNLOCKED,
+    )
+
+
+def iter_tar(objects: ObjectStore, files: Iterable[manifests.FileVersion]) -> Iterator[bytes]:
+    """Yield the bytes of a tar in the pax format, with every file checked on the way."""
+    for file in files:
+        entry = tarfile.TarInfo("/".join(archived_files.parse_archived(file.path)))
+        entry.size, entry.mode = file.size, archived_files.parse_mode(file.mode)
+        seconds, rest = divmod(file.mtime_ns, 10**9)
+        entry.pax_headers = {"mtime": f"{seconds}.{rest:09}"}
+        yield entry.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")
+        yield from manifests.iter_checked(objects, file)
+        yield bytes(-file.size % tarfile.BLOCKSIZE)
+    yield bytes(2 * tarfile.BLOCKSIZE)

@@ -13,36 +13,10 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
+from recollect.archive import archived_files, bundles
 from recollect.archive.archive_tasks import list_written
-from recollect.archive.bundles import (
-    BundledFile,
-    BundledSession,
-    BundleManifest,
-    OpenBundle,
-    RedactionReport,
-    iter_bundle,
-    iter_files,
-    open_bundle,
-)
-from recollect.archive.claude_files import ClaudeFile, list_claude_files
-from recollect.archive.locked_files import (
-    UNLOCKED,
-    FileLock,
-    ReadableFile,
-    count_bytes,
-    open_unlocked,
-    write_locked,
-)
+from recollect.archive.deleted_sessions import is_partial
 from recollect.archive.manifests import FileKind, decode_path
-from recollect.archive.partial_sessions import is_partial
-from recollect.archive.restoring import (
-    Outcome,
-    Target,
-    find_target,
-    parse_foreign,
-    refuse_conflicts,
-    write_new,
-)
 from recollect.documents.archive_reports import BundleReport, ImportReport
 from recollect.errors import UnreadableInput, UsageError
 from recollect.library.transcript_ends import find_cwd, find_session_id, find_slug
@@ -56,31 +30,31 @@ _PRIVATE: Final = "600"
 
 class _Packed(NamedTuple):
     file: str
-    entry: BundledFile
+    entry: bundles.BundledFile
 
 
 def make_bundle(
     transcripts: Sequence[Transcript],
     output: Path,
-    lock: FileLock = UNLOCKED,
-    redaction: RedactionReport | None = None,
+    lock: bundles.FileLock = bundles.UNLOCKED,
+    redaction: bundles.RedactionReport | None = None,
 ) -> BundleReport:
     """Write sessions with all that belongs to them to a new file."""
-    packed, sessions = list[_Packed](), list[BundledSession]()
+    packed, sessions = list[_Packed](), list[bundles.BundledSession]()
     for transcript in transcripts:
         session = describe_session(transcript)
         if session in sessions:
             continue
         sessions.append(session)
         packed += [_pack(file, session.id) for file in list_session_files(transcript)]
-    manifest = BundleManifest(
+    manifest = bundles.BundleManifest(
         created=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         sessions=tuple(sessions),
         redaction=redaction,
         files=tuple(each.entry for each in packed),
     )
-    data = iter_bundle(manifest, map(_iter_packed, packed))
-    write_locked(output, data, lock)
+    data = bundles.iter_bundle(manifest, map(_iter_packed, packed))
+    bundles.write_locked(output, data, lock)
     with open_file(output) as written:
         size = written.find_status().st_size
     return BundleReport(
@@ -89,31 +63,33 @@ def make_bundle(
         files=len(packed),
         bytes=sum(each.entry.size for each in packed),
         stored_bytes=size,
-        is_encrypted=lock != UNLOCKED,
+        is_encrypted=lock != bundles.UNLOCKED,
         secrets=redaction.secrets if redaction else {},
     )
 
 
-def describe_session(transcript: Transcript) -> BundledSession:
+def describe_session(transcript: Transcript) -> bundles.BundledSession:
     """Return what a bundle says about a session."""
     if find_root_of(transcript) is None or transcript.kind is not TranscriptKind.SESSION:
-        raise UsageError(f"{transcript.file} is not a session in a Claude directory. Name one.")
+        raise UsageError(f"{transcript.file} is not a session in a Claude directory.")
     if is_partial(transcript.file):
-        raise UsageError(f"{transcript.file} is what is left of a deleted session, not a session.")
-    return BundledSession(
+        raise UsageError(f"{transcript.file} is not a session, only what is left of one.")
+    return bundles.BundledSession(
         id=name_of(transcript), project=transcript.project, cwd=find_cwd(transcript.path)
     )
 
 
-def list_session_files(transcript: Transcript) -> list[ClaudeFile]:
+def list_session_files(transcript: Transcript) -> list[archived_files.ClaudeFile]:
     """Return the transcript of a session and all other files that belong to it."""
     root, session = find_root_of(transcript), name_of(transcript)
-    files = list_claude_files(root).found if root else []
+    files = archived_files.list_claude_files(root).found if root else []
     slug = find_slug(transcript.path)
     return [each for each in files if _belongs(each, transcript, session, slug)]
 
 
-def _belongs(file: ClaudeFile, transcript: Transcript, session: str, slug: str | None) -> bool:
+def _belongs(
+    file: archived_files.ClaudeFile, transcript: Transcript, session: str, slug: str | None
+) -> bool:
     tree, *names = file.path.split("/")
     if file.kind is FileKind.PLAN:
         return slug is not None and names == [f"{slug}.md"]
@@ -125,15 +101,15 @@ def _belongs(file: ClaudeFile, transcript: Transcript, session: str, slug: str |
     return file.session == session
 
 
-def _pack(file: ClaudeFile, session: str) -> _Packed:
-    parse_foreign(file.path)
+def _pack(file: archived_files.ClaudeFile, session: str) -> _Packed:
+    archived_files.parse_foreign(file.path)
     digest, size = sha256(), 0
     with open_file(file.file) as opened:
         status = opened.find_status()
         while chunk := opened.read(_CHUNK):
             digest.update(chunk)
             size += len(chunk)
-    entry = BundledFile(
+    entry = bundles.BundledFile(
         path=file.path,
         session=session,
         kind=file.kind,
@@ -154,7 +130,7 @@ def _iter_packed(packed: _Packed) -> Iterator[bytes]:
             left -= len(chunk)
             yield chunk
     if digest.hexdigest() != packed.entry.sha256:
-        raise UnreadableInput(f"{packed.file} was changed while it was packed. Try again.")
+        raise UnreadableInput(f"{packed.file} changed while it was being packed. Try again.")
 
 
 def import_bundle(
@@ -167,11 +143,11 @@ def import_bundle(
     identity: Path | None = None,
 ) -> ImportReport:
     """Check a bundle, then write its files below `base`, in the projects that `mapping` says."""
-    with open_unlocked(path, identity) as opened:
+    with bundles.open_unlocked(path, identity) as opened:
         bundle = _read(opened)
         projects = map_projects(bundle.manifest.sessions, mapping)
-        targets = [_check(base, projects, file, data) for file, data in iter_files(bundle)]
-        refuse_conflicts(targets)
+        targets = [_check(base, projects, file, data) for file, data in bundles.iter_files(bundle)]
+        archived_files.refuse_conflicts(targets)
         sessions = [session.id for session in bundle.manifest.sessions]
         if not dry_run:
             _place(_read(opened), targets, keep_times=keep_times)
@@ -180,16 +156,18 @@ def import_bundle(
     )
 
 
-def _place(bundle: OpenBundle, targets: Sequence[Target], *, keep_times: bool) -> None:
-    for target, (file, data) in zip(targets, iter_files(bundle), strict=True):
-        if target.outcome is Outcome.RESTORED:
+def _place(
+    bundle: bundles.OpenBundle, targets: Sequence[archived_files.Target], *, keep_times: bool
+) -> None:
+    for target, (file, data) in zip(targets, bundles.iter_files(bundle), strict=True):
+        if target.outcome is archived_files.Outcome.RESTORED:
             private = structs.replace(file, mode=_PRIVATE)
-            write_new(target.path, data, private, keep_time=keep_times)
+            archived_files.write_new(target.path, data, private, keep_time=keep_times)
         deque(data, maxlen=0)
 
 
 def map_projects(
-    sessions: Sequence[BundledSession], mapping: Mapping[str, str]
+    sessions: Sequence[bundles.BundledSession], mapping: Mapping[str, str]
 ) -> dict[tuple[str, str], str]:
     """Return the project directory that each session gets, by its id and its present one."""
     projects = {(each.id, each.project): each.project for each in sessions}
@@ -200,7 +178,7 @@ def map_projects(
             if each.cwd is not None and (place := _move(each.cwd, old, new)) is not None
         }
         if not moved:
-            raise UsageError(f"No session of the bundle worked in {old}. Check --map.")
+            raise UsageError(f"No session in the bundle ran in {old}. Check --map.")
         projects.update(moved)
     return projects
 
@@ -216,19 +194,19 @@ def _move(cwd: str, old: str, new: str) -> str | None:
 def _check(
     base: Path,
     projects: Mapping[tuple[str, str], str],
-    file: BundledFile,
+    file: bundles.BundledFile,
     content: Iterator[bytes],
-) -> Target:
+) -> archived_files.Target:
     """Find out where a file goes; reads all of its content, which compares its hash."""
-    tree, *rest = parse_foreign(file.path)
+    tree, *rest = archived_files.parse_foreign(file.path)
     if tree == "projects":
         project = projects[file.session, file.path.split("/")[1]]
         rest[0] = decode_path(project)[0]
-    target = find_target(base, (tree, *rest), content)
+    target = archived_files.find_target(base, (tree, *rest), content)
     deque(content, maxlen=0)
     return target
 
 
-def _read(file: ReadableFile) -> OpenBundle:
-    size = count_bytes(file)
-    return open_bundle(file, size)
+def _read(file: bundles.ReadableFile) -> bundles.OpenBundle:
+    size = bundles.count_bytes(file)
+    return bundles.open_bundle(file, size)

@@ -1,30 +1,148 @@
-"""Bundles: sessions with everything that belongs to them in one file, to be handed to others.
+"""Bundles: sessions with everything that belongs to them in one file, to be handed to others, and
+the encryption of single files such as these.
+
+Files are encrypted to recipients or with a passphrase, in the age format, so `age -d` reads them
+too. With recipients memory stays constant; what a passphrase locks is held in memory as a whole,
+since pyrage has no other way.
 
 A bundle is a sequence of zstd frames: a skippable one that says what the file is, one with the
 manifest, which is a line of JSON, and then the content of all files, one after the other. So
 `zstd -dc` prints the manifest followed by all bytes (docs/archive.md).
 
-Whoever sends a bundle may be hostile. Nothing is believed: sizes are limited before memory or disk
+The sender of a bundle may be hostile. Nothing is trusted: sizes are limited before memory or disk
 is used, names must be those of files that Claude Code writes, and every file is compared with its
 SHA-256. Nothing is unpacked by a library that does whatever an archive says.
 """
 
+import io
+import os
 import re
 import stat
 import struct
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import IO, Final, NamedTuple, Protocol
 
 import msgspec
 from msgspec import Struct
 
-from recollect.archive.compressed import FrameReader, compress
-from recollect.archive.locked_files import ReadableFile
+from recollect.archive import encryption
+from recollect.archive.archived_files import parse_foreign, parse_mode, write_private
 from recollect.archive.manifests import FileKind
-from recollect.archive.object_store import MAX_CONTENT
-from recollect.archive.restoring import parse_foreign, parse_mode
+from recollect.archive.object_store import MAX_CONTENT, FrameReader, compress
 from recollect.errors import UnreadableInput
+from recollect.sources.safe_files import open_file
+
+_CHUNK: Final = 1 << 20
+_HEAD: Final = len(encryption.MAGIC) + 64
+
+
+class FileLock(NamedTuple):
+    """How a file is encrypted: to recipients, with a passphrase, or not at all."""
+
+    recipients: tuple[str, ...] = ()
+    passphrase: str | None = None
+
+
+class ReadableFile(Protocol):
+    """A binary file that can be read."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return up to `size` bytes, all that are left by default."""
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Move to an offset and return it."""
+
+
+UNLOCKED: Final = FileLock()
+
+
+def write_locked(target: Path, content: Iterable[bytes], lock: FileLock = UNLOCKED) -> None:
+    """Write a new file for its owner only, encrypted as `lock` says."""
+
+    def write(file: IO[bytes]) -> None:
+        if lock.passphrase is not None:
+            file.write(encryption.lock_with_passphrase(b"".join(content), lock.passphrase))
+        elif lock.recipients:
+            encryption.encrypt_stream(io.BufferedReader(_Parts(content)), file, lock.recipients)
+        else:
+            file.writelines(content)
+
+    write_private(target, write)
+
+
+@contextmanager
+def open_unlocked(path: Path, identity: Path | None = None) -> Iterator[ReadableFile]:
+    """Open a file that may be encrypted; raise KeyMissing without the key for it.
+
+    What is encrypted is decrypted into a file without a name, which nobody else can open and which
+    is gone in the end: nothing may be believed before all of it has been checked.
+    """
+    with open_file(path, resolve=True) as file:
+        head = file.read(_HEAD)
+        file.seek(0)
+        if not encryption.is_encrypted(head):
+            yield file
+            return
+        with tempfile.TemporaryFile() as plain:
+            if encryption.needs_passphrase(head):
+                passphrase = encryption.get_key_finder().require_passphrase(f"Passphrase of {path}")
+                plain.write(encryption.unlock_with_passphrase(file.read(), passphrase))
+            else:
+                encryption.decrypt_stream(_as_stream(file), plain, _find_identities(path, identity))
+            plain.seek(0)
+            yield plain
+
+
+def count_bytes(file: ReadableFile) -> int:
+    """Return the size of an open file, and go back to its start."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    return size
+
+
+def _find_identities(path: Path, identity: Path | None) -> tuple[str, ...]:
+    finder = encryption.get_key_finder()
+    found = finder.read_identities(identity) if identity else finder.read_identity_file()
+    if not found:
+        raise encryption.KeyMissing(
+            f"{path} is encrypted. Name your age identity file with --identity or "
+            f"{encryption.IDENTITY_VARIABLE}."
+        )
+    return tuple(found)
+
+
+def _as_stream(file: ReadableFile) -> IO[bytes]:
+    return io.BufferedReader(_Parts(iter(lambda: file.read(_CHUNK), b"")))
+
+
+class _Parts(io.RawIOBase):
+    """Parts of a content as a file that can be read once."""
+
+    def __init__(self, parts: Iterable[bytes]) -> None:
+        super().__init__()
+        self._parts = iter(parts)
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        """Return True: it can only be read."""
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]
+        """Fill the buffer from the present part."""
+        while not self._rest:
+            part = next(self._parts, None)
+            if part is None:
+                return 0
+            self._rest = memoryview(part)
+        count = min(len(buffer), len(self._rest))
+        buffer[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
 
 FORMAT: Final = "recollect-bundle/1"
 SUFFIX: Final = ".recollect"
@@ -67,7 +185,7 @@ class BundledSession(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class RedactionReport(Struct, frozen=True, kw_only=True):
-    """What a search for secrets in the sessions has found; never the secrets themselves."""
+    """What a search for secrets in the sessions found; never the secrets themselves."""
 
     masked: bool = False
     """Whether they were masked; files of a bundle are unchanged, so they are not."""
@@ -113,7 +231,7 @@ def iter_bundle(manifest: BundleManifest, contents: Iterable[Iterable[bytes]]) -
 def open_bundle(file: ReadableFile, size: int) -> OpenBundle:
     """Read and check the manifest of a bundle; raise UnreadableInput if anything is wrong."""
     if file.read(len(_MARK)) != _MARK:
-        raise UnreadableInput("This is not a bundle: its first bytes are different.")
+        raise UnreadableInput("This is not a Recollect bundle.")
     frames = FrameReader(file.read)
     line = frames.read_line(MAX_MANIFEST)
     try:

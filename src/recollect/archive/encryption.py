@@ -1,18 +1,25 @@
-"""Encryption in the age format (age-encryption.org/v1): the only module that knows pyrage.
+"""Encryption in the age format (age-encryption.org/v1), and where keys come from: files, the
+environment, or the user. The only module that knows pyrage.
 
 `age -d` reads everything that is written here. A passphrase costs a second of computing on purpose,
 so it never protects the objects of an archive themselves: it protects an identity, and the objects
 are encrypted to that.
 
-age hides content; it does not prove who wrote it. Whoever knows a recipient can encrypt to it.
+age hides content; it does not prove who wrote it. Anyone who knows a recipient can encrypt to it.
+
+An archive that a passphrase protects has an identity of its own in `identity.age`, locked with that
+passphrase. Otherwise the identity is a file elsewhere, which the archive never contains.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, Final
 
 from recollect.errors import ArchiveFailure, UnreadableInput, UsageError
+from recollect.sources.safe_files import open_file
 
 MAGIC: Final = b"age-encryption.org/v1\n"
 _PASSPHRASE_STANZA: Final = b"-> scrypt "
@@ -20,8 +27,8 @@ _SECRET_KEY: Final = "AGE-SECRET-KEY-"
 _SSH_KEY: Final = "-----BEGIN "
 _NO_KEY: Final = "No matching keys found"
 _OTHER_KEY: Final = (
-    "The archive is encrypted for another key than yours. Check RECOLLECT_ARCHIVE_IDENTITY and "
-    "`archive_identity` in the config file: without the right key nobody can read the archive."
+    "The archive is encrypted for a different key. Check RECOLLECT_ARCHIVE_IDENTITY and "
+    "`archive_identity` in the config file: the archive cannot be read without the right key."
 )
 _NO_IDENTITY: Final = (
     "The archive is encrypted. Set RECOLLECT_ARCHIVE_IDENTITY, or `archive_identity` in the config "
@@ -154,7 +161,7 @@ def unlock_with_passphrase(data: bytes, passphrase: str) -> bytes:
 
 def _explain(error: Exception) -> KeyMissing | UnreadableInput:
     if str(error) == _NO_KEY:
-        return KeyMissing("It is encrypted for another key than yours.")
+        return KeyMissing("It is encrypted for a different key.")
     return UnreadableInput("The file is damaged: it cannot be decrypted.")
 
 
@@ -166,7 +173,7 @@ def _parse_recipient(text: str) -> Any:
         return kind.Recipient.from_str(text)
     except age.RecipientError as error:
         raise UsageError(
-            f"{text!r} is not a recipient: it starts with age1, or is an SSH public key ({error})."
+            f"{text!r} is not a recipient: use an age1… key or an SSH public key ({error})."
         ) from error
 
 
@@ -190,3 +197,74 @@ def _load() -> ModuleType:
         ) from error
     module: ModuleType = pyrage
     return module
+
+
+IDENTITY_VARIABLE: Final = "RECOLLECT_ARCHIVE_IDENTITY"
+PASSPHRASE_VARIABLE: Final = "RECOLLECT_ARCHIVE_PASSPHRASE"
+LOCKED_IDENTITY: Final = "identity.age"
+
+
+class KeyFinder:
+    """Knows where identities are; the command line replaces it by one that can ask the user."""
+
+    def __init__(
+        self,
+        find_file: Callable[[], Path | None] = lambda: None,
+        ask: Callable[[str], str | None] = lambda _prompt: None,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        self._find_file = find_file
+        self._ask = ask
+        self._environment = environment
+
+    def list_sources(self, archive: Path) -> tuple[Callable[[], Sequence[str]], ...]:
+        """Return where to look for identities of an archive, in this order."""
+        return (self.read_identity_file, lambda: self.unlock_identity(archive / LOCKED_IDENTITY))
+
+    def read_identity_file(self) -> Sequence[str]:
+        """Return the identities in the configured file; none if there is no such file."""
+        chosen = self._environment.get(IDENTITY_VARIABLE)
+        path = Path(chosen).expanduser().absolute() if chosen else self._find_file()
+        return self.read_identities(path) if path else ()
+
+    def read_identities(self, path: Path) -> Sequence[str]:
+        """Return the identities in a file, which may be locked with a passphrase."""
+        try:
+            with open_file(path, resolve=True) as file:
+                data = file.read()
+        except UnreadableInput as error:
+            raise KeyMissing(f"The identity file cannot be used. {error}") from error
+        if is_encrypted(data):
+            data = unlock_with_passphrase(data, self.require_passphrase(f"Passphrase of {path}"))
+        found = parse_identities(data.decode(errors="replace"))
+        if not found:
+            raise UsageError(f"{path} is not an identity file: it has no AGE-SECRET-KEY-1… line.")
+        return found
+
+    def require_passphrase(self, prompt: str) -> str:
+        """Return the passphrase; raise KeyMissing if there is no one to ask."""
+        found = self._environment.get(PASSPHRASE_VARIABLE) or self._ask(prompt)
+        if not found:
+            raise KeyMissing(f"{prompt}: set {PASSPHRASE_VARIABLE}, or run this in a terminal.")
+        return found
+
+    def unlock_identity(self, path: Path) -> Sequence[str]:
+        """Return the identity that a passphrase protects; none if there is no such file."""
+        if not path.is_file():
+            return ()
+        passphrase = self.require_passphrase("Passphrase of the archive")
+        data = unlock_with_passphrase(path.read_bytes(), passphrase)
+        return parse_identities(data.decode())
+
+
+_finder = [KeyFinder()]
+
+
+def set_key_finder(finder: KeyFinder) -> None:
+    """Let all archives of this process ask this one for keys."""
+    _finder[0] = finder
+
+
+def get_key_finder() -> KeyFinder:
+    """Return the one that was set last."""
+    return _finder[0]

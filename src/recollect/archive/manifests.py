@@ -1,22 +1,33 @@
-"""The manifests of the archive: which files a sync has stored, and where their bytes are.
+"""The manifests of the archive: which files a sync has stored, and where their bytes are; how bytes
+are packed into objects, and how files are read back from them.
 
 A manifest is a list of JSON lines, compressed, and named by its time and its own SHA-256. Each line
-about a file is complete in itself: whoever loses all other manifests can still restore that file.
+about a file is complete in itself: that file can be restored even if all other manifests are lost.
 Earlier versions stay listed in earlier manifests, so nothing that was stored once is overwritten.
+
+Compressing, hashing and flushing to disk all release Python's lock, so threads use all cores. Only
+a few objects wait in memory: adding more waits for the oldest.
+
+Every object is compared with its name before it is used. The content as a whole has a SHA-256 of
+its own, which a restore compares and `verify --deep` too.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor, Future
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from hashlib import sha256
 from typing import Final, NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from recollect.archive.compressed import compress, decompress, hash_bytes
+from recollect.archive import object_store
 from recollect.errors import UnreadableInput
-from recollect.locations.project_names import decode_id, encode_name
+from recollect.locations.claude_directories import decode_id, encode_name
+from recollect.sources.source import SourceFile
 
 FORMAT: Final = "recollect-archive/1"
 SUFFIX: Final = ".jsonl.zst"
@@ -100,19 +111,21 @@ def encode_manifest(taken: str, versions: Iterable[FileVersion]) -> bytes:
     listed = tuple(versions)
     header = Header(taken=taken, files=len(listed))
     lines = [msgspec.json.encode(each) for each in (header, *listed)]
-    return compress(b"\n".join([*lines, b""]))
+    return object_store.compress(b"\n".join([*lines, b""]))
 
 
 def check_manifest(name: ManifestName, stored: bytes) -> bytes:
     """Return the stored bytes; raise DamagedManifest if a single bit has changed."""
-    if hash_bytes(stored) != name.sha256:
-        raise DamagedManifest(f"The manifest {name} is damaged: its SHA-256 is not its name.")
+    if object_store.hash_bytes(stored) != name.sha256:
+        raise DamagedManifest(
+            f"The manifest {name} is damaged: its SHA-256 does not match its name."
+        )
     return stored
 
 
 def decode_manifest(name: ManifestName, data: bytes) -> tuple[FileVersion, ...]:
     """Return the files of a manifest; raise UnreadableInput if it is not one."""
-    return _decode(name, decompress(data, MAX_MANIFEST))
+    return _decode(name, object_store.decompress(data, MAX_MANIFEST))
 
 
 def _decode(name: ManifestName, data: bytes) -> tuple[FileVersion, ...]:
@@ -164,3 +177,143 @@ def iter_objects(versions: Iterable[FileVersion]) -> Iterator[str]:
 
 
 _DECODER: Final = msgspec.json.Decoder(FileVersion)
+
+
+_MAX_PENDING: Final = 4
+
+
+class _Slot:
+    """An object that is being filled, or has been handed to a worker."""
+
+    def __init__(self) -> None:
+        self.content = bytearray()
+        self.stored: Future[tuple[str, int]] | None = None
+
+
+class PendingPiece(NamedTuple):
+    """A piece of an object that may not be stored yet."""
+
+    slot: _Slot
+    offset: int
+    length: int
+
+    def resolve(self) -> Piece:
+        """Wait until the object is stored; raise what went wrong with it."""
+        if self.slot.stored is None:
+            raise RuntimeError("end_object was not called")
+        return Piece(self.slot.stored.result()[0], self.offset, self.length)
+
+
+class Packer:
+    """Fills one object after the other."""
+
+    def __init__(self, objects: object_store.ObjectStore, pool: Executor) -> None:
+        self._objects = objects
+        self._pool = pool
+        self._slot = _Slot()
+        self._waiting: deque[Future[tuple[str, int]]] = deque()
+        self._written = 0
+
+    def add(self, data: bytes) -> list[PendingPiece]:
+        """Append bytes; return where they will be, in order."""
+        pieces: list[PendingPiece] = []
+        while data:
+            slot = self._slot
+            part = data[: object_store.MAX_CONTENT - len(slot.content)]
+            pieces.append(PendingPiece(slot, len(slot.content), len(part)))
+            slot.content += part
+            data = data[len(part) :]
+            if len(slot.content) == object_store.MAX_CONTENT:
+                self.end_object()
+        return pieces
+
+    def end_object(self) -> None:
+        """Hand over the present object, if there is anything in it, and begin another."""
+        slot = self._slot
+        if not slot.content:
+            return
+        while len(self._waiting) >= _MAX_PENDING:
+            self._written += self._waiting.popleft().result()[1]
+        slot.stored = self._pool.submit(self._store, slot)
+        self._waiting.append(slot.stored)
+        self._slot = _Slot()
+
+    def take_written(self) -> int:
+        """Wait for all objects; return how many bytes were written since the last call."""
+        while self._waiting:
+            self._written += self._waiting.popleft().result()[1]
+        written, self._written = self._written, 0
+        return written
+
+    def _store(self, slot: _Slot) -> tuple[str, int]:
+        stored = self._objects.put(slot.content)
+        slot.content = bytearray()
+        return stored
+
+
+def join_pieces(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """Return the same pieces with neighbours of one object joined."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        last = joined[-1] if joined else None
+        if last and (last.object, last.offset + last.length) == (piece.object, piece.offset):
+            joined[-1] = structs.replace(last, length=last.length + piece.length)
+        else:
+            joined.append(piece)
+    return tuple(joined)
+
+
+def iter_content(objects: object_store.ObjectStore, version: FileVersion) -> Iterator[bytes]:
+    """Yield the content piece by piece; raise UnreadableInput at the first damage."""
+    name, content = "", b""
+    for piece in version.pieces:
+        if piece.object != name:
+            name, content = piece.object, objects.read(piece.object)
+        part = content[piece.offset : piece.offset + piece.length]
+        if len(part) != piece.length:
+            raise UnreadableInput(f"The object {name} is shorter than {version.path} needs.")
+        yield part
+
+
+def iter_checked(objects: object_store.ObjectStore, version: FileVersion) -> Iterator[bytes]:
+    """Yield the content, and raise UnreadableInput at its end if it is not what was archived."""
+    digest = sha256()
+    for part in iter_content(objects, version):
+        digest.update(part)
+        yield part
+    if digest.hexdigest() != version.sha256:
+        raise UnreadableInput(
+            f"The content of {version.path} is not what was archived: its SHA-256 differs."
+        )
+
+
+def count_shared(objects: object_store.ObjectStore, version: FileVersion, file: SourceFile) -> int:
+    """Return how many bytes at the start of a file are those of an archived version.
+
+    Damage ends the comparison, so that what follows is stored again.
+    """
+    file.seek(0)
+    shared = 0
+    try:
+        for part in iter_content(objects, version):
+            same = _count_same(part, file.read(len(part)))
+            shared += same
+            if same < len(part):
+                break
+    except UnreadableInput:
+        return shared
+    return shared
+
+
+def _count_same(one: bytes, other: bytes) -> int:
+    """Return the length of the common start, by halving: comparing slices is fast."""
+    if one == other:
+        return len(one)
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[:middle] == other[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -1,22 +1,294 @@
-"""Writing the transcripts of partial sessions."""
+"""What Claude Code leaves of a session whose transcript it has deleted, and the transcript that is
+written from it.
+
+`history.jsonl` has every prompt that was typed, with its time and project, and from 2.0 on the id
+of its session. Beside it there may be to-do lists, tasks, saved versions of files, plans and the
+directory of the session. They are put together by session.
+
+All of it is untrusted: ids become file names, so one that is not a plain name is left out. Definite
+secrets are masked before anything is written, because a copy must not outlive the key's original.
+"""
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
+from msgspec import Struct
 
-from recollect.archive.leftovers import Leftovers, find_leftovers
+from recollect.archive.archived_files import HISTORY
 from recollect.atomic_files import make_directories
-from recollect.locations.project_names import (
-    PROJECTS_DIRECTORY,
-    TRANSCRIPT_SUFFIX,
-    encode_project_path,
-)
+from recollect.errors import UnreadableInput
+from recollect.locations import claude_directories
 from recollect.quantities import format_count
+from recollect.redact import mask_words
+from recollect.sources.safe_files import list_directory, open_file
+from recollect.sources.source import Entry, find_stamp
+
+SAME_SESSION_MS: Final = 4 * 3600 * 1000
+"""Prompts without a session id that are further apart count as different sessions."""
+_REPEATED_MS: Final = 1000
+"""The client may write a prompt several times; a person cannot type it again so fast."""
+_PLAN_MS: Final = 3600 * 1000
+"""How long after the last prompt a plan may be saved."""
+_MAX_TEXT: Final = 1 << 20
+_MAX_TIME_MS: Final = 4_102_444_800_000
+"""The year 2100."""
+_HEAD: Final = 1 << 16
+_TIMESTAMP: Final = re.compile(rb'"timestamp":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)')
+_PASTE: Final = re.compile(r"\[Pasted text #(\d+)[^\]\n]*\]")
+_NOT_SESSIONS: Final = (claude_directories.SUBAGENTS_DIRECTORY, "memory")
+_TODO_AGENT: Final = "-agent-"
+
+
+class _Pasted(Struct, frozen=True):
+    content: str | None = None
+
+
+class _HistoryLine(Struct, frozen=True, rename="camel"):
+    display: str
+    timestamp: float
+    project: str
+    session_id: str | None = None
+    pasted_contents: dict[str, _Pasted] = {}
+
+
+class Prompt(NamedTuple):
+    """A typed prompt."""
+
+    time_ms: int
+    text: str
+
+
+class Leftover(NamedTuple):
+    """A file or directory that belongs to a deleted session, in words."""
+
+    time_ms: int
+    text: str
+
+
+class Leftovers(Struct, kw_only=True):
+    """All that is left of one session."""
+
+    id: str
+    project: str | None = None
+    """The directory that it worked in; None if nothing says so."""
+    directory: str | None = None
+    """The name of its project's directory."""
+    prompts: list[Prompt] = []
+    others: list[Leftover] = []
+
+    @property
+    def times(self) -> tuple[int, int]:
+        """When the first and the last prompt was typed, in milliseconds since 1970.
+
+        Files may have been touched since, by the client's own clean-up for example.
+        """
+        times = [each.time_ms for each in self.prompts] or [each.time_ms for each in self.others]
+        return min(times), max(times)
+
+
+def find_leftovers(root: Path) -> list[Leftovers]:
+    """Return what is left of each session of a Claude directory that has no transcript."""
+    transcripts = list_transcripts(root)
+    present = {name for names in transcripts.values() for name in names}
+    found: dict[str, Leftovers] = {}
+    for line in _iter_history(root / HISTORY):
+        name = line.session_id or _guess_session(line, found)
+        if name in present or not claude_directories.is_plain_name(name):
+            continue
+        if line.session_id is None and _may_be_present(line, transcripts):
+            continue
+        session = found.setdefault(name, Leftovers(id=name, project=line.project))
+        _add_prompt(session, line)
+    for name, directory, other in _iter_others(root, transcripts):
+        if name not in present and claude_directories.is_plain_name(name):
+            session = found.setdefault(name, Leftovers(id=name))
+            session.directory = directory or session.directory
+            session.others.append(other)
+    _add_plans(root, found)
+    return list(found.values())
+
+
+def list_transcripts(root: Path) -> dict[str, dict[str, Entry]]:
+    """Return the transcripts of sessions by project directory and id, archived ones included."""
+    return {
+        project.name: {
+            entry.name.removesuffix(claude_directories.TRANSCRIPT_SUFFIX): entry
+            for entry in _scan(Path(project.path))
+            if claude_directories.is_transcript_name(entry.name)
+        }
+        for project in _scan(root / claude_directories.PROJECTS_DIRECTORY)
+        if project.is_dir(follow_symlinks=False)
+    }
+
+
+def _iter_history(path: Path) -> Iterator[_HistoryLine]:
+    try:
+        with open_file(path) as file:
+            data = file.read()
+    except UnreadableInput:
+        return
+    for each in data.split(b"\n"):
+        try:
+            line = _DECODER.decode(each)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            continue
+        if 0 < line.timestamp < _MAX_TIME_MS:
+            yield line
+
+
+def _guess_session(line: _HistoryLine, found: dict[str, Leftovers]) -> str:
+    """Return the session of the last prompt in the same project, or that of a new one."""
+    for each in reversed(found.values()):
+        if each.project == line.project and each.prompts:
+            if 0 <= line.timestamp - each.prompts[-1].time_ms <= SAME_SESSION_MS:
+                return each.id
+            break
+    return str(uuid5(NAMESPACE_URL, f"recollect:{line.project}:{line.timestamp:.0f}"))
+
+
+def _may_be_present(line: _HistoryLine, transcripts: Mapping[str, Mapping[str, Entry]]) -> bool:
+    """Whether a prompt without a session id may be in a transcript that still exists."""
+    for entry in transcripts.get(claude_directories.encode_project_path(line.project), {}).values():
+        try:
+            ended = entry.stat(follow_symlinks=False).st_mtime * 1000
+        except OSError:
+            continue
+        if line.timestamp <= ended + _REPEATED_MS and _find_start(entry.path) <= line.timestamp:
+            return True
+    return False
+
+
+_starts: dict[str, float] = {}
+
+
+def _find_start(path: str) -> float:
+    """Return when a transcript begins, in milliseconds since 1970; 0 if it does not say so."""
+    if path not in _starts:
+        try:
+            with open_file(path) as file:
+                found = _TIMESTAMP.search(file.read(_HEAD))
+        except UnreadableInput:
+            found = None
+        moment = datetime.fromisoformat(found[1].decode() + "+00:00") if found else None
+        _starts[path] = moment.timestamp() * 1000 if moment else 0
+    return _starts[path]
+
+
+def _add_prompt(session: Leftovers, line: _HistoryLine) -> None:
+    text = _PASTE.sub(lambda found: _expand(found, line.pasted_contents), line.display)
+    prompt = Prompt(int(line.timestamp), text[:_MAX_TEXT])
+    last = session.prompts[-1] if session.prompts else None
+    if last and last.text == text and prompt.time_ms - last.time_ms < _REPEATED_MS:
+        return
+    session.prompts.append(prompt)
+
+
+def _expand(found: re.Match[str], pasted: Mapping[str, _Pasted]) -> str:
+    content = pasted.get(found[1], _Pasted()).content
+    return found[0] if content is None else content
+
+
+def _iter_others(
+    root: Path, transcripts: Mapping[str, Mapping[str, Entry]]
+) -> Iterator[tuple[str, str | None, Leftover]]:
+    """Yield the session, its project's directory if known, and what is left."""
+    for entry in _scan(root / "todos"):
+        if _TODO_AGENT in entry.name and (text := _describe_todos(entry)):
+            yield entry.name.partition(_TODO_AGENT)[0], None, Leftover(_find_time(entry), text)
+    for tree, describe in (("tasks", _describe_tasks), ("file-history", _describe_saved)):
+        for entry in _scan(root / tree):
+            if entry.is_dir(follow_symlinks=False) and (text := describe(entry)):
+                yield entry.name, None, Leftover(_find_time(entry), text)
+    for project in transcripts:
+        for entry in _scan(root / claude_directories.PROJECTS_DIRECTORY / project):
+            if entry.name not in _NOT_SESSIONS and (text := _describe_directory(entry)):
+                yield entry.name, project, Leftover(_find_time(entry), text)
+
+
+def _add_plans(root: Path, found: Mapping[str, Leftovers]) -> None:
+    """Give a plan to the only deleted session that was active when it was saved."""
+    spans = [(each, *each.times) for each in found.values() if each.prompts]
+    for entry in _scan(root / "plans"):
+        time = _find_time(entry)
+        matches = [each for each, first, last in spans if first <= time <= last + _PLAN_MS]
+        if len(matches) == 1 and (text := _read(entry.path)):
+            matches[0].others.append(
+                Leftover(time, f"Plan saved at that time, {entry.name}:\n{text}")
+            )
+
+
+class _Todo(Struct, frozen=True):
+    content: str = ""
+    subject: str = ""
+    description: str = ""
+    status: str = ""
+
+    def describe(self) -> str:
+        mark = "x" if self.status == "completed" else " "
+        return f"- [{mark}] {self.content or self.subject or self.description}"
+
+
+def _describe_todos(entry: Entry) -> str | None:
+    try:
+        todos = msgspec.json.decode(_read(entry.path).encode(), type=list[_Todo])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return "To-do list:\n" + "\n".join(map(_Todo.describe, todos)) if todos else None
+
+
+def _describe_tasks(directory: Entry) -> str | None:
+    lines: list[str] = []
+    for entry in _scan(Path(directory.path)):
+        try:
+            lines.append(msgspec.json.decode(_read(entry.path).encode(), type=_Todo).describe())
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            continue
+    return "Tasks:\n" + "\n".join(lines) if lines else None
+
+
+def _describe_saved(directory: Entry) -> str | None:
+    files = _scan(Path(directory.path))
+    count = (
+        f"{len(files)} saved versions of files" if len(files) > 1 else "1 saved version of a file"
+    )
+    return f"{count} in {directory.path}" if files else None
+
+
+def _describe_directory(directory: Entry) -> str | None:
+    if not directory.is_dir(follow_symlinks=False):
+        return None
+    names = [entry.name for entry in _scan(Path(directory.path))]
+    return f"Other files in {directory.path}: {', '.join(names)}" if names else None
+
+
+def _read(path: str) -> str:
+    try:
+        with open_file(path) as file:
+            return file.read(_MAX_TEXT).decode(errors="replace")
+    except UnreadableInput:
+        return ""
+
+
+def _find_time(entry: Entry) -> int:
+    stamp = find_stamp(entry.path)
+    return stamp[2] // 10**6 if stamp else int(datetime.now(UTC).timestamp() * 1000)
+
+
+def _scan(directory: Path) -> list[Entry]:
+    try:
+        return list_directory(directory)
+    except OSError:
+        return []
+
+
+_DECODER: Final = msgspec.json.Decoder(_HistoryLine)
+
 
 UNKNOWN_PROJECT: Final = "unknown-project"
 EXPLANATION: Final = (
@@ -29,7 +301,7 @@ def write_transcripts(root: Path, directory: Path, forgotten: Collection[str] = 
     """Write a transcript for each deleted session of a Claude directory, and delete all others."""
     make_directories(directory)
     sessions = [each for each in find_leftovers(root) if each.id not in forgotten]
-    _write_all(directory / PROJECTS_DIRECTORY, sessions)
+    _write_all(directory / claude_directories.PROJECTS_DIRECTORY, sessions)
 
 
 def make_transcript(session: Leftovers) -> bytes:
@@ -50,7 +322,7 @@ def _iter_records(session: Leftovers) -> Iterator[dict[str, object]]:
     ]
     parent: str | None = None
     for number, (time, _, kind, text) in enumerate(sorted(items, key=lambda each: each[:2])):
-        record = _make_record(session, kind, text)
+        record = _make_record(session, kind, mask_words(text))
         record |= {
             "parentUuid": parent,
             "uuid": str(uuid5(NAMESPACE_URL, f"recollect:{session.id}:{number}")),
@@ -72,7 +344,7 @@ def _make_record(session: Leftovers, kind: str, text: str) -> dict[str, object]:
 def _write_all(projects: Path, sessions: Iterable[Leftovers]) -> None:
     """Write the transcripts of these sessions, and delete all others."""
     wanted = {_place(projects, each): each for each in sessions}
-    for path in projects.glob(f"*/*{TRANSCRIPT_SUFFIX}"):
+    for path in projects.glob(f"*/*{claude_directories.TRANSCRIPT_SUFFIX}"):
         if path not in wanted:
             path.unlink(missing_ok=True)
     for path, session in wanted.items():
@@ -82,9 +354,11 @@ def _write_all(projects: Path, sessions: Iterable[Leftovers]) -> None:
 
 def _place(projects: Path, session: Leftovers) -> Path:
     directory = session.directory or (
-        encode_project_path(session.project) if session.project else UNKNOWN_PROJECT
+        claude_directories.encode_project_path(session.project)
+        if session.project
+        else UNKNOWN_PROJECT
     )
-    return projects / directory / f"{session.id}{TRANSCRIPT_SUFFIX}"
+    return projects / directory / f"{session.id}{claude_directories.TRANSCRIPT_SUFFIX}"
 
 
 def replace_file(path: Path, data: bytes, time_ms: int | None = None) -> None:

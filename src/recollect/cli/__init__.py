@@ -9,6 +9,7 @@ import gc
 import os
 import signal
 import sys
+from typing import NoReturn
 
 COMPLETION_VARIABLE = "_RECOLLECT_COMPLETE"
 """Set by the scripts of `recollect completion` to the instruction for click."""
@@ -26,14 +27,16 @@ def main() -> None:
         from recollect.cli.statusline import run_statusline  # without click
 
         run_statusline(arguments)
-        sys.exit(0)
+        _exit(0)
     # A command keeps most of what it allocates until it ends, so collecting finds nothing.
     gc.set_threshold(_GARBAGE_STEP)
     from recollect.cli.outcome import INTERRUPTED, interrupt, repeat_lost_interrupt, run
     from recollect.cli.program import COMMANDS, Defaults, program
 
     if instruction := os.environ.get(COMPLETION_VARIABLE):
-        from recollect.cli.commands.completion import run_completion  # only for completion scripts
+        from recollect.cli.commands.completion_command import (
+            run_completion,  # only for completion scripts
+        )
 
         sys.exit(run_completion(program, instruction))
     program.context_settings["default_map"] = Defaults(COMMANDS)
@@ -48,6 +51,13 @@ def main() -> None:
             _let_interrupts_kill()
     except KeyboardInterrupt:
         code = INTERRUPTED
+    _exit(code)
+
+
+def _exit(code: int) -> NoReturn:
+    # Python's shutdown looks for garbage in all that is still alive, 10 ms for a warm list; what
+    # is frozen it leaves alone, and the system takes it back anyway.
+    gc.freeze()
     sys.exit(code)
 
 

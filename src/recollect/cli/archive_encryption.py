@@ -1,28 +1,54 @@
-"""`recollect archive encrypt`, `decrypt` and `export`: keys, and taking copies along."""
+"""`recollect archive encrypt`, `decrypt` and `export`: keys, and taking copies along; and the
+archive that all commands about it work on.
+"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Unpack
 
 import click
 
+from recollect.archive import find_archive_directory
 from recollect.archive.archive import Archive
-from recollect.cli.archive_keys import (
+from recollect.cli.command_workspace import (
     SETTING,
     LockOptions,
     ask_new_passphrase,
     choose_lock,
     lock_options,
     passphrase_option,
+    progress_line,
     recipient_option,
+    use_configured_keys,
 )
-from recollect.cli.confirming import confirm, yes_option
-from recollect.cli.opened_archive import open_existing, print_document
+from recollect.cli.json_output import format_document
 from recollect.cli.options import json_option
-from recollect.cli.progress import progress_line
-from recollect.cli.tables import count_columns
-from recollect.errors import UsageError
+from recollect.cli.terminal_output import count_columns
+from recollect.cli.write_targets import confirm, yes_option
+from recollect.errors import NothingFound, UsageError
+
+
+def open_archive(roots: Iterable[Path]) -> Archive:
+    """Return the archive, which need not exist."""
+    use_configured_keys()
+    return Archive(find_archive_directory(roots))
+
+
+def open_existing() -> Archive:
+    """Return the archive; raise NothingFound if there is none."""
+    archive = open_archive(())
+    if archive.settings is None:
+        raise NothingFound(
+            f"There is no archive in {archive.directory}. Run `recollect archive enable` first."
+        )
+    return archive
+
+
+def print_document(document: object, lines: Iterable[str], *, as_json: bool) -> None:
+    """Print a document for a program, or lines for a person."""
+    click.echo(format_document(document) if as_json else "\n".join(lines))
+
 
 Watch = Callable[[int, int], None]
 
@@ -51,14 +77,14 @@ def export(
     """Write archived sessions to a tar file.
 
     The file is laid out like a Claude directory and has the newest version of every file, with its
-    permissions and time, so that any tar unpacks it. It is compressed with zstd unless its name
+    permissions and time; any tar can unpack it. It is compressed with zstd unless its name
     ends in .tar, and encrypted with `--recipient` or `--passphrase`.
 
     \b
       recollect archive export --all -o sessions.tar.zst
       recollect archive export 7aa5fa93 -o one.tar
     """
-    from recollect.archive.exporting import export_sessions
+    from recollect.archive.archive_tasks import export_sessions
     from recollect.cli.archive_text import iter_export
 
     if bool(sessions) == everything:
@@ -76,7 +102,7 @@ def export(
     "--new-key",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Make a new age identity in FILE and encrypt to it.",
+    help="Create a new age identity in FILE and encrypt to it.",
 )
 @yes_option
 @json_option
@@ -91,18 +117,18 @@ def encrypt(
     """Encrypt the archive, or change who can read it.
 
     Everything in the archive is encrypted in the age format: to one or more recipients, to a new
-    key, or with a passphrase. Whoever loses the key loses the archive, so you are asked first.
+    key, or with a passphrase. If the key is lost, so is the archive; you are asked first.
 
-    Afterwards every command needs the key to read archived sessions: the identity file that
-    RECOLLECT_ARCHIVE_IDENTITY or `archive_identity` in the config file names, or the passphrase,
-    from RECOLLECT_ARCHIVE_PASSPHRASE or typed in. Needs pip install 'recollect[encryption]'.
+    From then on, commands need the key to read archived sessions: the identity file set by
+    RECOLLECT_ARCHIVE_IDENTITY or by `archive_identity` in the config file, or the passphrase, from
+    RECOLLECT_ARCHIVE_PASSPHRASE or typed in. Needs pip install 'recollect[encryption]'.
 
     \b
       recollect archive encrypt --new-key ~/recollect-key.txt
       recollect archive encrypt --recipient age1KEY
       recollect archive encrypt --passphrase
     """
-    from recollect.archive.reencrypting import protect_with_passphrase
+    from recollect.archive.archive_upkeep import protect_with_passphrase
     from recollect.cli.archive_text import iter_key_advice, iter_key_warning
 
     if sum(map(bool, (recipients, asks_passphrase, new_key))) != 1:
@@ -127,12 +153,12 @@ def encrypt(
 @yes_option
 @json_option
 def decrypt(*, yes: bool, as_json: bool) -> int:
-    """Store the archive without encryption again.
+    """Decrypt the archive.
 
     \b
       recollect archive decrypt
     """
-    from recollect.archive.reencrypting import encrypt_to
+    from recollect.archive.archive_upkeep import encrypt_to
 
     archive = open_existing()
     settings = archive.require_settings()
@@ -150,9 +176,8 @@ def _make_key(archive: Archive, path: Path) -> tuple[str, ...]:
 
     A key whose encryption was interrupted is used again, so that the same command finishes it.
     """
-    from recollect.archive.encryption import KeyMissing
-    from recollect.archive.keys import get_key_finder
-    from recollect.archive.reencrypting import make_identity_file, require_matching_identity
+    from recollect.archive.archive_upkeep import make_identity_file, require_matching_identity
+    from recollect.archive.encryption import KeyMissing, get_key_finder
 
     settings = archive.require_settings()
     if settings.is_rewriting and settings.recipients:
@@ -167,8 +192,8 @@ def _encrypt_to_keys(
     archive: Archive, recipients: Sequence[str], key: Path | None, watch: Watch
 ) -> Sequence[str]:
     """Encrypt to recipients whose key is here; return the identities."""
-    from recollect.archive.keys import IDENTITY_VARIABLE, get_key_finder
-    from recollect.archive.reencrypting import encrypt_to, require_matching_identity
+    from recollect.archive.archive_upkeep import encrypt_to, require_matching_identity
+    from recollect.archive.encryption import IDENTITY_VARIABLE, get_key_finder
 
     finder = get_key_finder()
     identities = finder.read_identities(key.absolute()) if key else finder.read_identity_file()

@@ -1,32 +1,47 @@
-"""What the commands about the archive print for people."""
+"""What the commands about the archive print for people: results, what a user agrees to before
+anything is archived, and snippets that run `recollect archive sync` by itself.
 
-from collections.abc import Iterator
+A timer does not see the variables of the user's shell, so those that say where things are become
+part of the command. A passphrase never does.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from xml.sax.saxutils import escape
 
+import click
+
+from recollect import archive
+from recollect.archive.archive import Archive
+from recollect.archive.archived_files import list_claude_files
+from recollect.archive.encryption import IDENTITY_VARIABLE
+from recollect.archive.manifests import FileKind
+from recollect.cli import config_file
+from recollect.cli.clock import read_clock
 from recollect.cli.config_file import find_path
-from recollect.cli.session_labels import label_id
-from recollect.cli.tables import faint, iter_table, wrap
-from recollect.documents.archive_reports import (
-    ArchiveExport,
-    ArchiveList,
-    ArchiveRemoval,
-    ArchiveStatus,
-    ArchiveSync,
-    ArchiveVerification,
-    WrittenFile,
-)
+from recollect.cli.terminal_output import count_columns, faint, iter_table, label_id, wrap
+from recollect.cli.write_targets import confirm
+from recollect.documents import archive_reports
+from recollect.health import retention
+from recollect.locations.claude_directories import CONFIG_VARIABLE
 from recollect.quantities import format_age, format_bytes, format_count
 from recollect.render.terminal import safe_text
+from recollect.store import data_directory
 
 
 def iter_key_warning(columns: int, *, has_passphrase: bool) -> Iterator[str]:
     """Yield what a lost key means, before it is used."""
     key = "passphrase" if has_passphrase else "key"
     yield from wrap(
-        f"Without its {key} nobody can read an encrypted archive: not you, and not Recollect. If "
+        f"No one can read an encrypted archive without its {key}, not even you or Recollect. If "
         f"the {key} is lost, every session that Claude Code has deleted is lost. Keep a copy of it "
-        "where you will find it in years, for example in a password manager.",
+        "where you will still find it in years, for example in a password manager.",
         columns,
         "",
     )
@@ -36,12 +51,12 @@ def iter_key_advice(path: Path, columns: int) -> Iterator[str]:
     """Yield what to do with a new key."""
     yield from wrap(f"The key is in {show_path(path)}. Copy it to a safe place.", columns, "")
     yield from wrap(
-        f"So that Recollect finds it, put this at the top of {show_path(find_path())}:", columns, ""
+        f"To let Recollect find it, put this at the top of {show_path(find_path())}:", columns, ""
     )
     yield f'  archive_identity = "{show_path(path)}"'
 
 
-def iter_export(report: ArchiveExport) -> Iterator[str]:
+def iter_export(report: archive_reports.ArchiveExport) -> Iterator[str]:
     """Yield what was exported."""
     sessions, files = (
         format_count(len(report.sessions), "session"),
@@ -51,7 +66,7 @@ def iter_export(report: ArchiveExport) -> Iterator[str]:
     yield f"Exported {sessions}, {files}, to {show_path(Path(report.path))} ({size})."
 
 
-def iter_status(status: ArchiveStatus, columns: int) -> Iterator[str]:
+def iter_status(status: archive_reports.ArchiveStatus, columns: int) -> Iterator[str]:
     """Yield the state of the archive."""
     yield from iter_table([*_list_status(status)], "<<", columns, "")
     for name in status.damaged_manifests:
@@ -67,10 +82,10 @@ def iter_status(status: ArchiveStatus, columns: int) -> Iterator[str]:
     if not status.is_enabled:
         yield from wrap("To keep your sessions: recollect archive enable", columns, "")
     elif status.files_behind:
-        yield from wrap("To archive what is new: recollect archive sync", columns, "")
+        yield from wrap("To archive new sessions: recollect archive sync", columns, "")
 
 
-def _list_status(status: ArchiveStatus) -> Iterator[tuple[str, str]]:
+def _list_status(status: archive_reports.ArchiveStatus) -> Iterator[tuple[str, str]]:
     yield "Archive", show_path(Path(status.path))
     yield "State", "enabled" if status.is_enabled else "not enabled"
     if status.recipients:
@@ -89,7 +104,7 @@ def _list_status(status: ArchiveStatus) -> Iterator[tuple[str, str]]:
         yield "Forgotten", format_count(status.forgotten, "session")
 
 
-def iter_sync(report: ArchiveSync, columns: int) -> Iterator[str]:
+def iter_sync(report: archive_reports.ArchiveSync, columns: int) -> Iterator[str]:
     """Yield what a sync did."""
     counts = [
         (report.added, "new"),
@@ -105,7 +120,7 @@ def iter_sync(report: ArchiveSync, columns: int) -> Iterator[str]:
     yield from iter_sync_problems(report, columns)
 
 
-def iter_sync_problems(report: ArchiveSync, columns: int) -> Iterator[str]:
+def iter_sync_problems(report: archive_reports.ArchiveSync, columns: int) -> Iterator[str]:
     """Yield what was not copied, and why."""
     for path in report.skipped:
         yield from wrap(safe_text(f"Skipped {path}", single_line=True), columns, "")
@@ -117,7 +132,9 @@ def iter_sync_problems(report: ArchiveSync, columns: int) -> Iterator[str]:
         yield from wrap(safe_text(message, single_line=True), columns, "")
 
 
-def iter_sessions(document: ArchiveList, now: datetime, columns: int) -> Iterator[str]:
+def iter_sessions(
+    document: archive_reports.ArchiveList, now: datetime, columns: int
+) -> Iterator[str]:
     """Yield one line per session."""
     rows = [
         (
@@ -134,7 +151,7 @@ def iter_sessions(document: ArchiveList, now: datetime, columns: int) -> Iterato
     yield from iter_table([header, *rows], "<>>><<", columns, "")
 
 
-def iter_verification(document: ArchiveVerification, columns: int) -> Iterator[str]:
+def iter_verification(document: archive_reports.ArchiveVerification, columns: int) -> Iterator[str]:
     """Yield what was checked, and every damage with the files that it affects."""
     for damage in document.damaged:
         yield from wrap(safe_text(f"{damage.name} is {damage.reason}"), columns, "")
@@ -152,7 +169,9 @@ def iter_verification(document: ArchiveVerification, columns: int) -> Iterator[s
         yield from wrap(f"{text} what nothing needs.", columns, "")
 
 
-def iter_written(files: list[WrittenFile], directory: str, *, dry_run: bool) -> Iterator[str]:
+def iter_written(
+    files: list[archive_reports.WrittenFile], directory: str, *, dry_run: bool
+) -> Iterator[str]:
     """Yield how many files were written, or would be."""
     new = sum(each.outcome == "restored" for each in files)
     present = len(files) - new
@@ -161,7 +180,7 @@ def iter_written(files: list[WrittenFile], directory: str, *, dry_run: bool) -> 
     yield f"{verb} {format_count(new, 'file')} to {show_path(Path(directory))}{also}."
 
 
-def iter_removal(document: ArchiveRemoval, columns: int) -> Iterator[str]:
+def iter_removal(document: archive_reports.ArchiveRemoval, columns: int) -> Iterator[str]:
     """Yield what was removed, or would be."""
     verb = "Would remove" if document.is_dry_run else "Removed"
     for each in document.sessions:
@@ -179,3 +198,161 @@ def show_path(path: Path) -> str:
     from recollect.health.survey import display_path  # all of health; `sync` names no path
 
     return safe_text(display_path(path), single_line=True)
+
+
+ESTIMATED_RATIO = 4
+"""Roughly how many times smaller sessions get; it was 4.6 times for generated ones."""
+
+
+def ask_for_consent(archive: Archive, roots: Iterable[Path], *, yes: bool) -> None:
+    """Say what would be kept and what would be deleted otherwise, and ask."""
+    listed = {root: list_claude_files(root).found for root in roots}
+    retentions = {root: retention.read_retention(root) for root in listed}
+    deletions = [
+        retention.find_deletion_time(file.stamp[2] / 1e9, retentions[root])
+        for root, files in listed.items()
+        for file in files
+        if file.kind is FileKind.TRANSCRIPT
+    ]
+    days = min((each.days for each in retentions.values()), default=0)
+    sizes = [file.stamp[1] for files in listed.values() for file in files]
+    columns = count_columns()
+    for line in (
+        *iter_deletions(days, deletions, read_clock(), columns),
+        *iter_consent(archive.directory, len(sizes), sum(sizes), columns),
+    ):
+        click.echo(line, err=True)
+    confirm("Keep copies of your sessions?", yes=yes)
+
+
+def iter_deletions(
+    days: float, deletions: Sequence[datetime], now: datetime, columns: int
+) -> Iterator[str]:
+    """Yield what Claude Code will delete soon, and the setting that would change that."""
+    soon = [each for each in deletions if each <= now + retention.SOON]
+    overdue = sum(each <= now for each in soon)
+    count = (
+        f" {format_count(len(soon), 'session')} will be deleted within {retention.SOON.days} days"
+        if soon
+        else ""
+    )
+    due = f", {overdue:,} of them the next time it starts" if overdue else ""
+    yield from wrap(
+        f"Claude Code deletes sessions {days:g} days after their last change "
+        f"({retention.SETTING} in its {retention.SETTINGS_NAME}).{count}{due}{'.' if soon else ''}",
+        columns,
+        "",
+    )
+
+
+def iter_consent(path: Path, files: int, size: int, columns: int) -> Iterator[str]:
+    """Yield what the user agrees to."""
+    rows = [
+        ("Where", show_path(path)),
+        ("Now", f"{format_count(files, 'file')}, {format_bytes(size)}"),
+        ("Space", f"about {format_bytes(size // ESTIMATED_RATIO)}, growing as you work"),
+    ]
+    yield "The archive keeps a copy of every session, with everything that belongs to it."
+    yield from iter_table(rows, "<<", columns)
+    yield from wrap(
+        "When Claude Code deletes a session, the copy stays until you remove it with `recollect "
+        "archive forget` or `prune`. Sessions contain whatever Claude has read, including "
+        "passwords: only your user can read the copies, but they are not encrypted. `recollect "
+        "archive encrypt` changes that.",
+        columns,
+        "",
+    )
+    yield from wrap("Nothing in the Claude directory is changed.", columns, "")
+
+
+_LABEL = "recollect-archive"
+_PLACES = (
+    CONFIG_VARIABLE,
+    archive.VARIABLE,
+    IDENTITY_VARIABLE,
+    config_file.VARIABLE,
+    data_directory.VARIABLE,
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+)
+
+
+def find_program() -> list[str]:
+    """Return the command that runs this program, by its path: timers have a short PATH."""
+    script = shutil.which("recollect")
+    return [str(Path(script).absolute())] if script else [sys.executable, "-m", "recollect"]
+
+
+def make_command(
+    claude_dirs: Sequence[Path] = (),
+    system: str = sys.platform,
+    environment: Mapping[str, str] = os.environ,
+) -> list[str]:
+    """Return the command that copies what is new, wherever it is started."""
+    places = [f"{name}={value}" for name in _PLACES if (value := environment.get(name))]
+    # Windows has no such program, and its tasks see the user's variables.
+    prefix = ["/usr/bin/env", *places] if places and system != "win32" else []
+    roots = [word for each in claude_dirs for word in ("--claude-dir", str(each.absolute()))]
+    return [*prefix, *find_program(), "archive", "sync", "--quiet", *roots]
+
+
+def iter_snippets(command: list[str], system: str = sys.platform) -> Iterator[tuple[str, str]]:
+    """Yield a heading and a snippet for each way to run the command on this system."""
+    yield "After every session: add this to Claude Code's settings.json", _make_hook(command)
+    if system == "win32":
+        yield "Every hour with Task Scheduler: run this once", _make_task(command)
+        return
+    if system == "darwin":
+        place = f"~/Library/LaunchAgents/{_LABEL}.plist"
+        yield f"Every hour with launchd: save as {place}", _make_plist(command)
+    else:
+        place = f"~/.config/systemd/user/{_LABEL}"
+        yield f"Every hour with systemd: save as {place}.service", _make_service(command)
+        yield f"and this as {place}.timer", _make_timer()
+        enable = f"systemctl --user enable --now {_LABEL}.timer"
+        yield "then run", enable
+    # To cron, an unescaped % is the end of the command.
+    line = "0 * * * * " + _quote(command).replace("%", "\\%")
+    yield "Every hour with cron: add this line with `crontab -e`", line
+
+
+def _make_hook(command: list[str]) -> str:
+    hook = {"type": "command", "command": _quote(command)}
+    return json.dumps({"hooks": {"SessionEnd": [{"hooks": [hook]}]}}, indent=2)
+
+
+def _make_service(command: list[str]) -> str:
+    # systemd expands % and $ itself; everything else is quoted as in C.
+    words = [json.dumps(word).replace("%", "%%").replace("$", "$$") for word in command]
+    return (
+        "[Unit]\nDescription=Archive Claude Code sessions\n\n"
+        f"[Service]\nType=oneshot\nExecStart={' '.join(words)}"
+    )
+
+
+def _make_timer() -> str:
+    return (
+        "[Unit]\nDescription=Archive Claude Code sessions every hour\n\n"
+        "[Timer]\nOnCalendar=hourly\nPersistent=true\n\n[Install]\nWantedBy=timers.target"
+    )
+
+
+def _make_plist(command: list[str]) -> str:
+    words = "".join(f"\n    <string>{escape(word)}</string>" for word in command)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<plist version="1.0"><dict>\n'
+        f"  <key>Label</key><string>{_LABEL}</string>\n"
+        f"  <key>ProgramArguments</key><array>{words}\n  </array>\n"
+        "  <key>StartInterval</key><integer>3600</integer>\n"
+        "</dict></plist>"
+    )
+
+
+def _make_task(command: list[str]) -> str:
+    program = " ".join(f'\\"{word}\\"' if " " in word else word for word in command)
+    return f'schtasks /Create /TN {_LABEL} /SC HOURLY /TR "{program}"'
+
+
+def _quote(command: list[str]) -> str:
+    return " ".join(map(shlex.quote, command))

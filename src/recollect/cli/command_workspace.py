@@ -1,26 +1,163 @@
-"""The workspace of a command: its Claude directories, prices, clock and progress line."""
+"""The workspace of a command: its Claude directories, prices, clock and progress line, and the keys
+of an encrypted archive.
+
+A passphrase is never an argument: other users of the machine could see it in the list of processes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar
 
 import click
 
-from recollect.cli.archive_keys import prepare_archive
 from recollect.cli.clock import read_clock
-from recollect.cli.progress import ProgressLine
-from recollect.errors import NothingFound
-from recollect.reader.line_masking import LineMask, mask_by_default
+from recollect.errors import NothingFound, UsageError
+from recollect.reader.line_blocks import mask_by_default
 from recollect.render.terminal import safe_text
-from recollect.workspace.workspace import NoSessions, Workspace
+from recollect.workspace.resources import NoSessions
+from recollect.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from recollect.reader.line_blocks import LineBlock
-    from recollect.redact import RedactionPolicy
+    from recollect.archive.bundles import FileLock
+    from recollect.redact.findings import RedactionPolicy
+
+
+DELAY_SECONDS = 1.0
+STEP_SECONDS = 0.1
+_ERASE_LINE: Final = "\r\x1b[K"
+
+
+class ProgressLine:
+    """A single line with the number of items done, shown after a delay."""
+
+    def __init__(self) -> None:
+        self._due = time.monotonic() + DELAY_SECONDS
+        self._is_watched = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._is_shown = False
+
+    def show(self, noun: str, done: int, total: int) -> None:
+        """Update the line, at most every `STEP_SECONDS`."""
+        if self._is_watched and time.monotonic() >= self._due:
+            self._due = time.monotonic() + STEP_SECONDS
+            self._is_shown = True
+            self._write(f"{_ERASE_LINE}Reading {noun}: {done:,} of {total:,}")
+
+    def clear(self) -> None:
+        """Erase the line."""
+        if self._is_shown:
+            self._is_shown = False
+            self._write(_ERASE_LINE)
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+@contextmanager
+def progress_line(noun: str) -> Iterator[Callable[[int, int], None]]:
+    """Return a callback that shows how much of `noun` is done; the line is erased at the end."""
+    line = ProgressLine()
+    try:
+        yield partial(line.show, noun)
+    finally:
+        line.clear()
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SETTING: Final = "archive_identity"
+
+recipient_option = click.option(
+    "-r",
+    "--recipient",
+    "recipients",
+    multiple=True,
+    metavar="KEY",
+    help="Encrypt to KEY: an age recipient (age1...) or an SSH public key. Can be repeated.",
+)
+passphrase_option = click.option(
+    "-p", "--passphrase", "asks_passphrase", is_flag=True, help="Encrypt with a passphrase."
+)
+
+
+class LockOptions(TypedDict):
+    """The values of the options that encrypt a file."""
+
+    recipients: tuple[str, ...]
+    asks_passphrase: bool
+
+
+def lock_options(function: F) -> F:
+    """Add the options of `choose_lock`."""
+    return recipient_option(passphrase_option(function))
+
+
+def choose_lock(options: LockOptions) -> FileLock:
+    """Return how to encrypt a file; asks for a passphrase if it needs one."""
+    from recollect.archive.bundles import FileLock
+    from recollect.archive.encryption import check_recipient
+
+    if options["recipients"] and options["asks_passphrase"]:
+        raise UsageError("Use only one of --recipient and --passphrase.")
+    if options["asks_passphrase"]:
+        return FileLock(passphrase=ask_new_passphrase())
+    return FileLock(tuple(map(check_recipient, options["recipients"])))
+
+
+def ask_new_passphrase() -> str:
+    """Return a passphrase from the environment, or ask for one twice."""
+    import os
+
+    from recollect.archive.encryption import PASSPHRASE_VARIABLE
+
+    found = os.environ.get(PASSPHRASE_VARIABLE)
+    if not found and not sys.stdin.isatty():
+        raise UsageError(
+            f"Cannot ask for a passphrase without a terminal. Set {PASSPHRASE_VARIABLE}."
+        )
+    found = found or click.prompt(
+        "New passphrase", hide_input=True, confirmation_prompt=True, err=True
+    )
+    return str(found)
+
+
+def use_configured_keys() -> None:
+    """Let encrypted archives find their key in the config file, or ask for a passphrase."""
+    from recollect.archive.encryption import KeyFinder, set_key_finder
+
+    set_key_finder(KeyFinder(find_identity_file, _ask))
+
+
+def prepare_archive() -> None:
+    """Do the same if there is an archive at all; all others need not load what knows keys."""
+    from recollect.archive import has_archive
+
+    if has_archive():
+        use_configured_keys()
+
+
+def find_identity_file() -> Path | None:
+    """Return the identity file that the config file names."""
+    from recollect.cli.config_file import load_stated
+
+    stated = load_stated().get(SETTING)
+    return Path(str(stated.value)) if stated else None
+
+
+@cache
+def _ask(prompt: str) -> str | None:
+    """Ask once per run, and only in a terminal."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    return str(click.prompt(prompt, hide_input=True, err=True))
+
 
 TIP: Final = "To try it with sample sessions: recollect demo"
 
@@ -41,7 +178,7 @@ def command_workspace(
     prepare_archive()
     workspace = Workspace(_find_roots(claude_dirs, is_demo), None, prices, read_clock, line.show)
     workspace.load_redaction = _load_policy
-    mask_by_default(_make_mask(workspace))
+    mask_by_default(workspace.mask_block)
     try:
         with workspace:
             if is_demo:
@@ -64,22 +201,14 @@ def _find_roots(claude_dirs: Sequence[Path], is_demo: bool) -> Sequence[Path]:
     return (CLAUDE_DIRECTORY,)
 
 
-def _make_mask(workspace: Workspace) -> LineMask:
-    """Return a mask that is loaded with the first line that is read: a list may need none."""
-
-    @cache
-    def load() -> LineMask:
-        from recollect.workspace.secret_masks import make_mask
-
-        return make_mask(workspace)
-
-    def mask(file: str, block: LineBlock) -> Mapping[int, bytes]:
-        return load()(file, block)
-
-    return mask
+def mask_stream(*, reveal: bool) -> None:
+    """Mask what a client prints from now on, unless the person wants to see secrets."""
+    workspace = Workspace()
+    workspace.load_redaction = _load_policy
+    mask_by_default(None if reveal else workspace.mask_block)
 
 
 def _load_policy() -> RedactionPolicy:
-    from recollect.cli.effective_settings import load_policy  # the rules, rarely needed
+    from recollect.cli.config_file import load_policy  # the rules, rarely needed
 
     return load_policy()

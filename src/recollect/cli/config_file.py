@@ -10,9 +10,12 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from recollect.errors import UsageError
+
+if TYPE_CHECKING:
+    from recollect.redact.findings import RedactionPolicy
 
 VARIABLE: Final = "RECOLLECT_CONFIG"
 NAME: Final = "config.toml"
@@ -201,3 +204,27 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "redact.allow": Setting(_read_expressions, None, "values that are not secrets"),
 }
 """Settings by their name in the file."""
+_REDACT: Final = ("home", "users", "hosts", "emails", "patterns", "allow")
+
+
+def load_policy(environment: Mapping[str, str] = os.environ) -> "RedactionPolicy":
+    """Return what the settings say about masking."""
+    from recollect.redact.findings import OwnPattern, RedactionPolicy
+
+    stated = load_stated(environment)
+    values = {name: _list_stated(stated.get(f"redact.{name}")) for name in _REDACT}
+    kinds = [each.partition("=") for each in values["patterns"]]
+    return RedactionPolicy(
+        home=str(Path.home()) if values["home"] == ("true",) else None,
+        users=values["users"],
+        hosts=values["hosts"],
+        emails=values["emails"] == ("true",),
+        patterns=tuple(OwnPattern(kind, pattern) for kind, _, pattern in kinds),
+        allow=values["allow"],
+    )
+
+
+def _list_stated(stated: Stated | None) -> tuple[str, ...]:
+    if stated is None:
+        return ()
+    return (stated.value,) if isinstance(stated.value, str) else stated.value

@@ -9,13 +9,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from recollect.archive.keys import IDENTITY_VARIABLE
-from recollect.cli.config_file import SETTINGS, Stated, Value, load_stated
+from recollect.archive.encryption import IDENTITY_VARIABLE
+from recollect.cli.config_file import SETTINGS, Value, load_stated
 from recollect.documents.command_reports import Effective, SettingOrigin
 from recollect.errors import NothingFound
 from recollect.locations import resolve_roots
-from recollect.locations.roots import CONFIG_VARIABLE
-from recollect.redact.redaction_policy import OwnPattern, RedactionPolicy
+from recollect.locations.claude_directories import CONFIG_VARIABLE
 from recollect.usage.zones import load_zone
 
 PRICES_VARIABLE: Final = "RECOLLECT_PRICES"
@@ -57,27 +56,6 @@ def find_prices(environment: Mapping[str, str] = os.environ) -> Path | None:
     return Path(prices) if isinstance(prices, str) else None
 
 
-def load_policy(environment: Mapping[str, str] = os.environ) -> RedactionPolicy:
-    """Return what the settings say about masking."""
-    stated = load_stated(environment)
-    values = {name: _list_stated(stated.get(f"redact.{name}")) for name in _REDACT}
-    kinds = [each.partition("=") for each in values["patterns"]]
-    return RedactionPolicy(
-        home=str(Path.home()) if values["home"] == ("true",) else None,
-        users=values["users"],
-        hosts=values["hosts"],
-        emails=values["emails"] == ("true",),
-        patterns=tuple(OwnPattern(kind, pattern) for kind, _, pattern in kinds),
-        allow=values["allow"],
-    )
-
-
-def _list_stated(stated: Stated | None) -> tuple[str, ...]:
-    if stated is None:
-        return ()
-    return (stated.value,) if isinstance(stated.value, str) else stated.value
-
-
 def _find_default(name: str, environment: Mapping[str, str]) -> Value | None:
     find = _DEFAULTS.get(name)
     return find(environment) if find else None
@@ -108,4 +86,3 @@ _DEFAULTS: Final[Mapping[str, _Find]] = {
     "redact.home": lambda _: "false",
     "redact.emails": lambda _: "false",
 }
-_REDACT: Final = ("home", "users", "hosts", "emails", "patterns", "allow")

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
+from recollect.cli.clock import read_clock
 from recollect.cli.command_workspace import command_workspace
-from recollect.cli.session_labels import join_lines, label_id
-from recollect.cli.tables import GAP, faint, pad, strong
+from recollect.cli.terminal_output import GAP, faint, join_lines, label_id, pad, strong
+from recollect.errors import UsageError
+from recollect.locations.place_names import PlaceName
 from recollect.quantities import format_time
-from recollect.redact.text_masking import mask_lines
-from recollect.render.terminal import measure, safe_text
-from recollect.render.terminal.safe_text import clip
+from recollect.redact import mask_lines
+from recollect.render.terminal import clip, measure, safe_text
 from recollect.session.times import parse_time
 
 if TYPE_CHECKING:
@@ -51,11 +52,29 @@ class SearchOptions(TypedDict):
 
 def load_history(path: Path, options: SearchOptions) -> FoundFile:
     """Return the versions of a file; raise NothingFound if no session names it."""
+    from recollect.versions.file_paths import is_directory
     from recollect.workspace.file_questions import FileRequest, find_file
 
+    if is_directory(path):
+        raise UsageError(f"{path} is a directory. Name a file.")
     with command_workspace(options["claude_dirs"]) as workspace:
         request = FileRequest(path, options["moved_from"], options["all_projects"])
         return find_file(workspace, request)
+
+
+def find_version(name: str, history: FileHistory, options: SearchOptions) -> Version:
+    """Return the version that `name` means; raises NothingFound if there is none."""
+    from recollect.versions import file_restore
+
+    def check_turn(session_id: str, turn: int) -> None:
+        # The session model; other names do not need it.
+        from recollect.workspace import session_places
+
+        with command_workspace(options["claude_dirs"]) as workspace:
+            session = workspace.open(session_id, with_prices=False)
+        session_places.locate(session, PlaceName(session_id, turn=turn))
+
+    return file_restore.find_version(name, history.versions, read_clock(), check_turn)
 
 
 def report_unreadable(history: FileHistory) -> None:

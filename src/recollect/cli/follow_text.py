@@ -13,20 +13,10 @@ from msgspec.structs import replace
 from rich.text import Text
 
 from recollect.documents.kinds import StatusKind
-from recollect.documents.turns import Step, TextStep, ThinkingStep, ToolStep, TurnView
-from recollect.library.processes import read_small
-from recollect.live.live_events import (
-    AnyEvent,
-    Appended,
-    CaughtUp,
-    Continued,
-    EventSubject,
-    Reset,
-    StatusChanged,
-    Watching,
-)
+from recollect.documents.turn_documents import Step, TextStep, ThinkingStep, ToolStep, TurnView
+from recollect.library.opening import read_subagent_meta
+from recollect.live import live_events
 from recollect.locations import TranscriptKind
-from recollect.records.decoding import decode_value
 from recollect.records.envelope import Record
 from recollect.render.terminal import safe_text
 from recollect.render.terminal.canvas import MIN_COLUMNS, Canvas, indent
@@ -35,7 +25,6 @@ from recollect.render.views.part_builders import join_facts
 from recollect.render.views.turn_views import build_turn_views
 from recollect.render.views.whole_calls import show_whole_call
 from recollect.session.session import Session
-from recollect.session.subagents import SubagentMeta
 
 SPARE_TURNS: Final = 4
 """Turns by which a file may grow before the oldest are dropped."""
@@ -70,30 +59,32 @@ class EventRenderer:
         self._current: str | None = None
         self._is_caught_up = False
 
-    def feed(self, event: AnyEvent) -> Iterator[str]:
+    def feed(self, event: live_events.AnyEvent) -> Iterator[str]:
         """Yield the lines that must not be delayed."""
         match event:
-            case Appended():
+            case live_events.Appended():
                 if self._waiting and event.source.path not in self._waiting:
                     # Keep the order of events across files.
                     yield from self.flush()
                 self._find_window(event.source).add(event.record)
                 self._waiting[event.source.path] = None
-            case Reset():
+            case live_events.Reset():
                 self._is_caught_up = False
                 self._find_window(event.source).reset()
-            case CaughtUp():
+            case live_events.CaughtUp():
                 yield from self._catch_up()
-            case StatusChanged() if event.status.kind in _REPORTED and self._is_caught_up:
+            case live_events.StatusChanged() if (
+                event.status.kind in _REPORTED and self._is_caught_up
+            ):
                 yield from self.flush()
                 kind = str(event.status.kind).replace("_", " ")
                 yield from render_notice(f"{kind}: {event.status.reason}", self._canvas)
-            case Continued():
+            case live_events.Continued():
                 yield from self.flush()
                 yield from render_notice(
                     f"the session continues as {event.next_id}: {event.reason}", self._canvas
                 )
-            case Watching(is_polling=True):
+            case live_events.Watching(is_polling=True):
                 yield from render_notice(f"polling for changes: {event.reason}", self._canvas)
 
     def flush(self) -> Iterator[str]:
@@ -112,7 +103,7 @@ class EventRenderer:
         self._is_caught_up = True
         yield from self.flush()
 
-    def _find_window(self, source: EventSubject) -> "TurnWindow":
+    def _find_window(self, source: live_events.EventSubject) -> "TurnWindow":
         if source.path not in self._windows:
             window = TurnWindow(source, max(self._turns, 1))
             window.is_history = not self._is_caught_up
@@ -131,7 +122,7 @@ class EventRenderer:
         margin = self._canvas.styled(_NESTED, "magenta") if is_nested else ""
         yield from (line.rstrip() for line in indent(lines, margin))
 
-    def _announce(self, source: EventSubject) -> Iterator[str]:
+    def _announce(self, source: live_events.EventSubject) -> Iterator[str]:
         """Yield a heading when the source of the output changes."""
         if source.kind is not TranscriptKind.SESSION:
             name = safe_text(_name_subagent(source), single_line=True)
@@ -148,7 +139,7 @@ class EventRenderer:
 class TurnWindow:
     """The last turns of one file, and which of their steps were rendered."""
 
-    def __init__(self, source: EventSubject, turns: int) -> None:
+    def __init__(self, source: live_events.EventSubject, turns: int) -> None:
         self.source = source
         self.is_history = False
         self._turns = turns
@@ -232,11 +223,10 @@ def _has_content(view: TurnView) -> bool:
     return bool(view.words or view.command or view.media or view.steps)
 
 
-def _name_subagent(source: EventSubject) -> str:
+def _name_subagent(source: live_events.EventSubject) -> str:
     """Return the name in its sidecar file, or else its id."""
     path = Path(source.path)
-    data = read_small(path.with_name(f"{path.stem}.meta.json"))
-    meta = decode_value(data, SubagentMeta) if data else None
+    meta = read_subagent_meta(path.with_name(f"{path.stem}.meta.json"))
     if meta is None or not (meta.agent_type or meta.description):
         return f"subagent {source.agent_id or path.stem}"
     return join_facts(meta.agent_type, meta.description)

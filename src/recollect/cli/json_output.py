@@ -10,6 +10,7 @@ from typing import Any, Final
 import click
 import msgspec
 
+from recollect.cli.options import JSON_FILTER
 from recollect.documents.json_text import format_document as format_whole
 from recollect.documents.json_text import format_line
 from recollect.errors import UsageError
@@ -17,7 +18,6 @@ from recollect.render.terminal import safe_text
 
 __all__ = [
     "DOCUMENTS",
-    "FILTER",
     "compile_filter",
     "format_document",
     "format_line",
@@ -56,14 +56,11 @@ DOCUMENTS: Final[Mapping[str, str]] = {
     "recollect.bundle/1": "recollect.documents.archive_reports:BundleReport",
     "recollect.import/1": "recollect.documents.archive_reports:ImportReport",
     "recollect.export/1": "recollect.documents.command_reports:ExportDocument",
-    "recollect.statusline/2": "recollect.documents.status_line:StatuslineDocument",
+    "recollect.statusline/2": "recollect.documents.usage_report:StatuslineDocument",
     "recollect.config/1": "recollect.documents.command_reports:ConfigDocument",
 }
 """The class of each document by the value of its `schema` field."""
 
-
-FILTER: Final = "recollect.jq"
-"""The key of the filter of --jq in the context of a command."""
 
 JsonFilter = Callable[[object], Iterable[object]]
 
@@ -87,7 +84,7 @@ def compile_filter(expression: str) -> JsonFilter:
 def format_document(document: object) -> str:
     """Return a document as indented JSON, or what the filter of --jq makes of it, line by line."""
     context = click.get_current_context(silent=True)
-    chosen: JsonFilter | None = context.meta.get(FILTER) if context else None
+    chosen: JsonFilter | None = context.meta.get(JSON_FILTER) if context else None
     if chosen is None:
         return format_whole(document)
     try:

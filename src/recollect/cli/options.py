@@ -21,6 +21,9 @@ _ESCAPE: Final = "\x00"
 
 _END_OF_OPTIONS: Final = "--"
 
+JSON_FILTER: Final = "recollect.jq"
+"""The key of the filter of --jq in the context of a command."""
+
 reveal_option = click.option(
     "--reveal", is_flag=True, help="Show secrets instead of tags. Needs a terminal."
 )
@@ -29,7 +32,7 @@ reveal_option = click.option(
 def check_reveal(*, reveal: bool, is_for_programs: bool = False) -> None:
     """Raise UsageError if secrets would be shown to anything but a person."""
     if reveal and (is_for_programs or not sys.stdout.isatty()):
-        raise UsageError("--reveal shows secrets to you and to no program: use it in a terminal.")
+        raise UsageError("--reveal needs a terminal: it shows secrets to you, not to programs.")
 
 
 claude_dir_option = click.option(
@@ -44,16 +47,14 @@ claude_dir_option = click.option(
 
 def _keep_filter(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
     if value is not None:
-        from recollect.cli.json_output import FILTER, compile_filter  # only with --jq
+        from recollect.cli.json_output import compile_filter  # only with --jq
 
-        ctx.meta[FILTER] = compile_filter(value)
+        ctx.meta[JSON_FILTER] = compile_filter(value)
 
 
 def _decide_json(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
     """Return whether JSON is wanted: --jq implies it."""
-    from recollect.cli.json_output import FILTER  # not needed for --help
-
-    return value or FILTER in ctx.meta
+    return value or JSON_FILTER in ctx.meta
 
 
 json_flag = click.option(
@@ -80,6 +81,19 @@ def json_option(function: F) -> F:
         help="Output JSON filtered by a jq expression.",
     )
     return as_json(jq(function))
+
+
+def detail_options(*details: str) -> Callable[[F], F]:
+    """Add the options --thinking and --tools, which takes these details."""
+    thinking = click.option("--thinking", is_flag=True, help="Show thinking in full.")
+    tools = click.option(
+        "--tools",
+        type=click.Choice(details),
+        default="brief",
+        show_default=True,
+        help="How much of each tool call to show; full omits nothing.",
+    )
+    return lambda function: thinking(tools(function))
 
 
 since_option = click.option(
@@ -130,7 +144,9 @@ class SessionName(click.ParamType[str]):
         incomplete: str,
     ) -> "list[CompletionItem]":
         """Return the ids that start with `incomplete`, with their titles."""
-        from recollect.cli.commands.completion import complete_session  # only for completion
+        from recollect.cli.commands.completion_command import (
+            complete_session,  # only for completion
+        )
 
         return complete_session(ctx, incomplete)
 

@@ -19,9 +19,7 @@ import io
 import os
 import signal
 import sys
-import textwrap
 import time
-import traceback
 import types
 from collections.abc import Sequence
 
@@ -117,7 +115,7 @@ def _fit(message: str) -> str:
     """Wrap `message` at word boundaries if stderr is a terminal."""
     if not sys.stderr.isatty():
         return message
-    from recollect.cli.tables import count_columns  # for failures only
+    from recollect.cli.terminal_output import count_columns  # for failures only
 
     columns = count_columns()
     return "\n".join(piece for line in message.split("\n") for piece in _break(line, columns))
@@ -127,7 +125,9 @@ def _break(line: str, columns: int) -> list[str]:
     # Indented lines are preformatted, such as a caret below a query.
     if line.startswith(" ") or measure(line) <= columns:
         return [line]
-    return textwrap.wrap(line, columns, break_long_words=False, break_on_hyphens=False)
+    from textwrap import wrap  # for failures only
+
+    return wrap(line, columns, break_long_words=False, break_on_hyphens=False)
 
 
 def _explain_usage(error: click.ClickException) -> str:
@@ -144,7 +144,9 @@ def _explain_system_error(error: OSError) -> str:
 def _explain_bug(error: Exception) -> str:
     """Name only the type of the error: its text may contain private data."""
     if os.environ.get(DEBUG_VARIABLE):
-        return "".join(traceback.format_exception(error)).rstrip()
+        from traceback import format_exception  # for failures only
+
+        return "".join(format_exception(error)).rstrip()
     return (
         f"internal error ({type(error).__name__}). This is a bug in Recollect.\n"
         f"Run it again with {DEBUG_VARIABLE}=1 for a traceback, and please report it."

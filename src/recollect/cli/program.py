@@ -30,7 +30,7 @@ class Defaults(dict[str, Any]):
 
 def load_defaults() -> dict[str, object]:
     """Return the defaults from the config file by parameter name."""
-    from recollect.locations.roots import CONFIG_VARIABLE  # not needed for --help
+    from recollect.locations.claude_directories import CONFIG_VARIABLE  # not needed for --help
 
     stated = load_stated()
     # The environment takes precedence over the file.
@@ -61,15 +61,15 @@ COMMANDS = {
     "blame": "Show which prompt wrote each line of a file.",
     "commits": "List the commits that a session made.",
     "why": "Show the prompts behind a commit.",
-    "restore": "Bring back a version of a file, or the files of a checkpoint.",
-    "checkpoints": "List the states of a session's files that can be restored.",
+    "restore": "Restore a file to an earlier version, or files to a checkpoint.",
+    "checkpoints": "List the checkpoints of a session.",
     "chat": "Talk to Claude Code in the terminal.",
     "run": "Run a prompt in Claude Code and watch it work.",
     "resume": "Resume a session in Claude Code.",
     "replay": "Replay a session or a saved stream as it happened.",
-    "star": "Star sessions, to find them again.",
+    "star": "Star sessions to find them again.",
     "note": "Print your note on a session, or set it to TEXT.",
-    "open": "Print a session's link in the web app.",
+    "open": "Print the web app's link to a session.",
     "serve": "Browse, search and follow sessions in the browser.",
     "export": "Export sessions as HTML, Markdown, text, JSON or tables.",
     "archive": "Keep sessions that Claude Code would delete.",
@@ -82,7 +82,7 @@ COMMANDS = {
     "config": "Show the effective settings and where they come from.",
     "demo": "Try any command on sample sessions.",
     "completion": "Print a shell completion script.",
-    "help": "Show the help of a command or a topic.",
+    "help": "Show help for a command or a topic.",
 }
 """Each command and its help line."""
 
@@ -97,9 +97,27 @@ USAGE_WORDS = {
 """The commands of ccusage, and the group of `recollect usage` that each is."""
 
 
+_SIBLINGS = {
+    "bundle_commands": ("bundle", "import"),
+    "commit_commands": ("commits", "why"),
+    "restore_commands": ("checkpoints", "restore"),
+    "session_commands": ("note", "open", "resume", "star"),
+    "setup_commands": ("config", "demo"),
+}
+"""Commands that share a module; every other command has one of its own."""
+
+_SHARED_MODULES = {name: module for module, names in _SIBLINGS.items() for name in names}
+
+
 def find_module(command: str) -> str:
-    """Return the module of a command; `import` cannot be the name of one."""
-    return f"recollect.cli.commands.{'import_bundle' if command == 'import' else command}"
+    """Return the name of the module of a command."""
+    return f"recollect.cli.commands.{_SHARED_MODULES.get(command, f'{command}_command')}"
+
+
+def load_command(name: str) -> click.Command:
+    """Import a command of the table."""
+    command: click.Command = getattr(import_module(find_module(name)), f"{name}_command")
+    return command
 
 
 class LazyGroup(click.Group):
@@ -111,10 +129,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command of that name; None if there is none."""
-        if cmd_name not in COMMANDS:
-            return None
-        command = import_module(find_module(cmd_name)).command
-        return command if isinstance(command, click.Command) else None
+        return load_command(cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,9 +1,9 @@
 """The output of `recollect run`: text rendered as by `follow`, or JSON Lines.
 
-JSON messages are passed through as the client printed them, so that scripts can use messages that
-this version does not know. In a terminal, a block that is still being written is shown in transient
-lines below the permanent ones; they never exceed the terminal height, because lines that have
-scrolled away cannot be erased.
+JSON messages are passed through as the client printed them, except for secrets, so that scripts can
+use messages that this version does not know. In a terminal, a block that is still being written is
+shown in transient lines below the permanent ones; they never exceed the terminal height, because
+lines that have scrolled away cannot be erased.
 """
 
 import os
@@ -14,29 +14,25 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, Protocol
 
 import click
+from msgspec.structs import replace
 from rich.text import Text
 
 from recollect.cli.follow_text import TurnWindow, render_notice
 from recollect.cli.json_output import format_line
+from recollect.cli.stream_masks import STREAM, MessageMask, PartialMask, mask_words
 from recollect.documents.command_reports import RUN_SCHEMA, RunDocument, RunFigures
 from recollect.documents.kinds import ToolStatus
-from recollect.documents.turns import TextStep, ThinkingStep, ToolStep
+from recollect.documents.turn_documents import TextStep, ThinkingStep, ToolStep
+from recollect.launch import stream_session
 from recollect.launch.client_process import StderrLine, StdoutMessage
-from recollect.launch.stream_session import (
-    Agent,
-    PartialBlock,
-    PartialKind,
-    StreamNotice,
-    StreamRecord,
-    StreamSession,
-)
 from recollect.live.live_events import EventSubject
 from recollect.locations import TranscriptKind
 from recollect.quantities import format_count, format_dollars, format_duration
-from recollect.reader import StreamItem
+from recollect.reader.line_blocks import mask_value
+from recollect.reader.stream_reader import StreamItem
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Damaged, Torn
-from recollect.records.system import CompactBoundary
+from recollect.records.system_records import CompactBoundary
 from recollect.render.terminal import safe_text
 from recollect.render.terminal.canvas import MIN_COLUMNS, Canvas, RenderOptions, indent
 from recollect.render.terminal.terminal_turns import draw_call, draw_text, draw_thinking
@@ -59,7 +55,7 @@ def describe_message(output: StdoutMessage | StderrLine) -> RunDocument | None:
     return RunDocument(schema=RUN_SCHEMA, event="text", text=text) if text else None
 
 
-def describe_end(session: StreamSession, code: int) -> RunDocument:
+def describe_end(session: stream_session.StreamSession, code: int) -> RunDocument:
     """Return the last document."""
     return RunDocument(
         schema=RUN_SCHEMA,
@@ -117,18 +113,21 @@ _SUCCESS: Final = "success"
 class StreamRenderer:
     """Turns what a stream session returns into lines, with a window for each subagent."""
 
-    def __init__(self, canvas: Canvas, session: StreamSession) -> None:
+    def __init__(self, canvas: Canvas, session: stream_session.StreamSession) -> None:
         self._canvas = canvas
         self._session = session
         self._windows: dict[str | None, TurnWindow] = {}
         self._waiting: dict[str | None, None] = {}
         self._current: str | None = None
         self._is_waiting_for_summary = False
+        self._partial_mask = PartialMask()
 
-    def feed(self, item: StreamRecord | StreamNotice | None) -> Iterator[str]:
+    def feed(
+        self, item: stream_session.StreamRecord | stream_session.StreamNotice | None
+    ) -> Iterator[str]:
         """Yield the lines that must not be delayed."""
         match item:
-            case StreamRecord(agent=agent, record=record):
+            case stream_session.StreamRecord(agent=agent, record=record):
                 if agent not in self._waiting:
                     # Keep the order across subagents.
                     yield from self.flush()
@@ -136,7 +135,7 @@ class StreamRenderer:
                 self._waiting[agent] = None
                 # Its summary is the next message and is rendered together with it.
                 self._is_waiting_for_summary = isinstance(record, CompactBoundary)
-            case StreamNotice(text=text):
+            case stream_session.StreamNotice(text=text):
                 yield from self.flush()
                 yield from render_notice(text, self._canvas)
 
@@ -159,15 +158,18 @@ class StreamRenderer:
         if found is None:
             return []
         agent, block = found
+        return self._render_block(agent, replace(block, text=self._partial_mask.mask(block.text)))
+
+    def _render_block(self, agent: str | None, block: stream_session.PartialBlock) -> list[str]:
         return ["", *self._nest(agent, _render_partial(block, self._canvas, self._room(agent)))]
 
     def finish(self, code: int | None = None) -> Iterator[str]:
         """Yield the remaining lines, the outcome and the summary."""
         self._is_waiting_for_summary = False
         yield from self.flush()
-        cut_off = self.render_partial()
-        if cut_off:
-            yield from cut_off
+        if self._session.partial is not None:
+            agent, block = self._session.partial
+            yield from self._render_block(agent, replace(block, text=mask_words(block.text)))
             yield from render_notice("interrupted here", self._canvas)
         yield ""
         for result in self._session.results:
@@ -196,7 +198,7 @@ class StreamRenderer:
     def _announce(self, agent: str | None) -> Iterator[str]:
         """Yield a heading when another subagent continues."""
         if agent is not None and agent != self._current:
-            about = self._session.agents.get(agent, Agent())
+            about = self._session.agents.get(agent, stream_session.Agent())
             name = join_facts(about.kind, about.description) or "subagent"
             shown = safe_text(name, single_line=True)
             line = Text.assemble(("  ↳ ", "magenta"), (shown, "bold magenta"))
@@ -222,13 +224,13 @@ def describe_figures(figures: RunFigures) -> str:
     )
 
 
-def _render_partial(block: PartialBlock, canvas: Canvas, columns: int) -> list[str]:
+def _render_partial(block: stream_session.PartialBlock, canvas: Canvas, columns: int) -> list[str]:
     text = block.text[-MAX_PARTIAL_LENGTH:]
     match block.kind:
-        case PartialKind.TEXT:
+        case stream_session.PartialKind.TEXT:
             said = TextStep(uuid=None, message_id="", role="assistant", parts=show_prose(text))
             return list(draw_text(said, canvas, columns))
-        case PartialKind.THINKING:
+        case stream_session.PartialKind.THINKING:
             return list(
                 draw_thinking(ThinkingStep(uuid=None, message_id="", text=text), canvas, columns)
             )
@@ -266,31 +268,43 @@ class Printer(Protocol):
 class JsonPrinter:
     """Prints the messages of the client as JSON Lines."""
 
-    def __init__(self, session: StreamSession, arguments: tuple[str, ...]) -> None:
+    def __init__(self, session: stream_session.StreamSession, arguments: tuple[str, ...]) -> None:
         self._session = session
         self._arguments = arguments
+        self._mask = MessageMask()
 
     def start(self, pid: int) -> None:
         """Print the first document."""
-        click.echo(format_line(describe_start(pid, self._arguments)))
+        self._print(describe_start(pid, self._arguments))
 
     def on_message(self, message: StdoutMessage | StderrLine | None) -> None:
         """Print the message."""
         if isinstance(message, StdoutMessage):
             self._session.feed(message.item)
         document = describe_message(message) if message is not None else None
-        if document is not None:
-            click.echo(format_line(document))
+        if document is None:
+            return
+        if document.message is None:
+            self._print(document)
+            return
+        for masked in self._mask.iter_masked(document.message):
+            click.echo(format_line(replace(document, message=masked)))
 
     def finish(self, code: int) -> None:
         """Print the last document."""
-        click.echo(format_line(describe_end(self._session, code)))
+        self._print(describe_end(self._session, code))
+
+    @staticmethod
+    def _print(document: RunDocument) -> None:
+        click.echo(format_line(mask_value(STREAM, document)))
 
 
 class TextPrinter:
     """Prints complete steps, and in a terminal also the one being written."""
 
-    def __init__(self, session: StreamSession, prompt: str | None, options: RenderOptions) -> None:
+    def __init__(
+        self, session: stream_session.StreamSession, prompt: str | None, options: RenderOptions
+    ) -> None:
         self._session = session
         self._renderer = StreamRenderer(Canvas(options), session)
         self._screen = Screen()
@@ -301,7 +315,8 @@ class TextPrinter:
     def start(self, pid: int) -> None:
         """Show the prompt."""
         if self._prompt is not None:
-            self._show(self._renderer.feed(self._session.add_prompt(self._prompt)))
+            prompt = mask_words(self._prompt)
+            self._show(self._renderer.feed(self._session.add_prompt(prompt)))
         self.flush()
 
     def on_message(self, message: StdoutMessage | StderrLine | None) -> None:
@@ -309,7 +324,7 @@ class TextPrinter:
         text = _find_text(message)
         if text is not None:
             self._screen.show(())
-            click.echo(f"claude: {safe_text(text)}", err=True)
+            click.echo(f"claude: {safe_text(mask_words(text))}", err=True)
         elif isinstance(message, StdoutMessage):
             self.add(message.item)
         if message is None or time.monotonic() >= self._due:

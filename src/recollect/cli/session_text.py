@@ -10,29 +10,26 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 from rich.text import Text
 
-from recollect.documents.api_documents import OutlineEntry
-from recollect.documents.turns import TurnView
+from recollect.cli.terminal_output import count_table_columns
+from recollect.documents.kinds import SubagentOutcome
+from recollect.documents.session_documents import OutlineEntry, OutlineSubagent
+from recollect.documents.turn_documents import TurnView
 from recollect.library.sidecar_files import load_session_lists
+from recollect.lineage import Relation
 from recollect.locations.place_names import LISTS
 from recollect.quantities import format_count, format_time
+from recollect.render.terminal import POINTER, clip, measure, safe_text, terminal_turns
 from recollect.render.terminal.canvas import Canvas, RenderOptions
-from recollect.render.terminal.safe_text import POINTER, clip, measure, safe_text
-from recollect.render.terminal.terminal_head import draw_head
-from recollect.render.terminal.terminal_turns import (
-    draw_notice,
-    draw_prompt,
-    draw_subagent,
-    draw_turn,
-    draw_turn_rule,
-    point_at,
-)
+from recollect.render.terminal.terminal_parts import draw_head
 from recollect.render.views.overview import build_outline
-from recollect.render.views.sidecar_notices import list_sidecar_notices
+from recollect.render.views.part_builders import join_facts
+from recollect.render.views.record_notices import list_sidecar_notices
 from recollect.render.views.turn_views import build_turn_views
 from recollect.render.views.whole_calls import show_whole_calls
 from recollect.session.session import Session
 from recollect.session.times import parse_time
 from recollect.workspace.session_places import RecordLocation
+from recollect.workspace.thread_questions import OpenedPart
 from recollect.workspace.turn_selection import list_alternatives
 
 
@@ -65,15 +62,17 @@ def _iter_all(
     for view in iter_views(session, turns, is_full=canvas.options.is_full):
         yield from _render_fork(session, view, canvas)
         if prompts_only:
-            yield from draw_turn_rule(view, canvas, columns)
-            yield from draw_prompt(view, canvas, columns)
+            yield from terminal_turns.draw_turn_rule(view, canvas, columns)
+            yield from terminal_turns.draw_prompt(view, canvas, columns)
         else:
-            yield from draw_turn(view, session, canvas, columns)
+            yield from terminal_turns.draw_turn(view, session, canvas, columns)
         yield ""
     if is_whole and not prompts_only:
         yield from _render_strays(session, canvas)
-        for notice in list_sidecar_notices(load_session_lists(session), session.id):
-            yield from draw_notice(notice, canvas, columns)
+        for notice in list_sidecar_notices(
+            load_session_lists(session), session.contents.metadata.id
+        ):
+            yield from terminal_turns.draw_notice(notice, canvas, columns)
             yield ""
 
 
@@ -88,7 +87,7 @@ def _render_fork(session: Session, view: TurnView, canvas: Canvas) -> Iterator[s
     """Yield a line about each branch that was abandoned before this turn."""
     own = set(view.uuids)
     numbers = {uuid: number for number, uuid in enumerate(list_alternatives(session), start=1)}
-    for branch in session.branches:
+    for branch in session.contents.branches:
         if branch.chosen in own:
             ways = [f"--branch {numbers[each]}" for each in branch.options if each in numbers]
             yield canvas.styled(f"├─ Rewound to here. Abandoned: {', '.join(ways)}", "yellow")
@@ -96,11 +95,13 @@ def _render_fork(session: Session, view: TurnView, canvas: Canvas) -> Iterator[s
 
 def _render_strays(session: Session, canvas: Canvas) -> Iterator[str]:
     """Yield the subagents that no known call started."""
-    strays = [each for each in session.subagents if each.call is None and not each.is_warmup]
+    strays = [
+        each for each in session.contents.subagents if each.call is None and not each.is_warmup
+    ]
     if strays:
         yield canvas.styled("Subagents not started by a call in this session", "bold")
     for each in strays:
-        yield from draw_subagent(each, canvas, canvas.options.columns)
+        yield from terminal_turns.draw_subagent(each, canvas, canvas.options.columns)
 
 
 def iter_place(
@@ -118,26 +119,83 @@ def iter_place(
     yield from iter_session(session, shown, options, is_whole=False, prompts_only=False)
     canvas = Canvas(options)
     if at.anchor == LISTS:
-        for notice in list_sidecar_notices(load_session_lists(session), session.id):
-            lines = draw_notice(notice, canvas.complete, options.columns - len(POINTER))
-            yield from point_at(lines, canvas)
+        for notice in list_sidecar_notices(
+            load_session_lists(session), session.contents.metadata.id
+        ):
+            lines = terminal_turns.draw_notice(
+                notice, canvas.complete, options.columns - len(POINTER)
+            )
+            yield from terminal_turns.point_at(lines, canvas)
             yield ""
     if is_stray:
-        for child in session.subagents:
+        for child in session.contents.subagents:
             if child.agent_id == at.agent_id:
-                yield from draw_subagent(child, canvas, options.columns)
+                yield from terminal_turns.draw_subagent(child, canvas, options.columns)
+
+
+_JOINTS = {
+    Relation.FORK: "Resumed in a copy",
+    Relation.CONTINUATION: "Continued in a new session",
+    Relation.CLEAR: "Cleared; a new session",
+}
+
+
+def iter_thread(
+    parts: Sequence[OpenedPart],
+    render_options: RenderOptions,
+    outline: bool,
+    prompts_only: bool,
+) -> Iterator[str]:
+    """Yield the lines of sessions that continue each other, each after a rule that names it."""
+    canvas = Canvas(render_options)
+    for number, part in enumerate(parts, start=1):
+        metadata = part.session.contents.metadata
+        joint = _JOINTS.get(part.relation) if part.relation else None
+        facts = join_facts(f"{number} of {len(parts)}", joint, metadata.id[:8], metadata.title)
+        title = clip(safe_text(facts, single_line=True), max(render_options.columns - 8, 8))
+        yield from terminal_turns.draw_rule(title, canvas, render_options.columns, "bold")
+        yield ""
+        if outline:
+            yield from iter_outline(part.session, part.turns, render_options)
+            yield ""
+        else:
+            yield from iter_session(
+                part.session, part.turns, render_options, is_whole=False, prompts_only=prompts_only
+            )
 
 
 def iter_outline(
     session: Session, turns: Sequence[int], render_options: RenderOptions
 ) -> Iterator[str]:
-    """Yield one line for each prompt: its number, when it was, what it says and what came of it."""
+    """Yield one line for each prompt: its number, when it was, what it says and what came of it.
+
+    Like the lines of a table, they are not cut in a pipe or a file.
+    """
+    render_options = replace(render_options, columns=count_table_columns())
     canvas = Canvas(render_options)
     wanted = set(turns)
     entries = [each for each in build_outline(session) if each.number - 1 in wanted and each.line]
     width = max((len(str(each.number)) for each in entries), default=1)
     for entry in entries:
         yield canvas.line(_describe_entry(entry, width, render_options)).rstrip()
+        yield from _draw_agents(entry.subagents, canvas, width + 2)
+
+
+def _draw_agents(
+    subagents: Sequence[OutlineSubagent], canvas: Canvas, indentation: int
+) -> Iterator[str]:
+    """Yield a line for each subagent, with its own below it."""
+    for each in subagents:
+        name = safe_text(each.agent_type or "subagent", single_line=True)
+        about = safe_text(each.description or each.agent_id, single_line=True)
+        calls = format_count(each.tool_calls, "call") if each.tool_calls else None
+        tail = join_facts(calls, each.outcome)
+        head = f"{' ' * indentation}↳ {name}  "
+        room = canvas.options.columns - measure(head) - measure(tail) - 2
+        style = "red" if each.outcome is SubagentOutcome.FAILED else "dim"
+        line = Text.assemble((head, "magenta"), clip(about, max(room, 8)), (f"  {tail}", style))
+        yield canvas.line(line).rstrip()
+        yield from _draw_agents(each.subagents, canvas, indentation + 2)
 
 
 def _describe_entry(entry: OutlineEntry, width: int, options: RenderOptions) -> Text:

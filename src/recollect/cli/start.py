@@ -8,26 +8,28 @@ import sys
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from recollect.cli.clock import read_clock
 from recollect.cli.command_workspace import command_workspace
-from recollect.cli.commands.list import command as list_command
-from recollect.cli.session_labels import label_id, label_title
-from recollect.cli.tables import count_columns, wrap
-from recollect.health.first_look import ExpiringSession, FirstLook
+from recollect.cli.commands.list_command import list_command
+from recollect.cli.terminal_output import count_columns, label_id, label_title, wrap
 from recollect.health.retention import SETTING, SETTINGS_NAME, SOON
 from recollect.quantities import format_bytes, format_count, format_date, format_deletion
 from recollect.render.terminal import clip
 from recollect.store.data_directory import INDEX_NAME, find_data_directory
 
+if TYPE_CHECKING:
+    # The session model, which the picker does not need to show its list.
+    from recollect.health.root_checks import ExpiringSession, FirstLook
+
 _INDENT: Final = "  "
 _MINUTE: Final = 60
 
 
-def iter_first_look(look: FirstLook, columns: int, now: datetime) -> Iterator[str]:
+def iter_first_look(look: "FirstLook", columns: int, now: datetime) -> Iterator[str]:
     """Yield what was found, what will be deleted soon, and how long indexing takes."""
     since = f"; the oldest is from {format_date(look.oldest)}" if look.oldest else ""
     projects = format_count(look.projects, "project")
@@ -60,7 +62,7 @@ def iter_first_look(look: FirstLook, columns: int, now: datetime) -> Iterator[st
     )
 
 
-def _describe_expiring(each: ExpiringSession, columns: int, now: datetime) -> str:
+def _describe_expiring(each: "ExpiringSession", columns: int, now: datetime) -> str:
     title = label_title(each.title, None)
     return clip(f"{_INDENT}{label_id(each.id)}  {format_deletion(each.at, now)}  {title}", columns)
 
@@ -92,8 +94,8 @@ def _is_at_terminal() -> bool:
 
 
 def _pick(ctx: click.Context, claude_dirs: tuple[Path, ...], *, is_first: bool) -> int:
-    from recollect.cli.picker.picker_screen import do_pick, make_picker  # 0.1 s
-    from recollect.cli.picker.picker_state import PickAction
+    from recollect.cli.picker_screen import do_pick, make_picker  # 0.1 s
+    from recollect.cli.picker_state import PickAction
 
     if is_first:
         # The picker takes the whole screen and would hide the overview before it was read.

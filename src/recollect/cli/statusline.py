@@ -11,18 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from recollect.cli import statusline_figures
 from recollect.cli.clock import read_clock
 from recollect.cli.config_file import load_stated
-from recollect.cli.statusline_figures import (
-    MICRO,
-    CurrentBlock,
-    IndexState,
-    StatusInput,
-    StatuslineFigures,
-    find_figures,
-    parse_status,
-    read_input,
-)
 from recollect.errors import RecollectError
 from recollect.quantities import format_dollars, format_hours
 from recollect.render.terminal import measure, safe_text, shorten
@@ -37,8 +28,8 @@ _MANY: Final = 1000
 """Width if the client gives none: a wrapped line is better than a cut one."""
 
 _WITHOUT_INDEX: Final = {
-    IndexState.MISSING: "run `recollect index` once",
-    IndexState.UNREADABLE: "see `recollect doctor`",
+    statusline_figures.IndexState.MISSING: "run `recollect index` once",
+    statusline_figures.IndexState.UNREADABLE: "see `recollect doctor`",
 }
 
 
@@ -53,7 +44,7 @@ def count_columns(environment: Mapping[str, str]) -> int:
     return int(stated) if stated.isascii() and stated.isdigit() and int(stated) else _MANY
 
 
-def make_line(figures: StatuslineFigures, moment: int, columns: int) -> str:
+def make_line(figures: statusline_figures.StatuslineFigures, moment: int, columns: int) -> str:
     """Return the line at a Unix timestamp; it is never empty."""
     parts = list(_iter_parts(figures, moment))
     if not parts:
@@ -64,7 +55,7 @@ def make_line(figures: StatuslineFigures, moment: int, columns: int) -> str:
     return next((line for line in joined if measure(line) <= columns), shorten(joined[-1], columns))
 
 
-def _iter_parts(figures: StatuslineFigures, moment: int) -> Iterator[_Part]:
+def _iter_parts(figures: statusline_figures.StatuslineFigures, moment: int) -> Iterator[_Part]:
     status = figures.status
     if status.model:
         name = safe_text(status.model, single_line=True)
@@ -85,7 +76,7 @@ def _iter_parts(figures: StatuslineFigures, moment: int) -> Iterator[_Part]:
         yield _Part(f"today: {remedy}", "today ?")
 
 
-def _describe_block(block: CurrentBlock, moment: int) -> _Part:
+def _describe_block(block: statusline_figures.CurrentBlock, moment: int) -> _Part:
     left = format_hours(block.end - moment)
     cost = None if block.sum is None else show_sum(block.sum)
     used = None if block.percent is None else f"{block.percent:.0f}%"
@@ -107,7 +98,7 @@ def _describe_week(percent: float, end: int | None, moment: int) -> _Part:
 def show_sum(total: TotalsSum) -> str:
     """Return dollars, marked as a lower bound if messages have no known price."""
     sign = "≥" if total.unpriced else ""
-    return f"{sign}{format_dollars(total.cost / MICRO)}"
+    return f"{sign}{format_dollars(total.cost / statusline_figures.MICRO)}"
 
 
 _DAY: Final = 24 * 60 * 60
@@ -138,9 +129,9 @@ def run_statusline(arguments: Sequence[str]) -> None:
 def _make_output(arguments: Sequence[str]) -> str:
     columns = count_columns(os.environ)
     try:
-        status = parse_status(_read())
+        status = statusline_figures.parse_status(_read())
         now, directory, zone = read_clock(), find_data_directory(), _find_zone()
-        figures = find_figures(status, directory, zone, now)
+        figures = statusline_figures.find_figures(status, directory, zone, now)
     except (RecollectError, OSError, RuntimeError) as error:
         message = next(iter(str(error).splitlines()), type(error).__name__)
         return shorten(f"recollect: {safe_text(message, single_line=True)}", columns)
@@ -152,7 +143,7 @@ def _make_output(arguments: Sequence[str]) -> str:
 
 def _read() -> bytes:
     try:
-        return read_input()
+        return statusline_figures.read_input()
     except (OSError, ValueError):
         # Closed, or cannot be polled.
         return b""
@@ -163,16 +154,26 @@ def _find_zone() -> Zone:
     return load_zone(str(stated.value) if stated else None)
 
 
-def _sync_in_background(figures: StatuslineFigures, status: StatusInput, directory: Path) -> None:
+def _sync_in_background(
+    figures: statusline_figures.StatuslineFigures,
+    status: statusline_figures.StatusInput,
+    directory: Path,
+) -> None:
     root = status.root
-    if figures.state is IndexState.BEHIND and root is not None and os.path.isdir(root):
+    if (
+        figures.state is statusline_figures.IndexState.BEHIND
+        and root is not None
+        and os.path.isdir(root)
+    ):
         from recollect.cli.statusline_setup import start_sync  # rarely needed
 
         start_sync(directory, root)
 
 
-def _describe(figures: StatuslineFigures, line: str, zone: Zone, now: datetime) -> str:
-    from recollect.cli.statusline_document import describe_line  # only for --json
+def _describe(
+    figures: statusline_figures.StatuslineFigures, line: str, zone: Zone, now: datetime
+) -> str:
+    from recollect.cli.commands.statusline_command import describe_line  # only for --json
 
     return describe_line(figures, line, zone, now)
 

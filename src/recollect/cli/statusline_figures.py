@@ -18,7 +18,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from recollect.sources.stamps import find_stamp, is_same
+from recollect.sources.source import find_stamp, is_same
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.quick_totals import QuickTotals, TotalsQuestion, TotalsSum, read_quick_totals
 from recollect.usage.zones import BLOCK, HOUR, Zone, find_block_starts

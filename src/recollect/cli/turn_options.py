@@ -1,11 +1,14 @@
-"""Option types of `show`: turns, ranges of turns and segments."""
+"""Option types for turns, ranges of turns and segments."""
+
+from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.workspace.turn_selection import TurnBounds
+if TYPE_CHECKING:
+    from recollect.workspace.turn_selection import TurnBounds
 
 _RANGE: Final = re.compile(r"(-?\d{1,9})?(?:-|\.\.)(-?\d{1,9})?")
 _NUMBER: Final = re.compile(r"-?\d{1,9}")
@@ -42,7 +45,7 @@ class SegmentNumber(click.ParamType[int]):
         return int(text)
 
 
-class TurnBoundsOption(click.ParamType[TurnBounds]):
+class TurnBoundsOption(click.ParamType["TurnBounds"]):
     """`2-5`, `4-`, `-3..-1`, or a single number."""
 
     name = "range"
@@ -51,6 +54,8 @@ class TurnBoundsOption(click.ParamType[TurnBounds]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> TurnBounds:
         """Parse the range."""
+        from recollect.workspace.turn_selection import TurnBounds  # loads the views
+
         text = str(value)
         if _NUMBER.fullmatch(text) and int(text):
             return TurnBounds(int(text), int(text))

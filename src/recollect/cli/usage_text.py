@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from recollect.cli.session_labels import join_lines
-from recollect.cli.tables import GAP, INDENT, faint, pad, strong, wrap
+from recollect.cli.terminal_output import GAP, INDENT, faint, join_lines, pad, strong, wrap
 from recollect.documents.usage_groups import Group
 from recollect.quantities import (
     format_count,
@@ -186,11 +185,16 @@ _HOUR = 3600
 
 
 def iter_usage(
-    report: UsageReport, columns: int, pace: Pace | None = None, *, is_compact: bool = False
+    report: UsageReport,
+    columns: int,
+    pace: Pace | None = None,
+    *,
+    is_compact: bool = False,
+    omitted: int = 0,
 ) -> Iterator[str]:
     """Yield the lines of the report, none longer than `columns`.
 
-    `pace` is that of the current block.
+    `pace` is that of the current block, `omitted` the number of rows that are left out.
     """
     question = report.question
     noun = NOUNS.get(question.group, question.group.value)
@@ -203,7 +207,10 @@ def iter_usage(
     if not report.rows:
         yield "No usage in this range."
         return
-    lines = [*_iter_lines(report, columns, pace), TableLine("Total", report.totals, is_strong=True)]
+    lines = [*_iter_lines(report, columns, pace)]
+    if omitted:
+        lines.append(TableLine(f"… and {omitted:,} more"))
+    lines.append(TableLine("Total", report.totals, is_strong=True))
     yield from iter_usage_table(noun[0].upper() + noun[1:], lines, columns, is_compact=is_compact)
     for remark in _iter_remarks(report, pace):
         yield ""

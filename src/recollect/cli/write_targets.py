@@ -1,12 +1,15 @@
-"""Where commands that write sessions write them: a Claude directory only if it is named as one."""
+"""Before a command writes: a Claude directory is a target only if it is named as one, and what
+cannot be undone is asked first.
+"""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypedDict, TypeVar
 
 import click
 
-from recollect.errors import NothingFound, UsageError
+from recollect.errors import NothingFound, RecollectError, UsageError
 from recollect.locations import resolve_roots
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -67,3 +70,17 @@ def choose_target(options: TargetOptions, default: str) -> Path:
                 f"{base} belongs to Claude Code. To write there, use --into-claude-dir {root}."
             )
     return base
+
+
+yes_option = click.option("--yes", is_flag=True, help="Skip the confirmation prompt.")
+DECLINED: Final = "Nothing was done."
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask unless `yes`; raise RecollectError (exit code 1) if the answer is no."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError("Nothing was done: confirmation needs a terminal. Use --yes to skip it.")
+    if not click.confirm(question, err=True):
+        raise RecollectError(DECLINED)

@@ -1,4 +1,4 @@
-"""What the commands about the archive and about bundles print as JSON."""
+"""JSON output of the commands for the archive and bundles."""
 
 from msgspec import Struct
 
@@ -17,20 +17,20 @@ class ArchiveStatus(Struct, frozen=True, kw_only=True):
     bytes: int
     """Size of the archived files, each counted once."""
     stored_bytes: int
-    """What they take in the archive, with all earlier versions."""
+    """Their size in the archive, with all earlier versions."""
     last_sync: str | None
     """When something was last stored, in UTC."""
     files_behind: int
     """Files that are new or have changed since."""
     forgotten: int
-    """Sessions that are not archived on purpose."""
+    """Sessions that were removed on purpose and are not archived again."""
     damaged_manifests: list[str]
     recipients: list[str]
     """Public keys that the archive is encrypted to; none if it is not encrypted."""
     has_passphrase: bool
     """Whether a passphrase opens it."""
     is_rewriting: bool
-    """Whether `archive encrypt` or `decrypt` is at work, or was interrupted."""
+    """Whether `archive encrypt` or `decrypt` is running, or was interrupted."""
 
 
 class ArchiveSync(Struct, frozen=True, kw_only=True):

@@ -1,11 +1,11 @@
-"""What commands without a module of their own here print as JSON."""
+"""JSON output of commands that have no module of their own here."""
 
 from enum import StrEnum
 from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from recollect.records.usage import Tokens
+from recollect.records.token_usage import Tokens
 
 RUN_SCHEMA: Final = "recollect.run/2"
 
@@ -133,17 +133,17 @@ class SecretFinding(Struct, frozen=True, kw_only=True):
     timestamp: str | None
     """When it was written first."""
     count: int
-    """How many records of the turn hold one, counted once for each value."""
+    """How many records of the turn contain one, counted once for each value."""
 
 
 class NotedKind(Struct, frozen=True, kw_only=True):
-    """The secrets of one kind that were noted in a session while it was indexed."""
+    """The secrets of one kind that were found in a session while it was indexed."""
 
     kind: str
     confidence: Literal["definite", "likely"]
     session: str
     count: int
-    """How many records hold one, counted once for each value."""
+    """How many records contain one, counted once for each value."""
     first: str | None
     """When the first was written."""
 

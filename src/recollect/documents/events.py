@@ -50,7 +50,7 @@ class SessionChange(Struct, frozen=True, kw_only=True):
 
 
 class ReloadEvent(Struct, frozen=True, kw_only=True):
-    """Events were missed that cannot be sent again: load everything again."""
+    """Missed events cannot be sent again: reload everything."""
 
 
 BlockKind = Literal["text", "thinking", "tool", "other"]
@@ -61,7 +61,7 @@ class ConversationRow(Struct, frozen=True, kw_only=True):
     """A conversation with Claude Code that this server started."""
 
     id: str
-    """The server's own id; a session has another."""
+    """The server's own id, not that of the session."""
     session_id: str | None
     title: str
     directory: str
@@ -110,7 +110,7 @@ class RecordEvent(Struct, frozen=True, kw_only=True):
 
 
 class ConversationStatusEvent(Struct, frozen=True, kw_only=True):
-    """What the conversation does now, and its settings."""
+    """What the conversation is doing now, and its settings."""
 
     conversation: ConversationRow
     detail: str = ""
@@ -127,7 +127,7 @@ class PromptEvent(Struct, frozen=True, kw_only=True):
 
 
 class RequestEvent(Struct, frozen=True, kw_only=True):
-    """The client asks a person, or the request is settled: `how` says how, and is "" before."""
+    """The client asks the user, or the request is settled: `how` says how, and is "" before."""
 
     id: str
     how: str = ""
@@ -135,7 +135,7 @@ class RequestEvent(Struct, frozen=True, kw_only=True):
 
 
 class ConversationNotice(Struct, frozen=True, kw_only=True):
-    """Something to tell: a notice, a line on stderr, a line that is no message, how it ended."""
+    """A notice, a line on stderr, a line that is not a message, or how the conversation ended."""
 
     kind: str
     text: str

@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from recollect.documents.kinds import FileAction
-from recollect.documents.turns import Code, Diff
+from recollect.documents.turn_documents import Code, Diff
 
 
 class VersionEntry(Struct, frozen=True, kw_only=True):
@@ -116,7 +116,7 @@ class FileChange(Struct, frozen=True, kw_only=True):
     lines_removed: int
     session_id: str
     cwd: str | None
-    """The work directory of the session."""
+    """The working directory of the session."""
     agent_id: str | None = None
     """The subagent that made it."""
     call_id: str
@@ -125,7 +125,7 @@ class FileChange(Struct, frozen=True, kw_only=True):
 
 
 class FilesDocument(Struct, frozen=True, kw_only=True):
-    """All changes, in the order of time, and their totals."""
+    """All changes in chronological order, and their totals."""
 
     schema: Literal["recollect.files/2"] = "recollect.files/2"
     files: int
@@ -139,13 +139,13 @@ class CommitEntry(Struct, frozen=True, kw_only=True):
 
     commit: str
     how: str
-    """`printed`, `note`, `trailer`, `content` or `time`, the surest first; the last is a hint."""
+    """`printed`, `note`, `trailer`, `content` or `time`, surest first; the last is a hint."""
     time: str | None
     """When it was committed; null if the repository does not have it."""
     subject: str | None
     turns: tuple[int, ...] = ()
     files: tuple[str, ...] = ()
-    """Files in it that equal a version of the session."""
+    """Files in it that are identical to a version of the session."""
 
 
 class CommitsDocument(Struct, frozen=True, kw_only=True):

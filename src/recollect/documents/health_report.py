@@ -107,7 +107,7 @@ class ArchiveReport(Struct, frozen=True, kw_only=True):
     files_behind: int = 0
     last_sync: str | None = None
     problem: str | None = None
-    """Why it cannot be read, for example because it is encrypted and the key is not here."""
+    """Why it cannot be read, for example because it is encrypted and the key is missing."""
 
 
 class HealthReport(Struct, frozen=True, kw_only=True):

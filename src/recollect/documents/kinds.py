@@ -4,7 +4,7 @@ They are apart from the documents, so that a command that prints a list need not
 whole conversations.
 """
 
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 from msgspec import Struct
 
@@ -91,6 +91,15 @@ class SubagentKind(StrEnum):
     WORKFLOW = "workflow"
 
 
+class SubagentOutcome(StrEnum):
+    """How the work of a subagent ended, as far as the session says."""
+
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
 class FileAction(StrEnum):
     """What a call did to a file, or would have done."""
 
@@ -112,3 +121,19 @@ class StatusKind(StrEnum):
     IDLE = "idle"
     ENDED = "ended"
     UNKNOWN = "unknown"
+
+
+class TextKind(IntEnum):
+    """What a text is in its session."""
+
+    PROMPT = 1
+    COMMAND = 2
+    REPLY = 3
+    THINKING = 4
+    TOOL_INPUT = 5
+    TOOL_RESULT = 6
+    SUMMARY = 7
+    TITLE = 8
+    NOTICE = 9
+    OTHER = 10
+    QUEUED = 11

@@ -1,4 +1,4 @@
-"""What a search found: hits with snippets, and what their sessions are called."""
+"""Search results: hits with snippets, and the titles of their sessions."""
 
 from typing import Final, Literal
 
@@ -36,7 +36,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     missing: tuple[str, ...] = ()
     """Words of the query that no text of its session contains."""
     turn: int | None = None
-    """The turn of the session; None in a subagent, and for what was appended a moment ago."""
+    """The turn of the session; None in a subagent, and for records appended a moment ago."""
 
 
 class FacetValue(Struct, frozen=True):
@@ -85,6 +85,10 @@ class SearchDocument(Struct, frozen=True, kw_only=True):
     """The query with misspelt words and fields corrected; the words are searched for already."""
     split: tuple[str, ...]
     """Names that occur nowhere as a whole: their parts are searched for instead."""
+    corrected: dict[str, str] = {}
+    """Words that occur nowhere, and what is searched for instead."""
+    capped: tuple[str, ...] = ()
+    """Words that are part of more words than were searched; `*word*` searches all of them."""
     hits: tuple[Hit, ...]
     """Grouped by session, the best session first."""
     sessions: dict[str, SessionMention]

@@ -1,14 +1,18 @@
-"""Sessions as documents: one with its turns, lists of them, and the overview of all.
+"""Sessions as documents: one with its turns, its outline, lists of sessions, the overview of all,
+and what else the web API answers.
 
 `/api/history` spells its fields as other programs for these files do.
 """
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
+from recollect.documents.health_report import HealthReport
+from recollect.documents.kinds import InputKind, SubagentOutcome
 from recollect.documents.session_listing import Metadata, SessionListing
-from recollect.documents.turns import TurnView
+from recollect.documents.turn_documents import TurnView
+from recollect.records.token_usage import Tokens
 
 
 class ListDocument(Struct, frozen=True, kw_only=True):
@@ -50,7 +54,7 @@ class TurnsDocument(Struct, frozen=True, kw_only=True):
 
 
 class ActivityDay(Struct, frozen=True, kw_only=True):
-    """What happened on a day."""
+    """Activity on one day."""
 
     day: str
     """Such as `2026-11-15`, in the local time zone."""
@@ -62,7 +66,7 @@ class ActivityDay(Struct, frozen=True, kw_only=True):
 
 
 class PeriodTotals(Struct, frozen=True, kw_only=True):
-    """What happened on some days, both ends included."""
+    """Activity over a range of days, both ends included."""
 
     since: str
     until: str
@@ -78,12 +82,12 @@ class ProjectGroup(Struct, frozen=True, kw_only=True):
     """
 
     path: str | None
-    """The work directory; None if no record says it."""
+    """The working directory; None if no record has it."""
     projects: tuple[str, ...]
     """Names of their directories below `projects/`, the main one first."""
     worktrees: int
     moved: int
-    """How many other places the folder had."""
+    """How many earlier locations the folder had."""
     sessions: int
     """Sessions that still exist."""
     tokens: int
@@ -122,10 +126,10 @@ class HistorySession(Struct, frozen=True, kw_only=True, rename="camel"):
     project_id: str
     """Name of the project's directory below `projects/`."""
     project_path: str | None
-    """The work directory."""
+    """The working directory."""
     title: str | None
     first_message: str | None
-    """What the person wrote first."""
+    """The first prompt."""
     first_message_timestamp: str | None
     created_at: int
     modified_at: int
@@ -133,7 +137,7 @@ class HistorySession(Struct, frozen=True, kw_only=True, rename="camel"):
     last_active_at: int
     """When something last happened in it."""
     message_count: int | None
-    """Prompts of a person and distinct replies; null while a large file was not read whole."""
+    """Prompts and distinct replies; null until a large file has been read completely."""
     turn_count: int | None
     error_count: int | None
     is_subagent: bool
@@ -162,4 +166,173 @@ class HistoryPage(Struct, frozen=True, kw_only=True, rename="camel"):
     page: int
     page_size: int
     is_complete: bool
-    """False while the first look at the files is still going on."""
+    """False until the files have been read for the first time."""
+
+
+class SessionMetrics(Struct, frozen=True, kw_only=True):
+    """The figures of a session, without those of its subagents."""
+
+    tokens: Tokens
+    """Its own, as usage counts them."""
+    copied_tokens: Tokens
+    """Those of replies that a fork copied from another session, where they count."""
+    client_cost_usd: float | None
+    """Cost that a client up to 1.0.2x recorded for its replies (`costUSD`)."""
+    client_priced: int
+    """Replies without token counts, whose cost is only known from the client."""
+    start: str | None
+    end: str | None
+    duration_ms: float | None
+    active_ms: float
+    turns: int
+    person_turns: int
+    replies: int
+    tool_calls: int
+    tool_calls_by_name: dict[str, int]
+    tool_calls_by_status: dict[str, int]
+    errors: int
+    lines_added: int
+    lines_removed: int
+
+
+class SubagentRow(Struct, frozen=True, kw_only=True):
+    """A subagent, at any depth."""
+
+    agent_id: str
+    kind: str
+    agent_type: str | None
+    description: str | None
+    call_id: str | None
+    """The tool call that started it."""
+    turns: int
+
+
+class SessionDocument(Struct, frozen=True, kw_only=True):
+    """A session as a whole."""
+
+    session: SessionListing
+    metrics: SessionMetrics
+    segments: int
+    """Segments: parts between compactions."""
+    branches: int
+    """Points where the conversation branches."""
+    subagents: list[SubagentRow]
+    irregular: int
+    """Lines that are not known records."""
+
+
+class OutlineSubagent(Struct, frozen=True, kw_only=True):
+    """A subagent in the outline, with those that it started itself."""
+
+    agent_id: str
+    call_uuid: str | None
+    """The record of the call that started it."""
+    turn: int
+    """The number of the turn with that call, among those of the session or subagent that made it.
+    """
+    agent_type: str | None
+    description: str | None
+    outcome: SubagentOutcome | None
+    tool_calls: int
+    subagents: "tuple[OutlineSubagent, ...]" = ()
+
+
+class OutlineEntry(Struct, frozen=True, kw_only=True):
+    """One turn as a line of the outline."""
+
+    number: int
+    """Counted from 1 through the whole session."""
+    uuid: str | None
+    """That of the prompt's record, as in the turn's view."""
+    kind: InputKind | None
+    line: str
+    """The first line of what opened it."""
+    is_by_person: bool
+    is_on_main_path: bool
+    is_branch: bool
+    """Whether it is one of several continuations of the same place."""
+    segment: int
+    """The number of its segment, from 0."""
+    start: str | None
+    tool_calls: int
+    errors: int
+    """Failed tool calls and API failures."""
+    trace: str
+    """Its steps, two characters each, as `recollect.session.figures` writes them."""
+    context_tokens: int = 0
+    """How much the model read for its last reply of the turn."""
+    backups: int = 0
+    """How many files Claude Code backed up as they were at this prompt."""
+    subagents: tuple[OutlineSubagent, ...] = ()
+    """The subagents that the turn started."""
+
+
+class OutlineDocument(Struct, frozen=True, kw_only=True):
+    """The turns of a session, one line each."""
+
+    id: str
+    turns: tuple[OutlineEntry, ...]
+
+
+class FindHit(Struct, frozen=True, kw_only=True):
+    """A record that contains the words."""
+
+    uuid: str
+    turn: int | None = None
+    """Its turn, counted from 1."""
+
+
+class FindDocument(Struct, frozen=True, kw_only=True):
+    """The records that contain the words."""
+
+    id: str
+    hits: tuple[FindHit, ...]
+
+
+class ProjectRow(Struct, frozen=True, kw_only=True):
+    """A project and the figures of its sessions."""
+
+    id: str
+    """Name of its directory below `projects/`."""
+    path: str | None
+    """The working directory of most of its sessions."""
+    sessions: int
+    bytes: int
+    last_active: float
+    """As a Unix timestamp."""
+    branches: list[str]
+
+
+class ProjectsDocument(Struct, frozen=True, kw_only=True):
+    """All projects, the most recently active first."""
+
+    projects: tuple[ProjectRow, ...]
+
+
+class HealthDocument(Struct, frozen=True, kw_only=True):
+    """The state of the files, and of our own index."""
+
+    report: HealthReport
+    sessions: int
+    is_listed: bool
+    is_searchable: bool
+    index_failure: str | None
+
+
+class ErrorDetail(Struct, frozen=True, kw_only=True):
+    """The error in a request."""
+
+    code: str
+    """One word, for programs."""
+    message: str
+    """For people: what is wrong, and what to do."""
+    parameter: str | UnsetType = UNSET
+    """The parameter with the error."""
+    column: int | UnsetType = UNSET
+    """Position in a search query, counted from 1."""
+
+
+class ErrorDocument(Struct, frozen=True, kw_only=True):
+    """The response to a request that failed."""
+
+    error: ErrorDetail

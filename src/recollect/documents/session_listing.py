@@ -1,9 +1,11 @@
-"""What every list shows of a session: one class for files, index, commands, pages and API.
+"""A session in a list: one class for files, index, commands, pages and API.
 
 The first fields come from the transcript and are kept in the index. The others are known only at
 the moment of the question: who has the session open, what it cost, when it expires. A value that
 is not known is None; nothing here finds one out.
 """
+
+from bisect import bisect_right
 
 from msgspec import Struct
 
@@ -17,7 +19,7 @@ class LiveProcess(Struct, frozen=True, kw_only=True):
     name: str | None = None
     version: str | None = None
     updated_at: float | None = None
-    """When it last said so, in seconds since 1970."""
+    """When it last reported that, in seconds since 1970."""
 
 
 class SessionUsage(Struct, frozen=True, kw_only=True):
@@ -80,7 +82,7 @@ class SessionListing(Struct, frozen=True):
     copied_tokens: int | None = None
     """Tokens of replies copied from another session, which are counted there."""
     client_cost_usd: float | None = None
-    """The cost that a client up to 1.0.2x noted on its own replies (`costUSD`)."""
+    """The cost that a client up to 1.0.2x recorded for its own replies (`costUSD`)."""
     trace: str | None = None
     """Its steps, two characters each: what it was, and how long it took from 0 to 9."""
     agent_id: str | None = None
@@ -94,7 +96,7 @@ class SessionListing(Struct, frozen=True):
     cost_usd: float | None = None
     """Cost at list prices, including its subagents; None if no price is known."""
     client_priced: int | None = None
-    """Replies without token counts, whose cost is what the client noted."""
+    """Replies without token counts, whose cost is as recorded by the client."""
     live: LiveProcess | None = None
     """The client that has the session open right now."""
     expires: str | None = None
@@ -110,9 +112,9 @@ class SessionListing(Struct, frozen=True):
     unreadable: str | None = None
     """Why the file could not be read."""
     relation: str | None = None
-    """In a tree, the relation to its parent: subagent, fork or continuation."""
+    """In a tree, the relation to its parent: subagent, fork, continuation or clear."""
     children: "tuple[SessionListing, ...]" = ()
-    """In a tree, its subagents, forks and continuations."""
+    """In a tree, its subagents, forks, continuations and what follows a `/clear` in it."""
 
 
 STORED_FIELDS = SessionListing.__struct_fields__[
@@ -144,3 +146,39 @@ class Metadata(Struct, frozen=True, kw_only=True):
     git_branch: str | None
     tag: str | None
     live: LiveProcess | None
+
+
+class FileFigures(Struct, frozen=True, array_like=True):
+    """What lists show of a transcript beyond what its head and tail say."""
+
+    models: tuple[str, ...] = ()
+    turns: int = 0
+    messages: int = 0
+    errors: int = 0
+    compactions: int = 0
+    summary: str = ""
+    """How the summary of the last compaction begins."""
+    copied_tokens: int = 0
+    client_cost_usd: float | None = None
+    trace: str = ""
+    """Its steps, as `recollect.session.figures` writes them."""
+    turn_starts: tuple[int, ...] = ()
+    """Where its turns start, as `recollect.session.figures` finds them."""
+
+    def find_turn(self, offset: int) -> int | None:
+        """Return the number of the turn of the record at `offset`; None before the first one."""
+        at = bisect_right(self.turn_starts[::2], offset)
+        return self.turn_starts[2 * at - 1] if at else None
+
+
+class CallSummary(Struct, frozen=True, array_like=True, gc=False):
+    """One tool call: which tool, how it ended, when it began in seconds since 1970, how long.
+
+    A copy of a call in another file has the same id.
+    """
+
+    id: str
+    tool: str
+    status: str
+    started: float | None = None
+    duration_ms: float | None = None

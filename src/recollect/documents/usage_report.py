@@ -1,4 +1,5 @@
-"""Usage reports and explanations; docs/usage.md says what each figure means.
+"""Usage reports and explanations, and what `recollect statusline --json` prints; docs/usage.md says
+what each figure means.
 
 Fields that do not apply to a report are absent instead of null.
 """
@@ -82,11 +83,11 @@ class UsageDocument(Struct, frozen=True, kw_only=True):
 
 
 class CauseRow(Struct, frozen=True, kw_only=True):
-    """What a cause costs."""
+    """The cost of a cause."""
 
     cause: str
     messages: int
-    """Messages of which any part is put down to it."""
+    """Messages of which any part is attributed to it."""
     tokens: int
     cost_usd: float | None
     """None if no price is known."""
@@ -95,7 +96,7 @@ class CauseRow(Struct, frozen=True, kw_only=True):
 
 
 class CauseMessage(Struct, frozen=True, kw_only=True):
-    """A message, and how much of it is put down to the cause that was asked for."""
+    """A message, and how much of it is attributed to the requested cause."""
 
     message_id: str
     session_id: str
@@ -197,3 +198,55 @@ class ExplainDocument(Struct, frozen=True, kw_only=True):
     prices: tuple[PriceRow, ...]
     client: ClientFigure | None
     unread: tuple[UnreadFile, ...]
+
+
+FigureOrigin = Literal["client", "index"]
+
+
+class Cost(Struct, frozen=True, kw_only=True):
+    """A cost; `unpriced_messages` are not included in it."""
+
+    cost_usd: float
+    unpriced_messages: int
+
+
+class Today(Cost, frozen=True, kw_only=True):
+    """The cost of the current day."""
+
+    day: str
+
+
+class BlockDocument(Struct, frozen=True, kw_only=True):
+    """The current 5-hour block."""
+
+    start: str
+    end: str
+    remaining_minutes: float
+    used_percent: float | None
+    cost: Cost | None
+    origin: FigureOrigin
+
+
+class WeekDocument(Struct, frozen=True, kw_only=True):
+    """The 7-day limit, as the client reports it."""
+
+    used_percent: float
+    end: str | None
+    """When it resets."""
+
+
+class StatuslineDocument(Struct, frozen=True, kw_only=True):
+    """The line, and the figures in it."""
+
+    schema: Literal["recollect.statusline/2"] = "recollect.statusline/2"
+    line: str
+    cost_basis: CostBasis = COST_BASIS
+    timezone: str
+    model: str | None
+    context_used_percent: float | None
+    session: Cost | None
+    session_origin: FigureOrigin | None
+    today: Today | None
+    block: BlockDocument | None
+    week: WeekDocument | None
+    index: Literal["current", "behind", "missing", "unreadable"]

@@ -4,13 +4,6 @@ Takes opened sessions and gives bytes; where sessions come from, and which turns
 is not known here. Everything passes through `masking`, unless the caller asks for no redaction.
 """
 
-from recollect.export.options import (
-    ExportOptions,
-    Format,
-    Images,
-    Level,
-    Table,
-    Theme,
-)
+from recollect.export.export_options import ExportOptions, Format, Images, Level, Table, Theme
 
 __all__ = ["ExportOptions", "Format", "Images", "Level", "Table", "Theme"]

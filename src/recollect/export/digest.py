@@ -1,33 +1,28 @@
 """A session in as many tokens as a model has room for.
 
 Prompts and conclusions come first, then what tools were called, then other replies, then the
-output of tools, trimmed. What was left out is said where it would have been, and at the top.
+output of tools, trimmed. Unless everything fits, a text is cut to a quarter of the budget, and the
+output of a call to less. What was left out is said where it would have been, and at the top.
 Tokens are estimated: four characters of ASCII are one, and so is every other character.
 """
 
+import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from enum import IntEnum
 from typing import Final
 
 from msgspec import Struct
 
-from recollect.documents.turns import Step, TextStep, ToolStep, TurnView
-from recollect.export.markdown_pages import write_front_matter
+from recollect.documents.turn_documents import Step, TextStep, ToolStep, TurnView
 from recollect.export.material import Material
+from recollect.export.plain_formats import write_front_matter
 from recollect.quantities import format_count
-from recollect.render.markdown.markdown_parts import write_parts
-from recollect.render.markdown.markdown_prose import quote, write_prose, write_words
-from recollect.render.markdown.markdown_turns import MarkdownOptions, name_call, write_turn
+from recollect.render import markdown
 
-_MIN_TOKENS: Final = 200
 _ASCII_PER_TOKEN: Final = 4
-_OVERHEAD: Final = 400
-"""Tokens for the front matter and the remark about what was left out."""
-_TRIMMED: Final = 1_200
-"""Characters that are kept of the input and output of one tool call."""
-_LONG: Final = 4_000
-"""Characters that are kept of one prompt or reply."""
+_MIN_OUTPUT: Final = 300
+"""Characters that are kept of the input and output of one tool call, whatever the budget is."""
 
 
 class Rank(IntEnum):
@@ -70,36 +65,50 @@ def estimate_tokens(text: str) -> int:
 
 def iter_digest(material: Material, budget: int) -> Iterator[str]:
     """Yield a digest of about `budget` tokens at most."""
-    turns = [list(_iter_blocks(turn, material)) for turn in material.turns]
+    turns = _fit_blocks(material, budget)
+    kept = _choose(turns, budget)
+    pieces = list(_write(material, turns, kept))
+    # How much the front matter and the remarks take depends on what is left out.
+    while kept and (excess := estimate_tokens("".join(pieces)) - budget) > 0:
+        used = sum(block.tokens for turn in turns for block in turn if id(block) in kept)
+        kept = _choose(turns, used - excess)
+        pieces = list(_write(material, turns, kept))
+    yield from pieces
+
+
+def _fit_blocks(material: Material, budget: int) -> list[list[_Block]]:
+    """Return the blocks of each turn, cut no more than it takes to make all of them fit."""
+    turns: list[list[_Block]] = []
+    shares = (budget, budget // 4, budget // 16)
+    lengths = ((budget, max(share, _MIN_OUTPUT)) for share in shares)
+    for longest, longest_output in ((sys.maxsize, sys.maxsize), *lengths):
+        turns = _list_blocks(material, longest, longest_output)
+        if sum(block.tokens for turn in turns for block in turn) <= budget:
+            break
+    return turns
+
+
+def _list_blocks(material: Material, longest: int, longest_output: int) -> list[list[_Block]]:
+    """Return the blocks of each turn: texts and outputs of at most so many characters."""
+    return [list(_iter_blocks(turn, material, longest, longest_output)) for turn in material.turns]
+
+
+def _write(
+    material: Material, turns: Sequence[Sequence[_Block]], kept: Container[int]
+) -> Iterator[str]:
     blocks = [block for turn in turns for block in turn]
     total = sum(block.whole for block in blocks)
-    kept = _choose(turns, max(budget, _MIN_TOKENS) - _OVERHEAD)
     left_out = Counter(block.rank for block in blocks if id(block) not in kept)
     used = sum(block.tokens for block in blocks if id(block) in kept)
     yield write_front_matter(material, digest=f"about {used:,} of {total:,} tokens")
-    yield f"# {write_words(material.title)}\n\n"
+    yield f"# {markdown.write_words(material.title)}\n\n"
     if left_out:
         named = ", ".join(format_count(left_out[rank], _NAMES[rank]) for rank in sorted(left_out))
         yield f"> This is a digest. Left out: {named}. Long texts are cut where it says so.\n\n"
     elif used < total:
         yield "> This is a digest. Long texts are cut where it says so.\n\n"
-    for turn in turns:
-        yield from _write_turn(turn, kept)
-
-
-def _choose(turns: Sequence[Sequence[_Block]], budget: int) -> set[int]:
-    """Return the blocks that fit: by rank, and of each rank the newest turns first."""
-    kept: set[int] = set()
-    for rank in Rank:
-        for turn in reversed(turns):
-            for block in turn:
-                if block.rank is rank and block.tokens <= budget:
-                    kept.add(id(block))
-                    budget -= block.tokens
-    return kept
-
-
-def _write_turn(blocks: Sequence[_Block], kept: set[int]) -> Iterator[str]:
+    else:
+        yield "> This is a digest: all prompts, replies and tool calls, without thinking.\n\n"
     missing: Counter[Rank] = Counter()
     for block in blocks:
         if id(block) in kept:
@@ -110,6 +119,22 @@ def _write_turn(blocks: Sequence[_Block], kept: set[int]) -> Iterator[str]:
     yield _write_missing(missing)
 
 
+def _choose(turns: Sequence[Sequence[_Block]], budget: int) -> set[int]:
+    """Return the blocks that fit: by rank, and of each rank the newest turns first.
+
+    The first block of a turn is its prompt, without which nothing else of it is understood.
+    """
+    kept: set[int] = set()
+    for rank in Rank:
+        for turn in reversed(turns):
+            for block in turn:
+                is_understood = rank is Rank.PROMPT or id(turn[0]) in kept
+                if block.rank is rank and block.tokens <= budget and is_understood:
+                    kept.add(id(block))
+                    budget -= block.tokens
+    return kept
+
+
 def _write_missing(missing: Counter[Rank]) -> str:
     if not missing:
         return ""
@@ -118,22 +143,24 @@ def _write_missing(missing: Counter[Rank]) -> str:
     return f"*\\[… {named} left out\\]*\n\n"
 
 
-def _iter_blocks(turn: TurnView, material: Material) -> Iterator[_Block]:
+def _iter_blocks(
+    turn: TurnView, material: Material, longest: int, longest_output: int
+) -> Iterator[_Block]:
     directory = material.metadata.cwd
-    options = MarkdownOptions(replies=False, everything=False, directory=directory)
-    heading, *prompt = write_turn(turn, options)
-    yield _make_block(Rank.PROMPT, [heading, *prompt], _LONG)
+    options = markdown.MarkdownOptions(replies=False, everything=False, directory=directory)
+    heading, *prompt = markdown.write_turn(turn, options)
+    yield _make_block(Rank.PROMPT, [heading, *prompt], longest)
     conclusion = _find_conclusion(turn.steps)
     for step in turn.steps:
         match step:
             case TextStep():
                 rank = Rank.CONCLUSION if step is conclusion else Rank.REPLY
-                yield from _list_text(step, rank)
+                yield from _list_text(step, rank, longest)
             case ToolStep():
-                yield _make_block(Rank.CALL, [name_call(step, directory)], _LONG)
-                details = [*write_parts((*step.input, *step.output))]
+                yield _make_block(Rank.CALL, [markdown.name_call(step, directory)], longest)
+                details = [*markdown.write_parts((*step.input, *step.output))]
                 if details:
-                    yield _make_block(Rank.OUTPUT, details, _TRIMMED)
+                    yield _make_block(Rank.OUTPUT, details, longest_output)
 
 
 def _find_conclusion(steps: Sequence[Step]) -> TextStep | None:
@@ -141,11 +168,11 @@ def _find_conclusion(steps: Sequence[Step]) -> TextStep | None:
     return next((step for step in replies if step.role == "assistant"), None)
 
 
-def _list_text(step: TextStep, rank: Rank) -> Iterator[_Block]:
-    parts = [*write_parts(step.parts)]
+def _list_text(step: TextStep, rank: Rank, longest: int) -> Iterator[_Block]:
+    parts = [*markdown.write_parts(step.parts)]
     if parts:
         is_reply = step.role == "assistant"
-        yield _make_block(rank, parts if is_reply else [*map(quote, parts)], _LONG)
+        yield _make_block(rank, parts if is_reply else [*map(markdown.quote, parts)], longest)
 
 
 def _make_block(rank: Rank, parts: Sequence[str], length: int) -> _Block:
@@ -168,4 +195,4 @@ def _cut(block: str, length: int) -> str:
     text = "\n".join(line.removeprefix(">").removeprefix(" ") for line in block.split("\n"))
     text = text if is_quoted else block
     cut = f"{text[: length // 2]}\n\n… {omitted:,} characters left out …\n\n{text[-length // 2 :]}"
-    return quote(write_prose(cut)) if is_quoted else write_prose(cut)
+    return markdown.quote(markdown.write_prose(cut)) if is_quoted else markdown.write_prose(cut)

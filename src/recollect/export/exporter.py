@@ -16,14 +16,11 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from recollect.documents.command_reports import ExportDocument, ExportedFile, MaskedKind
-from recollect.documents.turns import TurnView
+from recollect.documents.turn_documents import TurnView
 from recollect.errors import UsageError
-from recollect.export import html_pages, markdown_pages
+from recollect.export import html_pages, plain_formats
 from recollect.export.digest import iter_digest
-from recollect.export.json_pages import iter_json
-from recollect.export.masking import Mask
-from recollect.export.material import Material, SessionPart, collect, learn_session
-from recollect.export.options import (
+from recollect.export.export_options import (
     PAGED,
     SUFFIXES,
     TABULAR,
@@ -33,19 +30,27 @@ from recollect.export.options import (
     Table,
     check_options,
 )
-from recollect.export.pictures import PictureFiles
-from recollect.export.raw_lines import iter_lines
-from recollect.export.table_files import open_table, price_at_list
-from recollect.export.tables import COLUMNS, iter_rows, write_csv
-from recollect.export.text_pages import iter_text
-from recollect.export.writing import make_directory, measure_file, write_file
-from recollect.reader.line_masking import masked_by
-from recollect.render.html.images import render_picture
-from recollect.render.markdown.markdown_parts import describe_picture
+from recollect.export.export_tables import COLUMNS, iter_rows, open_table, price_at_list, write_csv
+from recollect.export.html_pages import PictureFiles
+from recollect.export.masking import Mask
+from recollect.export.material import Material, SessionPart, collect, iter_files
+from recollect.export.plain_formats import iter_json, iter_lines
+from recollect.export.writing import (
+    Piece,
+    encode,
+    encode_on_all_cores,
+    make_directory,
+    measure_file,
+    pays_off,
+    write_file,
+)
+from recollect.reader.line_blocks import masked_by
+from recollect.render.html.html_parts import render_picture
+from recollect.render.markdown import describe_picture
 from recollect.render.views.part_builders import take_line
 
 if TYPE_CHECKING:
-    from recollect.redact import RedactionPolicy
+    from recollect.redact.findings import RedactionPolicy
     from recollect.session.session import Session
 
 INDEX: Final = "index"
@@ -64,7 +69,6 @@ class Exporter:
         self.options = options
         self._mask = Mask(options.redaction)
         self._files: list[ExportedFile] = []
-        self._rows: list[tuple[html_pages.Link, str]] = []
         self._sessions = 0
         self._seen: set[str] = set()
 
@@ -72,18 +76,21 @@ class Exporter:
         """Return a new export that masks by another policy."""
         return Exporter(replace(self.options, redaction=policy))
 
-    def learn(self, session: Session) -> None:
-        """Remember the secrets of a session, so that they are masked in all others too."""
-        if self._mask.is_on:
-            with masked_by(self._mask.records):
-                learn_session(session, self._mask)
+    def scans_later(self, size: int) -> bool:
+        """Return whether a transcript of this size is scanned while its turns are collected."""
+        return self._mask.is_on and self.options.format not in TABULAR and pays_off(size)
 
-    def open_masked(self, open_session: Callable[[], Session]) -> Session:
-        """Open a session as it may be exported: masked before any view of it cuts a text."""
+    def learn(self, open_session: Callable[[], Session]) -> Session:
+        """Open a session and remember its secrets, so that they are masked in all others too."""
         records = self._mask.records
         # Without redaction nothing is masked, not even what the program masks on display.
         with masked_by(records.learn if records else None):
-            session = open_session()
+            return open_session()
+
+    def open_masked(self, open_session: Callable[[], Session]) -> Session:
+        """Open a session as it may be exported: masked before any view of it cuts a text."""
+        session = self.learn(open_session)
+        records = self._mask.records
         if records is None or not records.is_needed:
             return session
         with masked_by(records):
@@ -97,7 +104,7 @@ class Exporter:
         if self.options.format in TABULAR:
             return self._stream_table(part)
         material = self._collect(part)
-        return self._encode(self._iter_pieces(material, None))
+        return self._encode(material, None)
 
     def write(self, part: SessionPart, target: Path) -> None:
         """Write one session as a file, or as a directory of pages if it is split."""
@@ -114,6 +121,7 @@ class Exporter:
     def write_many(self, parts: Iterable[SessionPart], directory: Path) -> None:
         """Write each session as a file in a directory, with an index if the format has pages."""
         make_directory(directory)
+        rows: list[tuple[str, tuple[html_pages.Link, str]]] = []
         for part in parts:
             if self.options.format is Format.JSONL:
                 name = f"{_clean(part.session.id) or 'session'}{SUFFIXES[Format.JSONL]}"
@@ -127,8 +135,9 @@ class Exporter:
             facts = " · ".join(
                 fact for fact in ((about.created or "")[:10], about.cwd or "") if fact
             )
-            self._rows.append(((target.name, material.title), facts))
-        self._write_index(directory, "Sessions", self._rows)
+            rows.append((about.created or "", ((target.name, material.title), facts)))
+        newest = sorted(rows, key=lambda row: row[0], reverse=True)
+        self._write_index(directory, "Sessions", [row for _, row in newest])
 
     def write_tables(self, parts: Iterable[SessionPart], target: Path) -> None:
         """Write one table of all sessions, or all tables if the target is a directory."""
@@ -168,20 +177,35 @@ class Exporter:
         )
 
     def _collect(self, part: SessionPart) -> Material:
-        # Files beside a session are read here, and cut like its records.
-        with masked_by(self._mask.records):
-            return collect(part, self.options, self._mask)
+        records = self._mask.records
+        if part.reopen is None or records is None:
+            # Files beside a session are read here, and cut like its records.
+            with masked_by(records):
+                return collect(part, self.options, self._mask)
+        with masked_by(None), records.scan_meanwhile(iter_files(part.session)):
+            material = collect(part, self.options, Mask(None))
+        beside = (material.metadata, *material.notices)
+        is_beside = any(self._mask.learn(document) for document in beside)
+        if not (records.is_needed or self._mask.hides_persons or is_beside):
+            return material
+        with masked_by(records):
+            session = part.reopen()
+        return self._collect(SessionPart(session, part.turns, is_masked=True))
 
-    def _encode(self, pieces: Iterable[str]) -> Iterator[bytes]:
-        for piece in pieces:
-            # Half of a surrogate pair cannot be written.
-            yield self._mask.check(piece).encode("utf-8", "replace")
+    def _encode(self, material: Material, pictures: PictureFiles | None) -> Iterator[bytes]:
+        """Yield the bytes of a whole session; pictures beside it are collected here."""
+        pieces = self._iter_pieces(material, pictures)
+        if pictures is None and pays_off(material.metadata.size):
+            return encode_on_all_cores(pieces, self._mask)
+        return encode(pieces, self._mask)
 
-    def _iter_pieces(self, material: Material, pictures: PictureFiles | None) -> Iterator[str]:
+    def _iter_pieces(self, material: Material, pictures: PictureFiles | None) -> Iterator[Piece]:
         match self.options.format:
             case Format.MARKDOWN if self.options.budget is not None:
                 return iter_digest(material, self.options.budget)
             case Format.TEXT:
+                from recollect.export.text_format import iter_text  # loads rich
+
                 return iter_text(material, self.options)
             case Format.JSON:
                 return iter_json(material)
@@ -189,11 +213,11 @@ class Exporter:
 
     def _stream_table(self, part: SessionPart) -> Iterator[bytes]:
         if self.options.format is Format.PARQUET:
-            raise UsageError("Parquet is not written to a stream. Use -o FILE.")
+            raise UsageError("Parquet cannot be written to a stream. Use -o FILE.")
         table = self.options.table
         material = self._collect(part)
         rows = iter_rows(table, part.session, material, self._seen, price_at_list)
-        return self._encode([write_csv([tuple(COLUMNS[table])]), write_csv(rows)])
+        return encode([write_csv([tuple(COLUMNS[table])]), write_csv(rows)], self._mask)
 
     def _write(self, target: Path, chunks: Iterable[bytes], session_id: str | None = None) -> None:
         size = write_file(target, chunks, force=self.options.force)
@@ -201,7 +225,7 @@ class Exporter:
 
     def _write_material(self, material: Material, target: Path) -> None:
         pictures = self._collect_pictures(target.stem)
-        chunks = self._encode(self._iter_pieces(material, pictures))
+        chunks = self._encode(material, pictures)
         self._write(target, chunks, material.metadata.id)
         self._write_pictures(pictures, target.parent)
 
@@ -231,19 +255,19 @@ class Exporter:
         rows: list[tuple[html_pages.Link, str]] = []
         for number, (name, turns) in enumerate(zip(names, groups, strict=True)):
             links = _link_pages(names, number, suffix)
-            chunks = self._encode(draw(material, self.options, turns=turns, links=links))
+            chunks = encode(draw(material, self.options, turns=turns, links=links), self._mask)
             self._write(directory / name, chunks, material.metadata.id)
             rows += [_make_row(name, turn, self.options.format) for turn in turns]
         self._write_pictures(pictures, directory)
         self._write_index(directory, material.title, rows)
 
-    def _choose_pages(self, pictures: PictureFiles | None) -> partial[Iterator[str]]:
+    def _choose_pages(self, pictures: PictureFiles | None) -> partial[Iterator[Piece]]:
         """Return what draws pages, with images inside them or in files."""
         if self.options.format is Format.HTML:
             show = pictures.show_in_page if pictures else render_picture
             return partial(html_pages.iter_page, show_picture=show)
         write = pictures.show_in_document if pictures else describe_picture
-        return partial(markdown_pages.iter_document, show_picture=write)
+        return partial(plain_formats.iter_document, show_picture=write)
 
     def _write_index(
         self, directory: Path, title: str, rows: Sequence[tuple[html_pages.Link, str]]
@@ -253,10 +277,10 @@ class Exporter:
         pieces = (
             html_pages.iter_index(title, rows, self.options.theme)
             if self.options.format is Format.HTML
-            else markdown_pages.iter_index(title, rows)
+            else plain_formats.iter_index(title, rows)
         )
         target = directory / f"{INDEX}{SUFFIXES[self.options.format]}"
-        self._write(target, self._encode(pieces))
+        self._write(target, encode(pieces, self._mask))
 
 
 def name_export(part: SessionPart, options: ExportOptions) -> str:

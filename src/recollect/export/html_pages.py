@@ -1,36 +1,35 @@
-"""A session as one HTML file: readable offline, without scripts, and without any request.
+"""A session as one HTML file: readable offline, without scripts, and without any request. Images
+may be files of their own beside it.
 
 The look is that of the web app, from the same style sheets and templates. The content policy of a
 page allows nothing but its own style and images that are part of it or beside it.
 """
 
 import base64
+import binascii
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Final
 
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from recollect.documents.turns import (
-    Code,
-    Diff,
-    Json,
-    Part,
-    Picture,
-    SubagentReference,
-    ToolStep,
-    TurnView,
-)
+from recollect.documents import turn_documents
+from recollect.export.export_options import ExportOptions, Images, Theme, select_steps
 from recollect.export.material import Material
-from recollect.export.options import ExportOptions, Images, Theme, select_steps
-from recollect.render.html.html_code import MAX_COLOURED_LENGTH, show_text
-from recollect.render.html.html_parts import PartOptions, render_parts
+from recollect.export.writing import Piece
+from recollect.render.html.html_parts import (
+    PartOptions,
+    recognise_image,
+    render_parts,
+    render_picture,
+)
+from recollect.render.html.html_text import MAX_COLOURED_LENGTH, show_text
 from recollect.render.html.html_turns import Frame, render_turn
-from recollect.render.html.images import render_picture
+from recollect.render.markdown import describe_picture, write_words
 from recollect.render.views.part_builders import take_line
 
 _SHEETS: Final = ("base.css", "conversation.css", "code.css", "export.css")
@@ -38,12 +37,12 @@ _PRINT: Final = "print.css"
 _COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 _BLANKS: Final = re.compile(r"\s+")
 _MAX_LINE: Final = 120
-_MAX_COLOURED: Final = 200_000
-"""Characters of code that are highlighted, the shortest blocks first: about half a second."""
+_MAX_COLOURED: Final = 100_000
+"""Characters of code that are highlighted, the shortest blocks first: a quarter of a second."""
 
 Link = tuple[str, str]
 """The address of another page, and what it is called."""
-ShowPicture = Callable[[Picture], Markup]
+ShowPicture = Callable[[turn_documents.Picture], Markup]
 
 
 def iter_page(
@@ -51,9 +50,9 @@ def iter_page(
     options: ExportOptions,
     *,
     show_picture: ShowPicture = render_picture,
-    turns: Sequence[TurnView] | None = None,
+    turns: Sequence[turn_documents.TurnView] | None = None,
     links: Sequence[Link] = (),
-) -> Iterator[str]:
+) -> Iterator[Piece]:
     """Yield a page piece by piece; `turns` are those of one page of several."""
     shown = material.turns if turns is None else turns
     frame = Frame(
@@ -68,7 +67,7 @@ def iter_page(
     )
     yield from _start(material, options, shown, links)
     for turn in shown:
-        yield str(render_turn(select_steps(turn, options.level), frame))
+        yield partial(render_turn, select_steps(turn, options.level), frame)
     if turns is None or (shown and shown[-1] is material.turns[-1]):
         yield from _end_session(material, frame)
     yield f"</div>{_draw_links(links)}</div></article></main></body></html>\n"
@@ -82,14 +81,17 @@ def name_in_english(word: str) -> str:
 def iter_index(title: str, rows: Iterable[tuple[Link, str]], theme: Theme) -> Iterator[str]:
     """Yield a page with links to other pages, each with a few facts."""
     yield from _open_document(title, theme, Images.INLINE)
-    yield f'<main class="export-index"><h1>{show_text(title)}</h1>{_THEMES}<ul>'
+    yield (
+        f'<main class="export-index"><div class="session-bar"><h1>{show_text(title)}</h1>'
+        f'<div class="session-actions">{_THEMES}</div></div><ul>'
+    )
     for (address, name), facts in rows:
         link = Markup('<li><a href="{}">{}</a> <small>{}</small></li>\n')
         yield link.format(show_text(address), show_text(name), show_text(facts))
     yield "</ul></main></body></html>\n"
 
 
-def name_turn(turn: TurnView) -> str:
+def name_turn(turn: turn_documents.TurnView) -> str:
     """Return the first line of a prompt."""
     line = take_line(f"{turn.command or ''} {turn.words}".strip())
     fallback = name_in_english(turn.kind or "session")
@@ -97,19 +99,23 @@ def name_turn(turn: TurnView) -> str:
 
 
 def _start(
-    material: Material, options: ExportOptions, turns: Sequence[TurnView], links: Sequence[Link]
+    material: Material,
+    options: ExportOptions,
+    turns: Sequence[turn_documents.TurnView],
+    links: Sequence[Link],
 ) -> Iterator[str]:
     about = material.metadata
     yield from _open_document(material.title, options.theme, options.images)
     chip = Markup('<span class="mark-chip">{}</span>')
     chips = [chip.format(show_text(text)) for text in (about.cwd, about.git_branch) if text]
     fact = Markup("<div><dt>{}</dt><dd>{}</dd></div>")
-    facts = (("session", about.id), ("started", (about.created or "")[:16].replace("T", " ")))
+    started = f"{about.created[:16].replace('T', ' ')} UTC" if about.created else ""
+    facts = (("session", about.id), ("started", started))
     shown = [fact.format(name, show_text(text)) for name, text in (*facts, *material.facts) if text]
     yield (
         '<main id="main"><article class="session"><header class="session-head">'
         f'<div class="session-bar"><h1>{show_text(material.title)}</h1>{Markup().join(chips)}'
-        f'<div class="session-actions">{_THEMES}</div></div>'
+        f'<div class="session-actions">{_OUTLINE_SWITCH}{_THEMES}</div></div>'
         f'<dl class="session-facts">{Markup().join(shown)}</dl></header>\n'
         '<nav class="outline" aria-label="Prompts"><h2>Prompts</h2><ol>'
     )
@@ -118,8 +124,10 @@ def _start(
     yield f'</ol></nav>\n<div class="conversation">{_draw_links(links)}<div class="turns">\n'
 
 
-def _draw_outline_entry(turn: TurnView) -> str:
-    failed = sum(isinstance(each, ToolStep) and each.status == "failed" for each in turn.steps)
+def _draw_outline_entry(turn: turn_documents.TurnView) -> str:
+    failed = sum(
+        isinstance(each, turn_documents.ToolStep) and each.status == "failed" for each in turn.steps
+    )
     errors = f'<span class="errors">✗ {failed}</span>' if failed else ""
     css_class = "" if turn.is_on_main_path else ' class="off-path"'
     return (
@@ -128,15 +136,15 @@ def _draw_outline_entry(turn: TurnView) -> str:
     )
 
 
-def _end_session(material: Material, frame: Frame) -> Iterator[str]:
+def _end_session(material: Material, frame: Frame) -> Iterator[Piece]:
     for stray in material.strays:
-        yield str(_draw_stray(stray, frame))
+        yield partial(_draw_stray, stray, frame)
     row = Markup('<details class="sidecar"><summary>{}</summary>{}</details>')
     for notice in material.notices:
         yield str(row.format(show_text(notice.title), render_parts(notice.parts, frame.parts)))
 
 
-def _draw_stray(stray: SubagentReference, frame: Frame) -> Markup:
+def _draw_stray(stray: turn_documents.SubagentReference, frame: Frame) -> Markup:
     nested = replace(frame, is_nested=True)
     return Markup(
         '<details class="child"><summary><span class="tool">{}</span> <span class="title">{}</span>'
@@ -154,12 +162,12 @@ def _draw_links(links: Sequence[Link]) -> Markup:
     return Markup('<p class="export-pages">{}</p>').format(drawn) if links else Markup()
 
 
-def _omit_picture(picture: Picture) -> Markup:
+def _omit_picture(picture: turn_documents.Picture) -> Markup:
     name = show_text(picture.name or picture.media_type)
     return Markup('<span class="picture absent">[{}]</span>').format(name)
 
 
-def _choose_limit(turns: Iterable[TurnView]) -> int:
+def _choose_limit(turns: Iterable[turn_documents.TurnView]) -> int:
     """Return how long highlighted blocks may be: they take most of the time of a long page."""
     left = _MAX_COLOURED
     for length in sorted(length for turn in turns for length in _iter_lengths(turn)):
@@ -169,21 +177,21 @@ def _choose_limit(turns: Iterable[TurnView]) -> int:
     return MAX_COLOURED_LENGTH
 
 
-def _iter_lengths(turn: TurnView) -> Iterator[int]:
+def _iter_lengths(turn: turn_documents.TurnView) -> Iterator[int]:
     """Yield the lengths of all blocks of code, those of subagents included."""
     for step in turn.steps:
-        if isinstance(step, ToolStep):
+        if isinstance(step, turn_documents.ToolStep):
             yield from map(_measure, (*step.input, *step.output))
             for child in step.subagents:
                 for inner in child.turns or ():
                     yield from _iter_lengths(inner)
 
 
-def _measure(part: Part) -> int:
+def _measure(part: turn_documents.Part) -> int:
     match part:
-        case Code() | Json():
+        case turn_documents.Code() | turn_documents.Json():
             return len(part.text)
-        case Diff():
+        case turn_documents.Diff():
             return sum(len(line) for hunk in part.hunks for line in hunk.lines)
     return 0
 
@@ -220,9 +228,58 @@ def _load_style() -> tuple[str, str]:
     return style, policy
 
 
+_OUTLINE_SWITCH: Final = (
+    '<details class="menu-switch"><summary class="button">Outline</summary></details>'
+)
+"""On a phone, facts and prompts are unfolded by this; the style sheet does the rest."""
 _THEMES: Final = (
     '<fieldset class="themes"><legend class="out-of-sight">Theme</legend>'
     '<label><input type="radio" name="theme" id="theme-system" checked>System</label>'
     '<label><input type="radio" name="theme" id="theme-light">Light</label>'
     '<label><input type="radio" name="theme" id="theme-dark">Dark</label></fieldset>'
 )
+
+
+_SUFFIXES: Final = {
+    "image/png": ".png",
+    "image/jpeg": ".jpg",
+    "image/gif": ".gif",
+    "image/webp": ".webp",
+}
+_HASH_LENGTH: Final = 16
+
+
+class PictureFiles:
+    """Collects the images of an export; each is one file, however often it is shown."""
+
+    def __init__(self, folder: str) -> None:
+        """Start without any; `folder` is where they will be, relative to the page."""
+        self.folder = folder
+        self.files: dict[str, bytes] = {}
+
+    def show_in_page(self, picture: turn_documents.Picture) -> Markup:
+        """Render an image of a page as a link to its file."""
+        address = self._add(picture)
+        if address is None:
+            return render_picture(picture)
+        image = Markup('<img class="picture" loading="lazy" alt="{}" src="{}">')
+        return image.format(show_text(picture.name or picture.media_type), address)
+
+    def show_in_document(self, picture: turn_documents.Picture) -> str:
+        """Write an image of a Markdown document."""
+        address = self._add(picture)
+        if address is None:
+            return describe_picture(picture)
+        return f"![{write_words(picture.name or picture.media_type)}]({address})"
+
+    def _add(self, picture: turn_documents.Picture) -> str | None:
+        try:
+            data = base64.b64decode(picture.data, validate=True)
+        except (binascii.Error, ValueError):
+            return None
+        kind = recognise_image(data)
+        if kind is None:
+            return None
+        name = hashlib.sha256(data).hexdigest()[:_HASH_LENGTH] + _SUFFIXES[kind]
+        self.files[name] = data
+        return f"{self.folder}/{name}"

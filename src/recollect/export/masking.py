@@ -1,4 +1,10 @@
-"""The one stage that every export passes through: texts are masked, and what is written is scanned.
+"""The one stage that every export passes through: records are masked while they are decoded, texts
+are masked, and what is written is scanned.
+
+Half of a key is no longer recognised, so a text must be whole when it is masked. Lines are scanned
+when they are read for the first time, those of a long transcript afterwards and on all cores. They
+are masked when they are read again, if they hold a secret, their own or one that another line has
+given away.
 
 Records are masked when a session is opened for an export: `Exporter.open_masked`. The views of a
 session are masked too, with personal data, which records keep, and with files beside the session.
@@ -12,21 +18,172 @@ together, is masked in the bytes.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import Enum
 from functools import cache
 from typing import Any, Final, TypeVar, cast
 
-from msgspec import Struct
+from msgspec import Struct, msgpack
 from msgspec.structs import replace
 
-from recollect.documents.turns import Fields, Picture
+from recollect.documents.turn_documents import Fields, Picture
 from recollect.errors import RecollectError
-from recollect.export.record_masks import RecordMask
-from recollect.redact import RedactionPolicy, Redactor
+from recollect.reader import line_blocks
+from recollect.redact.findings import Match, RedactionPolicy
+from recollect.redact.record_lines import find_in_record, holds_known, learn_record, mask_record
+from recollect.redact.redactor import Redactor
+from recollect.sources.safe_files import open_file
+from recollect.worker_processes import Crew
+
+_STRETCH: Final = 1 << 20
+"""Bytes of a file that a worker scans at a time."""
+
+
+class Stretch(Struct, frozen=True):
+    """Some bytes of a file."""
+
+    file: str
+    start: int
+    stop: int
+    size: int
+    """Of the whole file."""
+
+
+class ScannedLines(Struct, frozen=True, array_like=True):
+    """The secrets of some lines of a file."""
+
+    end: int
+    """Where the last of these lines ends."""
+    matches: dict[int, list[Match]]
+    """By the position of the line."""
+
+
+class RecordMask:
+    """The lines of one export that hold secrets; a mask for a decoder."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        """Start with nothing known; secrets and tags are those of the redactor."""
+        # Paths in records lead to files, so personal data is left to the views.
+        self._redactor = redactor.without_personal_data()
+        self._ends: dict[str, int] = {}
+        """Up to where all lines of a file have been scanned."""
+        self._telling: dict[str, set[int]] = {}
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether any line so far holds a secret."""
+        return bool(self._telling) or self._redactor.is_aware
+
+    @contextmanager
+    def scan_meanwhile(self, files: Iterable[str]) -> Iterator[None]:
+        """Scan files on all cores during the block; at its end their secrets are known."""
+        policy = self._redactor.policy
+        # The rules are compiled by this, once and for all processes.
+        find_in_record(b"", policy)
+        stretches = [stretch for file in files for stretch in _cut_file(file)]
+
+        def scan(number: int) -> bytes:
+            return msgpack.encode(scan_stretch(stretches[number], policy))
+
+        with Crew(scan, len(stretches), in_flight=len(stretches)) as crew:
+            yield
+            results = dict(crew.collect())
+        for number, stretch in enumerate(stretches):
+            self._add(stretch.file, msgpack.decode(results[number], type=ScannedLines))
+
+    def scan(self, files: Iterable[str]) -> None:
+        """Scan files here and now: a server must not start processes for a request."""
+        for file in files:
+            for stretch in _cut_file(file):
+                self._add(file, scan_stretch(stretch, self._redactor.policy))
+
+    def _add(self, file: str, scanned: ScannedLines) -> None:
+        for offset, matches in scanned.matches.items():
+            self._redactor.remember(matches)
+            self._telling.setdefault(file, set()).add(offset)
+        self._ends[file] = scanned.end
+
+    def learn(self, file: str, block: line_blocks.LineBlock) -> Mapping[int, bytes]:
+        """Remember the secrets of lines; nothing is replaced."""
+        if block.offset < line_blocks.NOWHERE and block.offset + len(block.data) > self._ends.get(
+            file, 0
+        ):
+            for start, end in _iter_lines(block.data):
+                self._learn_line(file, block.offset + start, block.data[start:end])
+        return {}
+
+    def __call__(self, file: str, block: line_blocks.LineBlock) -> Mapping[int, bytes]:
+        """Return the lines of a block that hold secrets, with tags in their place."""
+        self.learn(file, block)
+        telling = self._telling.get(file, set())
+        masked = {}
+        for start, end in _iter_lines(block.data):
+            line = block.data[start:end]
+            is_telling = block.offset >= line_blocks.NOWHERE or block.offset + start in telling
+            if is_telling or holds_known(line, self._redactor):
+                masked[start] = mask_record(line.rstrip(b"\r\n"), self._redactor)
+        return masked
+
+    def _learn_line(self, file: str, offset: int, line: bytes) -> None:
+        """Scan a line, unless that was done when the file was read before."""
+        known_end = self._ends.get(file, 0)
+        if offset < known_end:
+            return
+        if offset == known_end and line.endswith(b"\n"):
+            # Not for lines that are read by themselves, or that are still being written.
+            self._ends[file] = offset + len(line)
+        if learn_record(line, self._redactor):
+            self._telling.setdefault(file, set()).add(offset)
+
+
+def _cut_file(file: str) -> Iterator[Stretch]:
+    """Yield stretches of about equal length."""
+    with open_file(file) as opened:
+        size = opened.find_status().st_size
+    for start in range(0, size, _STRETCH):
+        yield Stretch(file, start, min(start + _STRETCH, size), size)
+
+
+def scan_stretch(stretch: Stretch, policy: RedactionPolicy) -> ScannedLines:
+    """Scan the lines of a stretch; that into which its end falls belongs to the next one."""
+    matches: dict[int, list[Match]] = {}
+    with open_file(stretch.file) as file:
+        end = line_blocks.seek_line_start(file, stretch.stop)
+        splitter = line_blocks.BlockSplitter(line_blocks.seek_line_start(file, stretch.start))
+        is_last = stretch.stop == stretch.size
+        blocks = [
+            block
+            for piece in line_blocks.iter_pieces(file, stretch.size if is_last else end)
+            for block in splitter.feed(piece)
+        ]
+        # The last line may not be finished yet, so that it is scanned again when it is.
+        for block in (*blocks, splitter.finish()):
+            if isinstance(block, line_blocks.LineBlock):
+                matches |= _find_secrets(block, policy)
+    return ScannedLines(end, matches)
+
+
+def _find_secrets(block: line_blocks.LineBlock, policy: RedactionPolicy) -> dict[int, list[Match]]:
+    found = (
+        (block.offset + start, find_in_record(block.data[start:end], policy))
+        for start, end in _iter_lines(block.data)
+    )
+    return {offset: matches for offset, matches in found if matches}
+
+
+def _iter_lines(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where lines start, and where they end, with their line ends."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start) + 1 or len(data)
+        yield start, end
+        start = end
+
 
 T = TypeVar("T", bound=Struct)
 
-_SEPARATOR: Final = "\n\n"
+SEPARATOR: Final = "\n\n"
+"""Between the texts of a document, as between two paragraphs."""
 _TAG: Final = re.compile(r"\[redacted:([a-z0-9-]+)#\d+\\?\]")
 _SPAN: Final = re.compile(r"</?span[^>]*>")
 _IDS: Final = frozenset(
@@ -43,6 +200,8 @@ class Mask:
         self._redactor = Redactor(policy) if policy is not None else None
         self.records = RecordMask(self._redactor) if self._redactor is not None else None
         """What masks records while they are decoded."""
+        self.hides_persons = policy is not None and policy != policy.for_records
+        """Whether personal data is masked, which records keep."""
         self._written: Counter[str] = Counter()
 
     @property
@@ -76,23 +235,33 @@ class Mask:
 
     def check(self, written: str) -> str:
         """Return what is about to be written, after the second scan."""
-        redactor = self._redactor
-        if redactor is None:
-            return written
-        masked = written
-        if redactor.verify(written):
+        redactor, masked = self._redactor, written
+        if redactor is not None and not self.is_clean(written):
             masked = redactor.redact(written)
-            if redactor.verify(masked):
+            if not self.is_clean(masked):
                 raise RecollectError("A secret could not be masked. Nothing was written.")
-        if redactor.counts:
-            # Highlighting may put markup between the characters of a tag.
-            self._written.update(_TAG.findall(_SPAN.sub("", masked)))
+        self.count(self.find_tags(masked))
         return masked
+
+    def is_clean(self, written: str) -> bool:
+        """Return whether what is about to be written holds no secret."""
+        return self._redactor is None or not self._redactor.verify(written)
+
+    def find_tags(self, written: str) -> dict[str, int]:
+        """Return how many places are masked in what is about to be written, by kind."""
+        if self._redactor is None or not self._redactor.counts:
+            return {}
+        # Highlighting may put markup between the characters of a tag.
+        return dict(Counter(_TAG.findall(_SPAN.sub("", written))))
+
+    def count(self, tags: Mapping[str, int]) -> None:
+        """Count places that are masked in what is written."""
+        self._written.update(tags)
 
 
 def join_texts(document: Struct) -> str:
     """Return all texts of a document as one, to be scanned at once."""
-    return _SEPARATOR.join(list_texts(document))
+    return SEPARATOR.join(list_texts(document))
 
 
 def list_texts(value: object) -> list[str]:

@@ -1,21 +1,30 @@
-"""What of a session is exported: its masked turns, its metadata, and what belongs to no turn."""
+"""What of a session is exported: its masked turns, its metadata, and what belongs to no turn; and
+its secrets one by one, for a person who decides which of them are none.
 
-from collections.abc import Iterator, Sequence
+Unlike everything else here, a `Suspect` holds the values themselves: they are for the screen of the
+person whose sessions they are, and for nothing else. What is around a value never shows another
+one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.documents.session_listing import Metadata
-from recollect.documents.turns import NoticeStep, SubagentReference, TurnView
-from recollect.export.masking import Mask
-from recollect.export.options import ExportOptions, Level
+from recollect.documents.turn_documents import NoticeStep, SubagentReference, TurnView
+from recollect.export.export_options import ExportOptions, Level
+from recollect.export.masking import SEPARATOR, Mask, RecordMask, join_texts
 from recollect.library.sidecar_files import load_session_lists
 from recollect.quantities import format_dollars, format_duration
-from recollect.render.views.complete_turns import complete_turn
+from recollect.redact.findings import Finding, RedactionPolicy
+from recollect.redact.redactor import Redactor
 from recollect.render.views.message_steps import refer_to
 from recollect.render.views.part_builders import take_line
-from recollect.render.views.sidecar_notices import list_sidecar_notices
-from recollect.render.views.turn_views import build_turn_views
+from recollect.render.views.record_notices import list_sidecar_notices
+from recollect.render.views.timeline import build_timeline
+from recollect.render.views.turn_views import build_turn_views, complete_turn
 from recollect.session.session import Session
 
 
@@ -25,6 +34,10 @@ class SessionPart(Struct, frozen=True):
     session: Session
     turns: tuple[int, ...] | None = None
     """The indices of turns."""
+    is_masked: bool = False
+    """Whether its records were masked while they were read; if not, all its views are scanned."""
+    reopen: Callable[[], Session] | None = None
+    """Opens it again; if it is given, the records are still to be scanned."""
 
 
 class Material(Struct, frozen=True, kw_only=True):
@@ -41,14 +54,6 @@ class Material(Struct, frozen=True, kw_only=True):
     """Figures of the whole session, in words."""
 
 
-def learn_session(session: Session, mask: Mask) -> None:
-    """Remember the secrets of all turns of a session."""
-    for view in iter_whole_turns(session):
-        mask.learn(view)
-    for subagent in _list_strays(session):
-        mask.learn(subagent)
-
-
 def collect(part: SessionPart, options: ExportOptions, mask: Mask) -> Material:
     """Return what is exported of a session."""
     session, is_whole = part.session, part.turns is None
@@ -57,8 +62,9 @@ def collect(part: SessionPart, options: ExportOptions, mask: Mask) -> Material:
     is_full = is_whole and options.level is Level.FULL
     strays = _list_strays(session) if is_full else ()
     notices = list_sidecar_notices(load_session_lists(session), session.id) if is_full else ()
-    views = _learn(session, wanted, options, mask)
-    for document in (metadata, *strays, *notices):
+    views = _learn_turns(part, wanted, options, mask)
+    lost = [(stray, _learn(stray, part, mask)) for stray in strays]
+    for document in (metadata, *notices):
         mask.learn(document)
     shown = mask.apply(metadata)
     return Material(
@@ -66,7 +72,7 @@ def collect(part: SessionPart, options: ExportOptions, mask: Mask) -> Material:
         title=take_line(shown.title or shown.first_prompt or shown.id),
         turns=tuple(mask.apply(view, is_clean=is_clean) for view, is_clean in views),
         notices=tuple(map(mask.apply, notices)),
-        strays=tuple(map(mask.apply, strays)),
+        strays=tuple(mask.apply(stray, is_clean=is_clean) for stray, is_clean in lost),
         facts=tuple(_list_facts(session, shown)),
     )
 
@@ -79,21 +85,26 @@ def _choose(part: SessionPart) -> Sequence[int]:
     return [turn.index for turn in part.session.turns if turn.is_on_main_path]
 
 
-def _learn(
-    session: Session, wanted: Sequence[int], options: ExportOptions, mask: Mask
+def _learn_turns(
+    part: SessionPart, wanted: Sequence[int], options: ExportOptions, mask: Mask
 ) -> list[tuple[TurnView, bool]]:
     """Return the wanted views in order, and whether each is without secrets of its own."""
-    chosen = set(wanted)
+    session, chosen = part.session, set(wanted)
     is_brief = options.level is not Level.FULL or options.budget is not None
+    is_scanned = mask.is_on and not part.is_masked
     found: dict[int, tuple[TurnView, bool]] = {}
-    total = max(len(session.turns), 1)
-    for index in range(total) if mask.is_on else wanted:
+    for index in range(max(len(session.turns), 1)) if is_scanned else wanted:
         for view in build_turn_views(session, start=index, stop=index + 1):
             whole = complete_turn(view, session, subagents=True)
-            is_clean = not mask.learn(whole)
+            is_clean = _learn(whole, part, mask)
             if index in chosen:
                 found[index] = (view if is_brief else whole), is_clean
     return [found[index] for index in wanted if index in found]
+
+
+def _learn(document: Struct, part: SessionPart, mask: Mask) -> bool:
+    """Return whether a view is without secrets; remember those that its records still had."""
+    return (part.is_masked and not mask.hides_persons) or not mask.learn(document)
 
 
 def iter_whole_turns(session: Session) -> Iterator[TurnView]:
@@ -104,8 +115,9 @@ def iter_whole_turns(session: Session) -> Iterator[TurnView]:
 
 
 def _list_strays(session: Session) -> tuple[SubagentReference, ...]:
+    outcomes = build_timeline(session).outcomes
     return tuple(
-        replace(refer_to(each), turns=tuple(iter_whole_turns(each.session)))
+        replace(refer_to(each, outcomes), turns=tuple(iter_whole_turns(each.session)))
         for each in session.subagents
         if each.call is None and not each.is_warmup
     )
@@ -127,3 +139,112 @@ def _list_facts(session: Session, metadata: Metadata) -> Iterator[tuple[str, str
         yield "duration", format_duration(metrics.duration_ms)
     if metadata.version:
         yield "Claude Code", metadata.version
+
+
+_CONTEXT: Final = 60
+_BETWEEN_LINES: Final = r"(?:[^A-Za-z0-9+/=<\-]|<[^<>]*>)*"
+"""What formats put between the lines of a value: an indentation, a mark, a tag."""
+
+
+class Suspect(Struct, frozen=True, kw_only=True):
+    """A value that will be masked, with what is around its first occurrence."""
+
+    kind: str
+    confidence: str
+    value: str
+    before: str
+    after: str
+    session_id: str
+    turn: int
+    count: int
+
+
+class _Place(Struct, frozen=True):
+    """A turn with secrets."""
+
+    session_id: str
+    turn: int
+    text: str
+    findings: Sequence[Finding]
+
+
+def iter_files(session: Session) -> Iterator[str]:
+    """Yield the path of a session's transcript, and those of its subagents, each once."""
+    waiting, seen = [session], set[str]()
+    while waiting:
+        current = waiting.pop(0)
+        path = current.metadata.path
+        if path and path not in seen:
+            seen.add(path)
+            yield path
+        waiting += [child.session for child in current.subagents]
+
+
+def list_suspects(parts: Iterable[SessionPart], policy: RedactionPolicy) -> list[Suspect]:
+    """Return each different value once, in order of appearance."""
+    redactor = Redactor(policy)
+    places = list(_iter_places(parts, redactor))
+    found: dict[tuple[str, str], Suspect] = {}
+    for place in places:
+        for suspect in _iter_suspects(place, redactor.verify(place.text)):
+            key = suspect.kind, suspect.value
+            known = found.get(key)
+            found[key] = replace(known, count=known.count + 1) if known else suspect
+    return list(found.values())
+
+
+def _iter_places(parts: Iterable[SessionPart], redactor: Redactor) -> Iterator[_Place]:
+    records = RecordMask(redactor)
+    for part in parts:
+        # A view may show the middle of a key, which only its record gives away.
+        records.scan(iter_files(part.session))
+        for view in iter_whole_turns(part.session):
+            text = join_texts(view)
+            if findings := redactor.learn(text):
+                yield _Place(part.session.id, view.number, text, findings)
+
+
+def _iter_suspects(place: _Place, masked: Sequence[Finding]) -> Iterator[Suspect]:
+    text = place.text
+    for finding in place.findings:
+        if any(_names_otherwise(each, finding) for each in masked):
+            continue
+        yield Suspect(
+            kind=finding.kind,
+            confidence=finding.confidence.value,
+            value=text[finding.start : finding.end],
+            before=_cut(text, max(0, finding.start - _CONTEXT), finding.start, masked).rpartition(
+                SEPARATOR
+            )[2],
+            after=_cut(text, finding.end, finding.end + _CONTEXT, masked).partition(SEPARATOR)[0],
+            session_id=place.session_id,
+            turn=place.turn,
+            count=1,
+        )
+
+
+def _names_otherwise(masked: Finding, finding: Finding) -> bool:
+    """Whether a finding is part of a secret that is known by another kind."""
+    is_part = masked.start <= finding.start and finding.end <= masked.end
+    return is_part and masked.kind != finding.kind
+
+
+def _cut(text: str, start: int, end: int, masked: Iterable[Finding]) -> str:
+    """Return a piece of a text, with the kind in the place of every secret that it touches."""
+    pieces, at = [], start
+    for finding in masked:
+        if finding.end > start and finding.start < end:
+            pieces += [text[at : max(finding.start, at)], f"[redacted:{finding.kind}]"]
+            at = finding.end
+    return "".join([*pieces, text[at:end]])
+
+
+def allow(policy: RedactionPolicy, suspects: Iterable[Suspect]) -> RedactionPolicy:
+    """Return a policy that leaves these values as they are, however a format breaks their lines."""
+    import re2  # type: ignore[import-untyped]  # slow to load
+
+    patterns = [
+        _BETWEEN_LINES.join(str(re2.escape(line)) for line in suspect.value.splitlines())
+        for suspect in suspects
+    ]
+    return replace(policy, allow=(*policy.allow, *patterns))

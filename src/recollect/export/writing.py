@@ -1,4 +1,8 @@
-"""Write the files of an export: each is complete or not there.
+"""The pieces of an export: drawn, scanned and encoded, in turn or on all cores, and written to
+files of which each is complete or not there.
+
+A piece that takes time to draw is a function that draws it. Only a piece without secrets comes back
+from another process as it is: tags are numbered here.
 
 An existing file is replaced only if that is wanted. Files are readable only by the user, because a
 conversation is private until its owner shares it.
@@ -7,13 +11,87 @@ conversation is private until its owner shares it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
+
+from msgspec import Struct, msgpack
 
 from recollect.atomic_files import make_directories, open_atomic
 from recollect.errors import RecollectError, UsageError
+from recollect.export.masking import Mask
+from recollect.worker_processes import count_cores, is_forking, run_in_order
+
+Piece = str | Callable[[], str]
+
+_MIN_BYTES: Final = 8_000_000
+"""Of a transcript; less is exported sooner than other processes are started."""
+_BATCH: Final = 6
+"""Functions that a worker calls before it sends what they drew."""
+
+
+class _Checked(Struct, frozen=True, array_like=True):
+    """What was drawn, by another process."""
+
+    data: bytes
+    is_clean: bool
+    tags: dict[str, int]
+
+
+def pays_off(size: int | None) -> bool:
+    """Return whether a transcript of this size is exported sooner on all cores."""
+    return (size or 0) >= _MIN_BYTES and count_cores() > 1 and is_forking()
+
+
+def encode(pieces: Iterable[Piece], mask: Mask) -> Iterator[bytes]:
+    """Yield each piece when it has passed the second scan."""
+    for piece in pieces:
+        yield _write(mask.check(_draw(piece)))
+
+
+def encode_on_all_cores(pieces: Iterable[Piece], mask: Mask) -> Iterator[bytes]:
+    """Yield the same bytes as `encode`; what is drawn must not change anything but itself."""
+    first, *batches = _make_batches(pieces)
+    # Templates and lexers are loaded by this, once and for all processes.
+    yield from encode(first, mask)
+
+    def draw_batch(number: int) -> bytes:
+        return msgpack.encode([_check(_draw(piece), mask) for piece in batches[number]])
+
+    with closing(run_in_order(draw_batch, len(batches))) as results:
+        for result in results:
+            for checked in msgpack.decode(result, type=list[_Checked]):
+                if checked.is_clean:
+                    mask.count(checked.tags)
+                    yield checked.data
+                else:
+                    yield _write(mask.check(checked.data.decode("utf-8", "surrogatepass")))
+
+
+def _make_batches(pieces: Iterable[Piece]) -> Iterator[Sequence[Piece]]:
+    batch: list[Piece] = []
+    for piece in pieces:
+        batch.append(piece)
+        if sum(map(callable, batch)) == _BATCH:
+            yield batch
+            batch = []
+    yield batch
+
+
+def _draw(piece: Piece) -> str:
+    return piece if isinstance(piece, str) else piece()
+
+
+def _check(text: str, mask: Mask) -> _Checked:
+    if mask.is_clean(text):
+        return _Checked(_write(text), is_clean=True, tags=mask.find_tags(text))
+    return _Checked(text.encode("utf-8", "surrogatepass"), is_clean=False, tags={})
+
+
+def _write(text: str) -> bytes:
+    # Half of a surrogate pair cannot be written.
+    return text.encode("utf-8", "replace")
 
 
 @contextmanager

@@ -19,12 +19,11 @@ from recollect.records.attachments import KINDS_KNOWN_BY_NAME, Attachment
 from recollect.records.blocks import UnknownBlock
 from recollect.records.decoding import REFUSED, find_misfits, repair
 from recollect.records.envelope import SPAN_KEY, Unknown
-from recollect.records.progress import OtherProgress, Progress
 from recollect.records.stream.control import OtherRequest
-from recollect.records.stream.messages import Result, UnknownMessage
 from recollect.records.stream.partial_messages import OtherDelta, OtherEvent
+from recollect.records.stream.stream_messages import Result, UnknownMessage
 from recollect.records.stream.system_messages import SystemMessage
-from recollect.records.system import System
+from recollect.records.system_records import OtherProgress, Progress, System
 
 ODD_NAME = "(odd name)"
 NO_TYPE = "(no type)"

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from recollect.library.processes import read_small
 from recollect.locations import Transcript, TranscriptKind
-from recollect.sources.stamps import find_stamp
+from recollect.sources.source import find_stamp
 
 SETTINGS_NAME: Final = "settings.json"
 SETTING: Final = "cleanupPeriodDays"

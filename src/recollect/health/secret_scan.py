@@ -15,11 +15,12 @@ from recollect.documents.command_reports import SecretFinding
 from recollect.errors import UnreadableInput
 from recollect.library.opening import find_subagent_files, open_transcript
 from recollect.library.processes import read_head
-from recollect.locations import SidecarKind, Transcript, TranscriptKind, list_session_sidecars
+from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.sidecars import SidecarKind, list_session_sidecars
 from recollect.locations.transcript_files import name_of
-from recollect.reader import MAX_LINE
-from recollect.reader.line_blocks import BlockSplitter, LineBlock, TooLong, iter_pieces
-from recollect.redact import Confidence, find_secrets
+from recollect.reader.line_blocks import MAX_LINE, iter_blocks
+from recollect.redact.findings import Confidence
+from recollect.redact.policy import find_secrets
 from recollect.sources.safe_files import open_file
 from recollect.store.secret_rows import NO_NOTES, NotedSecret, SecretNotes
 
@@ -36,7 +37,7 @@ class ScanReport(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """A secret in a record. `value` tells it apart from others and goes nowhere."""
+    """A secret in a record. `value` distinguishes it from others and is never output."""
 
     kind: str
     confidence: Confidence
@@ -121,19 +122,9 @@ def _describe(transcript: Transcript, seen: Sequence[_Seen]) -> list[SecretFindi
 
 def _iter_lines(transcript: Transcript) -> Iterator[bytes]:
     """Yield the lines of a file; one that is too long to keep is left out."""
-    splitter = BlockSplitter()
     with open_file(transcript.file) as file:
-        for chunk in iter_pieces(file):
-            for block in splitter.feed(chunk):
-                yield from _split(block)
-    last = splitter.finish()
-    if last is not None:
-        yield from _split(last)
-
-
-def _split(block: LineBlock | TooLong) -> Iterator[bytes]:
-    if isinstance(block, LineBlock):
-        yield from (line for line in block.data.split(b"\n") if line)
+        for block in iter_blocks(file):
+            yield from (line for line in block.data.split(b"\n") if line)
 
 
 def _iter_outputs(transcript: Transcript) -> Iterator[str]:

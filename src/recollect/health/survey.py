@@ -21,16 +21,15 @@ from recollect.health.tally import Tally
 from recollect.locations import (
     Discovery,
     Refusal,
-    SidecarKind,
     Transcript,
     TranscriptKind,
     discover,
     encode_project_path,
-    list_session_sidecars,
 )
-from recollect.locations.roots import find_home
-from recollect.reader import MAX_LINE, TranscriptDecoder
-from recollect.reader.line_blocks import iter_pieces
+from recollect.locations.claude_directories import find_home
+from recollect.locations.sidecars import SidecarKind, list_session_sidecars
+from recollect.reader.line_blocks import MAX_LINE, iter_pieces
+from recollect.reader.transcript_reader import TranscriptDecoder
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Blank, Record, Span
 from recollect.records.state import Summary

@@ -9,13 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from recollect.documents.health_report import (
-    Counts,
-    DamagedRange,
-    FileLocation,
-    HealthReport,
-    RefusedFile,
-)
+from recollect.documents import health_report
 from recollect.health.drift import (
     find_drift,
     find_misfit_fields,
@@ -24,22 +18,12 @@ from recollect.health.drift import (
     name_record,
     safe_version,
 )
-from recollect.reader.salvage import CUT_SHORT
-from recollect.records.envelope import (
-    Blank,
-    Chain,
-    Damaged,
-    Oversized,
-    Record,
-    Span,
-    StreamLine,
-    Torn,
-    Unknown,
-)
+from recollect.reader.transcript_reader import CUT_SHORT
+from recollect.records import envelope
 from recollect.records.stream.message_decoding import StreamMessage
-from recollect.records.stream.messages import UnknownMessage
+from recollect.records.stream.stream_messages import UnknownMessage
 from recollect.records.stream.system_messages import Init
-from recollect.records.system import SYSTEM_SUBTYPES, System
+from recollect.records.system_records import SYSTEM_SUBTYPES, System
 
 MAX_NAMES = 1000
 """Maximum number of distinct names in a table; others are counted together."""
@@ -60,18 +44,18 @@ class Tally:
         self.byte_count = 0
         """Bytes read from the files; `add_span` counts them independently, by span."""
         self._files = self._streams = self._empty_files = 0
-        self._kinds: Counts = {}
+        self._kinds: health_report.Counts = {}
         self._accounted = self._records = self._salvaged = self._blank = 0
         self._times: tuple[str, str] | None = None
-        self._types: Counts = {}
-        self._versions: Counts = {}
-        self._unknown_types: Counts = {}
-        self._unknown_fields: dict[str, Counts] = {}
-        self._misfits: dict[str, Counts] = {}
-        self._damaged: list[DamagedRange] = []
+        self._types: health_report.Counts = {}
+        self._versions: health_report.Counts = {}
+        self._unknown_types: health_report.Counts = {}
+        self._unknown_fields: dict[str, health_report.Counts] = {}
+        self._misfits: dict[str, health_report.Counts] = {}
+        self._damaged: list[health_report.DamagedRange] = []
         self._damaged_omitted = 0
-        self._torn: list[FileLocation] = []
-        self._oversized: list[FileLocation] = []
+        self._torn: list[health_report.FileLocation] = []
+        self._oversized: list[health_report.FileLocation] = []
 
     def add_file(self, kind: str, *, is_stream: bool, is_empty: bool) -> None:
         """Count a file; an empty one has no bytes, or only titles of other sessions."""
@@ -80,7 +64,7 @@ class Tally:
         self._empty_files += is_empty
         count(self._kinds, STREAM if is_stream else kind)
 
-    def add_span(self, span: Span) -> None:
+    def add_span(self, span: envelope.Span) -> None:
         """Count the bytes of `span`, and its damage if it has any."""
         self._accounted += span.length
         if span.damage:
@@ -88,27 +72,27 @@ class Tally:
         if span.damage == CUT_SHORT:
             self._add_damaged(span, CUT_SHORT)
 
-    def add_irregular(self, record: Record, span: Span) -> bool:
+    def add_irregular(self, record: envelope.Record, span: envelope.Span) -> bool:
         """Count `record` and return True if it is not JSON: blank, damaged, torn or oversized."""
         match record:
-            case Blank():
+            case envelope.Blank():
                 self._blank += 1
-            case Damaged():
+            case envelope.Damaged():
                 self._add_damaged(span, record.reason)
-            case Torn():
+            case envelope.Torn():
                 self._torn.append(_locate(span))
-            case Oversized():
+            case envelope.Oversized():
                 self._oversized.append(_locate(span))
             case _:
                 return False
         self._accounted += span.length
         return True
 
-    def add_record(self, record: Record, line: bytes) -> None:
+    def add_record(self, record: envelope.Record, line: bytes) -> None:
         """Count a transcript record that was decoded from `line`."""
         name = name_record(record)
         self._add(name, record, line)
-        if isinstance(record, Chain):
+        if isinstance(record, envelope.Chain):
             self._add_time(record.timestamp)
             self._add_version(record.version)
         if _is_unknown(record):
@@ -126,9 +110,11 @@ class Tally:
         if isinstance(message, UnknownMessage):
             count(self._unknown_types, name)
 
-    def report(self, refused: Iterable[RefusedFile] = ()) -> HealthReport:
+    def report(
+        self, refused: Iterable[health_report.RefusedFile] = ()
+    ) -> health_report.HealthReport:
         """Return everything counted so far, the most frequent first."""
-        return HealthReport(
+        return health_report.HealthReport(
             files=self._files,
             kinds=_by_count(self._kinds),
             streams=self._streams,
@@ -155,7 +141,7 @@ class Tally:
     def _add(self, name: str, value: Struct, line: bytes) -> None:
         self._records += 1
         count(self._types, name)
-        if isinstance(value, Unknown | UnknownMessage):
+        if isinstance(value, envelope.Unknown | UnknownMessage):
             return
         drift = find_drift(line, type(value))
         for kind in drift.kinds:
@@ -163,7 +149,7 @@ class Tally:
         for field in drift.fields:
             count(self._table(self._unknown_fields, name), field)
 
-    def _table(self, tables: dict[str, Counts], name: str) -> Counts:
+    def _table(self, tables: dict[str, health_report.Counts], name: str) -> health_report.Counts:
         return tables.setdefault(_limit_name(tables, name), {})
 
     def _add_time(self, time: str | None) -> None:
@@ -175,16 +161,18 @@ class Tally:
         if version is not None:
             count(self._versions, safe_version(version))
 
-    def _add_damaged(self, span: Span, reason: str) -> None:
+    def _add_damaged(self, span: envelope.Span, reason: str) -> None:
         if len(self._damaged) < MAX_DAMAGED:
             self._damaged.append(
-                DamagedRange(file=span.file, offset=span.offset, length=span.length, reason=reason)
+                health_report.DamagedRange(
+                    file=span.file, offset=span.offset, length=span.length, reason=reason
+                )
             )
         else:
             self._damaged_omitted += 1
 
 
-def count(table: Counts, name: str) -> None:
+def count(table: health_report.Counts, name: str) -> None:
     """Count `name` in `table`, or `OTHER_NAMES` if the table is full."""
     name = _limit_name(table, name)
     table[name] = table.get(name, 0) + 1
@@ -194,20 +182,20 @@ def _limit_name(table: Mapping[str, object], name: str) -> str:
     return name if name in table or len(table) < MAX_NAMES else OTHER_NAMES
 
 
-def _is_unknown(record: Record) -> bool:
+def _is_unknown(record: envelope.Record) -> bool:
     if isinstance(record, System):
         return record.subtype is not None and record.subtype not in SYSTEM_SUBTYPES
-    return isinstance(record, Unknown) and not isinstance(record, StreamLine)
+    return isinstance(record, envelope.Unknown) and not isinstance(record, envelope.StreamLine)
 
 
-def _locate(span: Span) -> FileLocation:
-    return FileLocation(file=span.file, offset=span.offset, length=span.length)
+def _locate(span: envelope.Span) -> health_report.FileLocation:
+    return health_report.FileLocation(file=span.file, offset=span.offset, length=span.length)
 
 
-def _by_count(table: Counts) -> Counts:
+def _by_count(table: health_report.Counts) -> health_report.Counts:
     return dict(sorted(table.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _by_total(tables: Mapping[str, Counts]) -> dict[str, Counts]:
+def _by_total(tables: Mapping[str, health_report.Counts]) -> dict[str, health_report.Counts]:
     totals = sorted(tables.items(), key=lambda item: (-sum(item[1].values()), item[0]))
     return {name: _by_count(table) for name, table in totals}

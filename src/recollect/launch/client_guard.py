@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+_MARK_VARIABLE = "_RECOLLECT_CONVERSATION"
 GRACE_SECONDS = 3.0
 _POLL_SECONDS = 2.0
 _STEP_SECONDS = 0.05
@@ -24,6 +25,11 @@ _START_FIELD = 19
 
 Process = tuple[int, str]
 """A process id and when the process started, so that a reused id is not mistaken for it."""
+
+
+def make_mark() -> str:
+    """Return a setting for the environment of a client, inherited by everything it starts."""
+    return f"{_MARK_VARIABLE}={os.urandom(16).hex()}"
 
 
 def start_guard(client: int, mark: str) -> "subprocess.Popen[bytes] | None":
@@ -52,15 +58,22 @@ def dismiss_guard(guard: "subprocess.Popen[bytes] | None") -> None:
 def list_family(client: int, mark: str) -> list[Process]:
     """Return the client and all its descendants, in whatever process group they are.
 
-    `mark` is a setting in the client's environment, which what it starts inherits: a tool whose
-    parent has exited is found by it, where the system shows environments.
+    A tool whose parent has exited is found by the mark of the client, where the system shows
+    environments.
     """
     parents = _read_processes()
     family = [client]
     for pid in family:
         family += [each for each, (parent, _) in parents.items() if parent == pid]
-    marked = [pid for pid in parents if pid not in family and _has_mark(pid, mark.encode())]
-    return [(pid, parents[pid][1]) for pid in (*family, *marked) if pid in parents]
+    found = [(pid, parents[pid][1]) for pid in family if pid in parents]
+    return found + _list_marked(mark, found)
+
+
+def _list_marked(mark: str, known: list[Process]) -> list[Process]:
+    """Return the processes with a mark that are not known yet."""
+    now = _read_processes()
+    others = [(pid, started) for pid, (_, started) in now.items() if (pid, started) not in known]
+    return [each for each in others if _has_mark(each[0], mark.encode())]
 
 
 def _has_mark(pid: int, mark: bytes) -> bool:
@@ -124,15 +137,19 @@ def _read_stat(directory: Path) -> tuple[int, tuple[int, str]] | None:
     return int(directory.name), (int(fields[_PARENT_FIELD]), fields[_START_FIELD])
 
 
-def end_family(client: int, family: list[Process], grace: float = GRACE_SECONDS) -> None:
-    """End what still runs of a client's family: first politely, then for certain."""
+def end_family(client: int, family: list[Process], mark: str, grace: float = GRACE_SECONDS) -> None:
+    """End what still runs of a client's family: first politely, then for certain.
+
+    A tool may have been started after the family was listed, by a client that has exited since.
+    """
+    family = family + _list_marked(mark, family)
     if not is_any_running(family):
         return
     signal_family(client, family, signal.SIGTERM)
     deadline = time.monotonic() + grace
     while is_any_running(family) and time.monotonic() < deadline:
         time.sleep(_STEP_SECONDS)
-    signal_family(client, family, signal.SIGKILL)
+    signal_family(client, family + _list_marked(mark, family), signal.SIGKILL)
 
 
 def main(client: int, parent: int, mark: str) -> None:
@@ -141,7 +158,7 @@ def main(client: int, parent: int, mark: str) -> None:
         # Its end closes the pipe, unless another child of it holds a copy.
         if select.select([0], [], [], _POLL_SECONDS)[0]:
             break
-    end_family(client, list_family(client, mark))
+    end_family(client, list_family(client, mark), mark)
 
 
 if __name__ == "__main__":

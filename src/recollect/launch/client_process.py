@@ -19,8 +19,10 @@ from typing import Final, cast
 
 from msgspec import Struct
 
-from recollect.launch.running import Run
-from recollect.reader import MAX_LINE, StreamDecoder, StreamItem
+from recollect.launch import client_guard
+from recollect.launch.client_commands import Run
+from recollect.reader.line_blocks import MAX_LINE
+from recollect.reader.stream_reader import StreamDecoder, StreamItem
 from recollect.records.envelope import Oversized
 
 CHUNK: Final = 64 * 1024
@@ -57,9 +59,14 @@ class ClientProcess:
     """A client that is running, or has exited."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], copy_to: int | None, stop_steps: Sequence[StopStep]
+        self,
+        process: subprocess.Popen[bytes],
+        mark: str,
+        copy_to: int | None,
+        stop_steps: Sequence[StopStep],
     ) -> None:
         self._process = process
+        self._mark = mark
         self._copy_to = copy_to
         self._stop_steps = stop_steps
         self._chunks: _Chunks = SimpleQueue()
@@ -105,7 +112,12 @@ class ClientProcess:
         self._chunks.put((None, b""))
 
     def stop(self) -> None:
-        """Stop the client, politely first; its remaining output can still be read."""
+        """Stop the client, politely first; its remaining output can still be read.
+
+        Clients up to 2.1.112 may leave their tools running, which have process groups of their own.
+        """
+        has_family = sys.platform != "win32"
+        family = client_guard.list_family(self.pid, self._mark) if has_family else []
         try:
             for number, seconds in self._stop_steps:
                 if self._process.poll() is None:
@@ -113,6 +125,8 @@ class ClientProcess:
                     self._wait(seconds)
         finally:
             self._end_group()
+            if has_family:
+                client_guard.end_family(self.pid, family, self._mark)
             self._process.wait()
 
     def _take(self, is_error: bool, chunk: bytes) -> Iterator[StdoutMessage | StderrLine]:
@@ -173,8 +187,8 @@ class StderrSplitter:
 class MessageDecoder:
     """Decodes messages and pairs each with its bytes, which are held no longer than needed."""
 
-    def __init__(self) -> None:
-        self._decoder = StreamDecoder()
+    def __init__(self, file: str = "") -> None:
+        self._decoder = StreamDecoder(file)
         self._held = bytearray()
         self._start = 0
 
@@ -214,10 +228,12 @@ def start_client(
     Its stdout is also copied to the file descriptor `copy_to`. Piped standard input is passed on to
     it; a terminal is not, because its keys are for us.
     """
+    mark = client_guard.make_mark()
+    name, _, value = mark.partition("=")
     process = subprocess.Popen(
         [client, *run.arguments[1:]],
         cwd=run.directory,
-        env=_make_environment(run, os.environ),
+        env={**_make_environment(run, os.environ), name: value},
         stdin=subprocess.DEVNULL if os.isatty(0) else None,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -227,7 +243,7 @@ def start_client(
         preexec_fn=_make_exit_with_parent() if sys.platform == "linux" else None,  # noqa: PLW1509 - no thread has been started yet
         creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
     )
-    running = ClientProcess(process, copy_to, stop_steps)
+    running = ClientProcess(process, mark, copy_to, stop_steps)
     try:
         yield running
     finally:

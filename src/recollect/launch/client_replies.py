@@ -12,6 +12,7 @@ from msgspec import Raw, Struct
 
 from recollect.errors import ClientFailure
 from recollect.launch.control_messages import encode_request
+from recollect.records.decoding import decode_value
 from recollect.records.stream.control import Answer
 
 
@@ -60,6 +61,30 @@ class ContextUsage(Struct, frozen=True, kw_only=True, rename="camel"):
     categories: tuple[ContextCategory, ...] = ()
 
 
+class _Cancellation(Struct, frozen=True):
+    cancelled: bool = False
+
+
+def read_cancelled(reply: Raw) -> bool:
+    """Return whether a queued prompt was taken back."""
+    found = decode_value(reply, _Cancellation)
+    return found is not None and found.cancelled
+
+
+class _Applied(Struct, frozen=True):
+    effort: str | None = None
+
+
+class _Settings(Struct, frozen=True):
+    applied: _Applied | None = None
+
+
+def read_effort(reply: Raw) -> str | None:
+    """Return how much the model is asked to think, from the settings of the client."""
+    found = decode_value(reply, _Settings)
+    return found.applied.effort if found and found.applied else None
+
+
 class ReplyTable:
     """The questions that wait for an answer of the client."""
 
@@ -82,7 +107,7 @@ class ReplyTable:
         try:
             answer = await asyncio.wait_for(self._waiting[question.id], seconds)
         except TimeoutError:
-            raise ClientFailure(f"claude did not answer {subtype} in {seconds:g} s.") from None
+            raise ClientFailure(f"claude did not answer {subtype} within {seconds:g} s.") from None
         finally:
             self._waiting.pop(question.id, None)
         if answer.subtype == "error":
@@ -99,7 +124,7 @@ class ReplyTable:
         """The client has ended and will answer nothing."""
         for waiting in self._waiting.values():
             if not waiting.done():
-                waiting.set_exception(ClientFailure("claude has ended."))
+                waiting.set_exception(ClientFailure("claude has exited."))
 
 
 class SentQuestion(Struct, frozen=True):

@@ -21,6 +21,7 @@ MAX_CONTENT: Final = 60_000
 
 _COMMIT: Final = re.compile("[0-9a-f]{7,64}")
 _FIELD: Final = "\x1f"
+_UNTRACKED: Final = "??"
 
 
 ReferenceKind = Literal[
@@ -125,15 +126,26 @@ def list_commits(directory: Path, limit: int = 20) -> tuple[Commit, ...]:
 
 
 def list_changed(directory: Path) -> tuple[str, ...]:
-    """Return the files with uncommitted changes."""
-    listed = run_git(directory, "status", "--porcelain=1", "-z", "--no-renames")
-    names = (os.fsdecode(each[3:]) for each in (listed or b"").split(b"\0") if each)
-    return tuple(names)
+    """Return the files with uncommitted changes, also those that git does not track yet."""
+    return tuple(path for _, path in _list_status(directory))
 
 
 def read_changes(directory: Path) -> str:
-    """Return the uncommitted changes of a project as a diff; their summary if it is too long."""
-    return _read_diff(directory, "diff", "HEAD")
+    """Return the uncommitted changes of a project as a diff; their summary if it is too long.
+
+    Files that git does not track yet are named after it.
+    """
+    names = [path for code, path in _list_status(directory) if code == _UNTRACKED]
+    untracked = "\n".join(("Untracked files:", *names)) if names else ""
+    found = (_read_diff(directory, "diff", "HEAD"), untracked)
+    return "\n".join(filter(None, found))[:MAX_CONTENT]
+
+
+def _list_status(directory: Path) -> list[tuple[str, str]]:
+    """Return what git says about each file, in two letters, and its path."""
+    options = ("--porcelain=1", "-z", "--no-renames", "--untracked-files=all")
+    listed = (run_git(directory, "status", *options) or b"").split(b"\0")
+    return [(each[:2].decode(), os.fsdecode(each[3:])) for each in listed if each]
 
 
 def read_commit(directory: Path, commit: str) -> str:

@@ -1,99 +1,36 @@
 """A conversation with the user's own Claude Code: prompts in, events out, requests answered.
 
-Joins the state, the event log and a client process, which may be another one later: an idle client
-is ended and the session resumed with the next prompt. A client that dies, hangs or prints garbage
-is an event; exceptions are for callers who ask for something that cannot be done. A request to a
-person stays open until somebody answers it or the client withdraws it. Used from one event loop.
+The client behind it may be another one later: an idle client is ended and the session resumed with
+the next prompt. A request to a person stays open until it is answered or the client withdraws it.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
-from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
-from typing import Final
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from uuid import uuid4
 
-from msgspec import Raw
 from msgspec.structs import replace
 
 from recollect.errors import ClientFailure, RecollectError, UsageError
-from recollect.launch import control_messages, conversation_events
-from recollect.launch.client_process import StderrLine, StdoutMessage
-from recollect.launch.client_replies import ClientInfo, ContextUsage, ReplyTable, SentQuestion
+from recollect.launch import client_replies, control_messages
+from recollect.launch.client_replies import ClientInfo, ContextUsage
 from recollect.launch.control_messages import encode_prompt, make_response
+from recollect.launch.conversation_client import ConversationClient
 from recollect.launch.conversation_events import (
     ConversationEvent,
     ConversationRequest,
-    ConversationStatus,
     PromptImage,
     RequestAnswer,
 )
-from recollect.launch.conversation_options import (
-    EXIT_SECONDS,
-    ConversationOptions,
-    check_mode,
-    check_not_running,
-    check_options,
-    check_word,
-    find_conversation_client,
-    list_arguments,
-    list_first_requests,
-    make_environment,
-    plan_first,
-)
-from recollect.launch.conversation_process import (
-    Activity,
-    ConversationProcess,
-    ProcessLimit,
-    start_process,
-)
-from recollect.launch.conversation_state import ConversationState, QueuedPrompt
-from recollect.launch.event_log import EventLog
+from recollect.launch.conversation_options import ConversationOptions, check_mode, check_word
+from recollect.launch.conversation_process import ProcessLimit
+from recollect.launch.conversation_state import QueuedPrompt
 from recollect.launch.stream_session import StreamSession
 from recollect.records.decoding import decode_value
-from recollect.records.stream.control import (
-    Answer,
-    ControlCancelRequest,
-    ControlRequest,
-    ControlResponse,
-)
-
-INTERRUPT_SECONDS: Final = 2.0
-"""How long an ending conversation waits for its interrupt to arrive."""
 
 
-class Conversation:
+class Conversation(ConversationClient):
     """A conversation that was started; `converse` starts one and ends it."""
-
-    def __init__(self, options: ConversationOptions, limit: ProcessLimit | None = None) -> None:
-        check_options(options)
-        self.options = options
-        self._limit = limit
-        self._client = find_conversation_client(options)
-        self._launch = plan_first(options)
-        self._state = ConversationState(lambda: datetime.now(UTC).isoformat())
-        self._log = EventLog()
-        self._process: ConversationProcess | None = None
-        self._ended: asyncio.Task[None] | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._starting = asyncio.Lock()
-        self._replies = ReplyTable()
-        self._closing: asyncio.Task[None] | None = None
-        self._info: asyncio.Future[ClientInfo] = asyncio.get_running_loop().create_future()
-        self._status = self._state.status
-        self._reason = "died"
-        self._is_closed = False
-        self._activity = Activity(options.timing)
-
-    @property
-    def session_id(self) -> str:
-        """The session, known from the start; `/clear` continues in another one."""
-        return self._state.settings.session_id or self._launch.session_id
-
-    @property
-    def status(self) -> ConversationStatus:
-        """What the conversation is doing."""
-        return ConversationStatus.ENDED if self._is_closed else self._state.status
 
     @property
     def pending(self) -> tuple[ConversationRequest, ...]:
@@ -116,11 +53,6 @@ class Conversation:
         return self._state.settings.model or self._launch.model
 
     @property
-    def permission_mode(self) -> str | None:
-        """The permission mode in use; None if not known yet."""
-        return self._state.settings.permission_mode or self._launch.permission_mode
-
-    @property
     def cost(self) -> float | None:
         """The cost so far in dollars, as the client says; None if it has not said."""
         return self._state.stream.figures.cost_usd
@@ -140,14 +72,6 @@ class Conversation:
         """The number of the latest event."""
         return self._log.last_number
 
-    async def start(self) -> None:
-        """Start the client.
-
-        Raises UsageError if another client has the session open, or too many are running.
-        """
-        await self._ensure_client()
-        self._spawn(self._watch_clock())
-
     def events(self, after: int = 0) -> AsyncIterator[ConversationEvent]:
         """Yield the events after this number, then new ones until the conversation is ended."""
         return self._log.iter_events(after)
@@ -164,6 +88,8 @@ class Conversation:
         self._check_open()
         if not text.strip() and not images:
             raise UsageError("The prompt is empty.")
+        if self._is_outdated and self._is_free:
+            await self._end_client("idle")
         uuid = str(uuid4())
         prompt = QueuedPrompt(uuid, text, encode_prompt(uuid, text, images))
         is_running = self._process is not None
@@ -185,8 +111,7 @@ class Conversation:
     async def cancel_prompt(self, uuid: str) -> bool:
         """Take back a queued prompt; return whether the client had not taken it yet."""
         reply = await self._request("cancel_async_message", message_uuid=uuid)
-        found = decode_value(reply, dict[str, Raw]) or {}
-        is_cancelled = bytes(found.get("cancelled", Raw())) == b"true"
+        is_cancelled = client_replies.read_cancelled(reply)
         if is_cancelled:
             self._publish(self._state.withdraw(uuid))
         return is_cancelled
@@ -232,12 +157,17 @@ class Conversation:
             await self._request("set_max_thinking_tokens", max_thinking_tokens=tokens)
 
     async def set_effort(self, level: str | None) -> None:
-        """Set how much models with adaptive thinking think; None for their default."""
-        if level is not None:
-            check_word(level)
-        self.options = replace(self.options, effort=level)
+        """Set how much models with adaptive thinking think; None for their default.
+
+        A client up to 2.1.112 keeps a level for as long as it runs: the next prompt starts another.
+        """
+        check_word(level)
+        before, self.options = self.options.effort, replace(self.options, effort=level)
         if self._process is not None:
             await self._request("apply_flag_settings", settings={"effortLevel": level})
+            if level is None and before is not None:
+                reply = await self._request("get_settings")
+                self._is_outdated = client_replies.read_effort(reply) == before
         self._publish(self._state.change_settings(effort=level or ""))
 
     async def context_usage(self) -> ContextUsage:
@@ -259,182 +189,7 @@ class Conversation:
         try:
             return await asyncio.wait_for(asyncio.shield(self._info), self.options.timing.start)
         except TimeoutError:
-            raise ClientFailure("claude did not say what it offers.") from None
-
-    async def end(self) -> None:
-        """End the conversation and its client; the session can be resumed."""
-        if self._closing is None:
-            self._is_closed = True
-            self._closing = asyncio.create_task(self._close())
-        # Who waits may be cancelled; the client is ended all the same.
-        await asyncio.shield(self._closing)
-
-    async def _close(self) -> None:
-        async with self._starting:
-            await self._end_client("ended")
-        for task in list(self._tasks):
-            task.cancel()
-        self._publish([])
-        self._log.close()
-
-    def _check_open(self) -> None:
-        if self._is_closed:
-            raise UsageError("The conversation has ended.")
-
-    async def _ensure_client(self) -> ConversationProcess:
-        """Return the running client; starts one if there is none."""
-        self._check_open()
-        async with self._starting:
-            if self._process is None:
-                await self._start_client()
-            if self._process is None:
-                raise ClientFailure("claude could not be started.")
-            return self._process
-
-    async def _start_client(self) -> None:
-        is_again = self._ended is not None
-        if is_again and self._state.has_history:
-            self._launch = replace(
-                self._launch,
-                session_id=self.session_id,
-                resume=self.session_id,
-                at=None,
-                permission_mode=self.permission_mode,
-            )
-        # Another client may have opened the session while ours was away.
-        patience = EXIT_SECONDS if is_again and self._reason == "died" else 0.0
-        await asyncio.to_thread(check_not_running, self._launch, self.options, patience)
-        if self._limit is not None:
-            self._limit.take()
-        words = (self._client, *list_arguments(self._launch, self.options))
-        try:
-            self._process, watch = await start_process(
-                words, self.options.directory, make_environment(self.options), self._on_output
-            )
-        except OSError as error:
-            self._release()
-            raise ClientFailure(f"{self._client} cannot be started: {error}") from error
-        self._reason = "died"
-        self._state.start_client()
-        self._activity.note()
-        self._publish([conversation_events.ClientStarted(pid=self._process.pid, resumed=is_again)])
-        self._ended = asyncio.create_task(self._finish_client(self._process, watch))
-        send = self._process.send
-        asked = [self._replies.ask(send, *each) for each in list_first_requests(self.options)]
-        for prompt in self._state.queue.values():
-            send(prompt.line)
-        self._spawn(self._greet(self._process, *asked))
-
-    async def _greet(
-        self, process: ConversationProcess, asked: SentQuestion, *settings: SentQuestion
-    ) -> None:
-        """Wait until the client says what it offers, and has taken the settings from before."""
-        try:
-            reply = await self._replies.wait(asked, self.options.timing.start)
-        except ClientFailure as error:
-            if process.code is None:
-                self._publish([conversation_events.NoticeReceived(text=str(error))])
-                self._reason = "failed"
-                await process.end(self.options.timing.end)
-            return
-        self._state.greet()
-        self._publish([])
-        if not self._info.done():
-            self._info.set_result(decode_value(reply, ClientInfo) or ClientInfo())
-        for question in settings:
-            with suppress(ClientFailure):
-                await self._replies.wait(question, self.options.timing.request)
-
-    async def _request(self, subtype: str, **fields: object) -> Raw:
-        process = await self._ensure_client()
-        asked = self._replies.ask(process.send, subtype, fields)
-        return await self._replies.wait(asked, self.options.timing.request)
-
-    def _on_output(self, output: StdoutMessage | StderrLine) -> None:
-        self._activity.note()
-        match output:
-            case StdoutMessage(item=ControlResponse(response=Answer() as reply)):
-                self._replies.resolve(reply)
-            case StdoutMessage(item=ControlRequest() as message):
-                self._on_request(message)
-            case StdoutMessage(item=ControlCancelRequest(request_id=str(request_id))):
-                if request_id in self._state.pending:
-                    self._publish([self._state.settle(request_id, "cancelled", "claude")])
-            case _:
-                self._publish(self._state.feed(output))
-
-    def _on_request(self, message: ControlRequest) -> None:
-        request = control_messages.read_request(message)
-        if request is not None:
-            self._publish([self._state.ask(request)])
-        elif self._process is not None and message.request_id:
-            # Unanswered, it would keep the client waiting.
-            self._process.send(control_messages.encode_refusal(message))
-            self._publish(control_messages.describe_refusal(message))
-
-    def _publish(self, found: Iterable[ConversationEvent]) -> None:
-        """Publish events, and the status if they changed it."""
-        for event in found:
-            self._log.publish(event)
-            if isinstance(event, conversation_events.StatusChanged):
-                self._status = event.status
-        if self.status is not self._status:
-            self._status = self.status
-            self._log.publish(conversation_events.StatusChanged(status=self._status))
-
-    async def _finish_client(
-        self, process: ConversationProcess, watch: "asyncio.Task[None]"
-    ) -> None:
-        """Wait for the client's end and report it."""
-        await watch
-        self._process = None
-        self._release()
-        self._replies.fail_all()
-        self._publish(self._state.end_client(is_idle=self._reason == "idle"))
-        ended = conversation_events.ClientEnded(
-            code=process.code, reason=self._reason, words=process.words
-        )
-        self._publish([ended])
-        if self._reason == "idle" and self._state.queue and not self._is_closed:
-            # Sent while the client was being ended.
-            self._spawn(self._restart())
-
-    async def _restart(self) -> None:
-        await self._ensure_client()
-
-    async def _end_client(self, reason: str) -> None:
-        process, ended = self._process, self._ended
-        if process is None or ended is None:
-            return
-        self._reason = reason
-        if self._state.status in (ConversationStatus.WORKING, ConversationStatus.WAITING):
-            # Otherwise the client would finish its turn first.
-            with suppress(ClientFailure):
-                asked = self._replies.ask(process.send, "interrupt", {"cancel_queued": True})
-                await self._replies.wait(asked, INTERRUPT_SECONDS)
-        await process.end(self.options.timing.end)
-        await ended
-
-    async def _watch_clock(self) -> None:
-        """End an idle client, and report one that is silent for long."""
-        activity = self._activity
-        while True:
-            await asyncio.sleep(activity.step)
-            status = self._state.status
-            is_free = status is ConversationStatus.IDLE and not self._state.tasks
-            if self._process is not None and is_free and activity.is_idle():
-                await self._end_client("idle")
-            elif status is ConversationStatus.WORKING and activity.is_silent():
-                self._publish([conversation_events.ClientSilent(seconds=activity.seconds)])
-
-    def _release(self) -> None:
-        if self._limit is not None:
-            self._limit.release()
-
-    def _spawn(self, work: Coroutine[object, object, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+            raise ClientFailure("claude did not report its commands and models in time.") from None
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from enum import StrEnum
 from msgspec import Raw, Struct
 
 from recollect.records.envelope import Record
-from recollect.records.stream.messages import Result
+from recollect.records.stream.stream_messages import Result
 from recollect.records.tools.planning_tools import Question
 
 

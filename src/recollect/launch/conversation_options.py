@@ -18,18 +18,19 @@ from msgspec import Struct
 
 from recollect.documents.session_listing import LiveProcess
 from recollect.errors import NothingFound, UsageError
+from recollect.launch.client_commands import FORK, STREAMING, find_client
 from recollect.launch.control_messages import BYPASS
-from recollect.launch.resuming import FORK, find_client
-from recollect.launch.running import STREAMING
 from recollect.library.processes import find_live_processes
-from recollect.locations.project_names import encode_id
-from recollect.locations.roots import CONFIG_VARIABLE, find_home
+from recollect.locations.claude_directories import CONFIG_VARIABLE, encode_id, find_home
 
 IDLE_SECONDS: Final = 15 * 60.0
 START_SECONDS: Final = 60.0
 REQUEST_SECONDS: Final = 30.0
 SILENCE_SECONDS: Final = 120.0
 END_STEPS: Final = (5.0, 3.0)
+INTERRUPT_SECONDS: Final = 2.0
+"""How long an ending conversation waits for its interrupt to arrive."""
+
 EXIT_SECONDS: Final = 5.0
 """For a client to be gone after its output has ended: it may have been behind a wrapper."""
 
@@ -99,6 +100,8 @@ class ConversationOptions(Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     """Variables to add to the current environment."""
     extra_arguments: tuple[str, ...] = ()
+    stream_name: str = ""
+    """The transcript that it continues, or another name: secrets have one tag for each name."""
     timing: Timing = Timing()
 
 
@@ -118,12 +121,12 @@ def check_options(options: ConversationOptions) -> None:
     if not Path(options.directory).is_absolute():
         raise UsageError(f"{options.directory!r} is not an absolute path.")
     if not os.path.isdir(options.directory):
-        raise NothingFound(f"There is no directory {options.directory}.")
+        raise NothingFound(f"No such directory: {options.directory}")
     for name, value in (("session", options.session), ("message", options.at)):
         if value is not None and not _ID.fullmatch(value):
             raise UsageError(f"{value!r} is not the id of a {name}: Claude Code uses UUIDs.")
     if (options.fork or options.at) and options.session is None:
-        raise UsageError("Which session? Only an existing one can be forked or cut off.")
+        raise UsageError("Specify the session to fork or to cut off.")
     for value in (options.model, options.permission_mode, options.effort):
         check_word(value)
     check_mode(options, options.permission_mode)

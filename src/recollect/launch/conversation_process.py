@@ -12,27 +12,11 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
-from uuid import uuid4
 
 from recollect.errors import UsageError
-from recollect.launch.client_guard import (
-    dismiss_guard,
-    end_family,
-    list_family,
-    signal_family,
-    start_guard,
-)
-from recollect.launch.client_process import (
-    LINGER_SECONDS,
-    MessageDecoder,
-    StderrLine,
-    StderrSplitter,
-    StdoutMessage,
-    read_exit_code,
-)
-from recollect.launch.conversation_options import Timing
+from recollect.launch import client_guard, client_process
+from recollect.launch.conversation_options import ConversationOptions, Timing
 
-MARK_VARIABLE: Final = "_RECOLLECT_CONVERSATION"
 MAX_WORDS: Final = 20
 """Lines of stderr that are kept to explain an exit."""
 
@@ -41,19 +25,18 @@ _STDERR: Final = 2
 _HAS_GROUPS: Final = sys.platform != "win32"
 """Whether the system knows process groups and signals."""
 
-Output = StdoutMessage | StderrLine
+Output = client_process.StdoutMessage | client_process.StderrLine
 OnOutput = Callable[[Output], None]
 
 
 class ConversationProcess(asyncio.SubprocessProtocol):
     """A running client; `on_output` is called in the event loop for everything it prints."""
 
-    def __init__(self, on_output: OnOutput) -> None:
-        self.mark = f"{MARK_VARIABLE}={uuid4()}"
-        """A setting in its environment, which everything that it starts inherits."""
+    def __init__(self, on_output: OnOutput, stream_name: str = "") -> None:
+        self.mark = client_guard.make_mark()
         self._on_output = on_output
-        self._messages = MessageDecoder()
-        self._errors = StderrSplitter()
+        self._messages = client_process.MessageDecoder(stream_name)
+        self._errors = client_process.StderrSplitter()
         self._words: deque[str] = deque(maxlen=MAX_WORDS)
         self._open_pipes = {_STDOUT, _STDERR}
         self._exited = asyncio.Event()
@@ -68,7 +51,9 @@ class ConversationProcess(asyncio.SubprocessProtocol):
     @property
     def code(self) -> int | None:
         """Its exit code as a shell reports it; None while it runs."""
-        return read_exit_code(self._transport.get_returncode() if self._transport else None)
+        return client_process.read_exit_code(
+            self._transport.get_returncode() if self._transport else None
+        )
 
     @property
     def words(self) -> str:
@@ -88,18 +73,22 @@ class ConversationProcess(asyncio.SubprocessProtocol):
         """
         await self._exited.wait()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._drained.wait(), LINGER_SECONDS)
+            await asyncio.wait_for(self._drained.wait(), client_process.LINGER_SECONDS)
         self._finish()
 
     async def end(self, steps: tuple[float, float]) -> None:
         """Close its input, then terminate it, then kill it, with all that it started."""
-        family = await asyncio.to_thread(list_family, self.pid, self.mark) if _HAS_GROUPS else []
+        family = (
+            await asyncio.to_thread(client_guard.list_family, self.pid, self.mark)
+            if _HAS_GROUPS
+            else []
+        )
         pipe = self._find_input()
         if pipe is not None:
             pipe.close()
         patience, grace = steps
         await self._wait_for_exit(patience)
-        await asyncio.to_thread(end_family, self.pid, family, grace)
+        await asyncio.to_thread(client_guard.end_family, self.pid, family, self.mark, grace)
         if not self._exited.is_set() and self._transport is not None:
             self._transport.kill()
         await self.wait()
@@ -157,24 +146,27 @@ class ConversationProcess(asyncio.SubprocessProtocol):
         self._open_pipes.clear()
         if _HAS_GROUPS:
             # What it left behind in its own group.
-            signal_family(self.pid, [], signal.SIGTERM)
+            client_guard.signal_family(self.pid, [], signal.SIGTERM)
         if self._transport is not None:
             self._transport.close()
 
 
 async def start_process(
-    words: Sequence[str], directory: str, environment: Mapping[str, str], on_output: OnOutput
+    words: Sequence[str],
+    options: ConversationOptions,
+    environment: Mapping[str, str],
+    on_output: OnOutput,
 ) -> tuple[ConversationProcess, "asyncio.Task[None]"]:
     """Start a client; the task ends when it has exited and nothing of it is left.
 
     Raises OSError if it cannot be started.
     """
-    process = ConversationProcess(on_output)
+    process = ConversationProcess(on_output, options.stream_name)
     name, _, value = process.mark.partition("=")
     await asyncio.get_running_loop().subprocess_exec(
         lambda: process,
         *words,
-        cwd=directory,
+        cwd=options.directory,
         env={**environment, name: value},
         start_new_session=_HAS_GROUPS,
     )
@@ -182,7 +174,7 @@ async def start_process(
 
 
 async def _watch(process: ConversationProcess) -> None:
-    guard = start_guard(process.pid, process.mark)
+    guard = client_guard.start_guard(process.pid, process.mark)
     try:
         await process.wait()
     finally:
@@ -190,7 +182,7 @@ async def _watch(process: ConversationProcess) -> None:
             # Cancelled, because the event loop ends: to the guard it is as if we had.
             guard.stdin.close()
         else:
-            dismiss_guard(guard)
+            client_guard.dismiss_guard(guard)
 
 
 class Activity:

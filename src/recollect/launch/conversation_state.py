@@ -19,27 +19,14 @@ from recollect.launch.conversation_events import (
     ConversationStatus,
 )
 from recollect.launch.stream_session import StreamNotice, StreamRecord, StreamSession
-from recollect.reader import StreamItem
+from recollect.reader.line_blocks import NOWHERE, mask_line
+from recollect.reader.stream_reader import StreamItem
 from recollect.records.blocks import ContentBlock, Text, Thinking, ToolUse
-from recollect.records.conversation import Assistant
+from recollect.records.conversation_records import Assistant
 from recollect.records.envelope import Blank, Chain, Damaged, Oversized, Torn
 from recollect.records.stream import partial_messages as partial
+from recollect.records.stream import stream_messages, system_messages
 from recollect.records.stream.message_decoding import decode_message
-from recollect.records.stream.messages import (
-    CommandLifecycle,
-    ConversationReset,
-    Message,
-    Result,
-    UnknownMessage,
-    UserMessage,
-)
-from recollect.records.stream.system_messages import (
-    BackgroundTasksChanged,
-    Init,
-    Status,
-    TaskNotification,
-    TaskStarted,
-)
 
 MAX_TEXT: Final = 10_000
 """Characters of a line that is not a message."""
@@ -81,8 +68,11 @@ class _OpenBlock(Struct):
 class ConversationState:
     """The state of one conversation, over all clients that it had."""
 
-    def __init__(self, clock: Callable[[], str | None] = lambda: None) -> None:
+    def __init__(
+        self, clock: Callable[[], str | None] = lambda: None, stream_name: str = ""
+    ) -> None:
         self.stream = StreamSession(clock)
+        self._stream_name = stream_name
         self.settings = Settings()
         self.queue: dict[str, QueuedPrompt] = {}
         self.pending: dict[str, ConversationRequest] = {}
@@ -111,6 +101,7 @@ class ConversationState:
         self._is_working = bool(self.queue)
         self._has_taken = False
         self._blocks.clear()
+        self.stream.start_client()
 
     def greet(self) -> None:
         """The client answered for the first time."""
@@ -173,15 +164,19 @@ class ConversationState:
             case partial.StreamEvent():
                 self._is_working = True
                 yield from self._read_partial(item)
-            case Init():
+            case system_messages.Init():
                 yield from self._start_turn(item)
-            case Status():
+            case system_messages.Status():
                 yield from self._read_status(item)
-            case BackgroundTasksChanged() | TaskStarted() | TaskNotification():
+            case (
+                system_messages.BackgroundTasksChanged()
+                | system_messages.TaskStarted()
+                | system_messages.TaskNotification()
+            ):
                 yield from self._read_task(item)
-            case Result():
+            case stream_messages.Result():
                 yield from self._finish_turn(item)
-            case ConversationReset():
+            case stream_messages.ConversationReset():
                 yield events.NoticeReceived(
                     text="The conversation was cleared and continues in another session."
                 )
@@ -189,13 +184,15 @@ class ConversationState:
 
     def _note_prompts(self, item: StreamItem) -> Iterator[ConversationEvent]:
         match item:
-            case CommandLifecycle(command_uuid=uuid, state=state) if state in _TAKEN:
+            case stream_messages.CommandLifecycle(command_uuid=uuid, state=state) if (
+                state in _TAKEN
+            ):
                 yield from self._take(uuid)
-            case CommandLifecycle(command_uuid=uuid, state="cancelled"):
+            case stream_messages.CommandLifecycle(command_uuid=uuid, state="cancelled"):
                 yield from self.withdraw(uuid)
-            case UserMessage(is_replay=True, uuid=uuid):
+            case stream_messages.UserMessage(is_replay=True, uuid=uuid):
                 yield from self._take(uuid)
-            case Result(user_message_uuids=uuids):
+            case stream_messages.Result(user_message_uuids=uuids):
                 for uuid in uuids:
                     yield from self._take(uuid)
 
@@ -204,7 +201,8 @@ class ConversationState:
         if prompt is not None:
             self._has_taken = True
             yield events.PromptTaken(uuid=prompt.uuid)
-            yield from self._read_record(decode_message(prompt.line))
+            shown = mask_line(self._stream_name, NOWHERE, prompt.line)
+            yield from self._read_record(decode_message(shown))
 
     def withdraw(self, uuid: str | None) -> Iterator[ConversationEvent]:
         """A queued prompt will not be taken."""
@@ -216,7 +214,7 @@ class ConversationState:
         yield from self.withdraw(uuid)
         self._is_working = bool(self.queue)
 
-    def _start_turn(self, message: Init) -> Iterator[ConversationEvent]:
+    def _start_turn(self, message: system_messages.Init) -> Iterator[ConversationEvent]:
         self.has_history = self._is_working = True
         if not self._has_taken:
             # Older clients say which prompt they took only when the reply is well under way.
@@ -254,7 +252,7 @@ class ConversationState:
                 effort=changed.effort,
             )
 
-    def _read_status(self, message: Status) -> Iterator[ConversationEvent]:
+    def _read_status(self, message: system_messages.Status) -> Iterator[ConversationEvent]:
         if message.status is not None:
             self._is_working = True
         yield from self.change_settings(permission_mode=message.permission_mode)
@@ -262,23 +260,28 @@ class ConversationState:
             yield events.StatusChanged(status=self.status, detail=message.status)
 
     def _read_task(
-        self, message: BackgroundTasksChanged | TaskStarted | TaskNotification
+        self,
+        message: system_messages.BackgroundTasksChanged
+        | system_messages.TaskStarted
+        | system_messages.TaskNotification,
     ) -> Iterator[ConversationEvent]:
         before = dict(self.tasks)
         match message:
-            case BackgroundTasksChanged(tasks=tasks):
+            case system_messages.BackgroundTasksChanged(tasks=tasks):
                 self.tasks = {each.task_id or "": each.description or "" for each in tasks}
-            case TaskStarted(task_id=str(task), is_backgrounded=kind, description=description):
+            case system_messages.TaskStarted(
+                task_id=str(task), is_backgrounded=kind, description=description
+            ):
                 if kind is False:
                     return
                 # Older clients do not say so, and report others only when they are over.
                 self.tasks[task] = description or ""
-            case TaskNotification(task_id=str(task)):
+            case system_messages.TaskNotification(task_id=str(task)):
                 self.tasks.pop(task, None)
         if self.tasks != before:
             yield events.TasksChanged(tasks=dict(self.tasks))
 
-    def _finish_turn(self, message: Result) -> Iterator[ConversationEvent]:
+    def _finish_turn(self, message: stream_messages.Result) -> Iterator[ConversationEvent]:
         self._is_working = bool(self.queue)
         self._has_taken = False
         self._blocks.clear()
@@ -302,10 +305,12 @@ class ConversationState:
                 block.index = None
 
     def _read_record(self, item: StreamItem | None) -> Iterator[ConversationEvent]:
-        if item is None or isinstance(item, UnknownMessage | partial.StreamEvent | Result):
+        if item is None or isinstance(
+            item, stream_messages.UnknownMessage | partial.StreamEvent | stream_messages.Result
+        ):
             # Newer clients send messages that we do not know; a transcript has none of them.
             return
-        if isinstance(item, Message) and item.uuid in self._seen:
+        if isinstance(item, stream_messages.Message) and item.uuid in self._seen:
             # Not fed either: a repeated record would become the parent of the next one.
             return
         match self.stream.feed(item):

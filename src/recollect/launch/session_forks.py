@@ -63,7 +63,7 @@ def _list_turns(session: Session, number: int) -> list[Turn]:
 
 
 def _list_uuids(session: Session, turns: list[Turn]) -> set[str]:
-    """Return the records of these turns, and what lies between them."""
+    """Return the records of these turns, and those between them."""
     uuids = [each for turn in turns for message in turn.messages for each in message.uuids]
     return {*uuids, *(session.tree.iter_ancestors(uuids[-1]) if uuids else ())}
 

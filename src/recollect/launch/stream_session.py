@@ -1,4 +1,5 @@
-"""Turn the messages of a stream into records of the conversation and of each subagent.
+"""The messages of a stream as records of the conversation and of each subagent, and the timing of a
+replay.
 
 Adds what a stream leaves out: the prompt, the parent of each record, and the timestamp that older
 clients omit. A signal that no transcript contains becomes a notice or nothing. The block that the
@@ -7,72 +8,89 @@ model is writing is only shown until the complete block arrives as a message, wh
 Totals of a run are the client's own. It may report several results in one run, with running totals
 that include subagents and, in newer versions, the earlier usage of a resumed session. Those
 versions also report the usage since the last result, and then only that is added up.
+
+A replay merges a session with its subagents by timestamp and shortens long pauses; it neither waits
+nor renders. Files are read while they are played, so memory does not grow with their length. Most
+messages of a stream have no timestamp; pieces of a reply follow each other closely, as they did.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Final
+from heapq import merge
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 from uuid import uuid4
 
 from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from recollect.documents.command_reports import RunFigures
-from recollect.reader import StreamItem
-from recollect.records import conversation
+from recollect.library.opening import find_subagent_files
+from recollect.library.processes import read_head
+from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.transcript_files import name_of
+from recollect.reader.stream_reader import StreamItem, read_stream
+from recollect.reader.transcript_reader import read_transcript
+from recollect.records import conversation_records
 from recollect.records.blocks import ContentBlock, Text, Thinking, ToolUse
-from recollect.records.conversation import SYNTHETIC_MODEL, Assistant, User
+from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant, User
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Chain, Damaged, Oversized, Record, Torn, Unknown
 from recollect.records.state import ModelUsage
+from recollect.records.stream import partial_messages, stream_messages
 from recollect.records.stream.conversion import to_record
-from recollect.records.stream.messages import (
-    AssistantMessage,
-    ConversationMessage,
-    Message,
-    Result,
-    UnknownMessage,
-)
-from recollect.records.stream.partial_messages import (
-    AnyEvent,
-    BlockDelta,
-    ContentBlockDelta,
-    ContentBlockStart,
-    ContentBlockStop,
-    MessageStart,
-    MessageStop,
-    StreamEvent,
-    TextDelta,
-    ThinkingDelta,
-)
+from recollect.records.stream.message_decoding import looks_like_stream, looks_like_transcript
 from recollect.records.stream.system_messages import ApiRetry, Status, TaskNotification
-from recollect.records.usage import Tokens, make_tokens, split_usage
+from recollect.records.token_usage import Tokens, make_tokens, split_usage
+from recollect.session.times import parse_time
 
 
-def build_figures(results: Sequence[Result], replies: int, tool_calls: int) -> RunFigures:
-    """Return the totals of a run with these results; a run without any still counts as one turn."""
+def build_figures(
+    results: Sequence[stream_messages.Result],
+    replies: int,
+    tool_calls: int,
+    starts: Sequence[int] = (),
+) -> RunFigures:
+    """Return the totals of a run with these results; a run without any still counts as one turn.
+
+    `starts` says how many results there were when each client was started.
+    """
     durations = [each.duration_ms for each in results if each.duration_ms is not None]
     fresh = [use for each in results for use in each.model_usage_since_last_result.values()]
     return RunFigures(
         turns=max(len(results), 1),
         replies=replies,
         tool_calls=tool_calls,
-        tokens=_add(map(_split, fresh)) if fresh else _read_totals(results),
-        cost_usd=_add_costs(fresh) if fresh else _read_cost(results),
+        tokens=_add(map(_split, fresh)) if fresh else _read_totals(results, starts),
+        cost_usd=_add_costs(fresh) if fresh else _read_cost(results, starts),
         duration_ms=sum(durations) if durations else None,
     )
 
 
-def _read_totals(results: Sequence[Result]) -> Tokens:
-    last = results[-1].model_usage if results else {}
-    if last:
-        return _add(map(_split, last.values()))
+def _iter_clients(
+    results: Sequence[stream_messages.Result], starts: Sequence[int]
+) -> Iterator[Sequence[stream_messages.Result]]:
+    """Yield the results of each client: its totals start from zero."""
+    for start, end in pairwise((0, *starts, len(results))):
+        yield results[start:end]
+
+
+def _read_totals(results: Sequence[stream_messages.Result], starts: Sequence[int]) -> Tokens:
+    lasts = [own[-1].model_usage for own in _iter_clients(results, starts) if own]
+    if any(lasts):
+        return _add(_split(use) for last in lasts for use in last.values())
     return _add(split_usage(each.usage) for each in results if each.usage)
 
 
-def _read_cost(results: Sequence[Result]) -> float | None:
-    costs = [each.total_cost_usd for each in results if each.total_cost_usd is not None]
-    return costs[-1] if costs else None
+def _read_cost(results: Sequence[stream_messages.Result], starts: Sequence[int]) -> float | None:
+    totals = [
+        [each.total_cost_usd for each in own if each.total_cost_usd is not None]
+        for own in _iter_clients(results, starts)
+    ]
+    known = [own[-1] for own in totals if own]
+    return sum(known) if known else None
 
 
 def _add_costs(used: Iterable[ModelUsage]) -> float | None:
@@ -114,14 +132,20 @@ class PartialBlock(Struct, frozen=True):
     tool: str = ""
 
 
-def extend_partial(block: PartialBlock | None, event: AnyEvent | None) -> PartialBlock | None:
+def extend_partial(
+    block: PartialBlock | None, event: partial_messages.AnyEvent | None
+) -> PartialBlock | None:
     """Return `block` after `event`; None while nothing is being written."""
     match event:
-        case ContentBlockStart(content_block=begun):
+        case partial_messages.ContentBlockStart(content_block=begun):
             return _start_block(begun)
-        case ContentBlockDelta(delta=delta) if block is not None:
+        case partial_messages.ContentBlockDelta(delta=delta) if block is not None:
             return replace(block, text=block.text + _read_delta(delta, block.kind))
-        case ContentBlockStop() | MessageStart() | MessageStop():
+        case (
+            partial_messages.ContentBlockStop()
+            | partial_messages.MessageStart()
+            | partial_messages.MessageStop()
+        ):
             return None
     return block
 
@@ -137,11 +161,11 @@ def _start_block(block: ContentBlock | None) -> PartialBlock | None:
     return None
 
 
-def _read_delta(delta: BlockDelta | None, kind: PartialKind) -> str:
+def _read_delta(delta: partial_messages.BlockDelta | None, kind: PartialKind) -> str:
     match delta:
-        case TextDelta(text=text) if kind is PartialKind.TEXT:
+        case partial_messages.TextDelta(text=text) if kind is PartialKind.TEXT:
             return text
-        case ThinkingDelta(thinking=text) if kind is PartialKind.THINKING:
+        case partial_messages.ThinkingDelta(thinking=text) if kind is PartialKind.THINKING:
             return text
     return ""
 
@@ -187,7 +211,8 @@ class StreamSession:
         self._replies: set[str] = set()
         self._calls: set[str] = set()
         self.agents: dict[str, Agent] = {}
-        self.results: list[Result] = []
+        self.results: list[stream_messages.Result] = []
+        self._starts: list[int] = []
         self.session_id: str | None = None
 
     @property
@@ -198,31 +223,35 @@ class StreamSession:
     @property
     def figures(self) -> RunFigures:
         """The totals so far."""
-        return build_figures(self.results, len(self._replies), len(self._calls))
+        return build_figures(self.results, len(self._replies), len(self._calls), self._starts)
+
+    def start_client(self) -> None:
+        """Note that another client goes on."""
+        self._starts.append(len(self.results))
 
     def add_prompt(self, prompt: str) -> StreamRecord:
         """Return a record of the prompt, which the stream does not repeat."""
-        message = conversation.UserMessage(role="user", content=prompt)
+        message = conversation_records.UserMessage(role="user", content=prompt)
         return StreamRecord(None, self._link(None, User(uuid=str(uuid4()), message=message)))
 
     def feed(self, item: StreamItem) -> StreamRecord | StreamNotice | None:
         """Return what `item` adds to the conversation."""
-        if isinstance(item, Message):
+        if isinstance(item, stream_messages.Message):
             self.session_id = item.session_id or self.session_id
         match item:
-            case StreamEvent(parent_tool_use_id=agent, event=event):
+            case partial_messages.StreamEvent(parent_tool_use_id=agent, event=event):
                 self._set_partial(agent, extend_partial(self._partials.get(agent), event))
-            case Result():
+            case stream_messages.Result():
                 self.results.append(item)
-            case ConversationMessage(parent_tool_use_id=agent):
+            case stream_messages.ConversationMessage(parent_tool_use_id=agent):
                 return self._record(agent, item)
-            case UnknownMessage():
+            case stream_messages.UnknownMessage():
                 return StreamRecord(
                     None, Unknown(span=item.span, record_type=item.kind, raw=item.raw)
                 )
             case Damaged() | Oversized() | Torn():
                 return StreamRecord(None, item)
-            case Message():
+            case stream_messages.Message():
                 return self._read_signal(item)
         return None
 
@@ -240,7 +269,7 @@ class StreamSession:
         return None
 
     def _record(self, agent: str | None, message: Any) -> StreamRecord | None:
-        if isinstance(message, AssistantMessage):
+        if isinstance(message, stream_messages.AssistantMessage):
             self._partials.pop(agent, None)
         if agent is not None:
             self._update_agent(agent, message)
@@ -257,7 +286,7 @@ class StreamSession:
         if block is not None:
             self._partials[agent] = block
 
-    def _update_agent(self, call: str, message: ConversationMessage) -> None:
+    def _update_agent(self, call: str, message: stream_messages.ConversationMessage) -> None:
         known = self.agents.get(call, Agent())
         self.agents[call] = Agent(
             message.subagent_type or known.kind, message.task_description or known.description
@@ -290,3 +319,83 @@ def _describe_retry(message: ApiRetry) -> str:
     status = f" with status {message.error_status}" if message.error_status is not None else ""
     attempt = f"attempt {message.attempt} of {message.max_retries}"
     return f"the request failed{status}, {attempt}: {message.error or 'no reason given'}"
+
+
+MAX_PAUSE: Final = 5.0
+"""Longest pause in seconds: people go to lunch, and sessions are resumed after days."""
+
+PIECE_SECONDS: Final = 0.02
+MESSAGE_SECONDS: Final = 0.3
+_HEAD: Final = 256 * 1024
+_FIRST_LINES: Final = 20
+_NO_TIME: Final = datetime.min.replace(tzinfo=UTC)
+
+T = TypeVar("T")
+
+
+class TimedItem(NamedTuple, Generic[T]):
+    """An item and when it happened, or if that is unknown, how long after the one before it."""
+
+    moment: datetime | None
+    gap: float
+    item: T
+
+
+class ReplayItem(NamedTuple):
+    """A record and the transcript that holds it."""
+
+    transcript: Transcript
+    record: Record
+
+
+def iter_paced(timed: Iterable[TimedItem[T]], speed: float) -> Iterator[tuple[float, T]]:
+    """Yield each item with the seconds to wait before it, `speed` times as fast."""
+    at: datetime | None = None
+    spent = 0.0
+    for moment, gap, item in timed:
+        wait = gap
+        if moment is None:
+            spent += gap
+        else:
+            wait = max((moment - at).total_seconds() - spent, 0.0) if at else 0.0
+            at, spent = max(at or moment, moment), 0.0
+        yield min(wait, MAX_PAUSE) / speed, item
+
+
+def is_stream_file(path: Path) -> bool:
+    """Return whether the file at `path` is a saved stream rather than a transcript."""
+    lines = (read_head(path, _HEAD) or b"").split(b"\n", _FIRST_LINES)
+    first = lines[:_FIRST_LINES]
+    return any(map(looks_like_stream, first)) and not any(map(looks_like_transcript, first))
+
+
+def iter_session(transcript: Transcript) -> Iterator[TimedItem[ReplayItem]]:
+    """Yield the records of a session and of its subagents in the order they happened."""
+    children: Sequence[Transcript] = ()
+    if transcript.kind is TranscriptKind.SESSION:
+        children = find_subagent_files(transcript.project_dir, name_of(transcript))
+    files = [_iter_file(each) for each in (transcript, *children)]
+    # Only times are compared: at the same time, the session's own record comes first.
+    for moment, played in merge(*files, key=lambda pair: pair[0]):
+        yield TimedItem(None if moment == _NO_TIME else moment, 0.0, played)
+
+
+def iter_stream(path: Path) -> Iterator[TimedItem[StreamItem]]:
+    """Yield the messages of a saved stream."""
+    for item in read_stream(path):
+        match item:
+            case stream_messages.ConversationMessage(timestamp=time):
+                yield TimedItem(parse_time(time), MESSAGE_SECONDS, item)
+            case partial_messages.StreamEvent(event=partial_messages.ContentBlockDelta()):
+                yield TimedItem(None, PIECE_SECONDS, item)
+            case _:
+                yield TimedItem(None, 0.0, item)
+
+
+def _iter_file(transcript: Transcript) -> Iterator[tuple[datetime, ReplayItem]]:
+    """Yield records with times that never decrease: a file is played in its own order."""
+    at = _NO_TIME
+    for record in read_transcript(transcript.path):
+        moment = parse_time(record.timestamp) if isinstance(record, Chain) else None
+        at = max(at, moment or at)
+        yield at, ReplayItem(transcript, record)

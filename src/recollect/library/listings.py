@@ -1,28 +1,36 @@
-"""Read a listing: what a list shows of a session, without decoding all of its file.
+"""Listings of sessions, and sessions by name, read from the files each time, without an index.
 
-Uses the same code as an opened session, so that the two never differ in title, first prompt or
-tag. Of a large file only the head, the tail and the lines that name the session are read; models
-that replied only in the middle are missing. `SessionContext` knows what other files say about a
-transcript: titles, and running clients.
+A listing is read by the same code as an opened session, so that the two never differ in title,
+first prompt or tag. Of a large file only the head, the tail and the lines that name the session are
+read; models that replied only in the middle are missing. `SessionContext` knows what other files
+say about a transcript: titles, and running clients.
+
+The order by activity is lazy: no record is newer than its file, so the newest sessions are known
+long before the last file has been read. Finding a title among thousands of sessions is slow;
+`recollect.workspace` gives the same answers from an index.
 """
 
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heappop, heappush
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import NamedTuple, get_args
 from zlib import crc32
 
 from recollect.documents.session_listing import LiveProcess, SessionListing
-from recollect.errors import UnreadableInput
+from recollect.errors import UnreadableInput, UsageError
+from recollect.library import session_filters, transcript_ends
 from recollect.library.processes import find_live_processes
-from recollect.library.transcript_ends import (
-    HeadAndTail,
-    NamingLines,
-    collect_summaries,
-    is_stray,
-    read_head_and_tail,
+from recollect.locations import (
+    Transcript,
+    TranscriptKind,
+    discover_root,
+    find_root_of,
+    resolve_roots,
 )
-from recollect.locations import Transcript, TranscriptKind, find_root_of
-from recollect.locations.project_names import encode_id
+from recollect.locations.claude_directories import encode_id
+from recollect.locations.references import SessionFacts, match_session, select_transcripts
 from recollect.locations.transcript_files import name_of
-from recollect.records.conversation import SYNTHETIC_MODEL, Assistant
+from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant
 from recollect.session.facts import Facts, build_facts
 from recollect.session.metadata import Provenance, build_metadata
 from recollect.session.times import milliseconds_between, parse_time
@@ -81,7 +89,7 @@ class SessionContext:
 
     def _titles_in(self, directory: Path) -> dict[str, dict[str, str]]:
         if directory not in self._titles:
-            self._titles[directory] = collect_summaries(directory)
+            self._titles[directory] = transcript_ends.collect_summaries(directory)
         return self._titles[directory]
 
     def _processes_of(self, transcript: Transcript) -> dict[str, LiveProcess]:
@@ -99,14 +107,16 @@ def modified_of(transcript: Transcript) -> float:
 
 
 def read_listing(
-    transcript: Transcript, surroundings: SessionContext, lines: NamingLines | None = None
+    transcript: Transcript,
+    surroundings: SessionContext,
+    lines: transcript_ends.NamingLines | None = None,
 ) -> SessionListing | None:
     """What a list shows of `transcript`; None if it holds no session or is gone."""
     try:
-        if is_stray(transcript):
+        if transcript_ends.is_stray(transcript):
             return None
         origins = surroundings.describe(transcript)
-        ends = read_head_and_tail(transcript.path, origins.foreign_summaries, lines)
+        ends = transcript_ends.read_head_and_tail(transcript.file, origins.foreign_summaries, lines)
     except UnreadableInput as error:
         is_gone = isinstance(error.__cause__, FileNotFoundError)
         return None if is_gone else _list_unreadable(transcript, str(error))
@@ -115,7 +125,32 @@ def read_listing(
     return _list_session(transcript, origins, ends)
 
 
-def _list_session(transcript: Transcript, origins: Provenance, ends: HeadAndTail) -> SessionListing:
+class TracedListing(NamedTuple):
+    """A listing, and what its title depends on beside its own file."""
+
+    listing: SessionListing
+    titles_hash: str
+    """Changes with the titles in all files of the project; empty for none."""
+    title_file: str
+    """The other file that the title is written in; empty for none."""
+
+
+def trace_listing(
+    transcript: Transcript,
+    surroundings: SessionContext,
+    lines: transcript_ends.NamingLines | None = None,
+) -> TracedListing | None:
+    """Do the same as `read_listing`, and say what else would change the result."""
+    found = read_listing(transcript, surroundings, lines)
+    if found is None:
+        return None
+    title_file = surroundings.find_title_file(transcript, found.title)
+    return TracedListing(found, surroundings.hash_titles(transcript), title_file)
+
+
+def _list_session(
+    transcript: Transcript, origins: Provenance, ends: transcript_ends.HeadAndTail
+) -> SessionListing:
     facts = build_facts(ends.log.chain, ends.log.states)
     metadata = build_metadata(origins, ends.log, ends.messages, facts)
     is_subagent = transcript.kind is not TranscriptKind.SESSION or metadata.is_subagent
@@ -187,6 +222,122 @@ def _find_origin(own_id: str, facts: Facts) -> str | None:
     return first if first != own_id else None
 
 
-def _find_first_reply(ends: HeadAndTail) -> str | None:
+def _find_first_reply(ends: transcript_ends.HeadAndTail) -> str | None:
     replies = (link.message for link in ends.log.chain if isinstance(link, Assistant))
     return next((each.id for each in replies if each and each.model != SYNTHETIC_MODEL), None)
+
+
+Root = str | Path | Sequence[str | Path] | None
+"""A Claude directory, several of them, or None for those that the environment names."""
+
+
+def iter_sessions(
+    project: str | Path | None = None,
+    *,
+    include_subagents: bool = False,
+    root: Root = None,
+) -> Iterator[SessionListing]:
+    """The sessions of `root`, or of all roots, the most recently active first.
+
+    `project` is a work directory, or the name of a project's directory below `projects/`. Raises
+    NothingFound when there is no root at all.
+    """
+    transcripts = list_transcripts(project, include_subagents=include_subagents, root=root)
+    return iter_by_activity(transcripts, SessionContext())
+
+
+def list_sessions(
+    project: str | Path | None = None,
+    query: session_filters.SessionQuery | None = None,
+    *,
+    include_subagents: bool = False,
+    page: int = 1,
+    page_size: int = 20,
+    root: Root = None,
+) -> session_filters.SessionPage:
+    """Return one page of the sessions that match `query`; pages are counted from 1.
+
+    `project` is given as for `iter_sessions`.
+    """
+    query = query or session_filters.SessionQuery()
+    if query.needs_usage or query.order not in get_args(session_filters.SessionOrder):
+        raise UsageError(
+            f"Files alone cannot be sorted by {query.order!r}. Use activity, modified, created or "
+            "size, or `Workspace.sessions`, which knows the usage of sessions."
+        )
+    found = iter_sessions(
+        project, include_subagents=include_subagents or query.include_subagents, root=root
+    )
+    matching = [
+        each for each in session_filters.select(found, query) if each.live or not query.is_live
+    ]
+    return session_filters.make_page(
+        session_filters.sort_sessions(matching, query.order), page, page_size
+    )
+
+
+def list_transcripts(
+    project: str | Path | None, *, include_subagents: bool, root: Root
+) -> tuple[Transcript, ...]:
+    """The transcripts below all roots that belong to a project, none of them opened for more."""
+    places = resolve_roots(list_roots(root))
+    found = [
+        transcript
+        for place in places
+        for transcript in discover_root(place).transcripts
+        if include_subagents or transcript.kind is TranscriptKind.SESSION
+    ]
+    if project is None:
+        return tuple(found)
+    if _is_directory_name(project):
+        return tuple(each for each in found if project in (each.project, each.project_dir.name))
+    return select_transcripts(found, _complete_path(project), transcript_ends.find_cwd)
+
+
+def list_roots(root: Root) -> tuple[Path, ...]:
+    """The directories that `root` names; none when the environment shall name them."""
+    if root is None:
+        return ()
+    return (Path(root),) if isinstance(root, str | Path) else tuple(map(Path, root))
+
+
+def _is_directory_name(project: str | Path) -> bool:
+    """Whether `project` can only be the name of a directory below `projects/`, and no path."""
+    return isinstance(project, str) and project not in {".", ".."} and not {"/", "\\"} & {*project}
+
+
+def _complete_path(project: str | Path) -> str:
+    """A work directory as records would write it; one of another system is left as it is."""
+    is_complete = any(kind(project).is_absolute() for kind in (PurePosixPath, PureWindowsPath))
+    return str(project) if is_complete else str(Path(project).resolve())
+
+
+def iter_by_activity(
+    transcripts: Iterable[Transcript], surroundings: SessionContext
+) -> Iterator[SessionListing]:
+    """What lists show of `transcripts`, the most recently active first, read as it is asked for."""
+    read: list[tuple[float, str, SessionListing]] = []
+    for transcript in sorted(transcripts, key=modified_of, reverse=True):
+        while read and -read[0][0] > modified_of(transcript):
+            yield heappop(read)[-1]
+        listing = read_listing(transcript, surroundings)
+        if listing is not None:
+            heappush(read, (-listing.activity, listing.path, listing))
+    while read:
+        yield heappop(read)[-1]
+
+
+def locate_session(ref: str, *, root: Root = None) -> Transcript:
+    """The one transcript that `ref` names; it is never taken for a path.
+
+    Raises NothingFound when there is none and AmbiguousSession when there are several.
+    """
+    places = resolve_roots(list_roots(root))
+    transcripts = list_transcripts(None, include_subagents=True, root=places)
+    return match_session(ref, transcripts, places, _read)
+
+
+def _read(transcripts: Sequence[Transcript]) -> Iterator[SessionFacts]:
+    by_path = {each.file: each for each in transcripts}
+    for each in iter_by_activity(transcripts, SessionContext()):
+        yield SessionFacts(by_path[each.path], each.title, each.cwd or each.project, each.activity)

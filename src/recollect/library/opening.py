@@ -17,39 +17,25 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from recollect.errors import UnreadableInput
-from recollect.library.listings import SessionContext, modified_of
+from recollect.library.listings import Root, SessionContext, locate_session, modified_of
 from recollect.library.processes import read_small
-from recollect.library.sessions import Root, locate_session
 from recollect.library.transcript_ends import find_session_id
-from recollect.locations import (
-    Transcript,
-    TranscriptKind,
-    find_subagent_meta,
-    is_plain_name,
-)
-from recollect.locations.discovery import list_project, list_shared_subagents, list_subagents
-from recollect.locations.project_names import decode_id, encode_id
+from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.claude_directories import encode_id
+from recollect.locations.discovery import list_subagent_files
 from recollect.locations.references import locate_file, looks_like_file
+from recollect.locations.sidecars import find_subagent_meta
 from recollect.locations.transcript_files import name_of
-from recollect.reader import TranscriptDecoder, read_transcript
-from recollect.reader.line_blocks import iter_pieces
+from recollect.reader.line_blocks import mask_value
+from recollect.reader.transcript_reader import decode_bytes, decode_rest, read_transcript
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Blank, Damaged, Oversized, Record, Torn, Unknown
 from recollect.session.messages import Message
 from recollect.session.metadata import PriceList, Provenance, find_noted_cost
-from recollect.session.session import Child, Session, attach_subagents
-from recollect.session.subagents import SubagentMeta
+from recollect.session.session import Session
+from recollect.session.subagents import Child, SubagentMeta, attach_subagents
 from recollect.session.turns import Turn
-from recollect.sources.growth import (
-    FileState,
-    Growth,
-    digest_start,
-    find_growth,
-    look_at,
-    new_digest,
-    read_before,
-    record_state,
-)
+from recollect.sources import growth
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
 
@@ -76,13 +62,12 @@ class FirstPart(Struct, frozen=True):
 
 def read_first_part(transcript: Transcript, most: int = FIRST_BYTES) -> FirstPart:
     """Return the session in the first `most` bytes of a transcript; raises UnreadableInput."""
-    decoder = TranscriptDecoder(transcript.file)
     with open_file(transcript.file) as file:
         data = file.read(most)
         is_whole = not file.read(1)
-    records = list(decoder.feed(data))
-    if is_whole:
-        records += decoder.finish()
+    if not is_whole:
+        data = data[: data.rfind(b"\n") + 1]
+    records = decode_bytes(transcript.file, 0, data)
     origins = Provenance(id=transcript.session_id, path=transcript.file)
     return FirstPart(Session(records, origins), is_whole)
 
@@ -124,18 +109,14 @@ def _load_list() -> Prices:
 
 def find_subagent_files(project_dir: Path, session_id: str) -> tuple[Transcript, ...]:
     """Return the transcripts of a session's subagents."""
-    name = decode_id(session_id)
-    if not is_plain_name(name):
-        return ()
-    flat = [
-        found
-        for found in (
-            *list_project(project_dir),
-            *list_shared_subagents(project_dir),
-        )
-        if found.kind is TranscriptKind.SUBAGENT and find_session_id(found.path) == name
-    ]
-    return (*flat, *list_subagents(project_dir, name))
+    files = list_subagent_files(project_dir, session_id)
+    named = [each for each in files.shared if _find_session(each) == session_id]
+    return (*named, *files.own)
+
+
+def _find_session(transcript: Transcript) -> str:
+    """Return the id of the session that a subagent's records name; empty if they name none."""
+    return encode_id(find_session_id(transcript.file) or "")
 
 
 def load_children(
@@ -150,13 +131,19 @@ def load_children(
 def make_child(transcript: Transcript, session: Session) -> Child:
     """Return a subagent with the content of its sidecar, if there is a readable one."""
     path = find_subagent_meta(transcript)
-    data = read_small(path) if path else None
     return Child(
         agent_id=transcript.agent_id or name_of(transcript),
         session=session,
-        meta=decode_value(data, SubagentMeta) if data else None,
+        meta=read_subagent_meta(path) if path else None,
         run_id=transcript.run_id,
     )
+
+
+def read_subagent_meta(path: Path) -> SubagentMeta | None:
+    """Return the sidecar of a subagent as it may be shown; None if there is no readable one."""
+    data = read_small(path)
+    meta = decode_value(data, SubagentMeta) if data else None
+    return mask_value(str(path), meta) if meta else None
 
 
 def _load_session(
@@ -227,15 +214,15 @@ class _Reading:
     def _restart(self, session: Session) -> None:
         self.session = session
         self.position = 0
-        self._state = FileState()
-        self._digest = new_digest()
+        self._state = growth.FileState()
+        self._digest = growth.new_digest()
 
     def catch_up(self, transcript: Transcript) -> bool:
         """Read what is new; return whether anything was."""
         if self._state.is_current(transcript.stamp):
             return False
         with open_file(transcript.file) as file:
-            seen = look_at(file)
+            seen = growth.look_at(file)
             continues = self._can_continue(file, seen)
             if not continues:
                 self._restart(Session((), _describe(transcript)))
@@ -243,28 +230,25 @@ class _Reading:
             self._read(file, transcript.file, seen)
         return self.position > start or not continues
 
-    def _can_continue(self, file: SourceFile, seen: FileState) -> bool:
+    def _can_continue(self, file: SourceFile, seen: growth.FileState) -> bool:
         """Return whether the file still starts with what was read, which ended with a line."""
         if not self._state.position:
             return False
-        if find_growth(file, self._state, seen) in (Growth.UNCHANGED, Growth.APPENDED):
+        if growth.find_growth(file, self._state, seen) in (
+            growth.Growth.UNCHANGED,
+            growth.Growth.APPENDED,
+        ):
             return True
         # Reading it again takes some fifty times as long as comparing it.
-        return digest_start(file, self.position) == self._digest.digest()
+        return growth.digest_start(file, self.position) == self._digest.digest()
 
-    def _read(self, file: SourceFile, name: str, seen: FileState) -> None:
+    def _read(self, file: SourceFile, name: str, seen: growth.FileState) -> None:
         file.seek(self.position)
-        decoder = TranscriptDecoder(name, self.position)
-        records: list[Record] = []
-        for chunk in iter_pieces(file, seen.size):
-            if isinstance(chunk, bytes):
-                self._digest.update(chunk)
-            records += decoder.feed(chunk)
-        records += decoder.finish()
-        self.session.extend(records)
-        self.position = decoder.offset
-        has_line_end = read_before(file, self.position).endswith(b"\n")
-        self._state = record_state(file, seen, self.position if has_line_end else 0)
+        rest = decode_rest(file, name, seen.size, self._digest.update)
+        self.session.extend(rest.records)
+        self.position = rest.end
+        has_line_end = growth.read_before(file, self.position).endswith(b"\n")
+        self._state = growth.record_state(file, seen, self.position if has_line_end else 0)
 
 
 def _describe(transcript: Transcript) -> Provenance:
@@ -315,7 +299,7 @@ def _attach_nested(
     prices: PriceList | None,
 ) -> None:
     """Attach those siblings to a subagent that it started; the others go to a placeholder."""
-    parent_id = transcript.session_id or encode_id(find_session_id(transcript.path) or "")
+    parent_id = transcript.session_id or _find_session(transcript)
     siblings = [
         found
         for found in find_subagent_files(transcript.project_dir, parent_id)
@@ -330,8 +314,8 @@ def _read_records(transcript: Transcript) -> list[Record]:
     records = list(read_transcript(transcript.file))
     if records and not any(map(_is_record, records)):
         raise UnreadableInput(
-            f"{transcript.path} holds no record of Claude Code. Give a transcript, a .jsonl file "
-            "from below `projects`."
+            f"{transcript.file} contains no Claude Code records. Specify a transcript: a .jsonl "
+            "file below `projects`."
         )
     return records
 

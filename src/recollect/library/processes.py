@@ -18,8 +18,8 @@ from msgspec import Struct
 
 from recollect.documents.session_listing import LiveProcess
 from recollect.errors import UnreadableInput
-from recollect.locations import SidecarKind, list_root_sidecars
-from recollect.locations.project_names import encode_id
+from recollect.locations.claude_directories import encode_id
+from recollect.locations.sidecars import SidecarKind, list_root_sidecars
 from recollect.sources.safe_files import open_file
 
 SMALL: Final = 1024 * 1024
@@ -96,10 +96,16 @@ def _make_process(pid: int, stated: ProcessFile) -> LiveProcess:
     return LiveProcess(
         pid=pid,
         status=stated.status,
-        name=stated.name,
+        name=_mask(stated.name) if stated.name else None,
         version=stated.version,
         updated_at=None if updated is None else updated / 1000,
     )
+
+
+def _mask(name: str) -> str:
+    from recollect.redact import mask_words  # only for clients that have a name
+
+    return mask_words(name)
 
 
 def is_running(stated: ProcessFile) -> bool:
@@ -116,7 +122,7 @@ def is_running(stated: ProcessFile) -> bool:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether there is a process with this id, whoever owns it."""
+    """Return whether there is a process with this id, owned by any user."""
     if sys.platform == "win32":
         return _is_alive_on_windows(pid)
     try:

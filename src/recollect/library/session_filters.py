@@ -24,7 +24,7 @@ class SessionQuery(Struct, frozen=True, kw_only=True):
     """
 
     text: str | None = None
-    """In the title, the first prompt or the id."""
+    """Words in the title, the first prompt or the id, in any order."""
     project: str | None = None
     """In the path of the project."""
     directory: str | None = None
@@ -83,7 +83,7 @@ def select(listings: Iterable[SessionListing], query: SessionQuery) -> list[Sess
 
 def _matches(listing: SessionListing, query: SessionQuery) -> bool:
     return (
-        contains(query.text, listing.title, listing.first_prompt, listing.id)
+        has_words(query.text, listing.title, listing.first_prompt, listing.id)
         and contains(query.project, listing.cwd, listing.project)
         and query.branch in (None, listing.git_branch)
         and contains(query.model, *listing.models)
@@ -91,6 +91,12 @@ def _matches(listing: SessionListing, query: SessionQuery) -> bool:
         and bool(listing.error_count or not query.has_errors)
         and bool(listing.compaction_count or not query.has_compactions)
     )
+
+
+def has_words(words: str | None, *texts: str | None) -> bool:
+    """Return whether `texts` together contain every word, in any order and ignoring case."""
+    whole = "\n".join(filter(None, texts)).casefold() if words else ""
+    return all(word in whole for word in (words or "").casefold().split())
 
 
 def contains(wanted: str | None, *texts: str | None) -> bool:

@@ -13,19 +13,16 @@ from msgspec.structs import replace
 
 from recollect.errors import NothingFound, UnreadableInput
 from recollect.library.processes import read_head, read_small
-from recollect.locations import (
+from recollect.locations import Transcript, discover, find_root_of
+from recollect.locations.claude_directories import decode_id
+from recollect.locations.sidecars import (
     Sidecar,
     SidecarKind,
-    Transcript,
-    discover,
-    find_root_of,
     list_root_sidecars,
     list_session_sidecars,
     resolve_tool_result,
 )
-from recollect.locations.project_names import decode_id
-from recollect.reader.line_blocks import BlockSplitter, LineBlock
-from recollect.reader.line_masking import NOWHERE, mask_line, mask_text
+from recollect.reader.line_blocks import NOWHERE, iter_blocks, mask_line, mask_text
 from recollect.records.decoding import decode_value
 from recollect.records.tools.planning_tools import Task, Todo
 from recollect.session.session import Session
@@ -36,7 +33,6 @@ MAX_OUTPUT: Final = 64 * 1024 * 1024
 """Maximum bytes of a large output, unless the caller wants more."""
 
 _MAX_SIDECAR: Final = 16 * 1024 * 1024
-_CHUNK: Final = 256 * 1024
 
 T = TypeVar("T")
 
@@ -53,6 +49,9 @@ class WorkflowFile(Struct, frozen=True):
 
     run_id: str
     snapshot: Raw
+
+
+_CLEAR = b"/clear"
 
 
 class TypedPrompt(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -183,18 +182,30 @@ def _iter_prompts(transcript: Transcript) -> Iterator[TypedPrompt]:
                     yield typed
 
 
+def load_clears(roots: Iterable[Path]) -> list[TypedPrompt]:
+    """Return every `/clear` in the prompt histories of Claude directories that says where it was.
+
+    The client then goes on in a new session, which does not name the one before it; only the
+    history has both. Clients before 2.0 wrote no session ids.
+    """
+    found = (
+        decode_value(_mask_value(sidecar.path, line), TypedPrompt)
+        for root in roots
+        for sidecar in list_root_sidecars(root).found
+        if sidecar.kind is SidecarKind.HISTORY
+        for line in _iter_lines(sidecar.path)
+        if _CLEAR in line
+    )
+    return [each for each in found if each and each.session_id and each.display.strip() == "/clear"]
+
+
 def _iter_lines(path: Path) -> Iterator[bytes]:
-    splitter = BlockSplitter()
     try:
         with open_file(path) as file:
-            while chunk := file.read(_CHUNK):
-                for piece in splitter.feed(chunk):
-                    yield from piece.data.split(b"\n") if isinstance(piece, LineBlock) else ()
+            for block in iter_blocks(file):
+                yield from block.data.split(b"\n")
     except UnreadableInput:
         return
-    rest = splitter.finish()
-    if isinstance(rest, LineBlock):
-        yield rest.data
 
 
 def _text(data: bytes) -> str:

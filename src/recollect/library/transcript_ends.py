@@ -1,24 +1,16 @@
-"""The first records of a transcript, as they are asked for, and two answers that they give.
-
-Knows how far to look: some files never say where they were written, and a listing asks them all.
-
-What a listing needs of a transcript: both ends, and the few lines between that name it.
+"""What both ends of a transcript tell, without reading all of it: where it was written, what a list
+shows of it, titles that it holds for other sessions, and whether it is a session at all.
 
 Knows how much to read, and leaves to `recollect.session` what records mean. The first read is
 64 KB, as in the client's own lister, and half of that at the end; unlike there, a line that is
-longer makes the read grow, and what lies between is searched for the few lines that name the
+longer makes the read grow, and the rest is searched for the few lines that name the
 session. So a list gives a session the title that the opened session has, without decoding it.
 
-Titles that one session's file holds for the others of its project.
-
-Clients 1.0.x wrote `summary` records for other sessions into the file that they had just opened,
-by the uuid of a record. Knows the heads of a project's files only: that is where those records
-stand, and the question is asked of every project that is listed.
-
-Leftovers of a resume, which are not sessions: files that are empty or hold only summaries.
+Clients 1.0.x wrote `summary` records for other sessions into the file that they had just opened, by
+the uuid of a record; those stand at its start. Leftovers of a resume, files that are empty or hold
+only such summaries, are not sessions.
 """
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -29,27 +21,19 @@ from recollect.errors import UnreadableInput
 from recollect.library.processes import read_head
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.discovery import list_project
-from recollect.reader import TranscriptDecoder
-from recollect.reader.line_masking import NOWHERE, mask_line
-from recollect.reader.marked_lines import (
-    LAST_PROMPT,
-    LEAF,
-    TAG,
-    TITLE,
-    MarkedLine,
-    holds_mark,
-    iter_marked_lines,
-    read_marked_lines,
-)
+from recollect.reader import marked_lines
+from recollect.reader.line_blocks import NOWHERE, mask_line
+from recollect.reader.transcript_reader import TranscriptDecoder, decode_bytes
 from recollect.records.attachments import Attachment
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Chain, Damaged, Record, Torn, Unknown
 from recollect.records.state import AiTitle, CustomTitle, LastPrompt, State, Summary, Tag
-from recollect.session.conversation import Log, read_conversation
 from recollect.session.messages import Message, build_messages
 from recollect.session.metadata import find_first_prompt, is_request
 from recollect.session.prompts import read_prompt
+from recollect.session.session_records import Log, read_conversation
+from recollect.sources.kept_parts import END_BYTES
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
 
@@ -57,31 +41,31 @@ _STEP: Final = 16 * 1024
 _MAX_COUNT: Final = 4 * 1024 * 1024
 
 
-def find_cwd(path: Path) -> str | None:
+def find_cwd(path: Path | str) -> str | None:
     """The first work directory that the transcript at `path` records."""
     return _find(path, lambda link: link.cwd)
 
 
-def find_slug(path: Path) -> str | None:
+def find_slug(path: Path | str) -> str | None:
     """The first slug that the transcript at `path` records, which names the session's plan."""
     return _find(path, lambda link: link.slug)
 
 
-def find_session_id(path: Path) -> str | None:
+def find_session_id(path: Path | str) -> str | None:
     """The first session id that the transcript at `path` records: a subagent has its parent's."""
     return _find(path, lambda link: link.session_id)
 
 
-def _find(path: Path, pick: Callable[[Chain], str | None]) -> str | None:
+def _find(path: Path | str, pick: Callable[[Chain], str | None]) -> str | None:
     try:
         links = (record for record in _iter_head(path) if isinstance(record, Chain))
         return next(filter(None, map(pick, links)), None)
     except UnreadableInput:
-        # Whoever reads the whole file will say what is wrong with it.
+        # Reading the whole file reports what is wrong with it.
         return None
 
 
-def _iter_head(path: Path) -> Iterator[Record]:
+def _iter_head(path: Path | str) -> Iterator[Record]:
     decoder = TranscriptDecoder(str(path))
     with open_file(str(path)) as file:
         for _ in range(_MAX_COUNT // _STEP):
@@ -92,7 +76,7 @@ def _iter_head(path: Path) -> Iterator[Record]:
             yield from decoder.feed(chunk)
 
 
-FIRST_READ: Final = 64 * 1024
+FIRST_READ: Final = END_BYTES
 """Bytes that are read of the beginning at first."""
 
 TAIL_READ: Final = 32 * 1024
@@ -108,7 +92,7 @@ _PROMPT_MARKS: Final = (b'"user"', b'"queued_command"')
 class NamingLines(NamedTuple):
     """Offset and length of all lines with a mark in a file of this size, as the quick pass found.
 
-    Whoever has them need not search the file.
+    With them, the file does not have to be searched.
     """
 
     size: int
@@ -118,7 +102,7 @@ class NamingLines(NamedTuple):
 class HeadAndTail(NamedTuple):
     """Records of both ends in one log, those between that name the session, and the first prompt.
 
-    `is_whole` tells that nothing lies between the ends, so that everything was read.
+    `is_whole` is set if there is nothing between the ends, so that everything was read.
     """
 
     log: Log
@@ -167,7 +151,7 @@ class _Tail(NamedTuple):
 
 
 def read_head_and_tail(
-    path: Path, named: Collection[str] = (), lines: NamingLines | None = None
+    path: Path | str, named: Collection[str] = (), lines: NamingLines | None = None
 ) -> HeadAndTail:
     """The ends of the transcript at `path`; raises UnreadableInput if it cannot be read.
 
@@ -176,12 +160,12 @@ def read_head_and_tail(
     """
     with open_file(str(path)) as file:
         size = file.find_status().st_size
-        log, decoder = Log(), TranscriptDecoder(str(path))
-        position, first_prompt = _read_head(file, size, log, decoder)
+        log = Log()
+        position, first_prompt = _read_head(file, str(path), size, log)
         tail = _read_tail(file, str(path), position, log)
         if tail is None:
             file.seek(position)
-            log.extend([*decoder.feed(file.read()), *decoder.finish()])
+            log.extend(decode_bytes(str(path), position, file.read()))
             return HeadAndTail(log, first_prompt, is_whole=True)
         if not _is_worded(first_prompt):
             later = _Middle(file, str(path), position, size).find_prompt(log)
@@ -193,22 +177,23 @@ def read_head_and_tail(
         return HeadAndTail(log, first_prompt, is_whole=False)
 
 
-def _read_head(
-    file: SourceFile, size: int, log: Log, decoder: TranscriptDecoder
-) -> tuple[int, Message | None]:
-    """Read on until the first prompt is known, and say up to where, and which it is."""
-    position, first = 0, None
+def _read_head(file: SourceFile, name: str, size: int, log: Log) -> tuple[int, Message | None]:
+    """Read on until the first prompt is known, and say up to which line, and which it is."""
+    read, decoded, rest, first = 0, 0, b"", None
     wanted = FIRST_READ if size > 2 * FIRST_READ else size
     while chunk := file.read(wanted):
-        log.extend(decoder.feed(chunk))
-        position += len(chunk)
-        if position < size:
+        read += len(chunk)
+        rest += chunk
+        whole = rest[: rest.rfind(b"\n") + 1]
+        log.extend(decode_bytes(name, decoded, whole))
+        decoded, rest = decoded + len(whole), rest[len(whole) :]
+        if read < size:
             links = read_conversation(log).chain
             first = _find_prompt(links, is_subagent=bool(log.starts_in_sidechain))
-        if position >= min(size, MAX_READ_BYTES) or _is_worded(first):
+        if read >= min(size, MAX_READ_BYTES) or _is_worded(first):
             break
-        wanted = position
-    return position, first
+        wanted = read
+    return decoded, first
 
 
 def _find_prompt(links: Iterable[Chain], *, is_subagent: bool) -> Message | None:
@@ -246,8 +231,7 @@ def _decode_from(file: SourceFile, name: str, position: int) -> _Tail:
     file.seek(position)
     data = file.read()
     skipped = data.find(b"\n") + 1 or len(data)
-    decoder = TranscriptDecoder(name, position + skipped)
-    return _Tail(position + skipped, [*decoder.feed(data[skipped:]), *decoder.finish()])
+    return _Tail(position + skipped, decode_bytes(name, position + skipped, data[skipped:]))
 
 
 def _is_own_link(record: Record, log: Log) -> bool:
@@ -275,7 +259,7 @@ class _Middle(NamedTuple):
         states: list[Record] = [each for each in found if isinstance(each, State)]
         summaries = (each for each in chain(head, states, tail) if isinstance(each, Summary))
         uuids = {*named, *(each.leaf_uuid for each in summaries if each.leaf_uuid)}
-        if not uuids or LEAF not in marks:
+        if not uuids or marked_lines.LEAF not in marks or _has_title(chain(head, states)):
             return states
         links = self._iter_records([uuid.encode(errors="replace") for uuid in uuids])
         return [*states, *(each for each in links if getattr(each, "uuid", None) in uuids)]
@@ -298,34 +282,38 @@ class _Middle(NamedTuple):
 
     def _iter_records(self, marks: Sequence[bytes]) -> Iterator[Record]:
         """The records on the lines that hold one of these marks."""
-        return self._decode(iter_marked_lines(self.file, marks, self.start, self.stop))
+        return self._decode(marked_lines.iter_marked_lines(self.file, marks, self.start, self.stop))
 
     def _read_known(self, lines: NamingLines, marks: Sequence[bytes]) -> Iterator[Record]:
         """The same where it is known which lines hold any mark."""
         spans = [span for span in lines.spans if self.start <= span[0] < self.stop]
-        return self._decode(read_marked_lines(self.file, spans, marks))
+        return self._decode(marked_lines.read_marked_lines(self.file, spans, marks))
 
-    def _decode(self, lines: Iterable[MarkedLine]) -> Iterator[Record]:
+    def _decode(self, lines: Iterable[marked_lines.MarkedLine]) -> Iterator[Record]:
         for line in lines:
-            decoder = TranscriptDecoder(self.name, line.offset)
-            yield from decoder.feed(line.data)
-            yield from decoder.finish()
+            yield from decode_bytes(self.name, line.offset, line.data)
 
 
 def _choose_marks(tail: Iterable[Record]) -> list[bytes]:
     """The marks of what the end of a file leaves open: a later record takes the place of others.
 
-    A title that somebody gave comes before all others, and one by a model before the rest.
+    A title that the user gave comes before all others, and one by a model before the rest.
     """
     known = {type(record): _read_name(record) for record in tail}
-    marks = [] if known.get(Tag) else [TAG]
+    marks = [] if known.get(Tag) else [marked_lines.TAG]
     if known.get(CustomTitle):
         return marks
-    marks.append(TITLE)
+    marks.append(marked_lines.TITLE)
     if known.get(AiTitle):
         return marks
-    marks.append(LEAF)
-    return marks if known.get(LastPrompt) else [*marks, LAST_PROMPT]
+    marks.append(marked_lines.LEAF)
+    return marks if known.get(LastPrompt) else [*marks, marked_lines.LAST_PROMPT]
+
+
+def _has_title(records: Iterable[Record]) -> bool:
+    """Whether records give a title that comes before one that another record is named by."""
+    known = {type(record): _read_name(record) for record in records}
+    return bool(known.get(CustomTitle) or known.get(AiTitle))
 
 
 def _read_name(record: Record) -> str | None:
@@ -362,8 +350,10 @@ def collect_summaries(directory: Path) -> dict[str, dict[str, str]]:
 
 
 def _read_summaries(transcript: Transcript) -> dict[str, str]:
-    head = read_head(transcript.path, HEAD) or b""
-    if not holds_mark(head, b'"leafUuid"') or not holds_mark(head, b'"summary"'):
+    head = read_head(transcript.file, HEAD) or b""
+    if not marked_lines.holds_mark(head, b'"leafUuid"') or not marked_lines.holds_mark(
+        head, b'"summary"'
+    ):
         return {}
     lines = [line for line in head.split(b"\n") if b'"leafUuid"' in line]
     records = [decode_record(mask_line(transcript.file, NOWHERE, line)) for line in lines]
@@ -379,12 +369,12 @@ STRAY_LIMIT: Final = 64 * 1024
 
 
 def is_stray(transcript: Transcript) -> bool:
-    """Whether a transcript is no session: 0 bytes, or nothing but `summary` records.
+    """Whether a transcript is not a session: 0 bytes, or nothing but `summary` records.
 
     Raises UnreadableInput if the file has to be read and cannot be.
     """
-    if transcript.is_empty or transcript.size > STRAY_LIMIT:
-        return transcript.is_empty
+    if not transcript.size or transcript.size > STRAY_LIMIT:
+        return not transcript.size
     with open_file(transcript.file) as file:
         head = file.read(STRAY_LIMIT + 1)
     lines = [line for line in head.split(b"\n") if line.strip()]
@@ -394,6 +384,8 @@ def is_stray(transcript: Transcript) -> bool:
 def _is_summary(line: bytes) -> bool:
     if b'"summary"' not in line:
         return False
+    import json  # for few files
+
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):

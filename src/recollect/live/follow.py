@@ -13,21 +13,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from recollect.live.cursors import Checkpoint, decode_cursor, path_key
+from recollect.live import live_events
 from recollect.live.followed_files import Edge, FollowedFiles, FollowScope
-from recollect.live.live_events import (
-    AnyEvent,
-    Appended,
-    CaughtUp,
-    Continued,
-    Ended,
-    EventSubject,
-    Found,
-    Reset,
-    StatusTracker,
-    Until,
-    Watching,
-)
 from recollect.live.tail import NOTHING_READ, Piece, TailStep
 from recollect.live.watching import SystemWatcher, Watcher, WatcherSupervisor
 from recollect.locations import TranscriptKind
@@ -46,7 +33,7 @@ class FollowOptions(Struct, frozen=True, kw_only=True):
     """Poll instead of using file-system events."""
     watch_limit: int | None = None
     """Most directories to watch through the system; None is half of the system's limit."""
-    until: Until | None = None
+    until: live_events.Until | None = None
     """Stop when all followed sessions are idle, or have ended."""
     status_seconds: float = 1.0
     sweep_seconds: float = 10.0
@@ -59,7 +46,7 @@ async def follow(
     start: str = "end",
     options: FollowOptions = FollowOptions(),
     watcher: Watcher | None = None,
-) -> AsyncGenerator[AnyEvent, None]:
+) -> AsyncGenerator[live_events.AnyEvent, None]:
     """Yield the events of the files in `scope` as they happen.
 
     `start` is where to begin in files that already exist: "start", "end", or the id of an event to
@@ -67,7 +54,7 @@ async def follow(
     with `contextlib.aclosing`.
     """
     edges = {edge.value: edge for edge in Edge}
-    position = edges.get(start) or decode_cursor(start)
+    position = edges.get(start) or live_events.decode_cursor(start)
     supervisor = WatcherSupervisor(watcher or SystemWatcher(options.watch_limit), poll=options.poll)
     follower = _Follower(scope, FollowedFiles(position), supervisor, options)
     try:
@@ -91,7 +78,7 @@ class _Follower:
         self._files = files
         self._watcher = supervisor
         self._options = options
-        self._status_tracker = StatusTracker(scope.roots)
+        self._status_tracker = live_events.StatusTracker(scope.roots)
         self._queue: dict[str, None] = {}
         self._quiet_since: dict[str, float] = {}
         self._check: tuple[str, Iterator[None]] | None = None
@@ -103,7 +90,7 @@ class _Follower:
         self._last_change = 0.0
         self._next_status = 0.0
 
-    async def run(self) -> AsyncGenerator[AnyEvent, None]:
+    async def run(self) -> AsyncGenerator[live_events.AnyEvent, None]:
         """Yield events until the `until` condition holds."""
         for event in await self._begin():
             yield event
@@ -111,7 +98,7 @@ class _Follower:
         while True:
             if announced_polling != self._watcher.is_polling:
                 announced_polling = self._watcher.is_polling
-                yield Watching(
+                yield live_events.Watching(
                     checkpoint=self._checkpoint,
                     is_polling=announced_polling,
                     reason=self._watcher.reason,
@@ -127,10 +114,10 @@ class _Follower:
             await self._wait()
 
     @property
-    def _checkpoint(self) -> Checkpoint:
-        return Checkpoint(self._files.cursor)
+    def _checkpoint(self) -> live_events.Checkpoint:
+        return live_events.Checkpoint(self._files.cursor)
 
-    async def _begin(self) -> list[AnyEvent]:
+    async def _begin(self) -> list[live_events.AnyEvent]:
         survey = await asyncio.to_thread(self._scope.survey)
         self._queue |= dict.fromkeys(self._files.begin(survey.transcripts))
         await self._watcher.watch(survey.directories)
@@ -139,14 +126,14 @@ class _Follower:
             return []
         return [self._announce(each.file) for each in survey.transcripts]
 
-    def _announce(self, path: str) -> Found:
+    def _announce(self, path: str) -> live_events.Found:
         file = self._files[path]
         file.is_announced = True
-        return Found(
+        return live_events.Found(
             checkpoint=self._checkpoint, source=self._files.describe(path), is_new=file.is_new
         )
 
-    async def _drain(self) -> AsyncGenerator[AnyEvent, None]:
+    async def _drain(self) -> AsyncGenerator[live_events.AnyEvent, None]:
         """Read queued files until nothing is left to read."""
         await self._queue_changes()
         while self._queue:
@@ -161,7 +148,7 @@ class _Follower:
                 await self._queue_changes()
         if not self._is_caught_up:
             self._is_caught_up = True
-            yield CaughtUp(checkpoint=self._checkpoint)
+            yield live_events.CaughtUp(checkpoint=self._checkpoint)
 
     async def _queue_changes(self) -> None:
         """Queue changed files, and survey the scope if an unknown path changed."""
@@ -193,7 +180,7 @@ class _Follower:
         is_old = time.time() - file.transcript.mtime_ns / 1e9 > self._options.quiet_seconds
         return path not in self._queue and not file.is_new and is_old
 
-    def _iter_events(self, path: str, step: TailStep) -> Iterator[AnyEvent]:
+    def _iter_events(self, path: str, step: TailStep) -> Iterator[live_events.AnyEvent]:
         self._cancel_check(path)
         if step.is_gone:
             self._missing.add(path)
@@ -212,17 +199,19 @@ class _Follower:
             if source.kind is TranscriptKind.SESSION:
                 self._status_tracker.reset(source.session_id)
             checkpoint = self._files.move_cursor(path, NOTHING_READ)
-            yield Reset(checkpoint=checkpoint, source=source, reason=step.reset)
+            yield live_events.Reset(checkpoint=checkpoint, source=source, reason=step.reset)
         yield from self._iter_appended(path, source, step.pieces)
         self._files.record_position(path)
 
     def _iter_appended(
-        self, path: str, source: EventSubject, pieces: tuple[Piece, ...]
-    ) -> Iterator[AnyEvent]:
-        base, key = self._files.cursor, path_key(path)
+        self, path: str, source: live_events.EventSubject, pieces: tuple[Piece, ...]
+    ) -> Iterator[live_events.AnyEvent]:
+        base, key = self._files.cursor, live_events.path_key(path)
         for piece in pieces:
-            checkpoint = Checkpoint(base, key, piece.mark)
-            yield Appended(checkpoint=checkpoint, source=source, record=piece.record, raw=piece.raw)
+            checkpoint = live_events.Checkpoint(base, key, piece.mark)
+            yield live_events.Appended(
+                checkpoint=checkpoint, source=source, record=piece.record, raw=piece.raw
+            )
             if source.kind is TranscriptKind.SESSION:
                 move = self._status_tracker.add(source.session_id, piece.record, checkpoint)
                 if move is not None:
@@ -231,7 +220,7 @@ class _Follower:
         if pieces:
             self._files.move_cursor(path, pieces[-1].mark)
 
-    async def _run_periodic(self) -> AsyncGenerator[AnyEvent, None]:
+    async def _run_periodic(self) -> AsyncGenerator[live_events.AnyEvent, None]:
         """Sweep over all files and update the status of the sessions, when due."""
         now = time.monotonic()
         if now >= self._next_sweep:
@@ -246,20 +235,22 @@ class _Follower:
         await asyncio.to_thread(self._status_tracker.refresh, self._files.find_session, wanted)
         for change in self._status_tracker.iter_changes(self._checkpoint):
             yield change
-            if isinstance(change, Continued):
+            if isinstance(change, live_events.Continued):
                 self._include(change.next_id)
 
     def _include(self, session_id: str) -> None:
         self._scope.include(session_id)
         self._is_survey_due = True
 
-    def _iter_deleted(self) -> Iterator[Ended]:
+    def _iter_deleted(self) -> Iterator[live_events.Ended]:
         for path in sorted(self._missing):
             file = self._files[path]
             session_id = file.transcript.session_id
             is_session = file.transcript.kind is TranscriptKind.SESSION
             if is_session and session_id and self._files.find_session(session_id) is None:
-                yield Ended(checkpoint=self._checkpoint, session_id=session_id, reason=DELETED)
+                yield live_events.Ended(
+                    checkpoint=self._checkpoint, session_id=session_id, reason=DELETED
+                )
         self._missing.clear()
 
     def _is_finished(self) -> bool:
@@ -272,7 +263,7 @@ class _Follower:
         last = self._scope.session_ids[-1:] or self._status_tracker.session_ids
         return self._status_tracker.is_done(until, last)
 
-    def _iter_unterminated(self) -> Iterator[AnyEvent]:
+    def _iter_unterminated(self) -> Iterator[live_events.AnyEvent]:
         """Yield complete last lines that lack their newline."""
         for file in self._files:
             if file.tail is not None:

@@ -16,12 +16,12 @@ from msgspec import Struct
 from recollect.errors import NothingFound, UnreadableInput
 from recollect.library.opening import find_subagent_files
 from recollect.library.transcript_ends import find_cwd, find_session_id
-from recollect.live.cursors import Checkpoint, Cursor, Mark, advance, path_key
-from recollect.live.live_events import EventSubject
+from recollect.live.live_events import Checkpoint, Cursor, EventSubject, Mark, advance, path_key
 from recollect.live.tail import End, Nowhere, Start, Tail, TailStep
 from recollect.locations import (
     Transcript,
     TranscriptKind,
+    claude_directories,
     discover,
     discover_root,
     encode_project_path,
@@ -29,13 +29,6 @@ from recollect.locations import (
     is_plain_name,
 )
 from recollect.locations.discovery import list_project
-from recollect.locations.project_names import (
-    PROJECTS_DIRECTORY,
-    SUBAGENTS_DIRECTORY,
-    TRANSCRIPT_SUFFIX,
-    decode_id,
-    encode_id,
-)
 from recollect.locations.transcript_files import name_of
 from recollect.sources.safe_files import is_directory, list_directory
 
@@ -180,7 +173,7 @@ def _is_current(file: FollowedFile, listed: Transcript) -> bool:
 def _find_owner(transcript: Transcript) -> str | None:
     """Return the session that a subagent of Claude Code 2.0.x belongs to, from its records."""
     found = find_session_id(transcript.path)
-    return found and encode_id(found)
+    return found and claude_directories.encode_id(found)
 
 
 def _file_key(transcript: Transcript) -> FileKey:
@@ -241,16 +234,16 @@ class SessionScope:
     def is_excluded(self, path: str) -> bool:
         """Return whether it is another session's; the name of a subagent's file does not say."""
         name = Path(path).name
-        stem = name.removesuffix(TRANSCRIPT_SUFFIX)
+        stem = name.removesuffix(claude_directories.TRANSCRIPT_SUFFIX)
         is_session = stem != name and not stem.startswith("agent-")
-        return is_session and encode_id(stem) not in self._directories
+        return is_session and claude_directories.encode_id(stem) not in self._directories
 
     def include(self, session_id: str) -> None:
         """Follow this session too."""
         # The id may come from a record, and becomes part of a path here.
         if not self._subagent and is_plain_name(session_id):
             self._directories.setdefault(
-                encode_id(session_id), next(iter(self._directories.values()))
+                claude_directories.encode_id(session_id), next(iter(self._directories.values()))
             )
 
     def survey(self) -> ScopeSurvey:
@@ -281,9 +274,9 @@ class SessionScope:
     def _iter_directories(self) -> Iterator[Path]:
         for session_id, directory in self._directories.items():
             yield directory
-            if is_directory(directory / SUBAGENTS_DIRECTORY):
-                yield directory / SUBAGENTS_DIRECTORY
-            name = decode_id(session_id)
+            if is_directory(directory / claude_directories.SUBAGENTS_DIRECTORY):
+                yield directory / claude_directories.SUBAGENTS_DIRECTORY
+            name = claude_directories.decode_id(session_id)
             if is_plain_name(name):
                 yield from _iter_session_directories(directory / name)
 
@@ -333,8 +326,8 @@ class RootScope:
 
     def _iter_directories(self) -> Iterator[Path]:
         for root in self.roots:
-            yield root / PROJECTS_DIRECTORY
-            for project in _list_directories(root / PROJECTS_DIRECTORY):
+            yield root / claude_directories.PROJECTS_DIRECTORY
+            for project in _list_directories(root / claude_directories.PROJECTS_DIRECTORY):
                 yield project
                 for session in _list_directories(project):
                     yield from _iter_session_directories(session)
@@ -342,8 +335,8 @@ class RootScope:
 
 def _iter_session_directories(session: Path) -> Iterator[Path]:
     """Yield the directories of a session in which transcripts, or their directories, may appear."""
-    workflows = session / SUBAGENTS_DIRECTORY / _WORKFLOWS
-    for directory in (session, session / SUBAGENTS_DIRECTORY, workflows):
+    workflows = session / claude_directories.SUBAGENTS_DIRECTORY / _WORKFLOWS
+    for directory in (session, session / claude_directories.SUBAGENTS_DIRECTORY, workflows):
         if not is_directory(directory):
             return
         yield directory

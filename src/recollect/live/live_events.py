@@ -1,31 +1,108 @@
-"""The events of `follow`, and the tracker that turns session status into events.
+"""The events of `follow` and their documents, the tracker that turns session status into events,
+and cursors: how far a follower has read, as a string short enough to be an event id.
+
+A mark is an offset and the hash of everything before it, so it also holds for a copy or a restored
+file, which device and inode would not. A cursor has marks only for files that were read. For the
+others it is enough to know that they have not been written since: `since_ns` is the newest mtime of
+any file when following began, so that only the file system's own clock is used.
 
 The records appended to a file since its last `Reset` equal a fresh read of that file. Every event
 has an id; resuming from it yields everything after that event, and nothing twice. The status of
 running clients is read from their files, so it is refreshed periodically and not for every record.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+import base64
+import binascii
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Final, Literal
 
+import msgspec
 from msgspec import Struct
 
+from recollect.documents.events import EVENT_SCHEMA, EventDocument, EventName
 from recollect.documents.kinds import StatusKind
-from recollect.live.cursors import Checkpoint
-from recollect.live.session_status import (
-    Client,
-    SessionStatus,
-    TurnState,
-    advance_turn,
-    determine_status,
-    is_at_rest,
-    read_clients,
-    read_turn_state,
-)
+from recollect.errors import UsageError
+from recollect.live import session_status
 from recollect.locations import TranscriptKind
-from recollect.records.envelope import Record
+from recollect.records.decoding import decode_value
+from recollect.records.envelope import Chain, Damaged, Record
 from recollect.records.state import ContinuedIn
+
+MAX_MARKS: Final = 64
+"""Marks in one cursor. A file whose mark was dropped is read from its start after resuming."""
+
+_VERSION: Final = "1."
+_KEY_BYTES: Final = 8
+
+
+class Mark(Struct, frozen=True, array_like=True, gc=False):
+    """A position in a file: `digest` is the hash of its first `offset` bytes."""
+
+    offset: int
+    digest: bytes
+
+
+class Cursor(Struct, frozen=True, array_like=True):
+    """A position across all followed files, from which following can resume."""
+
+    since_ns: int = 0
+    marks: dict[bytes, Mark] = {}
+
+    def find_mark(self, path: str) -> Mark | None:
+        """Return how far the file at `path` was read, or None if that is not known."""
+        return self.marks.get(path_key(path))
+
+    def is_unchanged(self, mtime_ns: int) -> bool:
+        """Return whether a file with this mtime has certainly not been written since."""
+        return mtime_ns < self.since_ns
+
+
+class Checkpoint(Struct, frozen=True):
+    """The position after one event: the cursor before it, and one newer mark."""
+
+    cursor: Cursor = Cursor()
+    key: bytes = b""
+    mark: Mark | None = None
+
+    @property
+    def id(self) -> str:
+        """The cursor as text, encoded on access because few consumers need it."""
+        return encode_cursor(advance(self.cursor, {self.key: self.mark} if self.mark else {}))
+
+
+def path_key(path: str) -> bytes:
+    """Return the key of the file at `path` in a cursor."""
+    return hashlib.blake2b(os.fsencode(path), digest_size=_KEY_BYTES).digest()
+
+
+def advance(cursor: Cursor, marks: Mapping[bytes, Mark]) -> Cursor:
+    """Return `cursor` with newer marks, dropping the oldest beyond `MAX_MARKS`."""
+    if not marks:
+        return cursor
+    kept = {key: mark for key, mark in cursor.marks.items() if key not in marks} | {**marks}
+    return Cursor(cursor.since_ns, dict(list(kept.items())[-MAX_MARKS:]))
+
+
+def encode_cursor(cursor: Cursor) -> str:
+    """Return the cursor as text that is safe in a URL and in a header."""
+    data = base64.urlsafe_b64encode(msgspec.msgpack.encode(cursor))
+    return _VERSION + data.decode().rstrip("=")
+
+
+def decode_cursor(text: str) -> Cursor:
+    """Return the cursor encoded in `text`; raises UsageError if it is not one."""
+    body = text.removeprefix(_VERSION)
+    try:
+        data = base64.b64decode(body + "=" * (-len(body) % 4), altchars=b"-_", validate=True)
+        return msgspec.msgpack.decode(data, type=Cursor)
+    except (ValueError, binascii.Error, msgspec.DecodeError):
+        raise UsageError(
+            "This is not a position from `follow`. Pass the id of an event unchanged, "
+            "or start without one."
+        ) from None
 
 
 class Event(Struct, frozen=True, kw_only=True):
@@ -81,7 +158,7 @@ class StatusChanged(Event, frozen=True, kw_only=True):
     """The status of a session changed."""
 
     session_id: str
-    status: SessionStatus
+    status: session_status.SessionStatus
 
 
 class Continued(Event, frozen=True, kw_only=True):
@@ -121,10 +198,10 @@ class StatusTracker:
 
     def __init__(self, roots: Iterable[Path]) -> None:
         self._roots = tuple(roots)
-        self._turns: dict[str, TurnState] = {}
-        self._statuses: dict[str, SessionStatus] = {}
+        self._turns: dict[str, session_status.TurnState] = {}
+        self._statuses: dict[str, session_status.SessionStatus] = {}
         self._pids: dict[int, str] = {}
-        self._clients: dict[str, Client] = {}
+        self._clients: dict[str, session_status.Client] = {}
 
     @property
     def session_ids(self) -> tuple[str, ...]:
@@ -133,13 +210,13 @@ class StatusTracker:
 
     def reset(self, session_id: str) -> None:
         """Forget the turn state of a session whose file is read again from the start."""
-        self._turns[session_id] = TurnState()
+        self._turns[session_id] = session_status.TurnState()
 
     def add(self, session_id: str, record: Record, checkpoint: Checkpoint) -> Continued | None:
         """Apply a record of the session's own file; return where it continues, if it says so."""
         if session_id not in self._turns:
-            self._turns[session_id] = TurnState()
-        self._turns[session_id] = advance_turn(self._turns[session_id], record)
+            self._turns[session_id] = session_status.TurnState()
+        self._turns[session_id] = session_status.advance_turn(self._turns[session_id], record)
         if isinstance(record, ContinuedIn) and record.continued_in_session_id:
             return Continued(
                 checkpoint=checkpoint,
@@ -153,19 +230,19 @@ class StatusTracker:
         """Read the clients' files, and the turn state of sessions without records yet; blocks."""
         before, self._clients = self._clients, {}
         for root in self._roots:
-            self._clients |= read_clients(root, before)
+            self._clients |= session_status.read_clients(root, before)
         alive = (session for session, client in self._clients.items() if client.is_alive)
         for session_id in (*wanted, *alive):
             path = find(session_id) if session_id not in self._turns else None
             if path is not None:
-                self._turns[session_id] = read_turn_state(path)
+                self._turns[session_id] = session_status.read_turn_state(path)
 
     def iter_changes(self, checkpoint: Checkpoint) -> Iterator[StatusChanged | Continued | Ended]:
         """Yield what changed since the last call."""
         yield from self._iter_switches(checkpoint)
         last_pids = {session: pid for pid, session in self._pids.items()}
         for session_id, turn in list(self._turns.items()):
-            status = determine_status(
+            status = session_status.determine_status(
                 turn, self._clients.get(session_id), last_pids.get(session_id)
             )
             before = self._statuses.get(session_id)
@@ -195,9 +272,71 @@ class StatusTracker:
         return all(self._is_done(until, each) for each in session_ids)
 
     def _is_done(self, until: Until, session_id: str) -> bool:
-        status, turn = self._statuses.get(session_id), self._turns.get(session_id, TurnState())
+        status, turn = (
+            self._statuses.get(session_id),
+            self._turns.get(session_id, session_status.TurnState()),
+        )
         if status is None:
             return False
         if until == "end":
             return status.kind is StatusKind.ENDED
-        return is_at_rest(status, turn)
+        return session_status.is_at_rest(status, turn)
+
+
+_NAMES: Final[Mapping[type, EventName]] = {
+    Found: "found",
+    Appended: "appended",
+    Reset: "reset",
+    CaughtUp: "caught_up",
+    StatusChanged: "status",
+    Continued: "continued",
+    Ended: "ended",
+    Watching: "watching",
+}
+_PLAIN: Final = ("session_id", "next_id", "reason")
+_FLAGS: Final = ("is_new", "is_polling")
+
+
+def describe_event(event: AnyEvent, *, with_record: bool = True) -> EventDocument:
+    """Convert an event to its document, without the record itself if it is not wanted."""
+    plain = {name: getattr(event, name) or None for name in _PLAIN if hasattr(event, name)}
+    flags = {name: getattr(event, name) for name in _FLAGS if hasattr(event, name)}
+    return EventDocument(
+        schema=EVENT_SCHEMA,
+        event=_NAMES[type(event)],
+        id=event.id,
+        **plain,
+        **flags,
+        **_unfold(event, with_record=with_record),
+    )
+
+
+def _unfold(event: AnyEvent, *, with_record: bool) -> dict[str, Any]:
+    """Return the fields that come from nested values."""
+    if isinstance(event, StatusChanged):
+        status = event.status
+        return {"status": status.kind, "reason": status.reason, "pid": status.pid}
+    if not isinstance(event, Found | Appended | Reset):
+        return {}
+    source = event.source
+    return {
+        "session_id": source.session_id or None,
+        "agent_id": source.agent_id,
+        "path": source.path,
+        "project": source.project,
+        **(_describe_record(event, with_record) if isinstance(event, Appended) else {}),
+    }
+
+
+def _describe_record(event: Appended, with_record: bool) -> dict[str, Any]:
+    record = event.record
+    if record.span is None:
+        return {}
+    damage = record.reason if isinstance(record, Damaged) else record.span.damage
+    return {
+        "offset": record.span.offset,
+        "length": record.span.length,
+        "uuid": record.uuid if isinstance(record, Chain) else None,
+        "record": decode_value(event.raw, object) if with_record and event.raw.strip() else None,
+        "damage": damage or None,
+    }

@@ -16,14 +16,14 @@ from msgspec.structs import replace
 from recollect.documents.kinds import InputKind, StatusKind
 from recollect.errors import UnreadableInput
 from recollect.library.processes import is_alive, is_running, iter_process_files
-from recollect.reader import read_transcript
-from recollect.records.conversation import Assistant, User
+from recollect.reader.transcript_reader import read_transcript
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.envelope import Chain, Record
 from recollect.records.state import ContinuedIn, CostState
-from recollect.records.system import StopHookSummary, TurnDuration
+from recollect.records.system_records import StopHookSummary, TurnDuration
 from recollect.records.tools import canonical_name
-from recollect.session.content import iter_tool_results, iter_tool_uses
 from recollect.session.prompts import OPENING_KINDS, read_prompt
+from recollect.session.record_texts import iter_tool_results, iter_tool_uses
 from recollect.sources.safe_files import find_real_status
 
 INITIAL_READ_BYTES: Final = 64 * 1024

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from recollect.errors import UnreadableInput
-from recollect.live.cursors import Mark
-from recollect.reader import MAX_LINE, TranscriptDecoder
-from recollect.reader.line_blocks import CHUNK, iter_chunks, seek_line_start
-from recollect.reader.line_masking import mask_line
+from recollect.live.live_events import Mark
+from recollect.reader.line_blocks import CHUNK, MAX_LINE, iter_chunks, mask_line, seek_line_start
+from recollect.reader.transcript_reader import TranscriptDecoder, decode_bytes
 from recollect.records.envelope import Oversized, Record, Torn
 from recollect.sources.growth import (
     EDGE,
@@ -30,16 +29,15 @@ from recollect.sources.growth import (
     record_edges,
 )
 from recollect.sources.safe_files import open_file
-from recollect.sources.source import SourceFile
-from recollect.sources.stamps import Stamp, is_present
+from recollect.sources.source import SourceFile, Stamp, is_present
 
 if TYPE_CHECKING:
     from hashlib import blake2b
 
-SHORTER: Final = "it is shorter than what was read of it"
-REPLACED: Final = "another file is in its place"
-REWRITTEN: Final = "what was read of it has changed"
-UNKNOWN: Final = "how far it was read is not known"
+SHORTER: Final = "it is shorter than the part already read"
+REPLACED: Final = "it was replaced by another file"
+REWRITTEN: Final = "the part already read has changed"
+UNKNOWN: Final = "the read position is not known"
 
 NOTHING_READ: Final = Mark(0, new_digest().digest())
 
@@ -56,7 +54,7 @@ class Piece(Struct, frozen=True, gc=False):
 
 
 class TailStep(Struct, frozen=True):
-    """What one look gave. With `reset`, everything that came before it no longer counts."""
+    """The result of one read. With `reset`, everything before it no longer counts."""
 
     pieces: tuple[Piece, ...] = ()
     reset: str | None = None
@@ -123,13 +121,12 @@ class Tail:
 
     def read_rest(self) -> tuple[Piece, ...]:
         """The last line if it is whole but for its line end; for when no more will come."""
-        decoder = TranscriptDecoder(str(self.path), self._offset)
         try:
             with open_file(self.path) as file:
                 data = _read_at(file, self._offset, MAX_LINE)
         except (UnreadableInput, OSError):
             return ()
-        records = [*decoder.feed(data), *decoder.finish()]
+        records = decode_bytes(str(self.path), self._offset, data)
         pieces = _iter_pieces(records, data, self._offset, self._digest.copy())
         whole = tuple(
             piece
@@ -288,7 +285,7 @@ class _Held:
 def _iter_pieces(
     records: Iterable[Record], data: bytes, base: int, digest: "blake2b"
 ) -> Iterator[Piece]:
-    """The records with their bytes, which lie in `data` from offset `base` on."""
+    """The records with their bytes, which are in `data` from offset `base` on."""
     for record in records:
         if span := record.span:
             raw = data[max(span.offset - base, 0) : span.end - base]

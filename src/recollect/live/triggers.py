@@ -14,44 +14,23 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recollect.documents.kinds import StatusKind
+from recollect.documents.kinds import StatusKind, TextKind
 from recollect.errors import UsageError
-from recollect.live.live_events import (
-    AnyEvent,
-    Appended,
-    CaughtUp,
-    EventSubject,
-    Reset,
-    StatusChanged,
-)
+from recollect.live import live_events
 from recollect.locations import TranscriptKind, encode_project_path
 from recollect.pricing import Prices
 from recollect.quantities import format_dollars
 from recollect.records.attachments import Attachment
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.envelope import Chain, Record
 from recollect.records.state import QueueOperation
-from recollect.search import parse_query
+from recollect.search import parse_query, query_tree
 from recollect.search.query_plan import ROLES
-from recollect.search.query_tree import (
-    And,
-    Bound,
-    FieldTerm,
-    Leaf,
-    Node,
-    Not,
-    Or,
-    Phrase,
-    Query,
-    Regex,
-    TextField,
-)
 from recollect.search.regexes import check_regexes, compile_regex
 from recollect.search.snippets import find_spans
-from recollect.session.content import iter_tool_uses
+from recollect.session.record_texts import iter_tool_uses
+from recollect.session.searchable_texts import SearchableText, list_searchable_texts
 from recollect.session.times import parse_time
-from recollect.store import TextKind
-from recollect.sync.searchable_texts import SearchableText, list_searchable_texts
 
 _KINDS: Final[Mapping[str, tuple[TextKind, ...]]] = {
     "command": (TextKind.COMMAND,),
@@ -67,7 +46,7 @@ class MatchCandidate(Struct, frozen=True):
 
     document: SearchableText
     record: Record
-    source: EventSubject
+    source: live_events.EventSubject
     tool: str | None
 
     def read(self, name: str) -> str:
@@ -86,7 +65,7 @@ class Matcher:
     def find(
         self,
         record: Record,
-        source: EventSubject,
+        source: live_events.EventSubject,
         tools: Mapping[str, str],
         *,
         ignored: Collection[str] = (),
@@ -106,30 +85,30 @@ class Matcher:
                 return document.text
         return None
 
-    def _matches(self, node: Node, candidate: MatchCandidate) -> bool:
+    def _matches(self, node: query_tree.Node, candidate: MatchCandidate) -> bool:
         matches = partial(self._matches, candidate=candidate)
         match node:
-            case And():
+            case query_tree.And():
                 return all(map(matches, node.parts))
-            case Or():
+            case query_tree.Or():
                 return any(map(matches, node.parts))
-            case Not():
+            case query_tree.Not():
                 return not matches(node.part)
-            case Regex():
+            case query_tree.Regex():
                 pattern = compile_regex(node, str(self._query))
                 return pattern.search(candidate.document.text) is not None
         return _matches_leaf(node, candidate)
 
 
-def _matches_leaf(leaf: Leaf, candidate: MatchCandidate) -> bool:
-    if isinstance(leaf, Bound):
+def _matches_leaf(leaf: query_tree.Leaf, candidate: MatchCandidate) -> bool:
+    if isinstance(leaf, query_tree.Bound):
         return _is_within(leaf, candidate)
-    if isinstance(leaf, FieldTerm):
+    if isinstance(leaf, query_tree.FieldTerm):
         return _FIELDS[leaf.name](leaf.value.casefold(), candidate)
-    return bool(find_spans(candidate.document.text, Query(leaf)))
+    return bool(find_spans(candidate.document.text, query_tree.Query(leaf)))
 
 
-def _is_within(bound: Bound, candidate: MatchCandidate) -> bool:
+def _is_within(bound: query_tree.Bound, candidate: MatchCandidate) -> bool:
     moment = parse_time(getattr(candidate.record, "timestamp", None))
     if moment is None:
         return False
@@ -147,7 +126,9 @@ def _is_by_model(wanted: str, candidate: MatchCandidate) -> bool:
 
 
 def _names_file(wanted: str, candidate: MatchCandidate) -> bool:
-    is_there = bool(find_spans(candidate.document.text, Query(Phrase(wanted))))
+    is_there = bool(
+        find_spans(candidate.document.text, query_tree.Query(query_tree.Phrase(wanted)))
+    )
     return is_there and candidate.document.part in _NAMING_PATHS
 
 
@@ -165,7 +146,7 @@ def _is_kind(kind: str, candidate: MatchCandidate) -> bool:
     return candidate.document.part in _KINDS[kind]
 
 
-_FIELDS: Final[Mapping[TextField, Callable[[str, MatchCandidate], bool]]] = {
+_FIELDS: Final[Mapping[query_tree.TextField, Callable[[str, MatchCandidate], bool]]] = {
     "project": _is_in_project,
     "session": lambda wanted, it: it.source.session_id.casefold().startswith(wanted),
     "role": lambda wanted, it: it.document.part in ROLES[wanted],
@@ -230,24 +211,26 @@ class Triggers:
         self._tools: dict[str, str] = {}
         self._queued: dict[tuple[str, str], None] = {}
 
-    def feed(self, event: AnyEvent) -> Iterator[FiredTrigger]:
+    def feed(self, event: live_events.AnyEvent) -> Iterator[FiredTrigger]:
         """Yield the triggers that `event` fires."""
         match event:
-            case CaughtUp():
+            case live_events.CaughtUp():
                 self._is_live = True
                 yield from self._check_limits("")
-            case Reset():
+            case live_events.Reset():
                 self._is_live = False
                 self._queued.clear()
-            case Appended():
+            case live_events.Appended():
                 yield from self._feed_record(event.record, event.source)
-            case StatusChanged() if self._wants_permissions:
+            case live_events.StatusChanged() if self._wants_permissions:
                 if event.status.kind is StatusKind.WAITING_FOR_PERMISSION:
                     yield FiredTrigger(
                         trigger=PERMISSION, session_id=event.session_id, text=event.status.reason
                     )
 
-    def _feed_record(self, record: Record, source: EventSubject) -> Iterator[FiredTrigger]:
+    def _feed_record(
+        self, record: Record, source: live_events.EventSubject
+    ) -> Iterator[FiredTrigger]:
         self._remember_calls(record)
         if self._spend:
             self._spend.add(record)
@@ -263,7 +246,9 @@ class Triggers:
                 text=text,
             )
 
-    def _iter_hits(self, record: Record, source: EventSubject) -> Iterator[tuple[str, str]]:
+    def _iter_hits(
+        self, record: Record, source: live_events.EventSubject
+    ) -> Iterator[tuple[str, str]]:
         if self._wants_errors:
             is_subagent = source.kind is not TranscriptKind.SESSION
             documents = list_searchable_texts(record, is_subagent=is_subagent)
@@ -274,7 +259,7 @@ class Triggers:
             if text is not None:
                 yield trigger, text
 
-    def _take_repeated(self, record: Record, source: EventSubject) -> frozenset[str]:
+    def _take_repeated(self, record: Record, source: live_events.EventSubject) -> frozenset[str]:
         """Return the texts of `record` that a line of the queue was matched with before.
 
         Some clients write a prompt to the queue only, others also as a record of its own: the line

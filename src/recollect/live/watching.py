@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
-from recollect.locations.project_names import TRANSCRIPT_SUFFIX
+from recollect.locations.claude_directories import TRANSCRIPT_SUFFIX
 from recollect.sources.safe_files import is_directory
 from recollect.sources.source import find_source
 

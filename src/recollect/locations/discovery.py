@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from recollect.errors import NothingFound, UnreadableInput
-from recollect.locations.project_names import (
+from recollect.locations.claude_directories import (
     PROJECTS_DIRECTORY,
     SUBAGENTS_DIRECTORY,
+    decode_id,
+    is_plain_name,
     is_transcript_name,
 )
 from recollect.locations.transcript_files import (
@@ -35,12 +37,11 @@ from recollect.sources.safe_files import (
     Refused,
     describe_error,
     find_directory,
-    find_real_status,
+    find_real,
     find_status,
     is_directory,
     is_link_entry,
     list_directory,
-    resolve_links,
 )
 from recollect.sources.source import Entry, is_key_name, is_link
 
@@ -126,7 +127,7 @@ def discover(path: Path) -> Discovery:
         level = _Level.ROOT if is_directory(real / PROJECTS_DIRECTORY) else _Level.ANYWHERE
         return _Walk(path, real).run(level)
     if not stat.S_ISREG(status.st_mode) or is_key_name(real.name):
-        raise UnreadableInput(f"{path} is no transcript. Give a .jsonl file or a directory.")
+        raise UnreadableInput(f"{path} is not a transcript. Specify a .jsonl file or a directory.")
     return Discovery((guess_place(real.parent).describe(real.name, status),), ())
 
 
@@ -141,13 +142,12 @@ def discover_root(root: Path, *, include_nested: bool = True) -> Discovery:
 
 def _resolve(path: Path) -> tuple[Path, os.stat_result]:
     try:
-        real = resolve_links(path)
-        return real, find_real_status(real)
+        return find_real(path)
     except FileNotFoundError as error:
-        raise NothingFound(f"There is nothing at {path}. Check the spelling.") from error
+        raise NothingFound(f"No such file or directory: {path}") from error
     except (OSError, ValueError) as error:
         raise UnreadableInput(
-            f"Cannot look at {path}: {describe_error(error)}. Check that you may read it."
+            f"Cannot access {path}: {describe_error(error)}. Check its permissions."
         ) from error
 
 
@@ -235,8 +235,7 @@ class _Walk:
             return
         path = Path(directory.path, name)
         try:
-            real = resolve_links(Path(directory.real, name))
-            status = find_real_status(real)
+            real, status = find_real(Path(directory.real, name))
         except OSError as error:
             self._refuse(path, _reason_of(error), describe_error(error))
             return
@@ -272,16 +271,35 @@ def list_project(project_dir: Path) -> tuple[Transcript, ...]:
     return _list_location(project_dir, project_place(project_dir))
 
 
-def list_shared_subagents(project_dir: Path) -> tuple[Transcript, ...]:
-    """Return the subagents in the directory that a project's sessions share, sorted by name."""
+class SubagentFiles(NamedTuple):
+    """Transcripts that may be of a session's subagents, each list sorted by name."""
+
+    own: tuple[Transcript, ...]
+    """Those in the session's own directory."""
+    shared: tuple[Transcript, ...]
+    """Those beside the sessions of its project: only their records say whose they are."""
+
+
+def list_subagent_files(project_dir: Path, session_id: str) -> SubagentFiles:
+    """Return the transcripts that may be of a session's subagents; none for an odd id."""
+    name = decode_id(session_id)
+    if not is_plain_name(name):
+        return SubagentFiles((), ())
+    beside = (*list_project(project_dir), *_list_shared(project_dir))
+    return SubagentFiles(
+        _list_own(project_dir, name),
+        tuple(each for each in beside if each.kind is TranscriptKind.SUBAGENT),
+    )
+
+
+def _list_shared(project_dir: Path) -> tuple[Transcript, ...]:
     directory = find_directory(project_dir, SUBAGENTS_DIRECTORY)
     if not isinstance(directory, Path):
         return ()
     return _list_location(directory, shared_subagents_place(directory))
 
 
-def list_subagents(project_dir: Path, session: str) -> tuple[Transcript, ...]:
-    """Return the subagents in the directory of a session, which must be a plain name."""
+def _list_own(project_dir: Path, session: str) -> tuple[Transcript, ...]:
     directory = find_directory(project_dir, session, SUBAGENTS_DIRECTORY)
     found = discover(directory).transcripts if isinstance(directory, Path) else ()
     return tuple(each for each in found if each.kind is not TranscriptKind.SESSION)

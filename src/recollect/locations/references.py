@@ -20,8 +20,7 @@ from typing import Final, NamedTuple
 
 from recollect.errors import AmbiguousSession, Candidate, NothingFound, UnreadableInput
 from recollect.locations import Transcript
-from recollect.locations.discovery import discover, discover_root
-from recollect.locations.project_names import (
+from recollect.locations.claude_directories import (
     PROJECT_NAME_LIMIT,
     PROJECTS_DIRECTORY,
     TRANSCRIPT_SUFFIX,
@@ -29,6 +28,7 @@ from recollect.locations.project_names import (
     encode_project_path,
     encode_without_limit,
 )
+from recollect.locations.discovery import discover, discover_root
 from recollect.locations.transcript_files import TranscriptKind, name_of
 from recollect.sources.safe_files import is_directory, resolve_links
 
@@ -168,7 +168,7 @@ def looks_like_file(ref: str) -> bool:
 def locate_file(path: Path) -> Transcript:
     """Return the transcript at `path`; raises NothingFound or UnreadableInput if there is none."""
     if is_directory(path):
-        raise UnreadableInput(f"{path} is a directory. Give one of the .jsonl files in it.")
+        raise UnreadableInput(f"{path} is a directory. Specify one of the .jsonl files in it.")
     return discover(path).transcripts[0]
 
 
@@ -191,16 +191,16 @@ def match_session(
         if found := match(ref, transcripts, tell):
             return _require_one(ref, found, tell)
     raise NothingFound(
-        f"No session is called {ref!r}: it is no id, no beginning of one ({MIN_PREFIX_LENGTH} "
-        f"characters at least), no agent and no words of a title in{_name_places(places)}\n"
+        f"No session matches {ref!r}. Looked for an id, the start of one (at least "
+        f"{MIN_PREFIX_LENGTH} characters), a subagent and titles in{_name_places(places)}\n"
         f"{_explain_file(ref)}"
     )
 
 
 def _explain_file(ref: str) -> str:
     if ref.endswith(TRANSCRIPT_SUFFIX):
-        return f"There is no such file either: {ref}"
-    return f"To open a file, give a path that ends in {TRANSCRIPT_SUFFIX}."
+        return f"There is no such file, either: {ref}"
+    return f"To open a file, use a path that ends in {TRANSCRIPT_SUFFIX}."
 
 
 def _read_count(ref: str) -> int | None:
@@ -213,7 +213,7 @@ def _find_nth(
 ) -> Transcript:
     newest = list(islice(tell(_sessions(transcripts)), back))
     if len(newest) < back:
-        raise NothingFound(f"There are {len(newest)} sessions and no more in{_name_places(places)}")
+        raise NothingFound(f"There are only {len(newest)} sessions in{_name_places(places)}")
     return newest[-1].transcript
 
 

@@ -8,30 +8,20 @@ session stays complete when Claude Code adds a new kind.
 
 import os
 import re
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from recollect.locations.project_names import (
-    PROJECTS_DIRECTORY,
+from recollect.locations.claude_directories import (
     TRANSCRIPT_SUFFIX,
     decode_id,
     is_plain_name,
     is_transcript_name,
 )
-from recollect.locations.transcript_files import Transcript
-from recollect.sources.safe_files import (
-    Parts,
-    Refused,
-    find_directory,
-    find_status,
-    iter_tree,
-    refusal_of,
-)
-from recollect.sources.source import is_key_name
+from recollect.locations.transcript_files import Transcript, find_root_of
+from recollect.sources.safe_files import Parts, Refused, find_directory, find_file, iter_tree
 
 
 class SidecarKind(StrEnum):
@@ -107,12 +97,6 @@ def find_subagent_meta(transcript: Transcript) -> Path | None:
     return _find_regular(path.with_name(f"{path.name.removesuffix(TRANSCRIPT_SUFFIX)}.meta.json"))
 
 
-def find_root_of(transcript: Transcript) -> Path | None:
-    """Return the root that a transcript was found below; None if it is elsewhere."""
-    projects = transcript.project_dir.parent
-    return projects.parent if projects.name == PROJECTS_DIRECTORY else None
-
-
 def resolve_tool_result(transcript: Transcript, recorded_path: str) -> Path | None:
     """Return the file of an output that was too large for the transcript; None if there is none.
 
@@ -122,7 +106,7 @@ def resolve_tool_result(transcript: Transcript, recorded_path: str) -> Path | No
     name, parts = _find_directory_name(transcript), re.split(r"[\\/]", recorded_path)
     if name is None or ".." in parts or parts[-2:-1] != ["tool-results"]:
         return None
-    if not is_plain_name(parts[-1]) or is_key_name(parts[-1]):
+    if not is_plain_name(parts[-1]):
         return None
     directory = find_directory(transcript.project_dir, name, "tool-results")
     return _find_regular(directory / parts[-1]) if isinstance(directory, Path) else None
@@ -211,19 +195,14 @@ def _collect_one(
 
 
 def _look_at(path: Path, kind: SidecarKind) -> Iterator[Sidecar | Refused]:
-    if is_key_name(path.name):
-        return
-    status = find_status(path)
-    if isinstance(status, Refused):
-        yield status
-    elif status is not None and not stat.S_ISDIR(status.st_mode):
-        yield refusal_of(path, status) or Sidecar(kind, path)
+    found = find_file(path)
+    if found is not None:
+        yield found if isinstance(found, Refused) else Sidecar(kind, found)
 
 
 def _find_regular(path: Path) -> Path | None:
-    status = find_status(path)
-    is_regular = isinstance(status, os.stat_result) and stat.S_ISREG(status.st_mode)
-    return path if is_regular else None
+    found = find_file(path)
+    return found if isinstance(found, Path) else None
 
 
 def _sort_out(items: Iterable[Sidecar | Refused]) -> Sidecars:

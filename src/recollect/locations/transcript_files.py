@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from recollect.locations.project_names import (
+from recollect.locations.claude_directories import (
     PROJECTS_DIRECTORY,
     SUBAGENTS_DIRECTORY,
     TRANSCRIPT_SUFFIX,
@@ -41,6 +41,8 @@ class Transcript(NamedTuple):
     file: str
     """Its path as a string: making a `Path` costs more than everything else in finding a file."""
     project_dir: Path
+    project: str
+    """The name of that directory, as it may be printed."""
     kind: TranscriptKind
     session_id: str | None
     agent_id: str | None
@@ -54,11 +56,6 @@ class Transcript(NamedTuple):
     def path(self) -> Path:
         """The path of the file."""
         return Path(self.file)
-
-    @property
-    def project(self) -> str:
-        """The name of the project's directory."""
-        return encode_name(self.project_dir.name)
 
     @property
     def stamp(self) -> tuple[int, int, int]:
@@ -79,12 +76,19 @@ def name_of(transcript: Transcript) -> str:
     return encode_id(name.removesuffix(TRANSCRIPT_SUFFIX))
 
 
+def find_root_of(transcript: Transcript) -> Path | None:
+    """Return the root that a transcript was found below; None if it is elsewhere."""
+    projects = transcript.project_dir.parent
+    return projects.parent if projects.name == PROJECTS_DIRECTORY else None
+
+
 class TranscriptLocation(NamedTuple):
     """What a directory says about the transcripts directly in it."""
 
     prefix: str
     """The start of their paths: the directory and a separator."""
     project_dir: Path
+    project: str
     kind: TranscriptKind = TranscriptKind.SESSION
     session_id: str | None = None
     run_id: str | None = None
@@ -102,6 +106,7 @@ class TranscriptLocation(NamedTuple):
         return Transcript(
             self.prefix + name,
             self.project_dir,
+            self.project,
             kind,
             session_id,
             agent_id,
@@ -115,28 +120,26 @@ class TranscriptLocation(NamedTuple):
 
 def project_place(directory: Path) -> TranscriptLocation:
     """Return the location `projects/<project>`: sessions, and the flat subagents of 2.0.x."""
-    return TranscriptLocation(_prefix(directory), directory)
+    return _make_location(directory, directory)
 
 
 def subagents_place(directory: Path) -> TranscriptLocation:
     """Return the location `<session>/subagents`, flat at any depth of nesting."""
     session_dir = directory.parent
     session_id = encode_id(session_dir.name) or None
-    return TranscriptLocation(
-        _prefix(directory), session_dir.parent, TranscriptKind.SUBAGENT, session_id
-    )
+    return _make_location(directory, session_dir.parent, TranscriptKind.SUBAGENT, session_id)
 
 
 def shared_subagents_place(directory: Path) -> TranscriptLocation:
     """Return the location `projects/<project>/subagents`: subagents of all of its sessions."""
-    return TranscriptLocation(_prefix(directory), directory.parent, TranscriptKind.SUBAGENT)
+    return _make_location(directory, directory.parent, TranscriptKind.SUBAGENT)
 
 
 def run_place(directory: Path) -> TranscriptLocation:
     """Return the location `<session>/subagents/workflows/<run>`."""
     session_dir = directory.parent.parent.parent
-    return TranscriptLocation(
-        _prefix(directory),
+    return _make_location(
+        directory,
         session_dir.parent,
         TranscriptKind.WORKFLOW_AGENT,
         encode_id(session_dir.name) or None,
@@ -154,5 +157,12 @@ def guess_place(directory: Path) -> TranscriptLocation:
     return project_place(directory)
 
 
-def _prefix(directory: Path) -> str:
-    return os.path.join(directory, "")
+def _make_location(
+    directory: Path,
+    project_dir: Path,
+    kind: TranscriptKind = TranscriptKind.SESSION,
+    session_id: str | None = None,
+    run_id: str | None = None,
+) -> TranscriptLocation:
+    prefix, project = os.path.join(directory, ""), encode_name(project_dir.name)
+    return TranscriptLocation(prefix, project_dir, project, kind, session_id, run_id)

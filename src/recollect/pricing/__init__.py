@@ -5,10 +5,9 @@ with each release, so nothing is fetched at run time. Costs are estimates from l
 a subscriber pays.
 """
 
-from recollect.pricing.cost import BilledRequest, Cost, split_requests
 from recollect.pricing.price_tables import SYNTHETIC, Price, Tier, normalise_model
-from recollect.pricing.prices import Prices
-from recollect.records.usage import Tokens, split_usage
+from recollect.pricing.prices import BilledRequest, Cost, Prices, split_requests
+from recollect.records.token_usage import Tokens, split_usage
 
 __all__ = [
     "SYNTHETIC",

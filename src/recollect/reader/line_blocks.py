@@ -1,4 +1,5 @@
-"""Read a file in chunks and split chunks into blocks of whole lines with their offsets.
+"""Read a file in chunks, split chunks into blocks of whole lines with their offsets, and replace
+lines while they are decoded.
 
 Knows line ends and nothing of records. Lines end at `\\n` only, because JSON strings on disk may
 contain a raw U+2028. A block has many lines, so that it can be searched as one piece. A line over
@@ -7,12 +8,21 @@ the limit is counted but not kept: memory does not depend on the content of the 
 After a crash a file may have a hole, zeros that were never written. Reading gigabytes of them would
 take most of a minute, so a hole that is longer than any line is skipped; its line is then too long,
 as it would be if all of it had been read.
+
+Everything that shows a session decodes its lines first, so this is the one place that all of it
+passes. What is replaced, and by what, is decided above: a mask is given a block of lines and
+returns the lines to put in their place. Without a mask, which is how the library starts, records
+are what the file holds. Spans are those of the file either way.
 """
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from recollect.sources.source import SourceFile
@@ -140,6 +150,21 @@ def iter_pieces(file: SourceFile, stop: int | None = None) -> Iterator[bytes | H
     yield from iter_chunks(file, stop)
 
 
+def iter_blocks(file: SourceFile) -> Iterator[LineBlock]:
+    """Yield the rest of `file`, from the start of a line, in blocks of lines.
+
+    Lines that are too long to keep are left out, and the last one may lack its line end.
+    """
+    splitter = BlockSplitter(file.tell())
+    for chunk in iter_pieces(file):
+        for piece in splitter.feed(chunk):
+            if isinstance(piece, LineBlock):
+                yield piece
+    rest = splitter.finish()
+    if isinstance(rest, LineBlock):
+        yield rest
+
+
 def find_holes(file: SourceFile) -> list[tuple[int, int]]:
     """Return the start and end of each hole in `file` that is longer than any line, in order."""
     status = file.find_status()
@@ -192,3 +217,67 @@ def seek_line_start(file: SourceFile, position: int) -> int:
             break
     file.seek(position)
     return position
+
+
+T = TypeVar("T")
+
+LineMask = Callable[[str, LineBlock], Mapping[int, bytes]]
+"""From a file and some of its lines to replacements, by position in the block; no line ends."""
+
+NOWHERE: Final = 1 << 62
+"""The position of what is in no transcript, so that nothing is known of it."""
+
+_process_mask: LineMask | None = None
+_chosen: ContextVar[tuple[LineMask | None] | None] = ContextVar("chosen", default=None)
+"""What `masked_by` says, in a tuple, because it may say that there is no mask."""
+
+
+def mask_by_default(mask: LineMask | None) -> None:
+    """Set the mask of this process, for all threads."""
+    global _process_mask  # noqa: PLW0603 - what a program shows is the same everywhere in it
+    _process_mask = mask
+
+
+@contextmanager
+def masked_by(mask: LineMask | None) -> Iterator[None]:
+    """Decode with this mask, or without any, within the block."""
+    token = _chosen.set((mask,))
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def find_mask() -> LineMask | None:
+    """Return the mask that is in effect."""
+    chosen = _chosen.get()
+    return _process_mask if chosen is None else chosen[0]
+
+
+def mask_line(file: str, offset: int, data: bytes) -> bytes:
+    """Return the bytes of a line of a file, with or without its end, as they may be shown."""
+    mask = find_mask()
+    if mask is None:
+        return data
+    line = data.rstrip(b"\r\n")
+    masked = mask(file, LineBlock(offset, line)).get(0)
+    return data if masked is None else masked + data[len(line) :]
+
+
+def mask_text(file: str, text: str) -> str:
+    """Return the text of a file beside a transcript as it may be shown."""
+    if find_mask() is None:
+        return text
+    # As one line, because a secret may have several, and behind anything that is known of a file.
+    written = msgspec.json.encode(text.encode("utf-8", "replace").decode())
+    masked = mask_line(file, NOWHERE, written)
+    return text if masked is written else msgspec.json.decode(masked, type=str)
+
+
+def mask_value(file: str, value: T) -> T:
+    """Return a struct as it may be shown, with all its texts masked together."""
+    if find_mask() is None:
+        return value
+    written = msgspec.json.encode(value)
+    masked = mask_line(file, NOWHERE, written)
+    return value if masked is written else msgspec.json.decode(masked, type=type(value))

@@ -14,7 +14,7 @@ from msgspec import Struct
 from recollect.reader.line_blocks import MAX_LINE, find_holes, iter_chunks, seek_line_start
 from recollect.sources.source import SourceFile
 
-_WINDOW = 64 * 1024
+_WINDOW = 256 * 1024
 _OVERLAP = 128
 """Bytes that two windows share: longer than any mark, so that none is cut in two."""
 

@@ -4,19 +4,34 @@ The counterpart of `transcript_reader` for what a running client prints. A strea
 one process writes it from start to end, and a line that is not a message is text that something
 else printed in between. A module of its own, because loading the message types takes 10 ms and no
 transcript needs them.
+
+Messages are masked like the lines of a transcript, with two exceptions: what the client asks is
+answered with the input that it sent, and pieces of a text are masked by who puts them together.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from recollect.reader.line_blocks import CHUNK, MAX_LINE, BlockSplitter, LineBlock, TooLong
-from recollect.reader.salvage import NO_RECORD
+from recollect.reader.line_blocks import (
+    CHUNK,
+    MAX_LINE,
+    NOWHERE,
+    BlockSplitter,
+    LineBlock,
+    TooLong,
+    mask_line,
+)
+from recollect.reader.transcript_reader import NO_RECORD
 from recollect.records.envelope import Blank, Damaged, Oversized, Span, Torn
+from recollect.records.stream.control import ControlCancelRequest, ControlRequest, ControlResponse
 from recollect.records.stream.message_decoding import StreamMessage, decode_message
+from recollect.records.stream.partial_messages import StreamEvent
 from recollect.sources.safe_files import open_file
 
 StreamItem = StreamMessage | Blank | Damaged | Oversized | Torn
 """A message, or a value for a line that is not one."""
+
+_Unmasked = ControlRequest | ControlResponse | ControlCancelRequest | StreamEvent
 
 
 class StreamDecoder:
@@ -58,7 +73,13 @@ class StreamDecoder:
             return Oversized(span=span)
         if not line.strip():
             return Blank(span=span)
-        return decode_message(line, span) or Damaged(reason=NO_RECORD, span=span)
+        message = decode_message(line, span)
+        if message is None:
+            return Damaged(reason=NO_RECORD, span=span)
+        if isinstance(message, _Unmasked):
+            return message
+        masked = mask_line(self._file, NOWHERE, line)
+        return message if masked is line else decode_message(masked, span) or message
 
 
 def read_stream(path: Path | str) -> Iterator[StreamItem]:

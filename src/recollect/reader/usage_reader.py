@@ -8,6 +8,7 @@ progress records of their parent repeat.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TypeGuard
@@ -22,10 +23,11 @@ from recollect.reader.line_blocks import (
     BlockSplitter,
     LineBlock,
     iter_pieces,
+    masked_by,
     seek_line_start,
 )
 from recollect.records.blocks import ContentBlock, UnknownBlock
-from recollect.records.conversation import (
+from recollect.records.conversation_records import (
     ApiMessage,
     Assistant,
     AssistantUsage,
@@ -33,7 +35,7 @@ from recollect.records.conversation import (
     MessageUsage,
 )
 from recollect.records.envelope import Record, Span
-from recollect.records.progress import AgentProgress, AgentUsage, Progress, RelayedRecord
+from recollect.records.system_records import AgentProgress, AgentUsage, Progress, RelayedRecord
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
 
@@ -76,8 +78,8 @@ def read_usage(
     records repeat are included as records of type `progress`.
     """
     with open_file(path) as file:
-        records = read_usage_of(file, str(path), start, stop, completes_last=completes_last)
-        yield from records if with_relayed else _drop_relayed(records)
+        blocks = _read_blocks(file, str(path), start, stop, completes_last=completes_last)
+        yield from chain.from_iterable(blocks if with_relayed else map(_drop_relayed, blocks))
 
 
 def read_usage_of(
@@ -89,26 +91,38 @@ def read_usage_of(
     completes_last: bool,
     on_lines: OnLines | None = None,
 ) -> Iterator[AssistantUsage]:
-    """Yield all that `read_usage` can for an open file; spans get `name` as their file.
+    """Return all that `read_usage` can yield for an open file; spans get `name` as their file.
 
     `on_lines` gets all lines first: what else the quick pass looks for is found while they are in
     the CPU cache.
     """
-    end = b"\n" if completes_last else b""
+    blocks = _read_blocks(file, name, start, stop, completes_last=completes_last, on_lines=on_lines)
+    # Not a generator, which would be resumed for every record.
+    return chain.from_iterable(blocks)
+
+
+def _read_blocks(
+    file: SourceFile,
+    name: str,
+    start: int,
+    stop: int | None,
+    *,
+    completes_last: bool,
+    on_lines: OnLines | None = None,
+) -> Iterator[Iterable[AssistantUsage]]:
+    """Return the records from `start` on, as many at a time as were read at once."""
     splitter = BlockSplitter(seek_line_start(file, start))
-    is_cut = splitter.offset < start
-    for records in _read_file(file, name, splitter, stop, end, on_lines):
-        yield from _drop_before(start, records) if is_cut else records
+    end = b"\n" if completes_last else b""
+    blocks = _read_file(file, name, splitter, stop, end, on_lines)
+    return map(partial(_drop_before, start), blocks) if splitter.offset < start else blocks
 
 
-def _drop_before(start: int, records: Iterable[AssistantUsage]) -> Iterator[AssistantUsage]:
-    for record in records:
-        if record.span is None or record.span.offset >= start:
-            yield record
+def _drop_before(start: int, records: Iterable[AssistantUsage]) -> list[AssistantUsage]:
+    return [each for each in records if each.span is None or each.span.offset >= start]
 
 
-def _drop_relayed(records: Iterable[AssistantUsage]) -> Iterator[AssistantUsage]:
-    return (record for record in records if not record.is_relayed)
+def _drop_relayed(records: Iterable[AssistantUsage]) -> list[AssistantUsage]:
+    return [each for each in records if not each.is_relayed]
 
 
 def _read_file(
@@ -136,7 +150,8 @@ def _read_file(
     if isinstance(rest, LineBlock):
         if on_lines:
             on_lines(rest.offset, rest.data, range(len(rest.data)))
-        yield _read_fully(name, rest.offset, rest.data + end)
+        if _MARK.find_matches_as_indexes(rest.data):
+            yield _read_fully(name, rest.offset, rest.data + end)
 
 
 def _search(file: str, offset: int, data: bytes, lines: range) -> list[AssistantUsage]:
@@ -217,12 +232,13 @@ def _unfold(
     )
 
 
-def _read_fully(file: str, offset: int, data: bytes) -> Iterator[AssistantUsage]:
+def _read_fully(file: str, offset: int, data: bytes) -> list[AssistantUsage]:
     # Imported late: it loads every record type, and most files have no line that needs them.
-    from recollect.reader.transcript_reader import TranscriptDecoder
+    from recollect.reader.transcript_reader import decode_bytes
 
-    decoder = TranscriptDecoder(file, offset)
-    yield from _project(chain(decoder.feed(data), decoder.finish()))
+    # Nothing that is counted can hold a secret, and the rules take longer to load than a sync.
+    with masked_by(None):
+        return list(_project(decode_bytes(file, offset, data)))
 
 
 def _project(records: Iterable[Record]) -> Iterator[AssistantUsage]:

@@ -3,7 +3,7 @@
 from msgspec import Raw, Struct, field
 
 from recollect.records.blocks import Content
-from recollect.records.conversation import Origin
+from recollect.records.conversation_records import Origin
 
 
 class AttachmentKind(Struct, frozen=True, kw_only=True, rename="camel", tag_field="type", gc=False):

@@ -6,112 +6,61 @@ A kind has a class if its fields are known. All others, including kinds of newer
 
 from msgspec import Raw, Struct
 
-from recollect.records.attachment_kinds import (
-    AgentListingDelta,
-    AlreadyReadFile,
-    AsyncHookResponse,
-    AutoMode,
-    BudgetUsd,
-    CommandPermissions,
-    CompactFileReference,
-    Date,
-    DateChange,
-    DeferredToolsDelta,
-    DeferredToolsRecord,
-    Directory,
-    EditedImageFile,
-    EditedTextFile,
-    Environment,
-    File,
-    HookAdditionalContext,
-    HookBlockingError,
-    HookCancelled,
-    HookErrorDuringExecution,
-    HookNonBlockingError,
-    HookPermissionDecision,
-    HookStoppedContinuation,
-    HookSuccess,
-    HookSystemMessage,
-    Instructions,
-    InvokedSkills,
-    MaxTurnsReached,
-    McpInstructionsDelta,
-    ModelKind,
-    OpenedFileInIde,
-    OtherAttachment,
-    OutputStyle,
-    PdfReference,
-    PlanFileReference,
-    PlanMode,
-    PlanModeExit,
-    PlanModeReentry,
-    PromptSnapshot,
-    QueuedCommand,
-    RemoteSessionChange,
-    SelectedLinesInDiff,
-    SelectedLinesInIde,
-    SessionContext,
-    SilentTurnReminder,
-    SkillListing,
-    StructuredOutput,
-    TaskReminder,
-    TodoReminder,
-    TotalTokensReminder,
-)
+from recollect.records import attachment_kinds
 from recollect.records.blocks import Content
 from recollect.records.envelope import Chain
 
 AnyAttachment = (
-    QueuedCommand
-    | File
-    | AlreadyReadFile
-    | CompactFileReference
-    | PdfReference
-    | Directory
-    | EditedTextFile
-    | EditedImageFile
-    | OpenedFileInIde
-    | SelectedLinesInIde
-    | SelectedLinesInDiff
-    | HookSuccess
-    | HookBlockingError
-    | HookNonBlockingError
-    | HookCancelled
-    | HookAdditionalContext
-    | HookSystemMessage
-    | HookPermissionDecision
-    | HookStoppedContinuation
-    | HookErrorDuringExecution
-    | AsyncHookResponse
-    | PromptSnapshot
-    | Environment
-    | ModelKind
-    | Date
-    | DateChange
-    | Instructions
-    | SessionContext
-    | OutputStyle
-    | SkillListing
-    | InvokedSkills
-    | AgentListingDelta
-    | DeferredToolsDelta
-    | DeferredToolsRecord
-    | McpInstructionsDelta
-    | PlanMode
-    | PlanModeExit
-    | PlanModeReentry
-    | PlanFileReference
-    | AutoMode
-    | TodoReminder
-    | TaskReminder
-    | TotalTokensReminder
-    | SilentTurnReminder
-    | BudgetUsd
-    | MaxTurnsReached
-    | CommandPermissions
-    | StructuredOutput
-    | RemoteSessionChange
-    | OtherAttachment
+    attachment_kinds.QueuedCommand
+    | attachment_kinds.File
+    | attachment_kinds.AlreadyReadFile
+    | attachment_kinds.CompactFileReference
+    | attachment_kinds.PdfReference
+    | attachment_kinds.Directory
+    | attachment_kinds.EditedTextFile
+    | attachment_kinds.EditedImageFile
+    | attachment_kinds.OpenedFileInIde
+    | attachment_kinds.SelectedLinesInIde
+    | attachment_kinds.SelectedLinesInDiff
+    | attachment_kinds.HookSuccess
+    | attachment_kinds.HookBlockingError
+    | attachment_kinds.HookNonBlockingError
+    | attachment_kinds.HookCancelled
+    | attachment_kinds.HookAdditionalContext
+    | attachment_kinds.HookSystemMessage
+    | attachment_kinds.HookPermissionDecision
+    | attachment_kinds.HookStoppedContinuation
+    | attachment_kinds.HookErrorDuringExecution
+    | attachment_kinds.AsyncHookResponse
+    | attachment_kinds.PromptSnapshot
+    | attachment_kinds.Environment
+    | attachment_kinds.ModelKind
+    | attachment_kinds.Date
+    | attachment_kinds.DateChange
+    | attachment_kinds.Instructions
+    | attachment_kinds.SessionContext
+    | attachment_kinds.OutputStyle
+    | attachment_kinds.SkillListing
+    | attachment_kinds.InvokedSkills
+    | attachment_kinds.AgentListingDelta
+    | attachment_kinds.DeferredToolsDelta
+    | attachment_kinds.DeferredToolsRecord
+    | attachment_kinds.McpInstructionsDelta
+    | attachment_kinds.PlanMode
+    | attachment_kinds.PlanModeExit
+    | attachment_kinds.PlanModeReentry
+    | attachment_kinds.PlanFileReference
+    | attachment_kinds.AutoMode
+    | attachment_kinds.TodoReminder
+    | attachment_kinds.TaskReminder
+    | attachment_kinds.TotalTokensReminder
+    | attachment_kinds.SilentTurnReminder
+    | attachment_kinds.BudgetUsd
+    | attachment_kinds.MaxTurnsReached
+    | attachment_kinds.CommandPermissions
+    | attachment_kinds.StructuredOutput
+    | attachment_kinds.RemoteSessionChange
+    | attachment_kinds.OtherAttachment
 )
 """All kinds that have a class."""
 

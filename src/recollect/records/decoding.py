@@ -19,11 +19,12 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import force_setattr
 
-from recollect.records import progress, state
+from recollect.lazy_patterns import compile_lazily
+from recollect.records import state, system_records
 from recollect.records.attachments import Attachment
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.envelope import Record, Span, StreamLine, Unknown
-from recollect.records.system import SYSTEM_SUBTYPES, System
+from recollect.records.system_records import SYSTEM_SUBTYPES, System
 
 MAX_DEPTH = 512
 """Maximum nesting depth; deeper values become null."""
@@ -31,7 +32,7 @@ MAX_DEPTH = 512
 MAX_DIGITS = 4000
 """Longer integers become strings, because Python refuses to convert them."""
 
-_TOKEN = re.compile(
+_TOKEN = compile_lazily(
     r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?'  # a string; the last one may be unterminated
     r"|[\[\]{}]"
     r"|-?(?:NaN|Infinity)"
@@ -39,10 +40,10 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 # Starts with literal characters, so that the rest of a long string is skipped quickly.
-_SURROGATE = re.compile(
+_SURROGATE = compile_lazily(
     r"\\u(?:([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
-_CONTROL = re.compile(r"[\x00-\x1f]")
+_CONTROL = compile_lazily(r"[\x00-\x1f]")
 
 
 def repair(line: bytes) -> bytes:
@@ -248,8 +249,8 @@ AnyRecord = (
     | Assistant
     | System
     | Attachment
-    | progress.Progress
-    | progress.SavedHookContext
+    | system_records.Progress
+    | system_records.SavedHookContext
     | state.Summary
     | state.QueueOperation
     | state.FileHistorySnapshot
@@ -302,9 +303,6 @@ AnyRecord = (
 T = TypeVar("T")
 
 _decode = msgspec.json.Decoder(AnyRecord).decode
-_decode_subtype = {
-    name: msgspec.json.Decoder(subtype).decode for name, subtype in SYSTEM_SUBTYPES.items()
-}
 _SHARED_WITH_STREAM = frozenset({System, state.JournalResult})
 """Classes of lines that also occur in a stream."""
 
@@ -328,8 +326,8 @@ def decode_record(line: bytes, span: Span | None = None) -> Record | None:
     """Decode a line without its newline; None if it is not JSON."""
     try:
         record: Record = _decode(line)
-        if type(record) is System and record.subtype in _decode_subtype:
-            record = _decode_subtype[record.subtype](line)
+        if type(record) is System and record.subtype in SYSTEM_SUBTYPES:
+            record = _make_decoder(SYSTEM_SUBTYPES[record.subtype]).decode(line)
     except REFUSED:
         found: Record | None = decode_slowly(line, _RECORDS, [])
         if found is None:

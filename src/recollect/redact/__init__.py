@@ -2,36 +2,87 @@
 
 Knows text and nothing else: no files, no sessions, no destination. It errs on the side of masking
 too much in what leaves the machine, and says for each finding how sure it is. Best effort: a secret
-that looks like a word is not found. Names are imported on first use: rules take time to load.
+that looks like a word is not found. Names are imported from their modules, because the rules take
+longer to load than a list takes to answer; titles and prompts, most of which are plain words, are
+masked without loading any rule if possible.
 """
 
-from typing import TYPE_CHECKING
+import re
+from typing import Final
 
-from recollect.lazy_names import import_on_first_use
+_NUMBER: Final = re.compile(r"(\[redacted:[a-z0-9\-]+)#[0-9]+\]")
+# What secrets are assigned to or follow, in lower case.
+_KEYWORDS: Final = (
+    *("passw", "passphrase", "pwd", "secret", "token", "credential", "key", "auth", "bearer"),
+    *("cookie", "-----begin", "mysql", "mariadb", "sshpass", "redis-cli", "login", "htpasswd"),
+)
+_PAIRS: Final = ("pass", "basic", "curl", "wget", "http", "machine")
+_PAIR: Final = re.compile(r"pass[=:]|(?:basic|curl|wget|http|machine)\s")
+_MIN_LONG: Final = 16
+_UNLIKE_WORDS: Final = re.compile(
+    # Sixteen characters with a digit, twenty with a capital, a login in an address, encoded bytes.
+    r"(?<![\w\-+=.~])(?=[\w\-+=.~]*[0-9])[\w\-+=.~]{16,}"
+    r"|(?<![A-Za-z0-9])(?=[a-z0-9_\-.~]*[A-Z])(?:[A-Za-z0-9]{20,}|[\w\-.~]{24,})"
+    r"|://[^\s/]*:[^\s/]*@|(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}"
+)
+_LOGIN: Final = "://"
 
-if TYPE_CHECKING:
-    from recollect.redact.findings import Confidence, Finding
-    from recollect.redact.policy import find_secrets
-    from recollect.redact.redaction_policy import OwnPattern, RedactionPolicy
+
+def may_hold_secret(text: str) -> bool:
+    """Return whether something in a text looks unlike words, or speaks of secrets."""
+    # One after the other is faster than an expression that tries all of them at every character.
+    lowered = text.lower()
+    if any(keyword in lowered for keyword in _KEYWORDS):
+        return True
+    if any(first in lowered for first in _PAIRS) and _PAIR.search(lowered):
+        return True
+    long_words = [each for each in text.split() if len(each) >= _MIN_LONG or _LOGIN in each]
+    return any(map(_UNLIKE_WORDS.search, long_words))
+
+
+def mask_words(text: str) -> str:
+    """Return a text without definite secrets.
+
+    Tags have no numbers: only who reads the whole session can number its secrets.
+    """
+    if not may_hold_secret(text):
+        return text
+    # The rules, needed for few texts.
+    from recollect.redact.findings import RedactionPolicy
     from recollect.redact.redactor import Redactor
 
-__all__ = [
-    "Confidence",
-    "Finding",
-    "OwnPattern",
-    "RedactionPolicy",
-    "Redactor",
-    "find_secrets",
-]
+    return _NUMBER.sub(r"\1]", Redactor(RedactionPolicy(likely=False)).redact(text))
 
-__getattr__ = import_on_first_use(
-    globals(),
-    {
-        "Confidence": "findings",
-        "Finding": "findings",
-        "OwnPattern": "redaction_policy",
-        "RedactionPolicy": "redaction_policy",
-        "Redactor": "redactor",
-        "find_secrets": "policy",
-    },
+
+_UNLIKE_NAMES: Final = re.compile(
+    r"[A-Za-z0-9]{20,}|(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}|~|://[^\s/]*:[^\s/]*@"
 )
+
+
+def mask_name(text: str) -> str:
+    """Return the name of a model, a branch or a tool without definite secrets.
+
+    Names have dates and versions, which look unlike words; the rules are not loaded for them.
+    """
+    return mask_words(text) if _UNLIKE_NAMES.search(text) else text
+
+
+def mask_lines(text: str) -> list[str]:
+    """Return the lines of a text without definite secrets, as many as it has."""
+    return mask_in_lines(text).split("\n")
+
+
+def mask_in_lines(text: str) -> str:
+    """Return the text of a file without definite secrets and with as many lines as before."""
+    if not may_hold_secret(text):
+        return text
+    from recollect.redact.findings import RedactionPolicy
+    from recollect.redact.policy import find_secrets
+
+    pieces: list[str] = []
+    at = 0
+    for found in find_secrets(text, RedactionPolicy(likely=False)):
+        line_ends = "\n" * text.count("\n", found.start, found.end)
+        pieces += [text[at : found.start], f"[redacted:{found.kind}]{line_ends}"]
+        at = found.end
+    return "".join([*pieces, text[at:]])

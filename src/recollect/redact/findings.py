@@ -1,7 +1,17 @@
-"""What a scan reports. A finding says where a secret is and never holds it: it is safe to log."""
+"""What counts as a secret for one user, what a rule consists of, and what a scan reports. A finding
+says where a secret is and never holds it: it is safe to log. Rules are data; `scanner` runs them.
 
+The command line and the web app fill a policy from the configuration; this package only obeys it.
+The rules themselves are elsewhere, because they take time to load and most sessions hold no
+secrets.
+"""
+
+import re
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 
 class Confidence(StrEnum):
@@ -67,3 +77,77 @@ def _rank(match: Match) -> tuple[bool, bool, int, str]:
 
 def _is_definite(match: Match) -> bool:
     return match.confidence is Confidence.DEFINITE
+
+
+TOKEN_REACH: Final = 4_000
+"""How far after its keyword a token may end. Longer ones are reported up to there."""
+
+Check = Callable[[bytes], Confidence | None]
+"""Says how sure a value is; None if it is not a secret."""
+
+
+class Rule(Struct, frozen=True):
+    """A kind of secret and how to find it: a keyword, then a pattern around it.
+
+    The pattern is an RE2 expression for bytes. It has to match where the keyword begins, or up to
+    `before` bytes earlier. Its first group is the secret, the whole match if there is no group.
+    """
+
+    kind: str
+    keywords: tuple[str, ...]
+    """Lower case; one of them is in every text that the rule matches, in any case. A rule without
+    keywords is run over the whole text."""
+    pattern: str
+    confidence: Confidence = Confidence.DEFINITE
+    check: Check | None = None
+    before: int = 0
+    reach: int = TOKEN_REACH
+    standalone: bool = True
+    """Whether letters and digits next to a match mean that it is part of something longer."""
+
+
+def token(kind: str, keywords: str, pattern: str, check: Check | None = None) -> Rule:
+    """Return a rule for a token that begins with a keyword."""
+    return Rule(kind, tuple(keywords.lower().split()), pattern, check=check)
+
+
+class OwnPattern(Struct, frozen=True):
+    """A kind of secret that only the user knows. The first group of the pattern is the secret."""
+
+    kind: str
+    pattern: str
+
+
+class RedactionPolicy(Struct, frozen=True):
+    """What to mask. The default is every secret, definite or likely, and no personal data."""
+
+    likely: bool = True
+    home: str | None = None
+    """The home directory, which becomes `~`."""
+    users: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    emails: bool = False
+    patterns: tuple[OwnPattern, ...] = ()
+    allow: tuple[str, ...] = ()
+    """Patterns for whole values that are not secrets."""
+
+    @property
+    def for_records(self) -> "RedactionPolicy":
+        """The policy for secrets alone, definite and likely, without personal data."""
+        return RedactionPolicy(likely=self.likely, patterns=self.patterns, allow=self.allow)
+
+    @property
+    def for_display(self) -> "RedactionPolicy":
+        """The policy for what only the user sees: definite secrets, and no personal data."""
+        return RedactionPolicy(likely=False, patterns=self.patterns, allow=self.allow)
+
+
+DEFAULT_POLICY: Final = RedactionPolicy()
+
+
+_NAME: Final = re.compile(rb"^[A-Za-z_$][A-Za-z_$\-]*(?:[./][A-Za-z_$][\w$\-]*)*[;,]?$")
+
+
+def is_name(value: bytes) -> bool:
+    """Return whether a value consists of words only, as identifiers and attribute paths do."""
+    return _NAME.match(value) is not None

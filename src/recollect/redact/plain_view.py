@@ -8,6 +8,7 @@ the bytes without all that, and it maps every position back to the original.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from recollect.redact.findings import Match
@@ -25,9 +26,32 @@ _ENCODED: Final = re.compile(
     rb"|%(?P<percent>2[0-47-9A-Fa-f]|3[A-Fa-f]|40|5[B-Fb-f]|60|7[B-Eb-e]|0[AaDd])"
     rb"|&(?P<entity>quot|#34|#x22|#39|#x27|apos|lt|gt|amp);"
 )
-_FIRST: Final = re.compile(rb"[\x1b\\%&\[]")
-"""The first characters of `_ENCODED`."""
-_MAY_BE_ENCODED: Final = re.compile(rb"[\x1b\\%&]|\[[0-9;]{1,20}m")
+_MARK: Final = b"x"
+
+
+def make_marks(characters: bytes) -> bytes:
+    """Return a table for `bytes.translate` that leaves a mark for each character of a class.
+
+    Finding marks is several times as fast as a regular expression.
+    """
+    is_meant = re.compile(characters).fullmatch
+    return bytes(ord(_MARK if is_meant(bytes([code])) else " ") for code in range(256))
+
+
+def iter_runs(data: bytes, marks: bytes, shortest: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans of runs of marked characters of at least this length."""
+    marked, run = data.translate(marks), _MARK * shortest
+    start = marked.find(run)
+    while start >= 0:
+        end = marked.find(b" ", start + shortest)
+        if end < 0:
+            end = len(data)
+        yield start, end
+        start = marked.find(run, end)
+
+
+_FIRST_MARKS: Final = make_marks(rb"[\x1b\\%&\[]")
+"""Of the first characters of `_ENCODED`."""
 _LETTERS: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 _ENTITIES: Final = {
     b"quot": b'"', b"#34": b'"', b"#x22": b'"', b"#39": b"'", b"#x27": b"'", b"apos": b"'",
@@ -102,8 +126,6 @@ def _move(match: Match, view: View) -> Match:
 
 def decode_view(data: bytes) -> View:
     """Return a view without control sequences, JSON escapes, percent-encoding and entities."""
-    if _MAY_BE_ENCODED.search(data) is None:
-        return View(data, [0], [0])
     pieces: list[bytes] = []
     starts: list[int] = [0]
     origins: list[int] = [0]
@@ -118,10 +140,12 @@ def decode_view(data: bytes) -> View:
         starts.append(length)
         origins.append(begin)
         at = end
-        decoded = _decode(match)
+        decoded = _decode(match[0])
         if decoded:
             pieces.append(decoded)
             length += 1
+    if at == 0:
+        return View(data, starts, origins)
     starts.append(length)
     origins.append(at)
     pieces.append(data[at:])
@@ -129,18 +153,24 @@ def decode_view(data: bytes) -> View:
 
 
 def _iter_encoded(data: bytes) -> Iterator[re.Match[bytes]]:
-    """Yield what `_ENCODED` matches, six times as fast as it finds that by itself."""
-    end = 0
-    for first in _FIRST.finditer(data):
-        if first.start() >= end and (match := _ENCODED.match(data, first.start())):
-            end = match.end()
+    """Yield what `_ENCODED` matches, ten times as fast as it finds that by itself."""
+    marked = data.translate(_FIRST_MARKS)
+    start = marked.find(_MARK)
+    while start >= 0:
+        match = _ENCODED.match(data, start)
+        if match is None:
+            start = marked.find(_MARK, start + 1)
+        else:
             yield match
+            start = marked.find(_MARK, match.end())
 
 
-def _decode(match: re.Match[bytes]) -> bytes:
+@lru_cache(maxsize=1024)
+def _decode(encoded: bytes) -> bytes:
     """Return the character that an encoded sequence stands for; nothing for a control sequence."""
-    group = match.lastgroup
-    if group is None or group == "control":
+    match = _ENCODED.match(encoded)
+    group = match and match.lastgroup
+    if match is None or group is None or group == "control":
         return b""
     text = match[group]
     if group == "letter":

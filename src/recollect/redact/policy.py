@@ -5,10 +5,15 @@ from functools import lru_cache
 from typing import Any, Final
 
 from recollect.errors import UsageError
-from recollect.redact.findings import Confidence, Finding, Match, merge_matches
+from recollect.redact.findings import (
+    DEFAULT_POLICY,
+    Confidence,
+    Finding,
+    Match,
+    RedactionPolicy,
+    merge_matches,
+)
 from recollect.redact.plain_view import Text, read_text
-from recollect.redact.redaction_policy import DEFAULT_POLICY, RedactionPolicy
-from recollect.redact.scanner import find_matches, make_locator
 
 _EMAIL: Final = rb"[A-Za-z0-9._%+\-]{1,64}@[A-Za-z0-9][A-Za-z0-9.\-]{0,200}\.[A-Za-z]{2,24}"
 _MIN_NAME: Final = 3
@@ -27,6 +32,8 @@ def find_secrets(text: str, policy: RedactionPolicy = DEFAULT_POLICY) -> tuple[F
 
 def to_findings(matches: Iterable[Match], data: bytes, text: str) -> tuple[Finding, ...]:
     """Return matches in bytes as findings in the text that the bytes encode."""
+    from recollect.redact.scanner import make_locator  # the rules
+
     locate = make_locator(data, is_ascii=len(data) == len(text))
     return tuple(
         Finding(match.kind, match.confidence, locate(match.start), locate(match.end))
@@ -36,6 +43,8 @@ def to_findings(matches: Iterable[Match], data: bytes, text: str) -> tuple[Findi
 
 def find_masked(text: Text, policy: RedactionPolicy) -> list[Match]:
     """Return what a policy masks in a text."""
+    from recollect.redact.scanner import find_matches  # the rules: noted secrets need none
+
     is_allowed, finders = _compile(policy)
     found = [
         match

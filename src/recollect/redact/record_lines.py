@@ -5,19 +5,35 @@ say `password` and a secret may be split into `name` and `value`. A line that is
 as it is.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from recollect.redact.findings import Match
+from recollect.redact.findings import DEFAULT_POLICY, Match, RedactionPolicy
 from recollect.redact.plain_view import read_text
 from recollect.redact.policy import find_masked
-from recollect.redact.redaction_policy import DEFAULT_POLICY, RedactionPolicy
 from recollect.redact.redactor import Redactor
 
 _MAX_NAMED: Final = 400
 """Longer strings are texts; what they are called does not make them secret."""
+
+
+_COUNTS: Final = frozenset(
+    f"{name}_tokens"
+    for name in (
+        "input output cache_creation_input cache_read_input ephemeral_5m_input ephemeral_1h_input"
+    ).split()
+)
+"""Fields of every reply that look like names of secrets; left out if they are numbers."""
+
+
+_RECORD_IDS: Final = ("uuid", "parentUuid", "sessionId")
+_UUID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+"""What these fields hold in all records; a third of the long words of a transcript."""
 
 
 class _Flat(NamedTuple):
@@ -33,6 +49,22 @@ def find_in_record(line: bytes, policy: RedactionPolicy = DEFAULT_POLICY) -> lis
     return find_masked(read_text(_read_strings(line)), policy)
 
 
+def locate_in_record(line: bytes, policy: RedactionPolicy = DEFAULT_POLICY) -> list[Match]:
+    """Return the secrets of a record with their positions, as `mask_record` takes them."""
+    return find_masked(read_text(_read_all(line)), policy)
+
+
+def read_spans(line: bytes, spans: Iterable[tuple[int, int]]) -> list[bytes]:
+    """Return what is at positions that `locate_in_record` returned."""
+    data = _read_all(line)
+    return [data[start:end] for start, end in spans]
+
+
+def _read_all(line: bytes) -> bytes:
+    value = _decode(line)
+    return line if value is None else _flatten(value).data
+
+
 def learn_record(line: bytes, redactor: Redactor) -> bool:
     """Remember the secrets of a record; return whether a rule found any."""
     return redactor.learn_bytes(_read_strings(line))
@@ -43,24 +75,28 @@ def holds_known(line: bytes, redactor: Redactor) -> bool:
     return redactor.is_aware and redactor.holds_known(_read_strings(line))
 
 
-def mask_record(line: bytes, redactor: Redactor) -> bytes:
-    """Return a line with tags in the place of secrets; the same line if it has none."""
+def mask_record(line: bytes, redactor: Redactor, noted: Sequence[Match] | None = None) -> bytes:
+    """Return a line with tags in the place of secrets; the same line if it has none.
+
+    If its secrets are `noted`, no rule is needed.
+    """
+    find = redactor.find if noted is None else partial(redactor.find_noted, noted=noted)
     value = _decode(line)
     if value is None:
-        return _mask_in_place(line, redactor)
+        return _mask_in_place(line, find(line), redactor)
     flat = _flatten(value)
-    matches = redactor.find(flat.data)
+    matches = find(flat.data)
     if not matches:
         return line
     strings = iter(_mask_strings(flat, matches, redactor))
     return msgspec.json.encode(_rebuild(value, strings))
 
 
-def _mask_in_place(line: bytes, redactor: Redactor) -> bytes:
+def _mask_in_place(line: bytes, matches: Iterable[Match], redactor: Redactor) -> bytes:
     """Mask a line that is not JSON without changing its length: its parts have positions."""
     pieces: list[bytes] = []
     at = 0
-    for match in redactor.find(line):
+    for match in matches:
         length = match.end - match.start
         tag = redactor.tag(match)
         pieces += [
@@ -74,7 +110,31 @@ def _mask_in_place(line: bytes, redactor: Redactor) -> bytes:
 def _read_strings(line: bytes) -> bytes:
     """Return the strings of a record as one text; a line that is not JSON as it is."""
     value = _decode(line)
-    return line if value is None else _flatten(value).data
+    if value is None:
+        return line
+    if isinstance(value, dict):
+        for name in _RECORD_IDS:
+            if isinstance(value.get(name), str) and _UUID.fullmatch(value[name]):
+                del value[name]
+    pieces: list[str] = []
+    _collect_pieces(value, "", pieces, [])
+    return "".join(_drop_repeats(pieces)).encode()
+
+
+def _drop_repeats(pieces: list[str]) -> list[str]:
+    """Return pieces with each long text once: what a tool printed is kept twice."""
+    long = [piece for piece in pieces if len(piece) > _MAX_NAMED]
+    seen = set(long)
+    if len(seen) == len(long):
+        return pieces
+    kept: list[str] = []
+    for piece in pieces:
+        if len(piece) <= _MAX_NAMED:
+            kept.append(piece)
+        elif piece in seen:
+            seen.remove(piece)
+            kept.append(piece)
+    return kept
 
 
 def _decode(line: bytes) -> Any:
@@ -85,33 +145,35 @@ def _decode(line: bytes) -> Any:
 
 
 def _flatten(value: object) -> _Flat:
-    pieces: list[bytes] = []
-    spans: list[tuple[int, int]] = []
-    at = 0
-    for text, is_string in _iter_pieces(value, ""):
-        piece = text.encode()
-        if is_string:
-            spans.append((at, at + len(piece)))
-        pieces.append(piece)
-        at += len(piece)
+    texts: list[str] = []
+    strings: list[int] = []
+    _collect_pieces(value, "", texts, strings)
+    pieces = [text.encode() for text in texts]
+    ends = list(accumulate(map(len, pieces)))
+    spans = [(ends[number] - len(pieces[number]), ends[number]) for number in strings]
     return _Flat(b"".join(pieces), tuple(spans))
 
 
-def _iter_pieces(value: object, name: str) -> Iterator[tuple[str, bool]]:
-    """Yield strings, and between them what shows which name belongs to which value."""
+def _collect_pieces(value: object, name: str, pieces: list[str], strings: list[int]) -> None:
+    """Add strings, and between them what shows which name belongs to which value.
+
+    `strings` gets the numbers of those pieces that are strings. Into lists, because there are
+    millions of values in a history.
+    """
     if isinstance(value, str):
         is_named = bool(name) and len(value) <= _MAX_NAMED
-        yield (": '" if is_named else "\n"), False
-        yield value, True
-        yield ("'\n" if is_named else "\n"), False
+        strings.append(len(pieces) + 1)
+        pieces += (": '", value, "'\n") if is_named else ("\n", value, "\n")
     elif isinstance(value, dict):
         for key, each in value.items():
-            yield "\n", False
-            yield key, True
-            yield from _iter_pieces(each, key)
+            if type(each) is int and key in _COUNTS:
+                continue
+            strings.append(len(pieces) + 1)
+            pieces += "\n", key
+            _collect_pieces(each, key, pieces, strings)
     elif isinstance(value, list):
         for each in value:
-            yield from _iter_pieces(each, "")
+            _collect_pieces(each, "", pieces, strings)
 
 
 def _rebuild(value: object, strings: Iterator[str]) -> object:
@@ -119,7 +181,10 @@ def _rebuild(value: object, strings: Iterator[str]) -> object:
     if isinstance(value, str):
         return next(strings)
     if isinstance(value, dict):
-        return {next(strings): _rebuild(each, strings) for each in value.values()}
+        return {
+            key if type(each) is int and key in _COUNTS else next(strings): _rebuild(each, strings)
+            for key, each in value.items()
+        }
     if isinstance(value, list):
         return [_rebuild(each, strings) for each in value]
     return value

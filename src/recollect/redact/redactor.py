@@ -1,19 +1,152 @@
-"""Mask the secrets of one output: an export, an answer of a server, a page.
+"""Mask the secrets of one output: an export, an answer of a server, a page. A secret that was
+recognised once is masked wherever else it occurs, however it is encoded there.
+
+`export TOKEN=…` gives a value away; the same value alone in a log line would not. Escapes and
+wrapped lines need no forms of their own, because the search runs over the same views as the rules.
 
 One `Redactor` serves one output, so that the same secret has the same tag everywhere in it. Tags
 are numbered in order of appearance and say nothing about the secret.
 """
 
+import base64
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from typing import Final
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
-from recollect.redact.findings import Finding, Match, merge_matches
-from recollect.redact.plain_view import read_text
+from recollect.redact.findings import (
+    DEFAULT_POLICY,
+    Finding,
+    Match,
+    RedactionPolicy,
+    is_name,
+    merge_matches,
+)
+from recollect.redact.plain_view import Text, read_text
 from recollect.redact.policy import HOME, find_masked, to_findings
-from recollect.redact.propagation import KnownSecrets
-from recollect.redact.redaction_policy import DEFAULT_POLICY, RedactionPolicy
+
+_MIN_VALUE: Final = 8
+_MIN_FORM: Final = 8
+_MIN_BUILT: Final = 2_000_000
+"""Less than this many comparisons take less time than building an automaton."""
+_MIN_LINE: Final = 24
+"""The last line of a key is shorter than the others; still shorter ones say nothing."""
+
+
+class _Batch(NamedTuple):
+    """Forms that are searched for together, and the secret that each stands for."""
+
+    forms: tuple[tuple[bytes, Match], ...]
+    automaton: Any
+
+    def search(self, data: bytes) -> Iterator[Match]:
+        for number, start, end in self.automaton.find_matches_as_indexes(data, overlapping=True):
+            yield self.forms[number][1]._replace(start=start, end=end)
+
+
+class KnownSecrets:
+    """The secrets of one output, and a search for all of them in all their forms at once.
+
+    Secrets come one by one while texts are masked. Batches are merged when they are of similar
+    size, so that there are few of them and none is rebuilt for every secret.
+    """
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self._values: set[bytes] = set()
+        self._fresh: list[tuple[bytes, Match]] = []
+        self._batches: list[_Batch] = []
+
+    def __bool__(self) -> bool:
+        """Return whether there are any."""
+        return bool(self._values)
+
+    def add(self, matches: Iterable[Match]) -> None:
+        """Remember secrets, except words and short values: those occur by chance."""
+        for match in matches:
+            if match.value not in self._values and _is_telling(match.value):
+                self._values.add(match.value)
+                self._fresh += [(form, match) for form in _iter_forms(match.value)]
+
+    def find(self, text: Text) -> list[Match]:
+        """Return the places of all known secrets in a text."""
+        self._build()
+        if not self._batches:
+            return []
+        as_written = self._search(text.data) if text.plain.data != text.data else ()
+        return merge_matches(
+            [*as_written, *text.search(self._search), *text.search_joined(self._search)]
+        )
+
+    def find_raw(self, data: bytes) -> Iterator[int]:
+        """Yield the positions of all known secrets in bytes that are searched as they are."""
+        if len(data) * len(self._fresh) < _MIN_BUILT and not self._batches:
+            return (at for form, _ in self._fresh for at in _iter_places(data, form))
+        self._build()
+        return (match.start for match in self._search(data))
+
+    def _search(self, data: bytes) -> Iterator[Match]:
+        for batch in self._batches:
+            yield from batch.search(data)
+
+    def _build(self) -> None:
+        from ahocorasick_rs import BytesAhoCorasick
+
+        if not self._fresh:
+            return
+        forms = tuple(self._fresh)
+        while self._batches and len(self._batches[-1].forms) <= 2 * len(forms):
+            forms = (*self._batches.pop().forms, *forms)
+        automaton = BytesAhoCorasick([form for form, _ in forms])
+        self._batches.append(_Batch(forms, automaton))
+        self._fresh = []
+
+
+def _iter_places(data: bytes, form: bytes) -> Iterator[int]:
+    at = data.find(form)
+    while at >= 0:
+        yield at
+        at = data.find(form, at + 1)
+
+
+def _is_telling(value: bytes) -> bool:
+    if len(value) < _MIN_VALUE:
+        return False
+    has_digits = len(value.translate(None, b"0123456789")) < len(value)
+    if has_digits and b"." not in value and b"/" not in value:
+        return True
+    return not is_name(value)
+
+
+def _iter_forms(value: bytes) -> Iterator[bytes]:
+    """Yield the ways to write a value: as it is, in base64, in hexadecimal, percent-encoded."""
+    yield value
+    lines = [line.strip() for line in value.splitlines()]
+    if len(lines) > 1:
+        # A key of many lines is copied line by line, or encoded and then found by itself.
+        yield from (
+            line for line in lines if len(line) >= _MIN_LINE and not line.startswith(b"-----")
+        )
+        return
+    quoted = quote(value, safe="").encode()
+    if quoted != value:
+        yield quoted
+    yield value.hex().encode()
+    for shift in range(3):
+        form = _encode_shifted(value, shift)
+        if len(form) >= _MIN_FORM:
+            yield form
+            url_safe = form.replace(b"+", b"-").replace(b"/", b"_")
+            if url_safe != form:
+                yield url_safe
+
+
+def _encode_shifted(value: bytes, shift: int) -> bytes:
+    """Return the base64 that a value determines when it begins `shift` bytes into a group."""
+    encoded = base64.b64encode(bytes(shift) + value)
+    return encoded[-(-shift * 8 // 6) : (shift + len(value)) * 8 // 6]
+
 
 _MAX_ROUNDS: Final = 4
 """Masking may bring together what was apart, so the result is scanned again until it is clean."""
@@ -29,7 +162,7 @@ class Redactor:
 
     def __init__(self, policy: RedactionPolicy = DEFAULT_POLICY) -> None:
         """Start with nothing masked."""
-        self._policy = policy
+        self.policy = policy
         self._known = KnownSecrets()
         self._numbers: dict[tuple[str, bytes], int] = {}
         self._last_number: Counter[str] = Counter()
@@ -38,7 +171,7 @@ class Redactor:
     def without_personal_data(self) -> "Redactor":
         """Return one that masks only secrets, and shares what is known of them and their tags."""
         other = copy(self)
-        other._policy = self._policy.for_records  # noqa: SLF001 - of the same class
+        other.policy = self.policy.for_records
         return other
 
     @property
@@ -56,7 +189,7 @@ class Redactor:
     def add(self, matches: Iterable[Match]) -> None:
         """Remember secrets, which are numbered in this order."""
         found = list(matches)
-        self._remember(found)
+        self.remember(found)
         for match in found:
             self._number(match)
 
@@ -70,8 +203,8 @@ class Redactor:
         Returns where they are; known secrets that no rule finds there are not looked for.
         """
         data = _encode(text)
-        matches = find_masked(read_text(data), self._policy)
-        self._remember(matches)
+        matches = find_masked(read_text(data), self.policy)
+        self.remember(matches)
         return to_findings(matches, data, text)
 
     @property
@@ -89,8 +222,8 @@ class Redactor:
 
     def learn_bytes(self, data: bytes) -> bool:
         """Remember the secrets of UTF-8; return whether a rule found any."""
-        matches = find_masked(read_text(data), self._policy)
-        self._remember(matches)
+        matches = find_masked(read_text(data), self.policy)
+        self.remember(matches)
         return bool(matches)
 
     def redact(self, text: str) -> str:
@@ -114,11 +247,16 @@ class Redactor:
     def find(self, data: bytes) -> list[Match]:
         """Return the secrets in UTF-8, those that a rule finds and those that are known."""
         text = read_text(data)
-        matches = find_masked(text, self._policy)
-        self._remember(matches)
+        matches = find_masked(text, self.policy)
+        self.remember(matches)
         return merge_matches([*matches, *self._known.find(text)])
 
-    def _remember(self, matches: list[Match]) -> None:
+    def find_noted(self, data: bytes, noted: Iterable[Match]) -> list[Match]:
+        """Return the secrets in UTF-8 without any rule: those that were noted, and known ones."""
+        return merge_matches([*noted, *self._known.find(read_text(data))])
+
+    def remember(self, matches: Iterable[Match]) -> None:
+        """Remember secrets that a rule found, so that they are masked everywhere."""
         self._known.add(match for match in matches if match.kind not in _PERSONAL)
 
     def _mask(self, data: bytes, matches: list[Match]) -> bytes:

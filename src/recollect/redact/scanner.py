@@ -7,22 +7,24 @@ count characters otherwise; positions are mapped back at the end.
 
 import base64
 import binascii
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
-from recollect.redact import assignments
+from recollect.redact import context_rules
 from recollect.redact.context_rules import CONTEXT_RULES
-from recollect.redact.findings import Match, merge_matches
-from recollect.redact.generic_tokens import LONG_WORD, iter_generic
-from recollect.redact.known_values import is_placeholder
-from recollect.redact.plain_view import Text, read_text
-from recollect.redact.rule import Rule
-from recollect.redact.token_rules import TOKEN_RULES
+from recollect.redact.findings import Match, Rule, merge_matches
+from recollect.redact.plain_view import Text, iter_runs, make_marks, read_text
+from recollect.redact.token_rules import TOKEN_RULES, iter_generic, iter_long_words
+from recollect.redact.value_checks import is_placeholder
 
 _ALNUM: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _CONTINUATION: Final = bytes(range(0x80, 0xC0))
-_BASE64_RUN: Final = rb"[A-Za-z0-9+/]{40,}={0,2}"
+_BASE64_MARKS: Final = make_marks(rb"[A-Za-z0-9+/]")
+_MIN_BASE64: Final = 40
+_MIN_WITHOUT_KEYWORD: Final = 59
+"""Length of the shortest value that a rule without keywords matches, which is a long word."""
 _MAX_ENCODINGS: Final = 2
 _SNIFFED: Final = 64
 _PRINTABLE: Final = bytes(range(0x20, 0x7F)) + b"\n\r\t\x1b"
@@ -38,9 +40,7 @@ class _Engine(NamedTuple):
     detectors: tuple[tuple[_Detect, ...], ...]
     """By number of the keyword."""
     by_keyword: Mapping[str, tuple[_Detect, ...]]
-    whole_text: tuple[tuple[Rule, Any], ...]
-    find_words: Callable[[bytes], Iterable[Any]]
-    find_base64: Callable[[bytes], Iterable[Any]]
+    without_keyword: tuple[tuple[Rule, Any], ...]
 
 
 def find_matches(text: Text, encodings: int = _MAX_ENCODINGS) -> list[Match]:
@@ -50,7 +50,7 @@ def find_matches(text: Text, encodings: int = _MAX_ENCODINGS) -> list[Match]:
     found = [
         *text.search(run_rules),
         # Not in wrapped lines: at the end of a line any word may meet any id.
-        *text.search(lambda data: iter_generic(data, engine.find_words)),
+        *text.search(iter_generic),
         *text.search_joined(run_rules),
     ]
     return merge_matches([_snap(match, text.data) for match in found])
@@ -94,14 +94,16 @@ def _iter_matches(engine: _Engine, encodings: int, data: bytes) -> Iterator[Matc
             match = detect(data, start)
             if match is not None:
                 yield match
-    for rule, pattern in engine.whole_text:
-        for found in pattern.finditer(data):
-            match = _accept(rule, data, *found.span())
-            if match is not None:
-                yield match
+    for start, end in iter_long_words(data, _MIN_WITHOUT_KEYWORD):
+        for rule, pattern in engine.without_keyword:
+            for found in pattern.finditer(data, start, end):
+                match = _accept(rule, data, *found.span())
+                if match is not None:
+                    yield match
     if encodings:
-        for found in engine.find_base64(data):
-            start, end = found.span()
+        for start, run_end in iter_runs(data, _BASE64_MARKS, _MIN_BASE64):
+            padding = data[run_end : run_end + 2]
+            end = run_end + len(padding) - len(padding.lstrip(b"="))
             yield from _scan_base64(data, start, end, encodings - 1)
 
 
@@ -149,16 +151,23 @@ def _accept(rule: Rule, data: bytes, start: int, end: int) -> Match | None:
     return None if confidence is None else Match(rule.kind, confidence, start, end, value)
 
 
-def _make_detector(rule: Rule, pattern: Any) -> _Detect:
-    group = 1 if pattern.groups else 0
+def _make_detector(rule: Rule, compile_pattern: Callable[[bytes], Any]) -> _Detect:
+    """Return what judges a place by a rule, which is compiled when it is needed first."""
+
+    @cache
+    def load() -> tuple[Any, int]:
+        pattern = compile_pattern(rule.pattern.encode())
+        return pattern, 1 if pattern.groups else 0
 
     def detect_at(data: bytes, at: int) -> Match | None:
         if rule.standalone and at > 0 and data[at - 1] in _ALNUM:
             return None
+        pattern, group = load()
         found = pattern.match(data, at, at + rule.reach)
         return None if found is None else _accept(rule, data, *found.span(group))
 
     def detect_around(data: bytes, at: int) -> Match | None:
+        pattern, group = load()
         found = pattern.search(data, max(0, at - rule.before), at + rule.reach)
         return None if found is None else _accept(rule, data, *found.span(group))
 
@@ -167,20 +176,21 @@ def _make_detector(rule: Rule, pattern: Any) -> _Detect:
 
 @cache
 def _load_engine() -> _Engine:
-    """Compile the rules, when they are needed first: it takes some milliseconds."""
+    """Load the rules, when they are needed first: it takes some milliseconds."""
     import re2  # type: ignore[import-untyped]
     from ahocorasick_rs import BytesAhoCorasick, Implementation
 
     by_keyword: dict[str, list[_Detect]] = {}
-    whole_text: list[tuple[Rule, Any]] = []
+    without_keyword: list[tuple[Rule, Any]] = []
     for rule in (*TOKEN_RULES, *CONTEXT_RULES):
-        pattern = re2.compile(rule.pattern.encode())
         if not rule.keywords:
-            whole_text.append((rule, pattern))
+            without_keyword.append((rule, re2.compile(rule.pattern.encode())))
+        detect = _make_detector(rule, re2.compile)
         for keyword in rule.keywords:
-            by_keyword.setdefault(keyword, []).append(_make_detector(rule, pattern))
-    assigned = assignments.make_detector(re2.compile)
-    for keyword in assignments.KEYWORDS:
+            by_keyword.setdefault(keyword, []).append(detect)
+    # On so short a piece it is faster than RE2, and its time is bounded, too.
+    assigned = context_rules.make_detector(re.compile)
+    for keyword in context_rules.KEYWORDS:
         by_keyword.setdefault(keyword, []).append(assigned)
     automaton = BytesAhoCorasick(
         [keyword.encode() for keyword in by_keyword], implementation=Implementation.DFA
@@ -189,7 +199,5 @@ def _load_engine() -> _Engine:
         lambda data: automaton.find_matches_as_indexes(data, overlapping=True),
         tuple(map(tuple, by_keyword.values())),
         {keyword: tuple(each) for keyword, each in by_keyword.items()},
-        tuple(whole_text),
-        re2.compile(LONG_WORD).finditer,
-        re2.compile(_BASE64_RUN).finditer,
+        tuple(without_keyword),
     )

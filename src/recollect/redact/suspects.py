@@ -9,17 +9,15 @@ secret that no keyword gives away is not noticed: definite ones have one, some l
 import base64
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from recollect.redact import assignments
+from recollect.redact import context_rules
 from recollect.redact.context_rules import CONTEXT_RULES
-from recollect.redact.findings import Match
-from recollect.redact.generic_tokens import HINTS, LONG_WORD, iter_generic
+from recollect.redact.findings import Match, Rule
 from recollect.redact.plain_view import decode_view
-from recollect.redact.rule import Rule
 from recollect.redact.scanner import decode_base64, is_text, load_detectors
-from recollect.redact.token_rules import TOKEN_RULES
+from recollect.redact.token_rules import HINTS, TOKEN_RULES, iter_generic
 
 _RULES: Final = (*TOKEN_RULES, *CONTEXT_RULES)
 _BEFORE: Final = 64
@@ -41,12 +39,17 @@ _SCHEMES: Final = (
 )
 """Of addresses with passwords: `://` itself is too short to be recognised in base64."""
 _MIN_ENCODED: Final = 4
+_MAX_ENCODED: Final = 6
+"""What decides is that it is text; longer spellings make the search slower than that is."""
 _ENCODED_SAMPLE: Final = 24
 
 _EXOTIC: Final = re.compile(
     rb"\x1b|%[2-7][0-9A-Fa-f]|&(?:#|quot|apos|amp|lt|gt)|\\u00|\\x1b|\\033|\[[0-9;]{1,20}m"
 )
 _ESCAPES: Final = frozenset(b"\\%\x1b[&")
+_ESCAPE_LENGTH: Final = 8
+_MAX_START: Final = _ESCAPE_LENGTH + 12
+"""An escape, and what a token may have before its keyword: `4333597200:AA…`."""
 _ALNUM: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _BROKEN: Final = re.compile(rb"[A-Za-z0-9_\-./+=:]{3,400}(?:\\{1,4}[nru]|\x1b|\[[0-9]|%)")
 _WRAPPED: Final = re.compile(rb"(?<=[A-Za-z0-9+/=_:@&?%\-])\r?\n(?=[A-Za-z0-9+/=_.:@&?%\-])")
@@ -56,8 +59,9 @@ _SIGN: Final = (
     rb"(?:[=:]|%3|u00|\x1b|\[[0-9]|&|value|(?:is|was|to|of|as)[ \t]|(?<=[\"'`]))"
     rb"[^A-Za-z0-9]{0,24}+"
 )
-_SHORT_VALUE: Final = re.compile(_SIGN + rb"[^\s\"'`,;<>]{5}")
-_LONG_VALUE: Final = re.compile(_SIGN + rb"[^\s\"'`,;<>]{15}")
+_SHORT_VALUE: Final = re.compile(_SIGN + rb"([^\s\"'`,;<>]{5})")
+_LONG_VALUE: Final = re.compile(_SIGN + rb"([^\s\"'`,;<>]{15})")
+_VALUE_SAMPLE: Final = 24
 _OF_PASSWORDS: Final = ("pass", "pwd", "_pass", "pin=")
 """What keywords of passwords begin with; all other names take a longer value."""
 _GLANCES: Final = {
@@ -68,13 +72,15 @@ _GLANCES: Final = {
     **dict.fromkeys(("mysql", "mariadb"), rb"[^\n]{5,260}?\s-p"),
 }
 """Of rules for what is around a value, where the keyword alone is frequent."""
-_COUNTED: Final = (b"s", b"S")
+_COUNTED: Final = b"token"
+_PLURAL: Final = frozenset({b"s", b"S"})
+"""Half of all keywords in a history are the names of token counts, which end in `s`."""
 _OPTION: Final = re.compile(rb"-[\w.\-]*$")
 _IN_URL: Final = re.compile(rb"[^\s\"'`<>]{3,300}?(?:@|%40)")
 _NEAR: Final = 96
-_LONG_WORD: Final = re.compile(LONG_WORD)
-_NEAR_WORD: Final = re.compile(rb"(?<![A-Za-z0-9_.~\-])" + LONG_WORD)
-_DIGITS: Final = re.compile(rb"[0-9][^0-9]*[0-9][^0-9]*[0-9]")
+_NEAR_WORD: Final = re.compile(rb"(?<![A-Za-z0-9_.~\-])[A-Za-z0-9_.~\-]{20,}")
+_DIGITS: Final = b"0123456789"
+_MIN_DIGITS: Final = 3
 
 _Detect = Callable[[bytes, int], Match | None]
 _Judge = Callable[[bytes, int], bool]
@@ -84,31 +90,27 @@ class _Engine(NamedTuple):
     find: Callable[[bytes], Iterable[tuple[int, int, int]]]
     judges: tuple[_Judge, ...]
     """By number of the spelling that was found, as is what follows."""
-    counted: frozenset[int]
-    """Spellings of `token`: half of all keywords in a history are the names of token counts."""
     standalone: frozenset[int]
     """Spellings that mean nothing in the middle of a word."""
+    counted: frozenset[int]
+    """Spellings that mean nothing before an `s`."""
     find_shape: Callable[[bytes], Iterable[re.Match[bytes]]]
 
 
 def find_suspects(data: bytes) -> list[tuple[int, int]]:
     """Return the spans of the lines, without line ends, that may hold a secret, in order."""
     engine = _load_engine()
-    judges, counted, standalone = engine.judges, engine.counted, engine.standalone
+    judges, standalone, counted = engine.judges, engine.standalone, engine.counted
     found = {_find_line(data, match.start()) for match in engine.find_shape(data)}
     line_end = -1
     for number, start, end in engine.find(data):
-        if start < line_end:
+        if start < line_end or (number in counted and data[end : end + 1] in _PLURAL):
             continue
-        if number in counted:
-            if data[end : end + 1] in _COUNTED:
-                continue
-        # The letter before may be the end of an escape: `\nAKIA…`.
-        elif (
+        if (
             number in standalone
             and start
             and data[start - 1] in _ALNUM
-            and _ESCAPES.isdisjoint(data[max(0, start - 8) : start])
+            and not _has_escape(data, start - _ESCAPE_LENGTH, start)
         ):
             continue
         if judges[number](data, start):
@@ -116,6 +118,11 @@ def find_suspects(data: bytes) -> list[tuple[int, int]]:
             line_end = line[1]
             found.add(line)
     return sorted(found)
+
+
+def _has_escape(data: bytes, start: int, end: int) -> bool:
+    """Return whether the letter before `end` may belong to an escape: `\\nAKIA…`."""
+    return not _ESCAPES.isdisjoint(data[max(0, start) : end])
 
 
 def _find_line(data: bytes, at: int) -> tuple[int, int]:
@@ -127,12 +134,21 @@ def _look(
     data: bytes, start: int, after: int, detectors: tuple[_Detect, ...], *, is_hint: bool
 ) -> bool:
     """Return whether a rule finds a secret in the stretch around a keyword."""
-    before = _read_plain(data[max(0, start - _BEFORE) : start].rpartition(b"\n")[2])
-    following = _read_plain(data[start : start + after].partition(b"\n")[0])
+    before = data[max(0, start - _BEFORE) : start].rpartition(b"\n")[2]
+    following = data[start : start + after].partition(b"\n")[0]
+    return _judge_stretch(before, following, detectors, is_hint)
+
+
+@lru_cache(maxsize=4096)
+def _judge_stretch(
+    raw_before: bytes, raw_following: bytes, detectors: tuple[_Detect, ...], is_hint: bool
+) -> bool:
+    """Return whether a rule finds a secret; cached, because most output is written down twice."""
+    before, following = _read_plain(raw_before), _read_plain(raw_following)
     window, at = before + following, len(before)
     if any(detect(window, at) is not None for detect in detectors):
         return True
-    if is_hint and next(iter_generic(window, _LONG_WORD.finditer), None) is not None:
+    if is_hint and next(iter_generic(window), None) is not None:
         return True
     if b"\n" not in following or _WRAPPED.search(following, 0, 120) is None:
         return False
@@ -155,14 +171,14 @@ def _read_plain(piece: bytes) -> bytes:
 def _make_judge(keyword: str, detectors: tuple[_Detect, ...]) -> _Judge:
     rules = tuple(rule for rule in _RULES if keyword in rule.keywords)
     after = _LONG_AFTER if any(rule.kind in _LONG_KINDS for rule in rules) else _AFTER
-    is_assigned = keyword in assignments.KEYWORDS
+    is_assigned = keyword in context_rules.KEYWORDS
     if keyword in _CERTAIN:
         return _always
     if keyword == "://":
         may_match: _Judge = _may_be_in_url
     elif is_assigned:
         is_password = keyword.startswith(_OF_PASSWORDS)
-        may_match = _make_assignment_check(_SHORT_VALUE if is_password else _LONG_VALUE)
+        may_match = _may_be_password if is_password else _may_be_assigned
         after = after if rules else _SHORT_AFTER
     elif any(rule in CONTEXT_RULES for rule in rules):
         may_match = _make_prefilter(keyword)
@@ -181,7 +197,9 @@ def _make_token_check(detectors: tuple[_Detect, ...]) -> _Judge:
     def may_match(data: bytes, start: int) -> bool:
         if any(detect(data, start) is not None for detect in detectors):
             return True
-        return _BROKEN.match(data, start) is not None
+        # An escape before it hides where it begins, and one within it where it goes on.
+        is_hidden = _has_escape(data, start - _MAX_START, start)
+        return is_hidden or _BROKEN.match(data, start) is not None
 
     return may_match
 
@@ -193,24 +211,37 @@ def _make_prefilter(keyword: str) -> _Judge:
     return lambda data, start: match(data, start) is not None
 
 
-def _make_assignment_check(assigned: re.Pattern[bytes]) -> _Judge:
-    def may_match(data: bytes, start: int) -> bool:
-        return bool(
-            assigned.match(data, start)
-            or (
-                data.rfind(b"-", max(0, start - 40), start) >= 0
-                and _OPTION.search(data, max(0, start - 40), start)
-            )
-            or _is_near_token(data, start)
-        )
+def _may_be_password(data: bytes, start: int) -> bool:
+    return _SHORT_VALUE.match(data, start) is not None or _may_be_argument(data, start)
 
-    return may_match
+
+def _may_be_assigned(data: bytes, start: int) -> bool:
+    found = _LONG_VALUE.match(data, start)
+    if found is not None:
+        value = data[found.start(1) : found.start(1) + _VALUE_SAMPLE]
+        # A random value has digits or both cases.
+        if _count_digits(value) or value != value.lower():
+            return True
+    return _may_be_argument(data, start)
+
+
+def _may_be_argument(data: bytes, start: int) -> bool:
+    """Return whether a name is an option, or a token is near."""
+    first = max(0, start - 40)
+    is_option = data.rfind(b"-", first, start) >= 0 and _OPTION.search(data, first, start)
+    return bool(is_option) or _is_near_token(data, start)
 
 
 def _is_near_token(data: bytes, start: int) -> bool:
     """Return whether a long word with digits follows, which a name nearby makes suspicious."""
+    if _count_digits(data[start : start + _NEAR]) < _MIN_DIGITS:
+        return False
     word = _NEAR_WORD.search(data, start, start + _NEAR)
-    return word is not None and _DIGITS.search(word[0]) is not None
+    return word is not None and _count_digits(word[0]) >= _MIN_DIGITS
+
+
+def _count_digits(data: bytes) -> int:
+    return len(data) - len(data.translate(None, _DIGITS))
 
 
 def _may_be_in_url(data: bytes, start: int) -> bool:
@@ -251,26 +282,26 @@ def _load_engine() -> _Engine:
     for hint in HINTS:
         for each in _list_cased(hint):
             judges.setdefault(each.encode(), _judge_hint)
-    numbers = {spelling: number for number, spelling in enumerate(judges)}
     automaton = BytesAhoCorasick(list(judges), implementation=Implementation.DFA)
+    standalone = {
+        spelling
+        for keyword in load_detectors()
+        if _is_standalone(keyword)
+        for each in _list_cased(keyword)
+        for spelling in _iter_escaped(each)
+    }
     return _Engine(
         lambda data: automaton.find_matches_as_indexes(data, overlapping=True),
         tuple(judges.values()),
-        frozenset(numbers[each.encode()] for each in _list_cased("token")),
-        frozenset(
-            numbers[spelling]
-            for keyword in load_detectors()
-            if _is_standalone(keyword)
-            for each in _list_cased(keyword)
-            for spelling in _iter_escaped(each)
-        ),
+        frozenset(number for number, spelling in enumerate(judges) if spelling in standalone),
+        frozenset(number for number, spelling in enumerate(judges) if spelling.lower() == _COUNTED),
         re2.compile(_SHAPE).finditer,
     )
 
 
 def _is_standalone(keyword: str) -> bool:
     rules = [rule for rule in _RULES if keyword in rule.keywords]
-    is_assigned = keyword in assignments.KEYWORDS
+    is_assigned = keyword in context_rules.KEYWORDS
     return not is_assigned and all(rule.standalone and not rule.before for rule in rules)
 
 
@@ -308,4 +339,4 @@ def _iter_encoded(spelling: bytes) -> Iterator[tuple[int, bytes]]:
         encoded = base64.b64encode(bytes(shift) + spelling)
         form = encoded[-(-shift * 8 // 6) : (shift + len(spelling)) * 8 // 6]
         if len(form) >= _MIN_ENCODED:
-            yield shift, form
+            yield shift, form[:_MAX_ENCODED]

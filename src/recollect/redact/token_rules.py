@@ -1,14 +1,33 @@
-"""Secrets that can be recognised by their shape: the prefix of a vendor, then random characters.
+"""Secrets that are recognised by their shape: the prefix of a vendor, then random characters; and
+random characters that no rule knows.
 
 Lengths are lower bounds where a vendor does not promise one. docs/secrets.md lists the kinds.
+
+Random characters behind the prefix of a vendor, or next to a word like `token`, are what finds the
+token of a service that did not exist when the rules were written. Ids are random too, so one of the
+two alone makes a finding likely only.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
-from recollect.redact.checksums import check_crc, check_jwt
-from recollect.redact.findings import Confidence
-from recollect.redact.randomness import looks_random
-from recollect.redact.rule import Rule, token
+from recollect.lazy_patterns import compile_lazily
+from recollect.redact.findings import Confidence, Match, Rule, token
+from recollect.redact.plain_view import iter_runs, make_marks
+from recollect.redact.value_checks import (
+    check_crc,
+    check_jwt,
+    find_uuid,
+    is_dated_name,
+    is_hash,
+    is_hex,
+    is_id,
+    is_placeholder,
+    is_wordless,
+    list_random_parts,
+    looks_random,
+    measure_changes,
+)
 
 _KEY_BLOCK_REACH: Final = 200_000
 """A PGP key with many subkeys and signatures has some ten thousand characters."""
@@ -212,3 +231,160 @@ TOKEN_RULES: Final[tuple[Rule, ...]] = (
     *_CLOUD, *_CODE_HOSTS, *_CHAT, *_PAYMENT_AND_MAIL, *_MODELS, *_KEYS
 )  # fmt: skip
 """Rules for values that speak for themselves."""
+
+
+_PREFIX: Final = compile_lazily(
+    rb"(?:[a-z]{2,12}[0-9]?|[A-Z]{2,8}[0-9]?)(?:[_\-.](?:[a-z]{1,8}|[a-z]{1,3}[0-9]))?[_\-.~]"
+)
+"""Of a vendor: a short word, perhaps another one, or a version."""
+HINTS: Final = ("auth", "bearer", "login with", "signed in")
+"""Words near a token that are not also names that secrets are assigned to."""
+_HINT: Final = compile_lazily(
+    rb"(?i)token|secret|passw|credential|api.?key|access.?key|auth|bearer|login with|signed in"
+)
+_NOT_A_HINT: Final = compile_lazily(
+    rb"(?i)\bauthor(?:s|ed)?\b|token(?:s|iz)|signature|integrity|sha\d|digest|checksum|etag|nonce|hash|uuid"
+)
+_HINT_REACH: Final = 48
+_NAMED_OTHERWISE: Final = compile_lazily(
+    rb"(?i)(?:id|ids|sha\d*|md5|hash|digest|etag|nonce|uuid|cursor|checksum|integrity|signature|fingerprint"
+    rb"|version|name|path|file|branch|commit|image|tag|rev|model)[\"'`]{0,2}\s{0,2}[:=]\s{0,2}[\"'`(]{0,2}$"
+)
+"""Names that random characters belong to which are no secrets."""
+_NAME_REACH: Final = 24
+_TELLING: Final = compile_lazily(
+    rb"(?i)(?:^|[_\-.])(?:[a-z]*key|api|pat|[a-z]*tok|[a-z]*token|[a-z]?secret|sec|sk|sdk|live|prod|production"
+    rb"|access|auth|private|svc|service)[_\-.:]"
+)
+"""A prefix that says what follows."""
+_MAX_TOKEN: Final = 400
+_MIN_DIGITS: Final = 3
+_DIGITS: Final = b"0123456789"
+_MIN_MIXED: Final = 20
+_MIN_ONE_CASE: Final = 20
+_MIN_BARE: Final = 28
+"""One case and digits without a prefix: ids in base 32 have 26 characters."""
+_MIN_HINTED: Final = 16
+_MIN_HEX: Final = 24
+_MIN_SHARE: Final = 0.55
+"""Of the characters of a word that random parts have; names of files and models have less."""
+_GLUE_AFTER: Final = (b"+", b"/", b"%", b"@", b"(")
+_BASE64_WORD: Final = compile_lazily(rb"[A-Za-z0-9+/_.~\-]{24,200}+(?![A-Za-z0-9%@(])")
+_MIN_BASE64_CHANGES: Final = 0.4
+_ACCOUNT: Final = compile_lazily(
+    rb"(?<![A-Za-z0-9./@])(?:(?:[0-9]{1,2}/)?[0-9]{6,20}(?:/[0-9]{6,20})?|[0-9a-f]{16,32}|[0-9]{1,8}(?=\|)"
+    rb"|[A-Za-z0-9]{4,12}\.[A-Za-z0-9]{4,12})[:|]$"
+)
+"""What a token belongs to, as in `id:secret`."""
+_ACCOUNT_REACH: Final = 48
+_GROUPS: Final = compile_lazily(rb"(?:[A-Z0-9]{4,8}-){3,9}[A-Z0-9]{4,8}")
+_FILE: Final = compile_lazily(
+    rb"(?i)\.(?:[cm]?[jt]sx?|css|map|py|md|json|jsonl|html?|png|jpe?g|svg|woff2?|whl|gz|zip|so|txt|ya?ml|toml|lock|log|dylib|wasm|sh|go|rs|java|php|rb|com|org|net|io|dev)$"
+)
+
+
+_MIN_WORD: Final = 20
+_WORD_CHARACTERS: Final = rb"[A-Za-z0-9_.~+/%@#\\\-]"
+"""With those that join a word to a path, an address or base64."""
+LONG_WORD: Final = rb"%b{%d,}" % (_WORD_CHARACTERS, _MIN_WORD)
+_WORD_MARKS: Final = make_marks(_WORD_CHARACTERS)
+_CANDIDATE: Final = compile_lazily(
+    rb"(?![0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?![A-Za-z0-9]))"
+    # Names that consist of words and numbers only.
+    rb"(?!(?:[_.~\-]*+(?:[0-9]++[A-Za-z]{0,2}+|[a-z]*+(?:[A-Z]{1,6}+[a-z]{2,}+[0-9]{0,8}+)*+[A-Z]*+[0-9]{0,4}+)"
+    rb"(?![A-Za-z0-9]))++(?![A-Za-z0-9_.~\-]))"
+    rb"[A-Za-z0-9_.~\-]{20,}"
+)
+
+
+def iter_generic(data: bytes) -> Iterator[Match]:
+    """Yield long words that are random; a prefix and a hint make them definite."""
+    for start, _ in iter_long_words(data):
+        found = _CANDIDATE.match(data, start)
+        if found is not None:
+            word = found[0].rstrip(b".-_~")
+            match = _judge(data, start, word) if _may_be_token(word) else None
+            if match is not None:
+                yield match
+
+
+def iter_long_words(data: bytes, shortest: int = _MIN_WORD) -> Iterator[tuple[int, int]]:
+    """Yield the spans of words, as `LONG_WORD` has them, of at least this length."""
+    return iter_runs(data, _WORD_MARKS, shortest)
+
+
+def _may_be_token(word: bytes) -> bool:
+    """Reject most words by what is cheap to see: one case and few digits, an id."""
+    return (
+        (_count_digits(word) >= _MIN_DIGITS or not (word.islower() or word.isupper()))
+        and len(word) <= _MAX_TOKEN
+        and not is_id(word)
+        and b".." not in word
+    )
+
+
+def _count_digits(value: bytes) -> int:
+    return len(value) - len(value.translate(None, _DIGITS))
+
+
+def _judge(data: bytes, start: int, word: bytes) -> Match | None:
+    """Being random makes it likely; a prefix and a hint leave hardly any doubt."""
+    is_base64 = data[start + len(word) : start + len(word) + 1] in _GLUE_AFTER
+    if is_base64:
+        word = _read_base64(data, start)
+    prefix = _PREFIX.match(word)
+    prefix_length = len(prefix[0]) if prefix else 0
+    body = _find_random(word, prefix_length)
+    if not body or is_placeholder(word) or _FILE.search(word) or is_dated_name(word):
+        return None
+    is_hinted = _has_hint(data, start)
+    account = _ACCOUNT.search(data, max(0, start - _ACCOUNT_REACH), start)
+    is_prefixed = prefix is not None or account is not None
+    is_telling = is_hinted or _TELLING.search(word[:prefix_length]) is not None
+    if len(body) < _find_minimum(body, is_prefixed, is_telling):
+        return None
+    if (is_base64 and not (prefix or is_hinted)) or (is_hash(word) and not is_prefixed):
+        return None
+    if _NAMED_OTHERWISE.search(data, max(0, start - _NAME_REACH), start):
+        return None
+    is_certain = prefix and is_hinted and _count_digits(word) >= _MIN_DIGITS
+    confidence = Confidence.DEFINITE if is_certain else Confidence.LIKELY
+    end = start + len(word)
+    start = account.start() if account else start
+    return Match("token", confidence, start, end, data[start:end])
+
+
+def _read_base64(data: bytes, start: int) -> bytes:
+    """Return a word with the slashes and plus signs that base64 has; empty if it is a path."""
+    found = _BASE64_WORD.match(data, start)
+    is_base64 = found is not None and measure_changes(found[0]) >= _MIN_BASE64_CHANGES
+    return found[0] if found is not None and is_base64 else b""
+
+
+def _find_random(word: bytes, prefix: int) -> bytes:
+    """Return the random characters of a word; empty if they are too few."""
+    uuid = find_uuid(word)
+    if uuid is not None:
+        rest = word[: uuid.start()]
+        is_token = _TELLING.search(rest) or looks_random(rest.rstrip(b"-_."))
+        return word if is_token else b""
+    body = word if _GROUPS.fullmatch(word) else b"".join(list_random_parts(word[prefix:]))
+    if len(body) < max(_MIN_HINTED, _MIN_SHARE * len(word)) or not looks_random(body):
+        return b""
+    return body if _count_digits(body) >= _MIN_DIGITS or is_wordless(body) else b""
+
+
+def _find_minimum(body: bytes, is_prefixed: bool, is_hinted: bool) -> int:
+    """Return how long random characters have to be, by what they are made of."""
+    if is_hex(body):
+        return _MIN_HEX if is_prefixed else _MAX_TOKEN
+    if is_hinted:
+        return _MIN_HINTED
+    if body.lower() != body and body.upper() != body:
+        return _MIN_MIXED
+    return _MIN_ONE_CASE if is_prefixed else _MIN_BARE
+
+
+def _has_hint(data: bytes, start: int) -> bool:
+    line = data[max(0, start - _HINT_REACH) : start].rsplit(b"\n", 1)[-1]
+    return _HINT.search(line) is not None and _NOT_A_HINT.search(line) is None

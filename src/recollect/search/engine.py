@@ -17,43 +17,27 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from recollect.documents.kinds import TextKind
 from recollect.documents.search_results import Facet, Hit
 from recollect.locations import Transcript
 from recollect.locations.place_names import LINE_PREFIX, LISTS, name_place
 from recollect.records.envelope import Record
 from recollect.records.state import Summary
-from recollect.search.facets import make_facets
-from recollect.search.grouping import SessionGroups
-from recollect.search.joined_prompts import drop_joined
-from recollect.search.matching import Found, Matcher, Session
-from recollect.search.query_parser import parse_query, suggest_field
+from recollect.search import hit_grouping, query_tree
+from recollect.search.matching import Found, Matcher, list_kinds
+from recollect.search.query_parser import correct_query, parse_query
 from recollect.search.query_plan import TextReader, to_match, to_near_match
-from recollect.search.query_tree import And, Or, Prefix, Query, Word, iter_text_terms
 from recollect.search.ranking import estimate_density, score_session, score_text
 from recollect.search.regexes import check_regexes, compile_regex, iter_regexes
 from recollect.search.snippets import TextSpan, choose_window, find_spans, make_snippet
+from recollect.search.sought_words import Session
 from recollect.search.terms import TOKENIZER, prepare_for_index
-from recollect.search.title_lookup import TitledSession, TitleLookup
 from recollect.session.queue import name_queued
-from recollect.store import TextKind
+from recollect.session.searchable_texts import ListFile, list_searchable_texts
+from recollect.store import text_matches, text_queries
 from recollect.store.secret_rows import hash_secret
 from recollect.store.text_conditions import ALWAYS, Condition, in_files
-from recollect.store.text_queries import (
-    FoundText,
-    TextQueries,
-    move_place,
-    open_no_texts,
-    open_text_queries,
-)
-from recollect.sync import (
-    NO_FRESH_TEXTS,
-    Analyzer,
-    ListFile,
-    find_counted,
-    read_fresh,
-    with_lists,
-)
-from recollect.sync.searchable_texts import list_searchable_texts
+from recollect.sync import NO_FRESH_TEXTS, Analyzer, find_counted, read_fresh, select_indexed
 
 ANALYZER: Final = Analyzer("4", TOKENIZER, prepare_for_index)
 """How texts are turned into terms; the version must change whenever the terms would."""
@@ -97,8 +81,12 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     """Words of the query that occur nowhere."""
     did_you_mean: str | None = None
     """The query with misspelt words and fields corrected; the words are searched for already."""
+    corrected: Mapping[str, str] = {}
+    """Words that occur nowhere, and what is searched for instead."""
     split: tuple[str, ...] = ()
     """Names that occur nowhere as a whole: their parts are searched for instead."""
+    capped: tuple[str, ...] = ()
+    """Words that are part of more words than were looked up; `*word*` looks up all of them."""
     facets: tuple[Facet, ...] = ()
 
 
@@ -137,13 +125,15 @@ def search(
     query = parse_query(text, timezone=options.timezone)
     check_regexes(query)
     fresh = NO_FRESH_TEXTS if index_complete else read_fresh(directory, ANALYZER, transcripts)
-    with open_text_queries(directory, ANALYZER.version) as found:
-        queries = found or open_no_texts(ANALYZER.tokenizer)
+    with text_queries.open_text_queries(directory, ANALYZER.version) as found:
+        queries = found or text_queries.open_no_texts(ANALYZER.tokenizer)
         is_complete = index_complete and (found is not None or not transcripts)
         if fresh.batches:
             queries.add(fresh.batches, fresh.files, ANALYZER.tokenizer)
         limit = time.monotonic() + SECONDS
-        title_lookup = TitleLookup(directory, transcripts, is_late=lambda: time.monotonic() > limit)
+        title_lookup = hit_grouping.TitleLookup(
+            directory, transcripts, is_late=lambda: time.monotonic() > limit
+        )
         run = _Search(queries, transcripts, options, title_lookup).run
         digest = _find_secret(directory, text, queries)
         result = run(query, index_complete=is_complete, digest=digest)
@@ -176,7 +166,7 @@ def in_turn(hit: Hit) -> bool:
     return hit.offset is not None and not hit.is_subagent and hit.part != _TITLE
 
 
-def _find_secret(directory: Path, text: str, queries: TextQueries) -> bytes | None:
+def _find_secret(directory: Path, text: str, queries: text_queries.TextQueries) -> bytes | None:
     """Return the keyed hash of a query that is a whole secret; None if it is none."""
     value = text.strip().strip("\"'")
     if len(value) < _MIN_SECRET or " " in value:
@@ -190,10 +180,10 @@ class _Search:
 
     def __init__(
         self,
-        queries: TextQueries,
+        queries: text_queries.TextQueries,
         transcripts: Sequence[Transcript],
         options: SearchOptions,
-        title_lookup: TitleLookup,
+        title_lookup: hit_grouping.TitleLookup,
     ) -> None:
         self._queries = queries
         self._title_lookup = title_lookup
@@ -201,11 +191,13 @@ class _Search:
         self._reader = TextReader(queries.files)
         self._now = int(time.time())
         self._deadline = time.monotonic() + SECONDS
-        scope = _restrict_to(queries, with_lists(transcripts))
-        self._matcher = Matcher(queries, self._reader, scope, self._deadline)
+        scope = _restrict_to(queries, transcripts)
+        self._matcher = Matcher(
+            queries, self._reader, scope, self._deadline, with_values=options.facets
+        )
 
     def run(
-        self, query: Query, *, index_complete: bool, digest: bytes | None = None
+        self, query: query_tree.Query, *, index_complete: bool, digest: bytes | None = None
     ) -> SearchResult:
         """Return one page of the sessions that match, and what there is beside it.
 
@@ -214,8 +206,8 @@ class _Search:
         matcher = self._matcher
         matching = matcher.find_secret(digest, query) if digest else matcher.find(query)
         found = self._give_titles(matching)
-        groups = SessionGroups(found, self._matcher.name_session)
-        ranked: dict[Session, list[FoundText]] = {}
+        groups = hit_grouping.SessionGroups(found)
+        ranked: dict[Session, list[text_matches.FoundText]] = {}
         if self._options.recent:
             order = groups.order_by_time()
         else:
@@ -228,35 +220,47 @@ class _Search:
             ranked |= self._rank(rest, groups, found, query)
         return SearchResult(
             hits=tuple(self._iter_hits({name: ranked[name] for name in page}, groups, found)),
-            total=len(found.handles),
+            total=len(found.matches.handles),
             total_sessions=len(order),
             offset=start,
             is_total_exact=found.is_exact,
             index_complete=index_complete,
             left_out=found.unknown,
-            did_you_mean=_correct(query, found.corrected),
+            did_you_mean=correct_query(query, found.corrected),
+            corrected=found.corrected,
             split=found.split,
-            facets=self._count(found) if self._options.facets else (),
+            capped=found.capped,
+            facets=self._count(found, groups) if self._options.facets else (),
         )
 
-    def _count(self, found: Found) -> tuple[Facet, ...]:
-        return make_facets(self._queries.count_values(found.handles), self._queries.names)
+    def _count(self, found: Found, groups: hit_grouping.SessionGroups) -> tuple[Facet, ...]:
+        matches, queries = found.matches, self._queries
+        counts = queries.count_values(matches.values or ())
+        months = hit_grouping.count_months(matches.handles, queries)
+        return hit_grouping.make_facets(counts, groups.count_parts(), months, queries.names)
 
     def _rank(
-        self, names: Sequence[Session], groups: SessionGroups, found: Found, query: Query
-    ) -> dict[Session, list[FoundText]]:
+        self,
+        names: Sequence[Session],
+        groups: hit_grouping.SessionGroups,
+        found: Found,
+        query: query_tree.Query,
+    ) -> dict[Session, list[text_matches.FoundText]]:
         """Return the best texts of sessions, or the newest, the best session first."""
         recent = self._options.recent
         most = max(self._options.per_session, _MIN_COMPARED)
         handles = groups.list_texts(names, most, recent=recent)
         match = _find_countable(found)
         texts = self._queries.describe(chain.from_iterable(handles.values()), match)
-        kept = {text.id for text in drop_joined(list(texts.values()), self._queries, self._reader)}
+        kept = {
+            text.id
+            for text in hit_grouping.drop_joined(list(texts.values()), self._queries, self._reader)
+        }
         near = self._find_near(query)
         scores = {
             handle: score_text(
                 text.part,
-                1.0 if found.coverages is None else found.coverages[handle],
+                found.cover(handle),
                 estimate_density(text.length) if text.density is None else text.density,
                 self._now - text.second,
                 is_near=handle in near,
@@ -279,21 +283,24 @@ class _Search:
         best = names if recent else sorted(totals, key=lambda name: -totals[name])
         return {name: [texts[each] for each in ordered[name]] for name in best if name in totals}
 
-    def _find_near(self, query: Query) -> Collection[int]:
+    def _find_near(self, query: query_tree.Query) -> Collection[int]:
         """Return the handles of texts in which all words of the query are close together."""
-        parts = query.root.parts if isinstance(query.root, And) else ()
-        match = to_near_match([part for part in parts if isinstance(part, Word)])
+        parts = query.root.parts if isinstance(query.root, query_tree.And) else ()
+        match = to_near_match([part for part in parts if isinstance(part, query_tree.Word)])
         if match is None:
             return ()
-        return set(self._queries.find_matches(match, ALWAYS, deadline=self._deadline).handles)
+        return set(self._queries.find_handles(match))
 
     def _iter_hits(
-        self, ranked: Mapping[Session, Sequence[FoundText]], groups: SessionGroups, found: Found
+        self,
+        ranked: Mapping[Session, Sequence[text_matches.FoundText]],
+        groups: hit_grouping.SessionGroups,
+        found: Found,
     ) -> Iterator[Hit]:
         for name, texts in ranked.items():
             shown = texts[: self._options.per_session]
             for text in shown:
-                hit = self._make_hit(text, found.query)
+                hit = self._make_hit(text, found.marked)
                 if hit is not None:
                     more = groups.counts[name] - len(shown)
                     missing = found.missing.get(name, ())
@@ -301,25 +308,34 @@ class _Search:
 
     def _give_titles(self, found: Found) -> Found:
         """Return the texts with those titles that are in another file moved to their session."""
-        kinds = {place for place in set(found.places) if (place >> 8) & 15 == TextKind.TITLE}
-        titles = [at for at, place in enumerate(found.places) if place in kinds] if kinds else []
+        matches = found.matches
+        kinds = {place for place in set(matches.places) if (place >> 8) & 15 == TextKind.TITLE}
+        titles = [at for at, place in enumerate(matches.places) if place in kinds] if kinds else []
         if not titles:
             return found
         del titles[:-_MAX_TITLES]
-        texts = self._queries.describe([found.handles[at] for at in titles], None)
-        places = list(found.places)
+        texts = self._queries.describe([matches.handles[at] for at in titles], None)
+        places = list(matches.places)
         for at in titles:
-            titled = self._find_titled(texts[found.handles[at]])
+            titled = self._find_titled(texts[matches.handles[at]])
             file_id = self._file_ids.get(titled.path) if titled else None
             if file_id is not None:
-                places[at] = move_place(places[at], file_id)
-        return replace(found, places=places)
+                places[at] = text_matches.move_place(places[at], file_id)
+        if places == matches.places:
+            return found
+        moved = replace(matches, places=places)
+        return replace(
+            found,
+            matches=moved,
+            kinds=list_kinds(moved, found.shares),
+            names=self._matcher.name_sessions(moved),
+        )
 
     @cached_property
     def _file_ids(self) -> dict[str, int]:
         return {file.path: number for number, file in self._queries.files.items()}
 
-    def _find_titled(self, text: FoundText) -> TitledSession | None:
+    def _find_titled(self, text: text_matches.FoundText) -> hit_grouping.TitledSession | None:
         """Return the session with that title if it may be another one than that of the file."""
         record = self._reader.read_record(text.file_id, text.position, text.length)
         if not isinstance(record, Summary):
@@ -327,7 +343,7 @@ class _Search:
         path = self._queries.files[text.file_id].path
         return self._title_lookup.find(path, list_searchable_texts(record)[text.number].text)
 
-    def _make_hit(self, text: FoundText, query: Query) -> Hit | None:
+    def _make_hit(self, text: text_matches.FoundText, query: query_tree.Query) -> Hit | None:
         record = self._reader.read_record(text.file_id, text.position, text.length)
         texts = [] if record is None else list_searchable_texts(record)
         if record is None or text.number >= len(texts):
@@ -365,10 +381,9 @@ def _name_line(record: Record, offset: int | None) -> str | None:
     return None if offset is None else f"{LINE_PREFIX}{offset}"
 
 
-def _restrict_to(queries: TextQueries, transcripts: Sequence[Transcript]) -> Condition:
+def _restrict_to(queries: text_queries.TextQueries, transcripts: Sequence[Transcript]) -> Condition:
     """Return a condition for texts in `transcripts`, always true if the index has no others."""
-    paths = {transcript.file for transcript in transcripts}
-    wanted = [number for number, file in queries.files.items() if file.path in paths]
+    wanted = select_indexed(queries.files, transcripts)
     return ALWAYS if len(wanted) == len(queries.files) else in_files(wanted)
 
 
@@ -377,27 +392,15 @@ def _find_countable(found: Found) -> str | None:
 
     For a prefix, all words with it would be put together again.
     """
-    terms = tuple(iter_text_terms(found.query.root))
-    is_quick = len(found.handles) <= _MAX_COUNTED and not any(
-        isinstance(term, Prefix) for term in terms
+    terms = tuple(query_tree.iter_text_terms(found.query.root))
+    is_quick = len(found.matches.handles) <= _MAX_COUNTED and not any(
+        isinstance(term, query_tree.Prefix | query_tree.Inside | query_tree.NamePart)
+        for term in terms
     )
-    return to_match(Or(terms)) if is_quick and terms else None
+    return to_match(query_tree.Or(terms)) if is_quick and terms else None
 
 
-def _correct(query: Query, corrected: Mapping[str, str]) -> str | None:
-    """Return the query with its misspelt words and fields corrected; None if there are none."""
-    parts = query.root.parts if isinstance(query.root, And) else (query.root,)
-    texts = [str(part) for part in parts]
-    meant = [
-        corrected.get(part.text) or suggest_field(part.text) if isinstance(part, Word) else None
-        for part in parts
-    ]
-    if not any(meant):
-        return None
-    return " ".join(right or text for right, text in zip(meant, texts, strict=True))
-
-
-def _find_highlights(text: str, query: Query) -> list[TextSpan]:
+def _find_highlights(text: str, query: query_tree.Query) -> list[TextSpan]:
     """Return the spans to highlight: of words, or of regular expression matches if none."""
     start, end = choose_window(text, query)
     spans = find_spans(text[start:end], query)
@@ -407,7 +410,7 @@ def _find_highlights(text: str, query: Query) -> list[TextSpan]:
         compile_regex(regex, str(query)).finditer(text) for regex in iter_regexes(query.root)
     )
     found = sorted(match.span() for match in islice(matches, _MAX_MATCHES))
-    # Whoever searches for a secret sees where it was.
+    # Searching for a secret shows where it was.
     found = found or [match.span() for match in islice(_TAG.finditer(text), 1)]
     return [span for index, span in enumerate(found) if _is_separate(found, index)]
 

@@ -1,101 +1,99 @@
 """Find all texts that match a query, and how much of it each of them and their session contains.
 
-A text that has every word matches. If that are few, words may be missing, lie in other texts of
-the session, and count for less in another form: inflected, inside a longer word, or corrected where
-the word occurs nowhere. Only plain words are treated that way: phrases, prefixes, fields, regular
-expressions and what is joined by OR or negated were meant as they were written.
+A text that has every word matches. If there are few, words may be missing, be in other texts of
+the session, or match in another form, which counts for less: inflected, inside a longer word, or
+corrected where the word occurs nowhere. This applies to plain words only: phrases, prefixes,
+fields, regular expressions, alternatives with OR and negated terms must match as written.
 """
 
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from recollect.search.query_plan import (
-    ConditionBuilder,
-    TextReader,
-    find_candidates,
-    make_search_plan,
-    to_match,
-)
-from recollect.search.query_tree import And, FieldTerm, Node, Or, Query, Word
-from recollect.search.ranking import CORRECTED, FORM, INSIDE, WHOLE, weigh_rarity
-from recollect.search.terms import query_terms, split_word
-from recollect.search.widening import widen, widen_word
-from recollect.search.word_forms import find_corrections, find_forms
+from recollect.search import query_plan, sought_words
+from recollect.search.query_tree import And, FieldTerm, Node, Query, Word
+from recollect.search.ranking import INSIDE, WHOLE
+from recollect.search.word_forms import expand, widen
 from recollect.store import LAST_SECOND
 from recollect.store.text_conditions import Condition, all_of, holds_secret
-from recollect.store.text_queries import Matches, TextQueries, unpack_place
-
-ENOUGH: Final = 20
-"""Sessions with every word, or texts with one word, from which on nothing else is looked for."""
+from recollect.store.text_matches import Matches, unpack_place
+from recollect.store.text_queries import TextQueries
 
 _MIN_SHARE: Final = 1 / 3
 """A session is listed if it has at least this share of what the best one has of the query, and a
 text if it has at least this share of what the best one in its session has."""
 
 _MAX_WORDS: Final = 16
-_MAX_COMMON: Final = 5_000
-"""Texts with a word beyond which it tells little: it is taken to be in every session."""
-
 _MAX_COMPARED: Final = 20_000
 """Matches that are compared to find copies; among more only those are known that are marked so."""
-
-Session = str
-"""What tells sessions apart: the id, or the path of a file without one."""
 
 
 class Found(Struct, frozen=True, kw_only=True):
     """All matching texts, without copies, and what is known of their sessions."""
 
-    handles: Sequence[int]
-    places: Sequence[int]
-    coverages: Mapping[int, float] | None
-    """By handle; None if every text has every word."""
-    missing: Mapping[Session, tuple[str, ...]]
+    matches: Matches
+    kinds: list[int]
+    """For each text one number for its place and how much of the query it contains."""
+    names: Mapping[int, sought_words.Session]
+    """The sessions of their files."""
+    shares: Mapping[int, int] | None
+    """How much of the query each text contains, by handle; None if every text has every word."""
+    missing: Mapping[sought_words.Session, tuple[str, ...]]
     """The words that a session does not have."""
-    session_coverages: Mapping[Session, float]
+    session_coverages: Mapping[sought_words.Session, float]
     """1 for sessions that are not in it."""
     query: Query
-    """What to highlight."""
+    """The query that was run."""
+    marked: Query
+    """What to mark in the texts."""
     unknown: tuple[str, ...] = ()
     """Words that occur nowhere."""
     corrected: Mapping[str, str] = {}
-    """What is suggested for those of them that are misspelt."""
+    """Replacements for misspelt words."""
     split: tuple[str, ...] = ()
     """Names that occur nowhere as a whole: their parts are searched for instead."""
+    capped: tuple[str, ...] = ()
+    """Words that are part of more words than were looked up."""
     is_exact: bool = True
+
+    def cover(self, handle: int) -> float:
+        """Return how much of the query a text contains."""
+        return 1.0 if self.shares is None else self.shares[handle] / (sought_words.SHARES - 1)
 
 
 class Matcher:
     """Finds texts on one snapshot of the index."""
 
     def __init__(
-        self, queries: TextQueries, reader: TextReader, scope: Condition, deadline: float
+        self,
+        queries: TextQueries,
+        reader: query_plan.TextReader,
+        scope: Condition,
+        deadline: float,
+        *,
+        with_values: bool = False,
     ) -> None:
         self._queries = queries
         self._reader = reader
         self._scope = scope
         self._deadline = deadline
+        self._with_values = with_values
         self._is_cut = False
 
     def find(self, query: Query) -> Found:
         """Return all texts that match a query, with fewer of its words if need be."""
-        strict = self._find(query.root)
-        handles, places = self._drop_copies(strict)
-        found = Found(
-            handles=handles, places=places, coverages=None, missing={}, session_coverages={},
-            query=query, is_exact=not strict.is_cut,
-        )  # fmt: skip
-        sessions = {self.name_session(file) for file in {place >> 12 for place in places}}
+        found = self._make_found(self._find(query.root), query)
+        sessions = set(found.names.values())
         parts = query.root.parts if isinstance(query.root, And) else (query.root,)
         is_in_session = any(
             isinstance(each, FieldTerm) and each.name == "session" for each in parts
         )
-        enough = 1 if is_in_session else ENOUGH
+        enough = 1 if is_in_session else sought_words.ENOUGH
         if len(sessions) >= enough or time.monotonic() >= self._deadline:
             return found
         words = [part for part in parts if isinstance(part, Word)]
@@ -107,103 +105,109 @@ class Matcher:
     def find_secret(self, digest: bytes, query: Query) -> Found:
         """Return the texts of records that hold a secret, which no word of them shows."""
         condition = all_of([holds_secret(digest), self._scope])
-        matches = self._queries.find_matches(None, condition, deadline=self._deadline)
-        handles, places = self._drop_copies(matches)
-        return Found(
-            handles=handles, places=places, coverages=None, missing={}, session_coverages={},
-            query=query, is_exact=not matches.is_cut,
-        )  # fmt: skip
+        matches = self._queries.find_matches(
+            None, condition, deadline=self._deadline, with_values=self._with_values
+        )
+        return self._make_found(matches, query)
 
-    def name_session(self, file_id: int) -> Session:
+    def name_session(self, file_id: int) -> sought_words.Session:
         """Return the session of a file."""
         file = self._queries.files[file_id]
         return file.session_id or file.path
 
+    def name_sessions(self, matches: Matches) -> dict[int, sought_words.Session]:
+        """Return the session of each file with a match."""
+        return {file: self.name_session(file) for file in {at >> 12 for at in set(matches.places)}}
+
+    def _make_found(self, matches: Matches, query: Query) -> Found:
+        kept = self._drop_copies(matches)
+        return Found(
+            matches=kept, kinds=list_kinds(kept, None), names=self.name_sessions(kept),
+            shares=None, missing={}, session_coverages={}, query=query, marked=query,
+            is_exact=not matches.is_cut,
+        )  # fmt: skip
+
     def _find(self, node: Node) -> Matches:
-        query = Query(node)
-        builder = ConditionBuilder(self._queries, self._reader, query)
-        plan = make_search_plan(
+        expanded = expand(node, self._queries)
+        query = Query(expanded.node)
+        builder = query_plan.ConditionBuilder(self._queries, self._reader, query)
+        plan = query_plan.make_search_plan(
             query,
             builder.make_condition,
-            lambda regex: find_candidates(regex, self._queries),
+            lambda regex: query_plan.find_candidates(regex, self._queries),
         )
         found = self._queries.find_matches(
             plan.match,
             all_of([plan.condition, self._scope]),
             deadline=self._deadline,
             checks=builder.checks,
+            with_values=self._with_values,
         )
-        self._is_cut |= found.is_cut
+        self._is_cut |= found.is_cut or not expanded.is_complete
         return found
 
     def _find_wider(self, query: Query, found: Found) -> Found:
         """Return what matches with parts of longer words too, in a query that is not plain."""
-        wider = widen(query, self._queries)
-        if wider is None:
+        wider, capped = widen(query, self._queries)
+        if wider == query:
             return found
-        matches = self._find(wider.root)
-        handles, places = self._drop_copies(matches)
-        whole = set(found.handles)
-        coverages = {handle: WHOLE if handle in whole else INSIDE for handle in handles}
+        matches = self._drop_copies(self._find(wider.root))
+        shares = dict.fromkeys(matches.handles, sought_words.share_of(INSIDE))
+        shares |= dict.fromkeys(found.matches.handles, sought_words.share_of(WHOLE))
         return Found(
-            handles=handles, places=places, coverages=coverages, missing={}, session_coverages={},
-            query=wider, is_exact=not self._is_cut,
+            matches=matches, kinds=list_kinds(matches, shares), names=self.name_sessions(matches),
+            shares=shares, missing={}, session_coverages={}, query=wider, marked=wider,
+            capped=capped, is_exact=not self._is_cut,
         )  # fmt: skip
 
     def _find_loosely(self, words: Sequence[Word], others: Sequence[Node]) -> Found | None:
         """Return texts with some of the words; None if all words are too common for that."""
-        sought = _SoughtWords(self._queries, lambda node: self._find(_join(node, others)))
+        sought = sought_words.SoughtWords(
+            self._queries, lambda node: self._find(_join(node, others))
+        )
         for word in words:
             sought.add(word)
         if not sought.words and not sought.unknown:
             return None
-        handles, places = self._drop_copies(sought.gather())
-        place_of = dict(zip(handles, places, strict=True))
-        total = sum(each.rarity for each in sought.words)
-        texts: dict[int, float] = {}
-        sessions: dict[Session, dict[str, float]] = {}
-        names = {file: self.name_session(file) for file in {place >> 12 for place in places}}
-        for each in sought.words:
-            weight, best = each.rarity / total, dict[int, float]()
-            for handle, quality in each.qualities.items():
-                place = place_of.get(handle)
-                if place is not None:
-                    texts[handle] = texts.get(handle, 0.0) + quality * weight
-                    best[place >> 12] = max(quality, best.get(place >> 12, 0.0))
-            for file, quality in best.items():
-                found = sessions.setdefault(names[file], {})
-                found[each.text] = max(quality * weight, found.get(each.text, 0.0))
-        coverages = {name: min(sum(found.values()), 1.0) for name, found in sessions.items()}
-        listed = _keep_best(coverages)
-        kept = _keep_best_texts(texts, {h: names[p >> 12] for h, p in place_of.items()}, listed)
+        matches = self._drop_copies(sought.gather())
+        names = self.name_sessions(matches)
+        shares = sought_words.cover_texts(sought.words)
+        sessions = sought_words.cover_sessions(sought.words, names)
+        listed = _keep_best({name: min(sum(has.values()), 1.0) for name, has in sessions.items()})
         missing = {
             name: tuple(each.text for each in sought.words if each.text not in sessions[name])
             for name in listed
         }
-        return Found(
-            handles=[handle for handle in handles if handle in kept],
-            places=[place for handle, place in zip(handles, places, strict=True) if handle in kept],
-            coverages=kept,
+        found = Found(
+            matches=matches,
+            kinds=list_kinds(matches, shares),
+            names=names,
+            shares=shares,
             missing={name: left for name, left in missing.items() if left},
             session_coverages=listed,
             query=Query(And((*words, *sought.nodes, *others))),
+            marked=Query(And((*words, *sought.marked, *others))),
             unknown=tuple(sought.unknown),
             corrected=sought.corrected,
             split=tuple(sought.split),
+            capped=tuple(sought.capped),
             is_exact=not self._is_cut,
         )
+        return _keep_best_texts(found)
 
-    def _drop_copies(self, matches: Matches) -> tuple[list[int], list[int]]:
-        """Return handles and places without copies: of each text the original is kept."""
-        keys = matches.keys
-        if len(keys) > _MAX_COMPARED:
-            is_original = [not place & 2 for place in matches.places]
+    def _drop_copies(self, matches: Matches) -> Matches:
+        """Return the matches without copies: of each text the original is kept."""
+        if len(matches.handles) > _MAX_COMPARED:
+            marked = {place for place in set(matches.places) if place & 2}
             return (
-                list(compress(matches.handles, is_original)),
-                list(compress(matches.places, is_original)),
+                sought_words.keep(matches, [at not in marked for at in matches.places])
+                if marked
+                else matches
             )
+        known = self._queries.find_keys(matches.handles)
+        keys = [known[handle] for handle in matches.handles]
         if len(set(keys)) == len(keys):
-            return matches.handles, matches.places
+            return matches
         repeated = {key for key, count in Counter(keys).items() if count > 1}
         copies: dict[int, list[int]] = {}
         for at in [at for at, key in enumerate(keys) if key in repeated]:
@@ -213,7 +217,7 @@ class Matcher:
             original = min(numbers, key=lambda at: self._originality(matches, at))
             for at in numbers:
                 is_kept[at] = at == original
-        return list(compress(matches.handles, is_kept)), list(compress(matches.places, is_kept))
+        return sought_words.keep(matches, is_kept)
 
     def _originality(self, matches: Matches, at: int) -> tuple[bool, bool, int, str, int]:
         """Sort key that puts the original before its copies, like the usage ledger.
@@ -228,126 +232,47 @@ class Matcher:
         return place.is_copy, place.is_subagent, began, file.path, matches.handles[at]
 
 
-class _SoughtWord(Struct, frozen=True):
-    """A word with the texts that have it, and how good a match each is."""
-
-    text: str
-    rarity: float
-    qualities: dict[int, float]
-
-
-class _SoughtWords:
-    """The words of a query with what else they may mean, looked up one by one."""
-
-    def __init__(self, queries: TextQueries, find: Callable[[Node], Matches]) -> None:
-        self._queries = queries
-        self._find = find
-        self._matches: list[Matches] = []
-        self.words: list[_SoughtWord] = []
-        self.nodes: list[Node] = []
-        self.unknown: list[str] = []
-        self.corrected: dict[str, str] = {}
-        self.split: list[str] = []
-
-    def add(self, word: Word, *, is_piece: bool = False) -> None:
-        """Look up a word and its forms; if rare, also in longer words; if unknown, corrected.
-
-        A piece of a word that is unknown as a whole is not looked for in longer words.
-        """
-        match = to_match(word)
-        count = self._queries.count_matches(match) if match else 0
-        if count > _MAX_COMMON:
-            return
-        qualities: dict[int, float] = {}
-        term = _find_single_term(word)
-        if count:
-            self._look_up(word, WHOLE, qualities)
-        if term:
-            self._look_up_any(find_forms(term, self._queries), FORM, qualities)
-        if len(qualities) < ENOUGH and not is_piece:
-            wider = widen_word(word, self._queries)
-            if wider != word:
-                self._look_up(wider, INSIDE, qualities)
-        if not qualities and term and not count:
-            corrections = find_corrections(term, self._queries)
-            self._look_up_any(corrections[:1], CORRECTED, qualities)
-            if corrections:
-                self.corrected[word.text] = corrections[0]
-        if qualities:
-            rarity = weigh_rarity(len(qualities), self._queries.text_count)
-            self.words.append(_SoughtWord(word.text, rarity, qualities))
-        elif not count and not is_piece:
-            self._add_pieces(word)
-
-    def gather(self) -> Matches:
-        """Return all texts that have any of the words."""
-        places: dict[int, int] = {}
-        keys: dict[int, int] = {}
-        for each in self._matches:
-            places.update(zip(each.handles, each.places, strict=True))
-            keys.update(zip(each.handles, each.keys, strict=True))
-        handles = sorted(places)
-        return Matches(
-            handles, [places[each] for each in handles], [keys[each] for each in handles]
-        )
-
-    def _add_pieces(self, word: Word) -> None:
-        pieces = split_word(word.text)
-        before = len(self.words)
-        for piece in pieces if len(pieces) > 1 else ():
-            self.add(Word(piece), is_piece=True)
-        if len(self.words) == before:
-            self.unknown.append(word.text)
-            return
-        self.split.append(word.text)
-        corrected = word.text
-        for piece in pieces:
-            corrected = corrected.replace(piece, self.corrected.pop(piece, piece), 1)
-        if corrected != word.text:
-            self.corrected[word.text] = corrected
-
-    def _look_up_any(
-        self, terms: Sequence[str], quality: float, qualities: dict[int, float]
-    ) -> None:
-        if terms:
-            self._look_up(Or(tuple(map(Word, terms))), quality, qualities)
-
-    def _look_up(self, node: Node, quality: float, qualities: dict[int, float]) -> None:
-        """Note the texts that have it, unless they have the word in a better way."""
-        found = self._find(node)
-        self._matches.append(found)
-        self.nodes.append(node)
-        known = dict(qualities)
-        qualities.update(dict.fromkeys(found.handles, quality))
-        qualities.update(known)
+def list_kinds(matches: Matches, shares: Mapping[int, int] | None) -> list[int]:
+    """Return for each text one number for its place and how much of the query it contains."""
+    if shares is None:
+        return [place * sought_words.SHARES + sought_words.SHARES - 1 for place in matches.places]
+    covered = map(shares.__getitem__, matches.handles)
+    return [
+        place * sought_words.SHARES + share
+        for place, share in zip(matches.places, covered, strict=True)
+    ]
 
 
 def _join(node: Node, others: Sequence[Node]) -> Node:
     return And((node, *others)) if others else node
 
 
-def _find_single_term(word: Word) -> str | None:
-    sequences = query_terms(word.text)
-    terms = sequences[0].terms if sequences else ()
-    return terms[0] if len(terms) == 1 and not sequences[0].ends_open else None
-
-
-def _keep_best(coverages: Mapping[Session, float]) -> dict[Session, float]:
+def _keep_best(
+    coverages: Mapping[sought_words.Session, float],
+) -> dict[sought_words.Session, float]:
     """Return the sessions that have at least a share of what the best one has."""
     least = _MIN_SHARE * max(coverages.values(), default=0.0)
     return {name: coverage for name, coverage in coverages.items() if coverage >= least}
 
 
-def _keep_best_texts(
-    texts: Mapping[int, float], sessions: Mapping[int, Session], listed: Container[Session]
-) -> dict[int, float]:
+def _keep_best_texts(found: Found) -> Found:
     """Return the texts of listed sessions that have at least a share of what their best one has."""
-    best: dict[Session, float] = {}
-    for handle, coverage in texts.items():
-        name = sessions[handle]
-        best[name] = max(coverage, best.get(name, 0.0))
-    return {
-        handle: coverage
-        for handle, coverage in texts.items()
-        if (name := sessions[handle]) in listed and coverage >= _MIN_SHARE * best[name]
+    listed, shares = found.session_coverages, set((found.shares or {0: 0}).values())
+    if min(shares) >= _MIN_SHARE * max(shares) and listed.keys() >= set(found.names.values()):
+        return found
+    best: dict[sought_words.Session, int] = {}
+    for kind in set(found.kinds):
+        name = found.names[kind // sought_words.SHARES >> 12]
+        best[name] = max(kind % sought_words.SHARES, best.get(name, 0))
+    left_out = {
+        kind
+        for kind in set(found.kinds)
+        if (name := found.names[kind // sought_words.SHARES >> 12]) not in listed
+        or kind % sought_words.SHARES < _MIN_SHARE * best[name]
     }
+    is_kept = [kind not in left_out for kind in found.kinds]
+    return replace(
+        found,
+        matches=sought_words.keep(found.matches, is_kept),
+        kinds=list(compress(found.kinds, is_kept)),
+    )

@@ -17,29 +17,10 @@ from typing import Final, Literal, TypeAlias, cast
 from msgspec import Struct
 
 from recollect.errors import UsageError
+from recollect.search import query_tree
 from recollect.search.folding import is_term_character
-from recollect.search.query_tree import (
-    CHOICES,
-    DELIMITERS,
-    FIELDS,
-    KNOWN_FIELD,
-    And,
-    Bound,
-    BoundName,
-    FieldTerm,
-    Leaf,
-    Node,
-    Not,
-    Or,
-    Phrase,
-    Prefix,
-    Query,
-    Regex,
-    TextField,
-    Word,
-    has_positive_term,
-)
-from recollect.session.calendar import EXAMPLES, describe_reversed, find_period
+from recollect.search.terms import split_word
+from recollect.session.times import EXAMPLES, describe_reversed, find_period
 
 _MAX_SHOWN: Final = 60
 _FIELD_LIKE: Final = re.compile(r"([a-z]{3,16}):(\w.*)", re.DOTALL)
@@ -82,14 +63,14 @@ _QUOTED: Final = r'"(?:[^"\\]|\\.)*"|“[^“”]*”'
 # A minus before another minus or `>` starts an option or an arrow, not a negation.
 _TOKEN: Final = re.compile(
     rf"""(?P<space>\s+)
-    | (?P<or>\|+|OR(?![^{DELIMITERS}]))
+    | (?P<or>\|+|OR(?![^{query_tree.DELIMITERS}]))
     | (?P<close>\))
     | (?P<minus>-(?=[^\s\->)|]))?
       (?: (?P<open>\()
         | (?P<phrase>{_QUOTED})
         | /(?P<pattern>(?!\s)(?:[^/\\]|\\.)*)/(?P<flag>i?)(?=[\s)|]|$)
-        | (?P<name>{KNOWN_FIELD})(?P<value>{_QUOTED}|[^{DELIMITERS}]*)
-        | (?P<word>[^{DELIMITERS}]+)
+        | (?P<name>{query_tree.KNOWN_FIELD})(?P<value>{_QUOTED}|[^{query_tree.DELIMITERS}]*)
+        | (?P<word>[^{query_tree.DELIMITERS}]+)
       )
     | (?P<unclosed>["“”])""",
     re.VERBOSE | re.DOTALL,
@@ -106,7 +87,7 @@ class Token(Struct, frozen=True):
     kind: TokenKind
     column: int
     negated: bool = False
-    leaf: Leaf | None = None
+    leaf: query_tree.Leaf | None = None
 
 
 class Clock(Struct, frozen=True):
@@ -129,60 +110,70 @@ def iter_tokens(text: str, clock: Clock) -> Iterator[Token]:
             yield Token("leaf", column, negated, leaf)
 
 
-def _read_phrase(match: re.Match[str], _clock: Clock) -> Leaf:
+def _read_phrase(match: re.Match[str], _clock: Clock) -> query_tree.Leaf:
     text = _unquote(match["phrase"])
     if not any(map(is_term_character, text)):
         message = f"no letters or digits in quotes; {WRITE_REGEX}"
         raise QueryError(message, match.string, match.start("phrase") + 1)
-    return Phrase(text)
+    return query_tree.Phrase(text)
 
 
-def _read_regex(match: re.Match[str], _clock: Clock) -> Leaf:
+def _read_regex(match: re.Match[str], _clock: Clock) -> query_tree.Leaf:
     if not match["pattern"]:
         message = r"empty regular expression; to search for two slashes write /\/\//"
         raise QueryError(message, match.string, match.start("pattern"))
-    return Regex(match["pattern"], ignores_case=match["flag"] == "i")
+    return query_tree.Regex(match["pattern"], ignores_case=match["flag"] == "i")
 
 
-def _read_word(match: re.Match[str], _clock: Clock) -> Leaf | None:
+def _read_word(match: re.Match[str], _clock: Clock) -> query_tree.Leaf | None:
     raw = match["word"]
     if raw == "AND" and match["minus"] is None:
         return None
     text = _trim(raw)
     if not text:
         return None
+    if raw == f"*{text}*" and len(text) >= MIN_INSIDE:
+        return query_tree.Inside(text)
     # A star counts only directly after a letter: `**bold**` is a word.
-    return Prefix(text) if raw == f"{raw[: raw.index(text)]}{text}*" else Word(text)
+    return (
+        query_tree.Prefix(text)
+        if raw == f"{raw[: raw.index(text)]}{text}*"
+        else query_tree.Word(text)
+    )
 
 
 def suggest_field(word: str) -> str | None:
     """Return what a word may have been meant as if its beginning is like the name of a field."""
     unknown = _FIELD_LIKE.match(word)
-    close = get_close_matches(unknown[1], FIELDS, n=1, cutoff=_CLOSE) if unknown else []
+    close = get_close_matches(unknown[1], query_tree.FIELDS, n=1, cutoff=_CLOSE) if unknown else []
     return f"{close[0]}:{unknown[2]}" if unknown and close else None
 
 
-def _read_field(match: re.Match[str], clock: Clock) -> Leaf:
+def _read_field(match: re.Match[str], clock: Clock) -> query_tree.Leaf:
     name = match["name"][:-1].lower()
     value = _unquote(match["value"]).strip()
     if not value:
         message = f"{name}: needs a value right after it; to search for the word put it in quotes"
         raise QueryError(message, match.string, match.start("name") + 1)
     if name in {"since", "until"}:
-        return _make_bound(cast("BoundName", name), value.lower(), match, clock)
-    choices = CHOICES.get(name)
+        return _make_bound(cast("query_tree.BoundName", name), value.lower(), match, clock)
+    choices = query_tree.CHOICES.get(name)
     if choices and value.lower() not in choices:
         message = f"{name}: must be {', '.join(choices[:-1])} or {choices[-1]}"
         raise QueryError(message, match.string, match.start("value") + 1)
-    return FieldTerm(cast("TextField", name), value.lower() if choices else value)
+    return query_tree.FieldTerm(
+        cast("query_tree.TextField", name), value.lower() if choices else value
+    )
 
 
-def _make_bound(name: BoundName, value: str, match: re.Match[str], clock: Clock) -> Leaf:
+def _make_bound(
+    name: query_tree.BoundName, value: str, match: re.Match[str], clock: Clock
+) -> query_tree.Leaf:
     period = find_period(value, clock.now, clock.timezone)
     if period is None:
         message = f"{name}: must be a date such as {EXAMPLES}"
         raise QueryError(message, match.string, match.start("value") + 1)
-    return Bound(name, value, period.start if name == "since" else period.end)
+    return query_tree.Bound(name, value, period.start if name == "since" else period.end)
 
 
 def _unquote(text: str) -> str:
@@ -197,13 +188,16 @@ def _trim(word: str) -> str:
     return word[kept[0] : kept[-1] + 1] if kept else ""
 
 
-_READERS: Final[Mapping[str, Callable[[re.Match[str], Clock], Leaf | None]]] = {
+_READERS: Final[Mapping[str, Callable[[re.Match[str], Clock], query_tree.Leaf | None]]] = {
     "phrase": _read_phrase,
     "flag": _read_regex,
     "value": _read_field,
     "word": _read_word,
 }
 
+
+MIN_INSIDE: Final = 3
+"""Characters between two stars; fewer would be in nearly every text."""
 
 MAX_LENGTH: Final = 1000
 MAX_DEPTH: Final = 20
@@ -214,7 +208,9 @@ MAX_PREFIXES: Final = 8
 _IN_QUOTES: Final = "to search for parentheses put the text in quotes"
 
 
-def parse_query(text: str, *, now: datetime | None = None, timezone: tzinfo = UTC) -> Query:
+def parse_query(
+    text: str, *, now: datetime | None = None, timezone: tzinfo = UTC
+) -> query_tree.Query:
     """Return the syntax tree of a query; raises only `QueryError`, whatever the text.
 
     Relative dates count from `now`, and days are days in `timezone`.
@@ -227,17 +223,17 @@ def parse_query(text: str, *, now: datetime | None = None, timezone: tzinfo = UT
     root = _Parser(text, tokens).read()
     if root is None:
         raise QueryError(_describe_nothing(text), text, 1)
-    if not has_positive_term(root):
+    if not query_tree.has_positive_term(root):
         message = "only negated terms; add something to find, as in since:7d -word"
         raise QueryError(message, text, next(token.column for token in tokens if token.negated))
     _check_range(text, root, tokens)
-    return Query(root)
+    return query_tree.Query(root)
 
 
-def _check_range(text: str, root: Node, tokens: Sequence[Token]) -> None:
+def _check_range(text: str, root: query_tree.Node, tokens: Sequence[Token]) -> None:
     """Raise `QueryError` if `since` is after `until`."""
-    parts = root.parts if isinstance(root, And) else ()
-    bounds = [part for part in parts if isinstance(part, Bound)]
+    parts = root.parts if isinstance(root, query_tree.And) else ()
+    bounds = [part for part in parts if isinstance(part, query_tree.Bound)]
     latest = max((each for each in bounds if each.name == "since"), key=_moment, default=None)
     earliest = min((each for each in bounds if each.name == "until"), key=_moment, default=None)
     if latest and earliest and latest.moment >= earliest.moment:
@@ -245,21 +241,41 @@ def _check_range(text: str, root: Node, tokens: Sequence[Token]) -> None:
         raise QueryError(describe_reversed(latest.value, earliest.value), text, column)
 
 
-def _moment(bound: Bound) -> datetime:
+def _moment(bound: query_tree.Bound) -> datetime:
     return bound.moment
 
 
 def _check_size(text: str, tokens: Sequence[Token]) -> None:
     """Raise `QueryError` if there are too many words or prefixes."""
     words = [token for token in tokens if token.kind == "leaf"]
-    prefixes = [token for token in words if isinstance(token.leaf, Prefix)]
+    prefixes = [
+        token for token in words if isinstance(token.leaf, query_tree.Prefix | query_tree.Inside)
+    ]
     for found, limit, what in (
         (words, MAX_WORDS, "words and fields"),
-        (prefixes, MAX_PREFIXES, "prefixes such as auth*"),
+        (prefixes, MAX_PREFIXES, "words with stars such as auth*"),
     ):
         if len(found) > limit:
             message = f"too many {what}: {len(found)}, at most {limit} are allowed"
             raise QueryError(message, text, found[limit].column)
+
+
+def correct_query(query: query_tree.Query, corrected: Mapping[str, str]) -> str | None:
+    """Return the query with its misspelt words and fields corrected; None if there are none."""
+    parts = query.root.parts if isinstance(query.root, query_tree.And) else (query.root,)
+    texts = [_correct(part, corrected) for part in parts]
+    return None if texts == [str(part) for part in parts] else " ".join(texts)
+
+
+def _correct(part: query_tree.Node, corrected: Mapping[str, str]) -> str:
+    if not isinstance(part, query_tree.Word):
+        return str(part)
+    text = corrected.get(part.text, part.text)
+    for piece in split_word(text):
+        text = text.replace(piece, corrected.get(piece, piece), 1)
+    if text != part.text:
+        return text
+    return suggest_field(text) or str(part)
 
 
 class _Parser:
@@ -270,22 +286,22 @@ class _Parser:
         self._tokens = tokens
         self._at = 0
 
-    def read(self) -> Node | None:
+    def read(self) -> query_tree.Node | None:
         """Parse the whole query; None if it has nothing to search for."""
         root = self._read_all(depth=0)
         if self._peek() == "close":
             raise self._error(f"unmatched closing parenthesis; {_IN_QUOTES}", self._at)
         return root
 
-    def _read_all(self, depth: int) -> Node | None:
-        parts: list[Node] = []
+    def _read_all(self, depth: int) -> query_tree.Node | None:
+        parts: list[query_tree.Node] = []
         while self._peek() not in {None, "close"}:
             part = self._read_either(depth)
             if part is not None:
                 parts.append(part)
-        return _join(And, parts)
+        return _join(query_tree.And, parts)
 
-    def _read_either(self, depth: int) -> Node | None:
+    def _read_either(self, depth: int) -> query_tree.Node | None:
         node = self._read_unit(depth)
         while self._peek() == "or":
             operator = self._at
@@ -294,10 +310,10 @@ class _Parser:
             if node is None or other is None:
                 message = 'OR needs a term on both sides; to search for the word write "OR"'
                 raise self._error(message, operator)
-            node = _join(Or, (node, other))
+            node = _join(query_tree.Or, (node, other))
         return node
 
-    def _read_unit(self, depth: int) -> Node | None:
+    def _read_unit(self, depth: int) -> query_tree.Node | None:
         if self._peek() not in {"leaf", "open"}:
             return None
         token = self._tokens[self._at]
@@ -305,7 +321,7 @@ class _Parser:
         node = token.leaf if token.kind == "leaf" else self._read_group(depth + 1)
         return _negate(node) if token.negated and node is not None else node
 
-    def _read_group(self, depth: int) -> Node | None:
+    def _read_group(self, depth: int) -> query_tree.Node | None:
         opening = self._at - 1
         if depth > MAX_DEPTH:
             raise self._error(f"parentheses nested more than {MAX_DEPTH} deep", opening)
@@ -322,16 +338,18 @@ class _Parser:
         return QueryError(message, self._text, self._tokens[token].column)
 
 
-def _join(kind: type[And] | type[Or], parts: Sequence[Node]) -> Node | None:
+def _join(
+    kind: type[query_tree.And] | type[query_tree.Or], parts: Sequence[query_tree.Node]
+) -> query_tree.Node | None:
     """Return one node for the parts, flattening nested nodes of the same kind."""
-    flat: list[Node] = []
+    flat: list[query_tree.Node] = []
     for part in parts:
         flat += part.parts if isinstance(part, kind) else (part,)
     return kind(tuple(flat)) if len(flat) > 1 else next(iter(flat), None)
 
 
-def _negate(node: Node) -> Node:
-    return node.part if isinstance(node, Not) else Not(node)
+def _negate(node: query_tree.Node) -> query_tree.Node:
+    return node.part if isinstance(node, query_tree.Not) else query_tree.Not(node)
 
 
 def _describe_nothing(text: str) -> str:

@@ -13,64 +13,28 @@ from typing import Final
 
 from msgspec import Raw, Struct
 
+from recollect.documents.kinds import TextKind
 from recollect.errors import UnreadableInput
 from recollect.locations import encode_project_path
-from recollect.reader import TranscriptDecoder, read_span
+from recollect.reader.line_blocks import mask_line
+from recollect.reader.transcript_reader import decode_bytes, read_span
 from recollect.records.envelope import Record, Span
-from recollect.search.query_tree import (
-    And,
-    Bound,
-    FieldTerm,
-    Leaf,
-    Node,
-    Not,
-    Or,
-    Phrase,
-    Prefix,
-    Query,
-    Regex,
-    TextField,
-    Word,
-)
-from recollect.search.regexes import (
-    AllOf,
-    AnyOf,
-    Literal,
-    Requirement,
-    compile_regex,
-    find_required_literals,
-)
+from recollect.search import query_tree, regexes
 from recollect.search.terms import CUT, TERM_LIMIT, TermSequence, query_terms
-from recollect.store import IndexedFile, TextKind
-from recollect.store.text_conditions import (
-    NEVER,
-    Check,
-    Condition,
-    NamedColumn,
-    all_of,
-    any_of,
-    has_name,
-    has_part,
-    holds_words,
-    in_files,
-    is_error,
-    is_of_subagent,
-    is_since,
-    is_until,
-    none_of,
-    passes,
-)
+from recollect.session.searchable_texts import ListFile, list_searchable_texts
+from recollect.store import IndexedFile, text_conditions
 from recollect.store.text_queries import TextQueries
-from recollect.sync import ListFile, is_list_file
-from recollect.sync.searchable_texts import list_searchable_texts
+from recollect.sync import is_list_file
 
-MakeCondition = Callable[[Leaf], Condition]
+MakeCondition = Callable[[query_tree.Leaf], text_conditions.Condition]
 """Returns the condition of a field, a bound or a regular expression."""
 
-Candidates = Callable[[Regex], str | None]
+Candidates = Callable[[query_tree.Regex], str | None]
 """Returns an FTS5 expression for all texts that a regular expression may match."""
 
 
+_MAX_JOINED: Final = 32
+_NO_TERM: Final = CUT * 2
 NEAR_WORDS: Final = 8
 """How many other words may be between words that are close together."""
 
@@ -79,41 +43,45 @@ class SearchPlan(Struct, frozen=True):
     """An FTS5 expression and a condition; without an expression every text is checked."""
 
     match: str | None
-    condition: Condition
+    condition: text_conditions.Condition
 
 
 def make_search_plan(
-    query: Query,
+    query: query_tree.Query,
     make_condition: MakeCondition,
     find_candidates: Candidates,
 ) -> SearchPlan:
     """Return the plan for a query."""
-    parts = query.root.parts if isinstance(query.root, And) else (query.root,)
+    parts = query.root.parts if isinstance(query.root, query_tree.And) else (query.root,)
     worded = [part for part in parts if to_match(_positive(part)) is not None]
-    match = to_match(And(tuple(worded)))
+    match = to_match(query_tree.And(tuple(worded)))
     rest = [part for part in parts if match is None or part not in worded]
     narrowed = [_narrow(part, find_candidates) for part in rest]
     matches = [found for found in (match, *narrowed) if found is not None]
-    condition = all_of([_to_condition(part, make_condition) for part in rest])
+    condition = text_conditions.all_of([_to_condition(part, make_condition) for part in rest])
     return SearchPlan(" AND ".join(matches) or None, condition)
 
 
-def to_match(node: Node) -> str | None:
+def to_match(node: query_tree.Node) -> str | None:
     """Return the FTS5 expression of a node; None if it has other leaves than words, or only NOT."""
     match node:
-        case Word() | Phrase():
+        case query_tree.Word() | query_tree.Phrase():
             return join_any(map(quote_terms, query_terms(node.text)))
-        case Prefix():
+        case query_tree.Prefix():
             return join_any(map(quote_terms, query_terms(node.text, prefix=True)))
-        case Or():
+        case query_tree.NamePart():
+            found = query_terms(node.text, prefix=True)[0]
+            terms = (text_conditions.ANY_OF.join(node.heads), *found.terms[1:])
+            return quote_terms(TermSequence(terms, found.ends_open))
+        case query_tree.Or():
             matches = [to_match(part) for part in node.parts]
             return None if None in matches else join_any(filter(None, matches))
-        case And():
+        case query_tree.And():
             return _match_all(node.parts)
     return None
 
 
-def to_near_match(words: Sequence[Word]) -> str | None:
+def to_near_match(words: Sequence[query_tree.Word]) -> str | None:
     """Return the FTS5 expression for words close to each other; None if there are not several."""
     sequences = [sequence for word in words for sequence in query_terms(word.text)[:1]]
     if len(sequences) < 2 or any(sequence.ends_open for sequence in sequences):  # noqa: PLR2004
@@ -121,26 +89,26 @@ def to_near_match(words: Sequence[Word]) -> str | None:
     return f"NEAR({' '.join(map(quote_terms, sequences))}, {NEAR_WORDS})"
 
 
-def _narrow(node: Node, find_candidates: Candidates) -> str | None:
+def _narrow(node: query_tree.Node, find_candidates: Candidates) -> str | None:
     """Return an expression for all texts that may match a node; None if any text may."""
     match node:
-        case Regex():
+        case query_tree.Regex():
             return find_candidates(node)
-        case Or():
+        case query_tree.Or():
             found = [_narrow(part, find_candidates) for part in node.parts]
             return None if None in found else join_any(filter(None, found))
-        case And():
+        case query_tree.And():
             return _join_all(filter(None, (_narrow(part, find_candidates) for part in node.parts)))
     return to_match(node)
 
 
-def _positive(node: Node) -> Node:
-    return node.part if isinstance(node, Not) else node
+def _positive(node: query_tree.Node) -> query_tree.Node:
+    return node.part if isinstance(node, query_tree.Not) else node
 
 
-def _match_all(parts: Sequence[Node]) -> str | None:
-    wanted = [to_match(part) for part in parts if not isinstance(part, Not)]
-    unwanted = [to_match(part.part) for part in parts if isinstance(part, Not)]
+def _match_all(parts: Sequence[query_tree.Node]) -> str | None:
+    wanted = [to_match(part) for part in parts if not isinstance(part, query_tree.Not)]
+    unwanted = [to_match(part.part) for part in parts if isinstance(part, query_tree.Not)]
     if not wanted or None in wanted or None in unwanted:
         return None
     found = " AND ".join(filter(None, wanted))
@@ -148,9 +116,17 @@ def _match_all(parts: Sequence[Node]) -> str | None:
 
 
 def join_any(matches: Iterable[str]) -> str | None:
-    """Join FTS5 expressions with OR; None if there are none."""
-    joined = " OR ".join(matches)
-    return f"({joined})" if joined else None
+    """Join FTS5 expressions with OR; None if there are none.
+
+    For each text FTS5 asks all that are joined, so many are joined in groups, of groups if need be.
+    It would dissolve a group of ORs in ORs, but not one without a term that no text has.
+    """
+    joined = list(matches)
+    while len(joined) > _MAX_JOINED:
+        starts = range(0, len(joined), _MAX_JOINED)
+        groups = (" OR ".join(joined[start : start + _MAX_JOINED]) for start in starts)
+        joined = [f'(({group}) NOT "{_NO_TERM}")' for group in groups]
+    return f"({' OR '.join(joined)})" if joined else None
 
 
 def quote_terms(sequence: TermSequence) -> str:
@@ -159,16 +135,22 @@ def quote_terms(sequence: TermSequence) -> str:
     return f'"{terms}"{" *" if sequence.ends_open else ""}'
 
 
-def _to_condition(node: Node, make_condition: MakeCondition) -> Condition:
+def _to_condition(
+    node: query_tree.Node, make_condition: MakeCondition
+) -> text_conditions.Condition:
     match node:
-        case And():
-            return all_of([_to_condition(part, make_condition) for part in node.parts])
-        case Or():
-            return any_of([_to_condition(part, make_condition) for part in node.parts])
-        case Not():
-            return none_of(_to_condition(node.part, make_condition))
+        case query_tree.And():
+            return text_conditions.all_of(
+                [_to_condition(part, make_condition) for part in node.parts]
+            )
+        case query_tree.Or():
+            return text_conditions.any_of(
+                [_to_condition(part, make_condition) for part in node.parts]
+            )
+        case query_tree.Not():
+            return text_conditions.none_of(_to_condition(node.part, make_condition))
     match = to_match(node)
-    return make_condition(node) if match is None else holds_words(match)
+    return make_condition(node) if match is None else text_conditions.holds_words(match)
 
 
 MIN_LENGTH: Final = 3
@@ -182,12 +164,12 @@ _SEPARATORS: Final = frozenset(map(chr, range(128))) - frozenset(
 )
 
 
-def find_candidates(regex: Regex, queries: TextQueries) -> str | None:
+def find_candidates(regex: query_tree.Regex, queries: TextQueries) -> str | None:
     """Return an FTS5 expression for all texts that may match; None if any text may.
 
     Texts that were only partly indexed are always candidates.
     """
-    found = _Candidates(queries).express(find_required_literals(regex.pattern))
+    found = _Candidates(queries).express(regexes.find_required_literals(regex.pattern))
     return None if found is None else f'({found} OR "{CUT}")'
 
 
@@ -201,14 +183,14 @@ class _Candidates:
     def __init__(self, queries: TextQueries) -> None:
         self._queries = queries
 
-    def express(self, requirement: Requirement) -> str | None:
+    def express(self, requirement: regexes.Requirement) -> str | None:
         """Return the expression for a requirement; None if it does not narrow the search."""
         match requirement:
-            case Literal():
+            case regexes.Literal():
                 return _join_all(filter(None, self._iter_words(requirement.text)))
-            case AllOf():
+            case regexes.AllOf():
                 return _join_all(filter(None, map(self.express, requirement.parts)))
-            case AnyOf():
+            case regexes.AnyOf():
                 found = [self.express(part) for part in requirement.parts]
                 return None if None in found else join_any(filter(None, found))
 
@@ -265,10 +247,12 @@ class TextReader:
         except (UnreadableInput, OSError):
             return None
         if is_list_file(path):
-            return ListFile(span=Span(path, position, length), raw=Raw(data))
+            # A list is one value over several lines, and is masked as one.
+            masked = mask_line(path, position, data.replace(b"\n", b" "))
+            return ListFile(span=Span(path, position, length), raw=Raw(masked))
         # With a newline, the last record of a broken line is repaired as it was when indexed.
         line = data if data.endswith(b"\n") else data + b"\n"
-        return next(iter(TranscriptDecoder(path, position).feed(line)), None)
+        return next(iter(decode_bytes(path, position, line)), None)
 
 
 _MCP: Final = "mcp__"
@@ -290,40 +274,40 @@ _PATHS: Final = (TextKind.TOOL_INPUT, TextKind.COMMAND, TextKind.PROMPT, TextKin
 class ConditionBuilder:
     """Turns leaves of one query into conditions, and collects the checks that they need."""
 
-    def __init__(self, queries: TextQueries, reader: TextReader, query: Query) -> None:
+    def __init__(self, queries: TextQueries, reader: TextReader, query: query_tree.Query) -> None:
         self._queries = queries
         self._reader = reader
         self._query = str(query)
-        self.checks: list[Check] = []
+        self.checks: list[text_conditions.Check] = []
 
-    def make_condition(self, leaf: Leaf) -> Condition:
+    def make_condition(self, leaf: query_tree.Leaf) -> text_conditions.Condition:
         """Return the condition of a field, a bound or a regular expression."""
         match leaf:
-            case Bound(name="since"):
-                return is_since(int(leaf.moment.timestamp()))
-            case Bound():
-                return is_until(int(leaf.moment.timestamp()))
-            case Regex():
+            case query_tree.Bound(name="since"):
+                return text_conditions.is_since(int(leaf.moment.timestamp()))
+            case query_tree.Bound():
+                return text_conditions.is_until(int(leaf.moment.timestamp()))
+            case query_tree.Regex():
                 return self._match_regex(leaf)
-            case FieldTerm():
+            case query_tree.FieldTerm():
                 return self._match_field(leaf.name, leaf.value)
-        return NEVER
+        return text_conditions.NEVER
 
-    def _match_regex(self, regex: Regex) -> Condition:
-        pattern = compile_regex(regex, self._query)
+    def _match_regex(self, regex: query_tree.Regex) -> text_conditions.Condition:
+        pattern = regexes.compile_regex(regex, self._query)
 
         def check(file_id: int, position: int, length: int, number: int) -> bool:
             text = self._reader.read(file_id, position, length, number)
             return text is not None and pattern.search(text) is not None
 
         self.checks.append(check)
-        return passes(len(self.checks) - 1)
+        return text_conditions.passes(len(self.checks) - 1)
 
-    def _match_field(self, name: TextField, value: str) -> Condition:
-        makers: dict[TextField, Callable[[str], Condition]] = {
+    def _match_field(self, name: query_tree.TextField, value: str) -> text_conditions.Condition:
+        makers: dict[query_tree.TextField, Callable[[str], text_conditions.Condition]] = {
             "project": self._match_project,
             "session": self._match_session,
-            "role": lambda role: has_part(ROLES[role]),
+            "role": lambda role: text_conditions.has_part(ROLES[role]),
             "tool": lambda tool: self._has_name("tool", lambda name: _is_tool(name, tool)),
             "file": self._match_file,
             "model": lambda model: self._has_name("model", lambda name: model in name),
@@ -332,33 +316,45 @@ class ConditionBuilder:
         }
         return makers[name](value.casefold())
 
-    def _match_project(self, project: str) -> Condition:
+    def _match_project(self, project: str) -> text_conditions.Condition:
         encoded = encode_project_path(project).casefold()
         files = self._in_files(lambda file: encoded in file.project.casefold())
-        return any_of([self._has_name("cwd", lambda cwd: project in cwd), files])
+        return text_conditions.any_of([self._has_name("cwd", lambda cwd: project in cwd), files])
 
-    def _match_session(self, session: str) -> Condition:
+    def _match_session(self, session: str) -> text_conditions.Condition:
         return self._in_files(lambda file: file.session_id.casefold().startswith(session))
 
-    def _match_file(self, path: str) -> Condition:
+    def _match_file(self, path: str) -> text_conditions.Condition:
         """Match tool calls, commands and prompts that mention the path."""
-        match = to_match(Phrase(path))
-        return all_of([holds_words(match), has_part(_PATHS)]) if match else NEVER
+        match = to_match(query_tree.Phrase(path))
+        return (
+            text_conditions.all_of(
+                [text_conditions.holds_words(match), text_conditions.has_part(_PATHS)]
+            )
+            if match
+            else text_conditions.NEVER
+        )
 
-    def _match_kind(self, kind: str) -> Condition:
+    def _match_kind(self, kind: str) -> text_conditions.Condition:
         if kind == "error":
-            return is_error()
-        return is_of_subagent() if kind == "subagent" else has_part(_KINDS[kind])
+            return text_conditions.is_error()
+        return (
+            text_conditions.is_of_subagent()
+            if kind == "subagent"
+            else text_conditions.has_part(_KINDS[kind])
+        )
 
-    def _in_files(self, matches: Callable[[IndexedFile], bool]) -> Condition:
+    def _in_files(self, matches: Callable[[IndexedFile], bool]) -> text_conditions.Condition:
         files = self._queries.files.items()
-        return in_files(number for number, file in files if matches(file))
+        return text_conditions.in_files(number for number, file in files if matches(file))
 
-    def _has_name(self, column: NamedColumn, matches: Callable[[str], bool]) -> Condition:
+    def _has_name(
+        self, column: text_conditions.NamedColumn, matches: Callable[[str], bool]
+    ) -> text_conditions.Condition:
         numbers: Iterable[int] = (
             number for number, name in self._queries.names.items() if matches(name.casefold())
         )
-        return has_name(column, numbers)
+        return text_conditions.has_name(column, numbers)
 
 
 def _is_tool(name: str, wanted: str) -> bool:

@@ -53,6 +53,30 @@ class Prefix(Struct, frozen=True, tag=True):
         return f"'{self.text}*" if _is_reserved(f"{self.text}*") else f"{self.text}*"
 
 
+class Inside(Struct, frozen=True, tag=True):
+    """Any part of a word or name."""
+
+    text: str
+
+    def __str__(self) -> str:
+        """Return the part between stars."""
+        return f"*{self.text}*"
+
+
+class NamePart(Struct, frozen=True, tag=True):
+    """A part of a name across separators: several terms end like its first piece.
+
+    Only widening makes it; the last piece is the start of a word.
+    """
+
+    text: str
+    heads: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the part as it would be typed."""
+        return f"*{self.text.replace(' ', '_')}*"
+
+
 class Phrase(Struct, frozen=True, tag=True):
     """Words that must be adjacent and in this order."""
 
@@ -128,7 +152,7 @@ class Or(Struct, frozen=True, tag=True):
         return " OR ".join(map(_grouped, self.parts))
 
 
-TextTerm: TypeAlias = Word | Prefix | Phrase
+TextTerm: TypeAlias = Word | Prefix | Inside | NamePart | Phrase
 Leaf: TypeAlias = TextTerm | Regex | FieldTerm | Bound
 Node: TypeAlias = Leaf | Not | And | Or
 
@@ -144,11 +168,11 @@ class Query(Struct, frozen=True):
 
 
 def iter_text_terms(node: Node) -> Iterator[TextTerm]:
-    """Iterate over words, prefixes and phrases that are not negated."""
+    """Iterate over words, parts of words and phrases that are not negated."""
     if isinstance(node, And | Or):
         for part in node.parts:
             yield from iter_text_terms(part)
-    elif isinstance(node, Word | Prefix | Phrase):
+    elif isinstance(node, Word | Prefix | Inside | NamePart | Phrase):
         yield node
 
 

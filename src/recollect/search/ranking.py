@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from typing import Final
 
-from recollect.store import TextKind
+from recollect.documents.kinds import TextKind
 
 WEIGHTS: Final[dict[int, float]] = {
     TextKind.TITLE: 1.5,

@@ -14,6 +14,8 @@ from functools import lru_cache
 from itertools import accumulate, islice
 from typing import Final
 
+from msgspec import Struct
+
 from recollect.documents.search_results import Snippet
 from recollect.search.folding import (
     PICTOGRAPHS,
@@ -24,7 +26,7 @@ from recollect.search.folding import (
     fold_with_offsets,
     is_ignorable,
 )
-from recollect.search.query_tree import Prefix, Query, TextTerm, iter_text_terms
+from recollect.search.query_tree import Inside, NamePart, Prefix, Query, TextTerm, iter_text_terms
 from recollect.search.terms import is_part_boundary, list_spellings
 
 TextSpan = tuple[int, int]
@@ -47,7 +49,7 @@ _LOOKAROUND: Final = 4
 # How much context a cut may drop, but never more than half, to fall between words.
 _MAX_TRIMMED: Final = 12
 _LETTER: Final = rf"[^{SEPARATORS}{UNSPACED}{PICTOGRAPHS}]"
-_INSIDE: Final = re.compile(_LETTER * 2)
+_INSIDE: Final = _LETTER * 2
 # Possessive, so that a failed match does not retry with shorter gaps.
 _GAP: Final = rf"([{SEPARATORS}]*+)"
 
@@ -79,44 +81,62 @@ def choose_window(text: str, query: Query) -> TextSpan:
     return best
 
 
+class _Needle(Struct, frozen=True):
+    """A pattern for a spelling of a term, with a group for each gap."""
+
+    pattern: str
+    is_inside: bool
+    """Whether it may start and end inside a word."""
+
+
 # The same query is applied to dozens of texts, and may have been widened to dozens of words.
 @lru_cache(maxsize=8)
-def _find_needles(query: Query) -> tuple[re.Pattern[str], ...]:
+def _find_needles(query: Query) -> tuple[_Needle, ...]:
     needles = dict.fromkeys(
         needle for term in iter_text_terms(query.root) for needle in _iter_needles(term)
     )
-    return tuple(map(re.compile, islice(needles, _MAX_NEEDLES)))
+    return tuple(islice(needles, _MAX_NEEDLES))
 
 
-def _iter_needles(term: TextTerm) -> Iterator[str]:
-    """Iterate over patterns for the spellings of a term, with a group for each gap."""
+def _iter_needles(term: TextTerm) -> Iterator[_Needle]:
     for spelling in list_spellings(fold(term.text)):
-        needle = _GAP.join(map(re.escape, spelling))
-        yield f"{needle}{_LETTER}*+" if isinstance(term, Prefix) else needle
+        pattern = _GAP.join(map(re.escape, spelling))
+        end = f"{_LETTER}*+" if isinstance(term, Prefix) else ""
+        yield _Needle(f"{pattern}{end}", isinstance(term, Inside | NamePart))
 
 
-def _iter_spans(text: str, folded: Folded, needle: re.Pattern[str]) -> Iterator[TextSpan]:
-    at = 0
-    while match := needle.search(folded.text, at):
-        if all(_is_boundary(text, folded, edge) for edge in _iter_word_edges(match)):
+def _iter_spans(text: str, folded: Folded, needle: _Needle) -> Iterator[TextSpan]:
+    at, search = 0, re.compile(needle.pattern).search
+    while match := search(folded.text, at):
+        edges = _iter_word_edges(match, is_inside=needle.is_inside)
+        if all(_is_boundary(text, folded, edge) for edge in edges):
             yield _to_source(text, folded, match)
             at = match.end()
         else:
             at = match.start() + 1
 
 
-def _iter_word_edges(match: re.Match[str]) -> Iterator[int]:
-    """Iterate over the ends of a match, and the points where two of its words touch."""
-    yield from match.span()
+def _iter_word_edges(match: re.Match[str], *, is_inside: bool) -> Iterator[int]:
+    """Iterate over the points where two words of a match touch, and its ends unless inside."""
+    if not is_inside:
+        yield from match.span()
     for start, end in match.regs[1:]:
         if start == end:
             yield start
 
 
 def _is_boundary(text: str, folded: Folded, at: int) -> bool:
-    if at == 0 or not _INSIDE.match(folded.text, at - 1):
+    if at == 0 or not _are_letters(folded.text[at - 1 : at + 1]):
         return True
     return is_part_boundary(text, folded.find_source(at, at + 1)[0])
+
+
+def _are_letters(pair: str) -> bool:
+    """Return whether there are two characters and both are part of words."""
+    if pair.isascii():
+        return len(pair) == len("ab") and pair.isalnum()
+    # Compiled with the first other letter, which takes longer than most searches.
+    return re.match(_INSIDE, pair) is not None
 
 
 def _to_source(text: str, folded: Folded, match: re.Match[str]) -> TextSpan:

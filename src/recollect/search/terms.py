@@ -173,9 +173,11 @@ CUT: Final = BARRIER * 2
 
 _ASCII_TERM: Final = re.compile("[a-z0-9]+")
 _TERM: Final = re.compile(rf"[^{SEPARATORS}]+")
-_UNSPACED_RUN: Final = re.compile(rf"[{UNSPACED}]+")
+_ASCII_PIECE: Final = re.compile("[A-Za-z0-9]+")
+# Compiled with the first text that is not ASCII: that takes longer than most searches.
+_UNSPACED_RUN: Final = rf"[{UNSPACED}]+"
+_PIECE: Final = rf"[{UNSPACED}]+|[^{SEPARATORS}{UNSPACED}]+"
 _MAX_CACHED: Final = 1 << 15
-_PIECE: Final = re.compile(rf"[{UNSPACED}]+|[^{SEPARATORS}{UNSPACED}]+")
 
 
 class TermSequence(Struct, frozen=True):
@@ -244,7 +246,7 @@ def list_spellings(folded: str) -> tuple[tuple[str, ...], ...]:
 
     If it contains a compound name, a second spelling has the parts in its place.
     """
-    pieces = _PIECE.findall(folded)
+    pieces = _find_pieces(folded)
     whole = tuple(piece.casefold() for piece in pieces)
     parts = tuple(
         part for piece in pieces for part in split_identifier(piece) or [piece.casefold()]
@@ -257,8 +259,13 @@ def split_word(text: str) -> list[str]:
 
     A run of a script without spaces is cut into pairs; an odd last character joins the one before.
     """
-    pieces = _PIECE.findall(cut_long_runs(fold(text)))
+    pieces = _find_pieces(cut_long_runs(fold(text)))
     return [part for piece in pieces for part in _cut_run(piece)]
+
+
+def _find_pieces(folded: str) -> list[str]:
+    """Return the words and unspaced runs of a folded text."""
+    return _ASCII_PIECE.findall(folded) if folded.isascii() else re.findall(_PIECE, folded)
 
 
 def _cut_run(piece: str) -> list[str]:
@@ -270,7 +277,7 @@ def _cut_run(piece: str) -> list[str]:
 
 def is_unspaced(piece: str) -> bool:
     """Whether a piece of a spelling is of a script without spaces between words."""
-    return _UNSPACED_RUN.match(piece) is not None
+    return not piece.isascii() and re.match(_UNSPACED_RUN, piece) is not None
 
 
 def _make_sequence(pieces: tuple[str, ...], ends_open: bool) -> TermSequence:
@@ -287,7 +294,7 @@ def _list_terms(piece: str) -> list[str]:
 
 
 def _separate_pairs(folded: str) -> str:
-    return _UNSPACED_RUN.sub(_separate_run, folded)
+    return folded if folded.isascii() else re.sub(_UNSPACED_RUN, _separate_run, folded)
 
 
 def _separate_run(match: re.Match[str]) -> str:

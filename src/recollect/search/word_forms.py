@@ -1,16 +1,29 @@
-"""Other terms of the index that a word may have meant: its inflected forms, and its neighbours.
+"""Other terms of the index that a word may have meant: its inflected forms, its neighbours, and
+what contains it.
 
 Forms share the stem that SQLite's Porter stemmer finds, so `truncation` also means *truncate*. That
 is for English; a word of another script has no stem and no other form. A word that occurs nowhere
 may be misspelt: what is one edit away, or two from eight letters on, is meant. One of the pieces of
 such a term is intact, so that only terms with one of them are compared.
+
+A word of three letters or more is widened to what contains it: `ydant` finds *pydantic*, while `a`
+would find everything. In a name of several pieces the first may be the end of a word and the last
+the beginning of one: `script_head` finds *parse_transcript_header*. If very many words end with the
+first piece, texts with the others are read: `2.3-be`. Negated words are not widened. A word that
+very many others contain is looked for in the shortest of them, and the result says so; between
+stars, as in `*tion*`, it is looked for in all of them.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
-from typing import Final
+from typing import Final, Protocol
 
+from msgspec import Struct
+
+from recollect.search import query_tree
+from recollect.search.folding import fold
+from recollect.search.terms import cut_long_runs, is_unspaced, list_spellings
 from recollect.store.text_queries import TextQueries
 
 _ENGLISH: Final = re.compile("[a-z]{3,}")
@@ -70,3 +83,118 @@ def count_edits(first: str, second: str) -> int:
             is_swapped = at > 1 and to > 1 and letter == second[to - 2] and first[at - 2] == other
             row.append(min(edits, last[to - 2] + 1) if is_swapped else edits)
     return row[-1]
+
+
+MIN_LENGTH: Final = 3
+MAX_TERMS: Final = 256
+"""Terms that a word is looked for in: more take longer than the rest of a search."""
+
+MAX_ALL_TERMS: Final = 10_000
+"""The same for a word between stars, which asks for all of them: about a second in a gigabyte."""
+
+MAX_HEADS: Final = 1024
+"""Terms that the first piece of a name may be the end of, until texts are read instead."""
+
+MAX_WORDS: Final = 16
+"""Queries with more words are not widened, because each may become `MAX_TERMS` words."""
+
+_ASCII_PIECE: Final = re.compile("[a-z0-9]+")
+_BETWEEN: Final = r"[\W_]+"
+
+
+class TermList(Protocol):
+    """What widening asks about the terms of an index; `most` is a limit, the shortest first."""
+
+    def find_terms(self, part: str, most: int) -> list[str]:
+        """Return terms that contain `part`."""
+
+    def find_ending(self, ending: str, most: int) -> list[str]:
+        """Return terms that end with `ending`."""
+
+
+class Widened(Struct, frozen=True):
+    """A word or what contains it; not complete if more terms contain it than may be asked for."""
+
+    node: query_tree.Node
+    is_complete: bool = True
+
+
+def widen(query: query_tree.Query, terms: TermList) -> tuple[query_tree.Query, tuple[str, ...]]:
+    """Return the query with every word widened, and the words for which that is not complete.
+
+    A query with many words is not changed.
+    """
+    if len(list(query_tree.iter_text_terms(query.root))) > MAX_WORDS:
+        return query, ()
+    capped: list[str] = []
+
+    def widen_leaf(leaf: query_tree.Node) -> query_tree.Node:
+        if not isinstance(leaf, query_tree.Word):
+            return leaf
+        widened = widen_word(leaf, terms)
+        capped.extend([] if widened.is_complete else [leaf.text])
+        return widened.node
+
+    return query_tree.Query(_replace(query.root, widen_leaf)), tuple(capped)
+
+
+def expand(node: query_tree.Node, terms: TermList) -> Widened:
+    """Return a node with terms in place of parts of words such as `*tion*`, negated ones too."""
+    is_complete = True
+
+    def expand_leaf(leaf: query_tree.Node) -> query_tree.Node:
+        nonlocal is_complete
+        if isinstance(leaf, query_tree.Not):
+            return query_tree.Not(_replace(leaf.part, expand_leaf))
+        if not isinstance(leaf, query_tree.Inside):
+            return leaf
+        widened = widen_word(query_tree.Word(leaf.text), terms, MAX_ALL_TERMS)
+        is_complete &= widened.is_complete
+        return widened.node
+
+    return Widened(_replace(node, expand_leaf), is_complete)
+
+
+def _replace(
+    node: query_tree.Node, change: Callable[[query_tree.Node], query_tree.Node]
+) -> query_tree.Node:
+    if isinstance(node, query_tree.And | query_tree.Or):
+        return type(node)(tuple(_replace(part, change) for part in node.parts))
+    return change(node)
+
+
+def widen_word(word: query_tree.Word, terms: TermList, most: int | None = None) -> Widened:
+    """Return a word or what contains it, across the separators in it."""
+    most = MAX_TERMS if most is None else most
+    others: dict[query_tree.Node, None] = {}
+    is_complete = True
+    for pieces in list_spellings(cut_long_runs(fold(word.text))):
+        found = _list_containing(pieces, terms, most)
+        others |= dict.fromkeys(found[:most])
+        is_complete &= len(found) <= most
+    others.pop(word, None)
+    return Widened(query_tree.Or((word, *others)) if others else word, is_complete)
+
+
+def _list_containing(pieces: tuple[str, ...], terms: TermList, most: int) -> list[query_tree.Node]:
+    """Return what finds texts that contain these pieces, the outer ones in longer words.
+
+    That is more than `most` if there are too many.
+    """
+    first, rest = pieces[0], " ".join(pieces[1:])
+    if is_unspaced(first):
+        return [query_tree.Prefix(" ".join(pieces))] if rest else []
+    if not rest:
+        found = terms.find_terms(first, most + 1) if len(first) >= MIN_LENGTH else []
+        return [*map(query_tree.Word, found)]
+    if sum(map(len, pieces)) < MIN_LENGTH and most < MAX_ALL_TERMS:
+        return []
+    heads = terms.find_ending(first, MAX_HEADS + 1)
+    if len(heads) <= MAX_HEADS or not all(map(_ASCII_PIECE.fullmatch, pieces)):
+        # The piece itself too: single characters may be missing in the list of terms.
+        return [query_tree.NamePart(" ".join(pieces), tuple(dict.fromkeys((first, *heads))))]
+    return [
+        query_tree.And(
+            (query_tree.Prefix(rest), query_tree.Regex(_BETWEEN.join(pieces), ignores_case=True))
+        )
+    ]

@@ -12,8 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.documents.kinds import InputKind
-from recollect.records.conversation import SYNTHETIC_MODEL, Assistant, User
-from recollect.records.system import CompactBoundary
+from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant, User
+from recollect.records.system_records import CompactBoundary
 from recollect.session.prompts import USER_KINDS, read_kind
 from recollect.session.queue import QueuedPrompt
 from recollect.session.tree import Tree, get_offset, is_message
@@ -144,7 +144,7 @@ def _find_ends(tree: Tree) -> dict[str, int]:
 
 
 def _is_aside(tree: Tree, kinds: dict[str, InputKind], uuid: str) -> bool:
-    """Return whether `uuid` is no part of the conversation: most commands are for the client."""
+    """Return whether `uuid` is not part of the conversation: most commands are for the client."""
     if kinds[uuid] in (InputKind.COMMAND, InputKind.SHELL):
         return not _is_answered(tree, kinds, uuid)
     return kinds[uuid] in _ASIDES

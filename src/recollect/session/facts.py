@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from msgspec import Struct, field
 
-from recollect.records.conversation import SYNTHETIC_MODEL, Assistant, User
+from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant, User
 from recollect.records.envelope import Chain, ForkedFrom, Record
 from recollect.records.state import (
     AgentColor,
@@ -40,8 +40,8 @@ from recollect.records.state import (
     WorktreeSession,
     WorktreeState,
 )
-from recollect.session.content import join_text, list_blocks
-from recollect.session.reports import Reports, build_reports
+from recollect.session.client_reports import Reports, build_reports
+from recollect.session.record_texts import join_text, list_blocks
 
 S = TypeVar("S", bound=State)
 

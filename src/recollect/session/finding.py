@@ -10,20 +10,12 @@ from collections.abc import Iterator, Sequence
 from msgspec import Raw
 
 from recollect.locations.place_names import LINE_PREFIX
-from recollect.records.blocks import (
-    McpToolUse,
-    ServerToolUseBlock,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-)
-from recollect.records.conversation import Assistant, User
+from recollect.records import blocks
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Chain
-from recollect.session.content import AnyBlock, list_blocks, result_text
 from recollect.session.messages import Message
-from recollect.session.record_texts import list_texts
+from recollect.session.record_texts import AnyBlock, list_blocks, list_texts, result_text
 from recollect.session.session import Session
 
 
@@ -44,7 +36,7 @@ def _iter_places(session: Session, wanted: str) -> Iterator[str]:
             place = _place_of(session, uuid, block)
             if place and _holds(block, wanted):
                 yield place
-            if isinstance(block, ToolUse):
+            if isinstance(block, blocks.ToolUse):
                 for inside in started.get(block.id, ()):
                     yield from _iter_places(inside, wanted)
         if any(wanted in text.casefold() for _, text in list_texts(link)):
@@ -71,7 +63,7 @@ def _list_own(link: Chain, message: Message | None) -> Sequence[AnyBlock]:
 
 
 def _place_of(session: Session, uuid: str | None, block: AnyBlock) -> str | None:
-    if not isinstance(block, ToolResult):
+    if not isinstance(block, blocks.ToolResult):
         return uuid
     call = session.find_tool_call(block.tool_use_id)
     return call.call_uuid if call else uuid
@@ -79,13 +71,13 @@ def _place_of(session: Session, uuid: str | None, block: AnyBlock) -> str | None
 
 def _holds(block: AnyBlock, wanted: str) -> bool:
     match block:
-        case Text():
+        case blocks.Text():
             return wanted in block.words.casefold()
-        case Thinking():
+        case blocks.Thinking():
             return wanted in block.thinking.casefold()
-        case ToolUse() | ServerToolUseBlock() | McpToolUse():
+        case blocks.ToolUse() | blocks.ServerToolUseBlock() | blocks.McpToolUse():
             return wanted in block.name.casefold() or _is_in(block.input, wanted)
-        case ToolResult():
+        case blocks.ToolResult():
             return wanted in result_text(block).casefold()
     return False
 

@@ -12,26 +12,17 @@ from enum import StrEnum
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from recollect.records.attachment_kinds import (
-    AsyncHookResponse,
-    BlockingError,
-    HookAdditionalContext,
-    HookBlockingError,
-    HookCancelled,
-    HookErrorDuringExecution,
-    HookKind,
-    HookNonBlockingError,
-    HookPermissionDecision,
-    HookStoppedContinuation,
-    HookSuccess,
-    HookSystemMessage,
-)
+from recollect.records import attachment_kinds
 from recollect.records.attachments import Attachment
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Chain
-from recollect.records.progress import HookProgress, Progress, SavedHookContext
-from recollect.records.system import StopHookSummary
+from recollect.records.system_records import (
+    HookProgress,
+    Progress,
+    SavedHookContext,
+    StopHookSummary,
+)
 
 
 class HookOutcome(StrEnum):
@@ -81,16 +72,16 @@ class HookRun(Struct, frozen=True, kw_only=True):
         return self.outcome in _REMARKS
 
 
-_OUTCOMES: dict[type[HookKind], HookOutcome] = {
-    HookSuccess: HookOutcome.SUCCESS,
-    HookBlockingError: HookOutcome.BLOCKED,
-    HookNonBlockingError: HookOutcome.FAILED,
-    HookErrorDuringExecution: HookOutcome.FAILED,
-    HookCancelled: HookOutcome.CANCELLED,
-    HookStoppedContinuation: HookOutcome.STOPPED,
-    HookAdditionalContext: HookOutcome.ADDED_CONTEXT,
-    HookSystemMessage: HookOutcome.MESSAGE,
-    HookPermissionDecision: HookOutcome.DECISION,
+_OUTCOMES: dict[type[attachment_kinds.HookKind], HookOutcome] = {
+    attachment_kinds.HookSuccess: HookOutcome.SUCCESS,
+    attachment_kinds.HookBlockingError: HookOutcome.BLOCKED,
+    attachment_kinds.HookNonBlockingError: HookOutcome.FAILED,
+    attachment_kinds.HookErrorDuringExecution: HookOutcome.FAILED,
+    attachment_kinds.HookCancelled: HookOutcome.CANCELLED,
+    attachment_kinds.HookStoppedContinuation: HookOutcome.STOPPED,
+    attachment_kinds.HookAdditionalContext: HookOutcome.ADDED_CONTEXT,
+    attachment_kinds.HookSystemMessage: HookOutcome.MESSAGE,
+    attachment_kinds.HookPermissionDecision: HookOutcome.DECISION,
 }
 
 
@@ -189,7 +180,7 @@ def _unite(known: HookRun, later: HookRun) -> HookRun:
 def _read_run(link: Chain) -> HookRun | None:
     """Return what a record other than a summary says about a hook; None if it is not about one."""
     match link:
-        case Attachment(attachment=HookKind() as kind):
+        case Attachment(attachment=attachment_kinds.HookKind() as kind):
             return _read_attachment(link, kind)
         case Progress(data=HookProgress() as data):
             return HookRun(
@@ -208,7 +199,7 @@ def _read_run(link: Chain) -> HookRun | None:
     return None
 
 
-def _read_attachment(link: Attachment, kind: HookKind) -> HookRun:
+def _read_attachment(link: Attachment, kind: attachment_kinds.HookKind) -> HookRun:
     return HookRun(
         event=kind.hook_event,
         name=kind.hook_name,
@@ -225,27 +216,29 @@ def _read_attachment(link: Attachment, kind: HookKind) -> HookRun:
     )
 
 
-def _command_of(kind: HookKind) -> str | None:
-    if isinstance(kind, HookBlockingError) and kind.blocking_error is not None:
+def _command_of(kind: attachment_kinds.HookKind) -> str | None:
+    if isinstance(kind, attachment_kinds.HookBlockingError) and kind.blocking_error is not None:
         return kind.blocking_error.command
     return kind.command
 
 
-def _outcome_of(kind: HookKind) -> HookOutcome:
-    if isinstance(kind, AsyncHookResponse):
+def _outcome_of(kind: attachment_kinds.HookKind) -> HookOutcome:
+    if isinstance(kind, attachment_kinds.AsyncHookResponse):
         return HookOutcome.FAILED if kind.exit_code else HookOutcome.SUCCESS
     return _OUTCOMES[type(kind)]
 
 
-def _text_of(kind: HookKind) -> str:
+def _text_of(kind: attachment_kinds.HookKind) -> str:
     match kind:
-        case HookBlockingError(blocking_error=BlockingError(blocking_error=str(text))):
+        case attachment_kinds.HookBlockingError(
+            blocking_error=attachment_kinds.BlockingError(blocking_error=str(text))
+        ):
             return text
-        case HookStoppedContinuation(message=str(text)):
+        case attachment_kinds.HookStoppedContinuation(message=str(text)):
             return text
-        case HookPermissionDecision(decision=str(text)):
+        case attachment_kinds.HookPermissionDecision(decision=str(text)):
             return text
-        case AsyncHookResponse():
+        case attachment_kinds.AsyncHookResponse():
             response = decode_value(kind.response, _Response)
             return (response.system_message if response else None) or ""
     return "\n".join(_read_texts(kind.content))

@@ -17,13 +17,13 @@ from recollect.documents.kinds import InputKind
 from recollect.records.attachment_kinds import QueuedCommand
 from recollect.records.attachments import Attachment
 from recollect.records.blocks import ContentBlock, RedactedThinking, Text, Thinking, ToolUse
-from recollect.records.conversation import SYNTHETIC_MODEL, Assistant, User
+from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant, User
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Chain, is_absent
-from recollect.records.usage import Usage
-from recollect.session.content import join_text, list_blocks
+from recollect.records.token_usage import Usage
 from recollect.session.prompts import Prompt, read_prompt, read_queued, read_unrecorded
 from recollect.session.queue import QueuedPrompt
+from recollect.session.record_texts import join_text, list_blocks
 
 HIDDEN_KINDS = frozenset({InputKind.INJECTED, InputKind.WARMUP})
 
@@ -78,6 +78,8 @@ class Message(Struct, frozen=True, kw_only=True):
     id: str
     role: str
     records: tuple[Chain, ...]
+    uuids: tuple[str, ...]
+    """Those of its records."""
     content: tuple[ContentBlock, ...]
     prompt: Prompt | None = None
     model: str | None = None
@@ -94,11 +96,6 @@ class Message(Struct, frozen=True, kw_only=True):
     def text(self) -> str:
         """The text of its text blocks."""
         return join_text(self.content)
-
-    @property
-    def uuids(self) -> tuple[str, ...]:
-        """The uuids of its records."""
-        return tuple(record.uuid for record in self.records if record.uuid)
 
     @property
     def timestamp(self) -> str | None:
@@ -155,6 +152,7 @@ def _make_input(record: User | Attachment | QueuedPrompt, prompt: Prompt, number
         id=record.uuid or f"#{number}",
         role="user",
         records=(record,),
+        uuids=(record.uuid,) if record.uuid else (),
         content=content,
         prompt=prompt,
         is_visible=is_visible_prompt(prompt),
@@ -172,6 +170,7 @@ def _unite(key: str, lines: list[Assistant], superseded: list[Assistant]) -> Mes
         id=key,
         role="assistant",
         records=tuple(lines),
+        uuids=tuple([line.uuid for line in lines if line.uuid]),
         content=content,
         model=models[0] if models else None,
         stop_reason=next((stop for stop in reversed(stops) if stop), None),

@@ -6,24 +6,28 @@ nothing. A subagent's figures are those of its own session, never part of its pa
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
 from recollect.documents.kinds import InputKind, ToolStatus
 from recollect.documents.session_listing import LiveProcess, Metadata
 from recollect.records.blocks import Text
-from recollect.records.conversation import SYNTHETIC_MODEL, Assistant
+from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant
 from recollect.records.envelope import Chain
 from recollect.records.state import CostState
-from recollect.records.usage import Tokens, Usage, split_usage
-from recollect.session.content import list_blocks
-from recollect.session.conversation import Log
+from recollect.records.token_usage import Tokens, Usage, split_usage
 from recollect.session.facts import Facts
 from recollect.session.messages import Message
 from recollect.session.prompts import USER_KINDS, Prompt, is_own_words
+from recollect.session.record_texts import list_blocks
+from recollect.session.session_records import Log
 from recollect.session.times import find_range, milliseconds_between
-from recollect.session.tool_calls import ToolCall
-from recollect.session.turns import Turn
+
+if TYPE_CHECKING:
+    # The types of all tools, which a list of sessions does without.
+    from recollect.session.tool_calls import ToolCall
+    from recollect.session.turns import Turn
 
 # What 1.0.x wrote as a title if the request for one failed.
 _NO_TITLES = ("API Error", "Invalid API key")
@@ -210,8 +214,8 @@ def count_tokens(usages: Iterable[Usage]) -> Tokens:
 def build_metrics(
     chain: Iterable[Chain],
     messages: Sequence[Message],
-    turns: tuple[Turn, ...],
-    tool_calls: tuple[ToolCall, ...],
+    turns: "tuple[Turn, ...]",
+    tool_calls: "tuple[ToolCall, ...]",
     lines: tuple[int, int],
     cost_state: CostState | None,
 ) -> Metrics:

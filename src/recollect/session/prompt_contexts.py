@@ -54,6 +54,8 @@ _REFERENCES = {kind.value: kind for kind in _PLUS_ICONS.values()}
 _ICONS = {kind: icon for icon, kind in _PLUS_ICONS.items()}
 _PLUS_HEADING = "> **上下文资料**\n>\n"
 _CONTENT_TAG = "pasted_content"
+_COUNTED = re.compile(r"(?:selection|terminal output|problems) \((\d+ lines?)\)")
+"""What Recollect writes about a pasted text."""
 
 
 def attach_contexts(words: str, contexts: Sequence[Context], contents: Sequence[str] = ()) -> str:
@@ -80,6 +82,24 @@ def _write_line(context: Context) -> str:
 def _defuse(text: str) -> str:
     """Return `text` without tags that would end it early."""
     return re.sub(rf"<(?=/?{_CONTENT_TAG})", "<\\\\", text)
+
+
+def name_context(context: Context) -> str:
+    """Return what a context is about, beside its kind: its path, or what the quote says of it.
+
+    Empty for what a client wraps in tags: the quote has no line about that.
+    """
+    if context.path or context.kind not in _ICONS:
+        return context.path or ""
+    line = context.text.partition("\n")[0]
+    counted = _COUNTED.fullmatch(line)
+    return counted[1] if counted else line
+
+
+def summarize_prompt(text: str) -> str:
+    """Return the user's own text in a prompt; what it refers to if that is all of it."""
+    words, contexts = separate_words(text)
+    return words or ", ".join(filter(None, map(name_context, contexts)))
 
 
 def read_references(raw: Raw) -> tuple[Context, ...]:

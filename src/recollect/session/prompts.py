@@ -12,9 +12,9 @@ from msgspec import Struct
 from recollect.documents.kinds import Context, ContextKind, InputKind
 from recollect.records.attachment_kinds import QueuedCommand
 from recollect.records.blocks import Content, Document, Image, Text, ToolResult
-from recollect.records.conversation import Origin, User
-from recollect.session.content import AnyBlock, join_text, list_blocks
+from recollect.records.conversation_records import Origin, User
 from recollect.session.prompt_contexts import read_references, separate_words
+from recollect.session.record_texts import AnyBlock, join_text, list_blocks
 
 USER_KINDS = frozenset(
     {

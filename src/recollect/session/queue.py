@@ -13,12 +13,12 @@ from msgspec import Struct
 from recollect.records.attachment_kinds import QueuedCommand
 from recollect.records.attachments import Attachment
 from recollect.records.blocks import Content
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.envelope import Chain, Span
 from recollect.records.state import QueueOperation
-from recollect.records.system import System
-from recollect.session.content import iter_tool_results, join_text, list_blocks
+from recollect.records.system_records import System
 from recollect.session.prompts import read_command
+from recollect.session.record_texts import iter_tool_results, join_text, list_blocks
 
 _UNSENT = ("cancel", "clear", "discard", "drop")
 """Parts of the reasons for which a prompt leaves the queue unsent."""

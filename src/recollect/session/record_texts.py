@@ -1,33 +1,72 @@
-"""The texts of a record outside the conversation, each with the name of its field.
+"""Blocks and text of a message, whichever form its content has, and the texts of a record outside
+the conversation, each with the name of its field.
 
 Messages, tool inputs and results are read elsewhere. Every other text that a client writes is found
 here by the types alone, so that a known record is never less visible than an unknown one: searched
 and shown is every text except those in `UNREAD`, each with its reason.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from operator import attrgetter
 from types import NoneType
-from typing import Final, NamedTuple, get_args
+from typing import Final, NamedTuple, cast, get_args
 
 from msgspec import Raw, Struct
 from msgspec.structs import fields
 
 from recollect.records import attachment_kinds as kinds
-from recollect.records import blocks, progress, state, system
+from recollect.records import blocks, conversation_records, state, system_records
 from recollect.records.attachment_kinds import OtherAttachment
 from recollect.records.attachments import Attachment
-from recollect.records.conversation import (
-    ApiMessage,
-    Assistant,
-    Origin,
-    PermissionDecision,
-    User,
-)
+from recollect.records.blocks import Content, ContentBlock, NestedBlock, Text, ToolResult, ToolUse
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Chain, Record
 from recollect.records.state import JournalResult, JournalRow
+
+AnyBlock = ContentBlock | NestedBlock
+
+
+def list_blocks(content: Content) -> tuple[ContentBlock, ...]:
+    """Return the blocks of `content`; a plain string becomes a `Text` block."""
+    if content is None:
+        return ()
+    if isinstance(content, str):
+        return (Text(text=content),)
+    if str not in map(type, content):
+        # Clients nearly always write blocks, and this runs several times per record.
+        return cast(tuple[ContentBlock, ...], content)
+    return tuple(Text(text=block) if isinstance(block, str) else block for block in content)
+
+
+def join_text(blocks: tuple[AnyBlock, ...]) -> str:
+    """Return the text of the text blocks, one block per line."""
+    return "\n".join(block.words for block in blocks if isinstance(block, Text))
+
+
+def iter_tool_uses(content: Content) -> Iterator[ToolUse]:
+    """Yield the tool calls of a message."""
+    return (block for block in list_blocks(content) if isinstance(block, ToolUse))
+
+
+def iter_tool_results(content: Content) -> Iterator[ToolResult]:
+    """Yield the tool results of a message."""
+    if isinstance(content, tuple):
+        yield from (block for block in content if isinstance(block, ToolResult))
+
+
+def result_text(result: ToolResult) -> str:
+    """Return the text of a tool result."""
+    if isinstance(result.content, str):
+        return result.content
+    if result.content is None:
+        return ""
+    return "\n".join(
+        part if isinstance(part, str) else part.words
+        for part in result.content
+        if isinstance(part, str | Text)
+    )
+
 
 MAX_DEPTH: Final = 20
 """Maximum depth of JSON."""
@@ -62,7 +101,7 @@ UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
     },
     blocks.ToolResult: {"tool_use_id": _ID, "content": ELSEWHERE, "cache_control": _FIGURES},
     blocks.ServerToolResult: {"tool_use_id": _ID, "content": ELSEWHERE},
-    User: {
+    conversation_records.User: {
         "message": ELSEWHERE,
         "contexts": ELSEWHERE,
         **dict.fromkeys(("tool_use_result", "mcp_meta"), _COPY),
@@ -100,9 +139,15 @@ UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
             _FIGURES,
         ),
     },
-    Origin: {"kind": _WORD_OF_A_SET, "run_id": _ID},
-    PermissionDecision: dict.fromkeys(PermissionDecision.__struct_fields__, _WORD_OF_A_SET),
-    ApiMessage: {
+    conversation_records.Origin: {
+        "kind": _WORD_OF_A_SET,
+        "producer": _WORD_OF_A_SET,
+        "run_id": _ID,
+    },
+    conversation_records.PermissionDecision: dict.fromkeys(
+        conversation_records.PermissionDecision.__struct_fields__, _WORD_OF_A_SET
+    ),
+    conversation_records.ApiMessage: {
         "id": _ID,
         "content": ELSEWHERE,
         **dict.fromkeys(("type", "role", "model", "stop_reason"), _WORD_OF_A_SET),
@@ -111,7 +156,7 @@ UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
             _FIGURES,
         ),
     },
-    Assistant: {
+    conversation_records.Assistant: {
         "message": ELSEWHERE,
         "wire_tool_inputs": _COPY,
         "wire_ingest_context": _ENVELOPE,
@@ -135,23 +180,23 @@ UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
         ),
         **dict.fromkeys(("quota_limits", "server_classifier_request"), _FIGURES),
     },
-    system.System: {"subtype": _WORD_OF_A_SET, "level": _WORD_OF_A_SET, "tool_use_id": _ID},
-    system.CompactMetadata: {
+    system_records.System: {"subtype": _WORD_OF_A_SET, "level": _WORD_OF_A_SET, "tool_use_id": _ID},
+    system_records.CompactMetadata: {
         "trigger": _WORD_OF_A_SET,
         "pre_compact_discovered_tools": _WORD_OF_A_SET,
         "preserved_segment": _ID,
         "preserved_messages": _ID,
     },
-    system.MicrocompactMetadata: dict.fromkeys(
-        system.MicrocompactMetadata.__struct_fields__, _FIGURES
+    system_records.MicrocompactMetadata: dict.fromkeys(
+        system_records.MicrocompactMetadata.__struct_fields__, _FIGURES
     ),
-    system.LocalCommand: {
+    system_records.LocalCommand: {
         "command_run": _COPY,
         "context_usage": _FIGURES,
         "usage_report": _FIGURES,
     },
-    system.ApiError: {"source": _WORD_OF_A_SET},
-    system.ModelRefusal: {"request_id": _ID, "retracted_message_uuids": _ID},
+    system_records.ApiError: {"source": _WORD_OF_A_SET},
+    system_records.ModelRefusal: {"request_id": _ID, "retracted_message_uuids": _ID},
     Attachment: {
         "rendered": _COPY,
         "rendered_role": _WORD_OF_A_SET,
@@ -193,19 +238,19 @@ UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
             kinds.SkillListing,
         )
     },
-    progress.Progress: {"tool_use_id": _ID, "parent_tool_use_id": _ID},
-    progress.HookProgress: dict.fromkeys(("hook_event", "hook_name", "command"), _COPY),
-    progress.OtherProgress: {"kind": _WORD_OF_A_SET},
-    progress.SavedHookContext: {"tool_use_id": _ID, "hook_event": _WORD_OF_A_SET},
+    system_records.Progress: {"tool_use_id": _ID, "parent_tool_use_id": _ID},
+    system_records.HookProgress: dict.fromkeys(("hook_event", "hook_name", "command"), _COPY),
+    system_records.OtherProgress: {"kind": _WORD_OF_A_SET},
+    system_records.SavedHookContext: {"tool_use_id": _ID, "hook_event": _WORD_OF_A_SET},
     **{
         kind: dict.fromkeys(kind.__struct_fields__, _SIGN_OF_LIFE)
         for kind in (
-            progress.AgentProgress,
-            progress.McpProgress,
-            progress.QueryUpdate,
-            progress.SearchResultsReceived,
-            progress.ShellProgress,
-            progress.WaitingForTask,
+            system_records.AgentProgress,
+            system_records.McpProgress,
+            system_records.QueryUpdate,
+            system_records.SearchResultsReceived,
+            system_records.ShellProgress,
+            system_records.WaitingForTask,
         )
     },
     state.Summary: {"leaf_uuid": _ID},
@@ -254,7 +299,7 @@ UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
 }
 """Fields that are neither searched nor shown, with the reason; a subclass inherits them."""
 
-_ABSENT: Final = ApiMessage().stop_details
+_ABSENT: Final = conversation_records.ApiMessage().stop_details
 """The default, a single object shared by all messages."""
 
 NamedText = tuple[str, str]
@@ -265,7 +310,7 @@ def list_texts(value: Record | blocks.Block) -> list[NamedText]:
     """Return the texts in a record or block that nothing else reads, each with its field name."""
     found: list[NamedText] = []
     _add_fields(value, found)
-    if isinstance(value, Assistant):
+    if isinstance(value, conversation_records.Assistant):
         message = value.message
         # Checked here: few messages say why they stopped, and most records are messages.
         if message is not None and (message.stop_sequence or message.stop_details is not _ABSENT):

@@ -7,7 +7,7 @@ differ from building in one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 from msgspec import Struct
@@ -15,23 +15,13 @@ from msgspec.structs import replace
 
 from recollect.documents.kinds import SubagentKind
 from recollect.documents.session_listing import Metadata
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.envelope import Chain, Damaged, Oversized, Record, Torn, Unknown
 from recollect.records.state import State
-from recollect.session.api_messages import (
-    MessageParam,
-    PlainMessage,
-    find_loaded_links,
-    select_loaded,
-    simplify,
-    to_api_messages,
-)
+from recollect.session import api_messages, subagents, tool_effects
 from recollect.session.branches import Branch, find_branches, find_main_path
-from recollect.session.conversation import Conversation, Log, find_copied, read_conversation
 from recollect.session.facts import Facts, build_facts
-from recollect.session.file_events import FileEvent, build_file_events, count_lines
 from recollect.session.hook_runs import HookRun, build_hooks
-from recollect.session.media import Medium, build_media
 from recollect.session.messages import Message, build_messages
 from recollect.session.metadata import (
     Metrics,
@@ -42,24 +32,39 @@ from recollect.session.metadata import (
     build_metrics,
     separate_copies,
 )
-from recollect.session.subagents import (
-    JoinedBy,
-    SubagentCandidate,
-    SubagentMeta,
-    first_words,
-    join_subagents,
-    split_sidechains,
-)
-from recollect.session.todos import TaskState, TodoState, build_tasks, build_todos
+from recollect.session.session_records import Conversation, Log, find_copied, read_conversation
+from recollect.session.subagents import Subagent
 from recollect.session.tool_calls import ToolCall, build_tool_calls
 from recollect.session.tree import Tree, build_tree, find_leaf, find_path
 from recollect.session.turns import Segment, Turn, build_segments, build_turns
 
 T = TypeVar("T")
+Irregular = Damaged | Torn | Oversized | Unknown
+
+
+class Contents(Struct, frozen=True, kw_only=True):
+    """All of a session as plain data, as it was at one moment."""
+
+    metadata: Metadata
+    facts: Facts
+    messages: tuple[Message, ...]
+    turns: tuple[Turn, ...]
+    calls: dict[str, ToolCall]
+    """Tool calls by id."""
+    orphan_results: tuple[str, ...]
+    subagents: tuple[Subagent, ...]
+    tree: Tree
+    copies: dict[str, str]
+    branches: tuple[Branch, ...]
+    segments: tuple[Segment, ...]
+    hooks: tuple[HookRun, ...]
+    states: tuple[State, ...]
+    nameless: tuple[Chain, ...]
+    irregular: tuple[Irregular, ...]
 
 
 class Session:
-    """What one transcript tells, with its subagents.
+    """The content of one transcript, with its subagents.
 
     >>> from recollect.records.decoding import decode_record
     >>> line = b'{"type":"user","uuid":"a","message":{"role":"user","content":"fix the test"}}'
@@ -92,11 +97,36 @@ class Session:
         """Add subagents whose records are in files of their own."""
         self._children = tuple(children)
         self._views.pop("subagents", None)
+        self._views.pop("contents", None)
 
     def _view(self, name: str, build: Callable[[], T]) -> T:
         if name not in self._views:
             self._views[name] = build()
         return cast(T, self._views[name])
+
+    @property
+    def contents(self) -> Contents:
+        """All of it at once; the same object until records or subagents are added."""
+        return self._view("contents", self._collect)
+
+    def _collect(self) -> Contents:
+        return Contents(
+            metadata=self.metadata,
+            facts=self.facts,
+            messages=self.messages,
+            turns=self.turns,
+            calls=self._calls_by_id,
+            orphan_results=self.orphan_results,
+            subagents=self.subagents,
+            tree=self.tree,
+            copies=self.copies,
+            branches=self.branches,
+            segments=self.segments,
+            hooks=self.hooks,
+            states=self.states,
+            nameless=self.nameless,
+            irregular=self.irregular,
+        )
 
     @property
     def id(self) -> str:
@@ -111,7 +141,7 @@ class Session:
     @property
     def first_words(self) -> str:
         """The first user text; for a subagent, its task."""
-        return first_words(self._conversation.chain)
+        return subagents.first_words(self._conversation.chain)
 
     @property
     def _conversation(self) -> Conversation:
@@ -194,8 +224,11 @@ class Session:
 
     def find_tool_call(self, call_id: str) -> ToolCall | None:
         """The call with this id."""
-        by_id = self._view("calls_by_id", lambda: {call.id: call for call in self.tool_calls})
-        return by_id.get(call_id)
+        return self._calls_by_id.get(call_id)
+
+    @property
+    def _calls_by_id(self) -> dict[str, ToolCall]:
+        return self._view("calls_by_id", lambda: {call.id: call for call in self.tool_calls})
 
     def find_record(self, uuid: str) -> Chain | None:
         """Return the record with that uuid, even if views leave it out as a repetition."""
@@ -233,19 +266,19 @@ class Session:
         return self._view("facts", lambda: build_facts(self._conversation.chain, self._log.states))
 
     @property
-    def files(self) -> tuple[FileEvent, ...]:
+    def files(self) -> tuple[tool_effects.FileEvent, ...]:
         """Files that were read and changed, in order."""
-        return self._view("files", lambda: build_file_events(self.tool_calls))
+        return self._view("files", lambda: tool_effects.build_file_events(self.tool_calls))
 
     @property
-    def todos(self) -> tuple[TodoState, ...]:
+    def todos(self) -> tuple[tool_effects.TodoState, ...]:
         """The todo list over time."""
-        return self._view("todos", lambda: build_todos(self.tool_calls))
+        return self._view("todos", lambda: tool_effects.build_todos(self.tool_calls))
 
     @property
-    def tasks(self) -> tuple[TaskState, ...]:
+    def tasks(self) -> tuple[tool_effects.TaskState, ...]:
         """The task list over time."""
-        return self._view("tasks", lambda: build_tasks(self.tool_calls))
+        return self._view("tasks", lambda: tool_effects.build_tasks(self.tool_calls))
 
     @property
     def hooks(self) -> tuple[HookRun, ...]:
@@ -253,12 +286,12 @@ class Session:
         return self._view("hooks", lambda: build_hooks(self._conversation.chain))
 
     @property
-    def media(self) -> tuple[Medium, ...]:
+    def media(self) -> tuple[api_messages.Medium, ...]:
         """Images and documents."""
-        return self._view("media", lambda: build_media(self.messages))
+        return self._view("media", lambda: api_messages.build_media(self.messages))
 
     @property
-    def irregular(self) -> tuple[Damaged | Torn | Oversized | Unknown, ...]:
+    def irregular(self) -> tuple[Irregular, ...]:
         """What is not a known record."""
         return tuple(self._log.irregular)
 
@@ -285,7 +318,7 @@ class Session:
             self.messages,
             self.turns,
             self.tool_calls,
-            count_lines(self.files),
+            tool_effects.count_lines(self.files),
             self.facts.cost_state,
         )
         copied = find_copied(self._log.chain, self._log.states, self.messages)
@@ -301,26 +334,30 @@ class Session:
         return tuple(link for link in self._loaded_links if isinstance(link, User | Assistant))
 
     @property
-    def resumable_messages(self) -> tuple[MessageParam, ...]:
+    def resumable_messages(self) -> tuple[api_messages.MessageParam, ...]:
         """What a resume would load, in the shape of the Messages API, including tool calls."""
-        return to_api_messages(select_loaded(self.messages, self._loaded_links))
+        return api_messages.to_api_messages(
+            api_messages.select_loaded(self.messages, self._loaded_links)
+        )
 
     @property
-    def resumable_texts(self) -> tuple[PlainMessage, ...]:
+    def resumable_texts(self) -> tuple[api_messages.PlainMessage, ...]:
         """Role and text of what a resume would load, as shown to a reader."""
-        return simplify(select_loaded(self.messages, self._loaded_links))
+        return api_messages.simplify(api_messages.select_loaded(self.messages, self._loaded_links))
 
     @property
     def _loaded_links(self) -> tuple[Chain, ...]:
-        return self._view("loaded_links", lambda: find_loaded_links(self.tree, self._path))
+        return self._view(
+            "loaded_links", lambda: api_messages.find_loaded_links(self.tree, self._path)
+        )
 
     def _inline_subagents(self) -> tuple[Subagent, ...]:
-        groups = split_sidechains(self._log.sidechain)
+        groups = subagents.split_sidechains(self._log.sidechain)
         candidates = [
-            SubagentCandidate(f"inline-{number}", first_words(group))
+            subagents.SubagentCandidate(f"inline-{number}", subagents.first_words(group))
             for number, group in enumerate(groups)
         ]
-        joins = join_subagents(candidates, {self.id: self.tool_calls})
+        joins = subagents.join_subagents(candidates, {self.id: self.tool_calls})
         return tuple(
             Subagent(
                 agent_id=candidate.agent_id,
@@ -332,106 +369,3 @@ class Session:
             for candidate, group in zip(candidates, groups, strict=True)
             for join in (joins.get(candidate.agent_id),)
         )
-
-
-class Subagent(Struct, frozen=True, kw_only=True):
-    """A session that another session started, and the call that did it."""
-
-    agent_id: str
-    kind: SubagentKind
-    session: Session
-    call: ToolCall | None = None
-    joined_by: JoinedBy | None = None
-    meta: SubagentMeta | None = None
-    run_id: str | None = None
-    """The workflow run it belongs to."""
-
-    @property
-    def is_warmup(self) -> bool:
-        """Whether the client only warmed up its caches, without a task."""
-        return any(turn.kind == "warmup" for turn in self.session.turns[:1])
-
-    @property
-    def is_fork(self) -> bool:
-        """Whether it started with a copy of its parent's context."""
-        return self.meta is not None and (self.meta.is_fork or self.meta.agent_type == "fork")
-
-    @property
-    def is_teammate(self) -> bool:
-        """Whether it is a member of a team, with a name of its own."""
-        return self.session.facts.team_name is not None
-
-    @property
-    def agent_type(self) -> str | None:
-        """The kind of agent, from its sidecar or from the call."""
-        if self.meta and self.meta.agent_type:
-            return self.meta.agent_type
-        return getattr(self.call.input, "subagent_type", None) if self.call else None
-
-    @property
-    def description(self) -> str | None:
-        """The description in the call."""
-        if self.meta and self.meta.description:
-            return self.meta.description
-        return getattr(self.call.input, "description", None) if self.call else None
-
-
-class Child(Struct, frozen=True, kw_only=True):
-    """A subagent in a file of its own, before its call is known."""
-
-    agent_id: str
-    session: Session
-    meta: SubagentMeta | None = None
-    run_id: str | None = None
-
-
-def attach_subagents(session: Session, children: Sequence[Child]) -> None:
-    """Attach each child to the session whose call started it, or to `session` if there is no call.
-
-    Files of nested subagents are all in one directory, so a child's call may be in another child.
-    """
-    sessions = {session.id: session, **{child.agent_id: child.session for child in children}}
-    calls = {key: owner.tool_calls for key, owner in sessions.items()}
-    candidates = [
-        SubagentCandidate(child.agent_id, child.session.first_words, child.meta, child.run_id)
-        for child in children
-    ]
-    joins = join_subagents(candidates, calls)
-    owners = {
-        child.agent_id: joins[child.agent_id].owner
-        if child.agent_id in joins
-        else _stated_parent(child, sessions) or session.id
-        for child in children
-    }
-    adopted: dict[str, list[Subagent]] = {key: [] for key in sessions}
-    for child in children:
-        join = joins.get(child.agent_id)
-        owner = owners[child.agent_id] if _leads_to(session.id, child, owners) else session.id
-        adopted[owner].append(
-            Subagent(
-                agent_id=child.agent_id,
-                kind=SubagentKind.WORKFLOW if child.run_id else SubagentKind.FILE,
-                session=child.session,
-                call=join.call if join else None,
-                joined_by=join.joined_by if join else None,
-                meta=child.meta,
-                run_id=child.run_id,
-            )
-        )
-    for key, owner_session in sessions.items():
-        owner_session.adopt(adopted[key])
-
-
-def _leads_to(root: str, child: Child, owners: dict[str, str]) -> bool:
-    """Return whether the owners of `child` lead to `root`: files may claim each other."""
-    seen: set[str] = set()
-    current = child.agent_id
-    while current != root and current not in seen:
-        seen.add(current)
-        current = owners[current]
-    return current == root
-
-
-def _stated_parent(child: Child, sessions: dict[str, Session]) -> str | None:
-    parent = child.meta.parent_agent_id if child.meta else None
-    return parent if parent in sessions and parent != child.agent_id else None

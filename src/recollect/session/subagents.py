@@ -1,23 +1,31 @@
-"""Join subagents to the tool calls that started them, for all versions of the client.
+"""Subagents, and the tool calls that started them, for all versions of the client.
 
 Old clients wrote subagents into the session's own file; then beside it, linked by the agent id in
 the call's result; now in a directory of the session, with a sidecar that names the call. Does not
 read files: the library finds the children, this module joins them.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from recollect.records.conversation import User
+from recollect.documents.kinds import SubagentKind
+from recollect.records.conversation_records import User
 from recollect.records.envelope import Chain
 from recollect.records.tools.agent_tools import AgentInput, AgentResult, SkillResult, WorkflowResult
-from recollect.session.content import join_text, list_blocks
+from recollect.session.record_texts import join_text, list_blocks
 from recollect.session.tool_calls import ToolCall
 
-_STARTERS = frozenset({"Agent", "Workflow", "Skill"})
+if TYPE_CHECKING:
+    from recollect.session.session import Session
+
+STARTERS = frozenset({"Agent", "Workflow", "Skill"})
+"""Tools whose calls can start a subagent."""
 
 
 class JoinedBy(StrEnum):
@@ -120,7 +128,7 @@ class _Starters:
         self._by_prompt: defaultdict[str, deque[Join]] = defaultdict(deque)
         for owner, made in calls.items():
             for call in made:
-                if call.name in _STARTERS:
+                if call.name in STARTERS:
                     self._add(owner, call)
 
     def _add(self, owner: str, call: ToolCall) -> None:
@@ -159,3 +167,106 @@ class _Starters:
             ),
             None,
         )
+
+
+class Subagent(Struct, frozen=True, kw_only=True):
+    """A session that another session started, and the call that did it."""
+
+    agent_id: str
+    kind: SubagentKind
+    session: Session
+    call: ToolCall | None = None
+    joined_by: JoinedBy | None = None
+    meta: SubagentMeta | None = None
+    run_id: str | None = None
+    """The workflow run it belongs to."""
+
+    @property
+    def is_warmup(self) -> bool:
+        """Whether the client only warmed up its caches, without a task."""
+        return any(turn.kind == "warmup" for turn in self.session.turns[:1])
+
+    @property
+    def is_fork(self) -> bool:
+        """Whether it started with a copy of its parent's context."""
+        return self.meta is not None and (self.meta.is_fork or self.meta.agent_type == "fork")
+
+    @property
+    def is_teammate(self) -> bool:
+        """Whether it is a member of a team, with a name of its own."""
+        return self.session.facts.team_name is not None
+
+    @property
+    def agent_type(self) -> str | None:
+        """The kind of agent, from its sidecar or from the call."""
+        if self.meta and self.meta.agent_type:
+            return self.meta.agent_type
+        return getattr(self.call.input, "subagent_type", None) if self.call else None
+
+    @property
+    def description(self) -> str | None:
+        """The description in the call."""
+        if self.meta and self.meta.description:
+            return self.meta.description
+        return getattr(self.call.input, "description", None) if self.call else None
+
+
+class Child(Struct, frozen=True, kw_only=True):
+    """A subagent in a file of its own, before its call is known."""
+
+    agent_id: str
+    session: Session
+    meta: SubagentMeta | None = None
+    run_id: str | None = None
+
+
+def attach_subagents(session: Session, children: Sequence[Child]) -> None:
+    """Attach each child to the session whose call started it, or to `session` if there is no call.
+
+    Files of nested subagents are all in one directory, so a child's call may be in another child.
+    """
+    sessions = {session.id: session, **{child.agent_id: child.session for child in children}}
+    calls = {key: owner.tool_calls for key, owner in sessions.items()}
+    candidates = [
+        SubagentCandidate(child.agent_id, child.session.first_words, child.meta, child.run_id)
+        for child in children
+    ]
+    joins = join_subagents(candidates, calls)
+    owners = {
+        child.agent_id: joins[child.agent_id].owner
+        if child.agent_id in joins
+        else _stated_parent(child, sessions) or session.id
+        for child in children
+    }
+    adopted: dict[str, list[Subagent]] = {key: [] for key in sessions}
+    for child in children:
+        join = joins.get(child.agent_id)
+        owner = owners[child.agent_id] if _leads_to(session.id, child, owners) else session.id
+        adopted[owner].append(
+            Subagent(
+                agent_id=child.agent_id,
+                kind=SubagentKind.WORKFLOW if child.run_id else SubagentKind.FILE,
+                session=child.session,
+                call=join.call if join else None,
+                joined_by=join.joined_by if join else None,
+                meta=child.meta,
+                run_id=child.run_id,
+            )
+        )
+    for key, owner_session in sessions.items():
+        owner_session.adopt(adopted[key])
+
+
+def _leads_to(root: str, child: Child, owners: dict[str, str]) -> bool:
+    """Return whether the owners of `child` lead to `root`: files may claim each other."""
+    seen: set[str] = set()
+    current = child.agent_id
+    while current != root and current not in seen:
+        seen.add(current)
+        current = owners[current]
+    return current == root
+
+
+def _stated_parent(child: Child, sessions: dict[str, Session]) -> str | None:
+    parent = child.meta.parent_agent_id if child.meta else None
+    return parent if parent in sessions and parent != child.agent_id else None

@@ -19,15 +19,8 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from recollect.documents.kinds import RejectedBy, ToolStatus
-from recollect.records.blocks import (
-    McpToolResult,
-    McpToolUse,
-    ServerToolResult,
-    ServerToolUseBlock,
-    ToolResult,
-    ToolUse,
-)
-from recollect.records.conversation import Assistant, User
+from recollect.records import blocks
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Chain
 from recollect.records.tools import (
@@ -38,7 +31,7 @@ from recollect.records.tools import (
     parse_result,
     split_mcp_name,
 )
-from recollect.session.content import iter_tool_results, list_blocks, result_text
+from recollect.session.record_texts import iter_tool_results, list_blocks, result_text
 from recollect.session.times import milliseconds_between
 
 
@@ -66,7 +59,7 @@ _EDGE = 400
 """Characters at both ends of a result that are searched for its outcome."""
 
 
-def read_outcome(record: User, result: ToolResult, *, was_interrupted: bool) -> Outcome:
+def read_outcome(record: User, result: blocks.ToolResult, *, was_interrupted: bool) -> Outcome:
     """Return how the call of `result` on `record` ended.
 
     `was_interrupted`: a later record names the call's message as the one it interrupted.
@@ -161,39 +154,27 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     """One tool call, with its result if there is one."""
 
     id: str
+    name: str
+    """The tool's current name; old names are aliases."""
     recorded_name: str
     raw_input: Raw
     message_id: str
     call_uuid: str | None
+    mcp_server: str | None = None
     result_uuid: str | None = None
-    outcome: Outcome = PENDING
-    block: ToolResult | ServerToolResult | None = None
+    status: ToolStatus = ToolStatus.PENDING
+    rejected_by: RejectedBy | None = None
+    block: blocks.ToolResult | blocks.ServerToolResult | None = None
     raw_result: Raw = Raw()
     started: str | None = None
     ended: str | None = None
     is_lost: bool = False
     """Pending although the conversation has continued: there will be no result."""
 
-    @property
-    def name(self) -> str:
-        """The tool's current name; old names are aliases."""
-        return canonical_name(self.recorded_name)
-
-    @property
-    def mcp_server(self) -> str | None:
-        """The MCP server of the tool."""
-        parts = split_mcp_name(self.recorded_name)
-        return parts[0] if parts else None
-
-    @property
-    def status(self) -> ToolStatus:
-        """The status of the call."""
-        return self.outcome.status
-
-    @property
-    def rejected_by(self) -> RejectedBy | None:
-        """Who rejected it."""
-        return self.outcome.rejected_by
+    def parse(self) -> "CallContents":
+        """Return its input and result at once."""
+        text = self.text
+        return CallContents(self.input, self.result, text, find_spilled(text, self.raw_result))
 
     @property
     def input(self) -> ToolInput:
@@ -210,7 +191,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The text of the result that the model saw."""
-        return result_text(self.block) if isinstance(self.block, ToolResult) else ""
+        return result_text(self.block) if isinstance(self.block, blocks.ToolResult) else ""
 
     @property
     def spilled(self) -> SpilledOutput | None:
@@ -223,13 +204,22 @@ class ToolCall(Struct, frozen=True, kw_only=True):
         return milliseconds_between(self.started, self.ended)
 
 
+class CallContents(Struct, frozen=True):
+    """The input and the result of a call, parsed; `text` is what the model saw."""
+
+    input: ToolInput
+    result: ToolOutput | None
+    text: str
+    spilled: SpilledOutput | None
+
+
 class _ServerError(Struct, frozen=True):
     error_code: str | None = None
 
 
 class _Answer(Struct, frozen=True):
     record: User | Assistant
-    block: ToolResult | ServerToolResult
+    block: blocks.ToolResult | blocks.ServerToolResult
 
 
 def build_tool_calls(chain: Sequence[Chain]) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
@@ -241,7 +231,7 @@ def build_tool_calls(chain: Sequence[Chain]) -> tuple[tuple[ToolCall, ...], tupl
         if not isinstance(link, Assistant) or link.message is None:
             continue
         for block in list_blocks(link.message.content):
-            if isinstance(block, ToolUse | ServerToolUseBlock | McpToolUse):
+            if isinstance(block, blocks.ToolUse | blocks.ServerToolUseBlock | blocks.McpToolUse):
                 is_cut = bool(link.message.id) and link.message.id in interrupted
                 call = _make_call(link, block, answers.get(block.id), is_cut=is_cut)
                 is_lost = call.status is ToolStatus.PENDING and place < last_prompt
@@ -263,7 +253,7 @@ def _collect_answers(chain: Iterable[Chain]) -> tuple[dict[str, _Answer], set[st
                 interrupted.add(link.interrupted_message_id)
         elif isinstance(link, Assistant) and link.message is not None:
             for block in list_blocks(link.message.content):
-                if isinstance(block, ServerToolResult):
+                if isinstance(block, blocks.ServerToolResult):
                     answers[block.tool_use_id] = _Answer(link, block)
     return answers, interrupted
 
@@ -284,14 +274,17 @@ def _last_prompt_place(chain: Sequence[Chain]) -> int:
 
 def _make_call(
     link: Assistant,
-    block: ToolUse | ServerToolUseBlock | McpToolUse,
+    block: blocks.ToolUse | blocks.ServerToolUseBlock | blocks.McpToolUse,
     answer: _Answer | None,
     *,
     is_cut: bool,
 ) -> ToolCall:
+    mcp_name = split_mcp_name(block.name)
     call = ToolCall(
         id=block.id,
+        name=canonical_name(block.name),
         recorded_name=block.name,
+        mcp_server=mcp_name[0] if mcp_name else None,
         raw_input=block.input,
         message_id=(link.message.id if link.message else None) or link.uuid or "",
         call_uuid=link.uuid,
@@ -299,11 +292,12 @@ def _make_call(
     )
     if answer is None:
         return call
-    record = answer.record
+    record, outcome = answer.record, _read_answer(answer, is_cut=is_cut)
     return replace(
         call,
         result_uuid=record.uuid,
-        outcome=_read_answer(answer, is_cut=is_cut),
+        status=outcome.status,
+        rejected_by=outcome.rejected_by,
         block=answer.block,
         raw_result=record.tool_use_result if isinstance(record, User) else Raw(),
         ended=record.timestamp,
@@ -312,11 +306,11 @@ def _make_call(
 
 def _read_answer(answer: _Answer, *, is_cut: bool) -> Outcome:
     match answer:
-        case _Answer(record=User() as record, block=ToolResult() as block):
+        case _Answer(record=User() as record, block=blocks.ToolResult() as block):
             return read_outcome(record, block, was_interrupted=is_cut)
-        case _Answer(block=McpToolResult(is_error=is_error)):
+        case _Answer(block=blocks.McpToolResult(is_error=is_error)):
             return FAILED if is_error else SUCCESS
-        case _Answer(block=ServerToolResult(content=content)):
+        case _Answer(block=blocks.ServerToolResult(content=content)):
             return FAILED if _names_error(content) else SUCCESS
     return SUCCESS
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.envelope import Chain
-from recollect.records.system import CompactBoundary
-from recollect.session.content import iter_tool_results, iter_tool_uses
+from recollect.records.system_records import CompactBoundary
+from recollect.session.record_texts import iter_tool_results, iter_tool_uses
 
 _MESSAGES = (User, Assistant)
 """A tuple, because `User | Assistant` would be built again for every link."""

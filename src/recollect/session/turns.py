@@ -13,17 +13,17 @@ from enum import StrEnum
 from msgspec import Struct
 
 from recollect.documents.kinds import Context, InputKind
-from recollect.records.conversation import User
+from recollect.records.conversation_records import User
 from recollect.records.envelope import Chain
-from recollect.records.system import (
+from recollect.records.system_records import (
     CompactBoundary,
     CompactMetadata,
     MicrocompactBoundary,
     TurnDuration,
 )
-from recollect.session.content import join_text, list_blocks
 from recollect.session.messages import Message
 from recollect.session.prompts import COMPACTION_MARK, OPENING_KINDS, USER_KINDS, Command, Prompt
+from recollect.session.record_texts import join_text, list_blocks
 from recollect.session.times import find_range, milliseconds_between
 
 
@@ -151,8 +151,11 @@ class Turn(Struct, frozen=True, kw_only=True):
     """A prompt and everything until the next one."""
 
     index: int
+    number: int
+    """The number in every list and page: turns are numbered from 1."""
     prompt_id: str | None
     prompt: Prompt | None
+    """The input that opened it."""
     messages: tuple[Message, ...]
     is_on_main_path: bool
     permission_mode: str | None
@@ -160,36 +163,16 @@ class Turn(Struct, frozen=True, kw_only=True):
     end: str | None
     active_ms: float | None
     """How long the client says it worked, or else the time from the first to the last record."""
-
-    @property
-    def number(self) -> int:
-        """The number in every list and page: turns are numbered from 1."""
-        return self.index + 1
-
-    @property
-    def kind(self) -> InputKind | None:
-        """The kind of input that opened it."""
-        return self.prompt.kind if self.prompt else None
-
-    @property
-    def words(self) -> str:
-        """The user's own text that opened it."""
-        return self.prompt.words if self.prompt else ""
-
-    @property
-    def contexts(self) -> tuple[Context, ...]:
-        """What was attached to that text."""
-        return self.prompt.contexts if self.prompt else ()
-
-    @property
-    def command(self) -> Command | None:
-        """The command that opened it."""
-        return self.prompt.command if self.prompt else None
-
-    @property
-    def is_by_person(self) -> bool:
-        """Whether the user asked for it."""
-        return self.kind in USER_KINDS
+    kind: InputKind | None = None
+    """The kind of input that opened it."""
+    words: str = ""
+    """The user's own text that opened it."""
+    contexts: tuple[Context, ...] = ()
+    """What was attached to that text."""
+    command: Command | None = None
+    """The command that opened it."""
+    is_by_person: bool = False
+    """Whether the user asked for it."""
 
 
 class _Draft:
@@ -295,6 +278,7 @@ def _make_turn(index: int, draft: _Draft, on_path: set[str]) -> Turn:
     worked = draft.worked_ms
     return Turn(
         index=index,
+        number=index + 1,
         prompt_id=draft.prompt_id,
         prompt=opening,
         messages=tuple(draft.messages),
@@ -304,6 +288,11 @@ def _make_turn(index: int, draft: _Draft, on_path: set[str]) -> Turn:
         start=start,
         end=end,
         active_ms=worked if worked is not None else milliseconds_between(start, end),
+        kind=opening.kind if opening else None,
+        words=opening.words if opening else "",
+        contexts=opening.contexts if opening else (),
+        command=opening.command if opening else None,
+        is_by_person=opening is not None and opening.kind in USER_KINDS,
     )
 
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from recollect.sources.source import SourceFile
-from recollect.sources.stamps import UNTRUSTED, Stamp, is_racy, is_same
+from recollect.sources.source import UNTRUSTED, SourceFile, Stamp, is_racy, is_same
 
 if TYPE_CHECKING:
     from hashlib import blake2b

@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recollect.errors import UnreadableInput
-from recollect.sources.source import Entry, SourceFile, find_source, is_link, is_on_disk
+from recollect.sources.kept_parts import open_kept
+from recollect.sources.source import (
+    Entry,
+    SourceFile,
+    find_source,
+    is_key_name,
+    is_link,
+    is_on_disk,
+)
 
 Parts = tuple[str, ...]
 
@@ -79,6 +87,12 @@ def resolve_links(path: Path) -> Path:
     return Path(os.path.realpath(path, strict=True))
 
 
+def find_real(path: Path) -> tuple[Path, os.stat_result]:
+    """Return the real path of something that is there, and its status; raise OSError if not."""
+    real = resolve_links(path)
+    return real, find_real_status(real)
+
+
 def is_directory(path: Path) -> bool:
     """Whether a directory is there, through links too; False where we may not look."""
     if is_on_disk(str(path)):
@@ -102,6 +116,16 @@ def refusal_of(path: Path, status: os.stat_result) -> Refused | None:
     if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
         return None
     return Refused(path, Refusal.SPECIAL)
+
+
+def find_file(path: Path) -> Path | Refused | None:
+    """Return a path if a plain file is there, or why it is refused; None for anything else."""
+    if is_key_name(path.name):
+        return None
+    status = find_status(path)
+    if status is None or isinstance(status, Refused):
+        return status
+    return None if stat.S_ISDIR(status.st_mode) else refusal_of(path, status) or path
 
 
 def find_directory(base: Path, *names: str) -> Path | Refused | None:
@@ -143,7 +167,7 @@ def _is_real_directory(entry: Entry) -> bool:
     try:
         return entry.is_dir(follow_symlinks=False) and not is_link_entry(entry)
     except OSError:
-        # Some file systems do not report the type when listing; whoever opens the entry reports it.
+        # Some file systems do not report the type when listing; opening the entry reports it.
         return False
 
 
@@ -155,9 +179,9 @@ def open_file(name: Path | str, *, resolve: bool = False) -> SourceFile:
     try:
         # As text where it is text: there are thousands of files, and a path is slow to make.
         target = str(resolve_links(Path(name)) if resolve else name)
-        return find_source(target).open(target)
+        return open_kept(target) or find_source(target).open(target)
     except (OSError, ValueError) as error:
         raise UnreadableInput(
             f"Cannot read {name}: {describe_error(error)}. "
-            "Check that the file is still there and that you may read it."
+            "Check that it exists and that you can read it."
         ) from error

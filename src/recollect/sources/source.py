@@ -1,13 +1,18 @@
-"""What holds transcripts and the files beside them: the seam between bytes and all that reads them.
+"""What holds transcripts and the files beside them: the seam between bytes and all that reads them;
+and what a directory listing says about a file and its changes.
 
 A source opens files, gives their status and lists directories. Files are named by text that looks
 like a path: that of `Transcript.file` and `Span.file`. A name below a mount point belongs to the
 source that is mounted there, any other name is a path on disk. So a name is all that a span, a row
 of the index or a worker process needs to get at the bytes, whatever holds them.
+
+Imports only the standard library: the status line, which has to answer within milliseconds,
+compares a stamp, too. The rest of the rule is in `recollect.sources.growth`.
 """
 
 import os
 import stat
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import reduce
@@ -198,7 +203,7 @@ def mount_all(mounts: Mapping[str, Source]) -> None:
 
 
 def is_link(status: os.stat_result) -> bool:
-    """Whether an entry stands for another: a symbolic link, or a junction on Windows."""
+    """Whether an entry points to another: a symbolic link, or a junction on Windows."""
     tag: int = getattr(status, "st_reparse_tag", 0)
     return stat.S_ISLNK(status.st_mode) or tag == _JUNCTION_TAG
 
@@ -214,11 +219,11 @@ def refuse_unless_regular(name: str, status: os.stat_result) -> None:
         raise UnreadableInput(f"Not reading {name}: it is the secret of a running process.")
     if is_link(status):
         raise UnreadableInput(
-            f"Not reading {name}: it is a symbolic link. Name the file that it leads to."
+            f"Not reading {name}: it is a symbolic link. Specify the file it points to."
         )
     if not stat.S_ISREG(status.st_mode):
         raise UnreadableInput(
-            f"Not reading {name}: it is not a regular file. Give a transcript, a .jsonl file."
+            f"Not reading {name}: it is not a regular file. Specify a transcript, a .jsonl file."
         )
 
 
@@ -230,3 +235,56 @@ def _open_descriptor(name: str, flags: int) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+UNTRUSTED: Final = -1
+"""The time of a racy state in a stamp, so that it does not equal any file's."""
+
+_SECOND_NS: Final = 1_000_000_000
+_TICK_NS: Final = 50_000_000
+"""No clock with fractions of a second stays at one value for longer."""
+
+LISTS_INODES: Final = os.name != "nt"
+"""Whether a listing has the inode of a file; where it has not, it is 0 in a stamp."""
+
+Stamp = tuple[int, int, int]
+"""Inode, size and time of last modification: what listing a directory says about a file."""
+
+
+def is_racy(mtime_ns: int, now: int | None = None) -> bool:
+    """Whether a file written at `mtime_ns` could be written again without changing its time."""
+    step = 2 * _SECOND_NS if mtime_ns % _SECOND_NS == 0 else _TICK_NS
+    return abs((time.time_ns() if now is None else now) - mtime_ns) <= step
+
+
+def make_stamp(listed: Stamp) -> Stamp:
+    """Return what to remember of a file that was listed like this and is read from now on."""
+    inode, size, mtime_ns = listed
+    return inode, size, UNTRUSTED if is_racy(mtime_ns) else mtime_ns
+
+
+def is_same(known: Stamp | None, listed: Stamp) -> bool:
+    """Whether a file with this stamp in the index is unchanged if it is listed like this."""
+    if known is None or known[1:] != listed[1:]:
+        return False
+    return known[0] == listed[0] or not (known[0] and listed[0])
+
+
+def find_stamp(name: str) -> Stamp | None:
+    """Return what a listing would say about a file now; None if there is none."""
+    try:
+        status = find_source(name).find_status(name)
+    except (OSError, ValueError):
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def is_present(path: str) -> bool:
+    """Return whether there is anything with content at `path`, as far as can be determined."""
+    try:
+        return find_source(path).find_status(path).st_size > 0
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        # Where we may not look, nothing is known to have changed.
+        return True

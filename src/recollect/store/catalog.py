@@ -16,8 +16,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
-from recollect.sources.stamps import UNTRUSTED, Stamp
-from recollect.store.integrity import DamagedIndex, load_checksums
+from recollect.sources.source import UNTRUSTED, Stamp
+from recollect.store.schema import DamagedIndex, load_checksums
 
 ODD: Final = "\0"
 """Marks a path that is kept as numbers, because its bytes are no UTF-8; no path holds it."""
@@ -44,7 +44,7 @@ def decode_path(text: str) -> str:
     try:
         return os.fsdecode(bytes.fromhex(text[1:])) if text[:1] == ODD else text
     except (TypeError, ValueError) as error:
-        raise DamagedIndex(f"The index is damaged where it keeps the path {text!r}.") from error
+        raise DamagedIndex(f"The index is damaged: {text!r} is not a valid path.") from error
 
 
 Span = tuple[int, int]
@@ -107,7 +107,7 @@ def load_files(
         rows = connection.execute(f"{_SELECT_FILES} {_GONE_OR_ASKED}", (encode_paths(paths),))
     for number, crc, is_gone, *values in rows:
         if not is_trusted and crc != _crc_of(number, *values):
-            raise DamagedIndex(f"The index is damaged where it keeps file {number}.")
+            raise DamagedIndex(f"The index is damaged: file {number} is not valid.")
         *others, is_racy = values
         row = FileRow(*others, bool(is_racy), bool(is_gone))  # type: ignore[call-arg]
         if row.path[:1] == ODD:
@@ -271,13 +271,16 @@ class _Numbers(dict[str | None, int | None]):
         self.texts: dict[int, str] = {}
         for number, text, crc in connection.execute("SELECT id, text, crc FROM names"):
             if _crc_of(number, text) != crc:
-                raise DamagedIndex(f"The index is damaged where it keeps name {number}.")
+                raise DamagedIndex(f"The index is damaged: name {number} is not valid.")
             self.texts[number] = text
         super().__init__({text: number for number, text in self.texts.items()})
         self[None] = None
 
     def __missing__(self, text: str | None) -> int | None:
-        kept = (text or "")[:MAX_LENGTH]
+        from recollect.redact import mask_name  # most syncs meet no new name
+
+        # The names of branches, models and tools are kept, even when their sessions are gone.
+        kept = mask_name((text or "")[:MAX_LENGTH])
         number = self.get(kept)
         if number is None:
             number = len(self.texts) + 1

@@ -1,17 +1,23 @@
-"""Where Recollect keeps its own files, their permissions, and the lock for writing the index.
+"""Where Recollect keeps its own files, their permissions, the lock for writing the index, and which
+tables and data an index has.
 
-Never below a Claude directory. The index contains what transcripts contain, so nobody else may read
-it. One process writes it at a time, by a lock on a file beside it: SQLite's own lock would make a
-second writer wait for each transaction instead of once. The holder touches the lock now and then,
-so that a long first sync is not taken for a dead process.
+None of it is below a Claude directory. The index contains what transcripts contain, so nobody else
+may read it. One process writes it at a time, by a lock on a file beside it: SQLite's own lock would
+make a second writer wait for each transaction instead of once. The holder touches the lock now and
+then, so that a long first sync is not taken for a dead process.
+
+The tables themselves are elsewhere, because a status line asks for nothing but the versions.
 """
 
 import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Final
+
+import apsw
 
 from recollect.atomic_files import make_directories
 from recollect.errors import IndexFailure, NothingFound, UsageError
@@ -50,7 +56,7 @@ def make_private_directory(path: Path) -> None:
             raise NotADirectoryError(20, "it is a file", str(path))
     except OSError as error:
         raise IndexFailure(
-            f"Cannot make the data directory {path}: {error.strerror}. "
+            f"Cannot create the data directory {path}: {error.strerror}. "
             f"Set {VARIABLE} to a directory that you can write to."
         ) from error
 
@@ -61,7 +67,7 @@ def refuse_claude_directory(path: Path, claude_directories: Iterable[Path]) -> N
     for directory in claude_directories:
         if real.is_relative_to(os.path.realpath(directory)):
             raise UsageError(
-                f"The data directory {path} lies in {directory}, which belongs to Claude Code and "
+                f"The data directory {path} is in {directory}, which belongs to Claude Code and "
                 f"is never written to. Set {VARIABLE} to another directory."
             )
 
@@ -150,8 +156,8 @@ def _wait(path: Path, descriptor: int, patience: float) -> None:
             last_seen, deadline = seen, time.monotonic() + patience
         elif time.monotonic() > deadline:
             raise IndexFailure(
-                f"Another Recollect holds {path} and has shown no life for {patience:.0f} seconds. "
-                "Wait for it to end, or stop it."
+                f"Another Recollect process has locked {path} and made no progress for "
+                f"{patience:.0f} seconds. Wait for it to exit, or stop it."
             )
         time.sleep(_STEP_SECONDS)
 
@@ -185,3 +191,41 @@ def _refuse(path: Path, error: OSError) -> IndexFailure:
         f"Cannot lock {path}: {error.strerror}. "
         f"Set {VARIABLE} to a directory on a local disk that you can write to."
     )
+
+
+SCHEMA_VERSION: Final = 6
+"""Changes with the tables."""
+DATA_VERSION: Final = 5
+"""Changes with what is put into them, apart from the tables of the next."""
+LISTING_VERSION: Final = "5"
+"""Changes with what is put into `sessions` and `tool_calls`, for which files are read again: also
+with the rules for secrets, because titles are stored without them.
+"""
+
+TEXT_SCHEMA: Final = "11"
+"""Changes with the tables of the full-text index, and with the rules for secrets."""
+
+SQLITE_VERSION: Final = apsw.sqlite_lib_version()
+MIN_SQLITE_VERSION: Final = "3.51.3"
+"""Older ones may damage an index that two programs write at once."""
+
+
+def is_sqlite_safe(version: str = SQLITE_VERSION) -> bool:
+    """Whether that SQLite is recent enough for an index that several programs use."""
+    return _to_numbers(version) >= _to_numbers(MIN_SQLITE_VERSION)
+
+
+def find_schema_version(directory: Path) -> int | None:
+    """The version of the tables of the index in `directory`; None if it cannot be read."""
+    path = directory / INDEX_NAME
+    if not path.is_file():
+        return None
+    try:
+        with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+            return int(connection.execute("PRAGMA user_version").get)
+    except (apsw.Error, UnicodeError):
+        return None
+
+
+def _to_numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))

@@ -1,9 +1,11 @@
-"""Open the index: for reading whenever there is one, for writing by one process at a time.
+"""Open the index, for reading at any time, for writing by one process at a time; and report its
+status: path, size, contents, and whether it is intact.
 
 SQLite is apsw's own, the only one in the process. WAL lets readers continue while another process
-writes. A damaged index is set aside and rebuilt: what it knows about deleted transcripts is carried
-over as far as it is intact, everything else is in the files. Each page has a checksum, so a query
-gets an error instead of a wrong answer.
+writes. A damaged index is set aside and rebuilt; one with the tables of an older version is copied
+before its tables are dropped, in place, so that readers are not disturbed. `remains` carries over
+what they know about deleted transcripts. Each page has a checksum, so a query gets an error instead
+of a wrong answer.
 """
 
 import os
@@ -13,43 +15,23 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import apsw
+from msgspec import Struct
 
 from recollect.errors import IndexFailure
-from recollect.store.catalog import Names, load_files
-from recollect.store.data_directory import (
-    INDEX_NAME,
-    VARIABLE,
-    Lock,
-    hold_lock,
-    is_on_network,
-    make_private_directory,
-)
-from recollect.store.hour_sums import check_hours, check_messages, check_sums
-from recollect.store.integrity import (
-    DamagedIndex,
-    NewerIndex,
-    check_reserve,
-    load_checksums,
-    reserve_checksums,
-    translate_errors,
-)
-from recollect.store.remains import copy_aside, set_aside
-from recollect.store.schema import (
-    NEWER_NAME,
-    drop_everything,
-    has_tables,
-    is_current,
-    make_tables,
-    read_meta,
-    sum_tables,
-)
-from recollect.store.versions import DATA_VERSION
+from recollect.store import data_directory, schema
+from recollect.store.catalog import Names, load_files, load_problems
 
 _BUSY_MS = 5_000
 _CACHE_KB = 64 * 1024
 _PAGE_BYTES = 8192
 _LOG_PAGES = 4000
 """How long the log gets before it is merged: a first sync writes most pages several times."""
+
+DAMAGED_NAME = "index.damaged.db"
+_OLDER_NAMES = "index.older*.db"
+
+CARRIED_KEY = "carried"
+"""Set in `meta` once an index has what its predecessors know about deleted transcripts."""
 
 T = TypeVar("T")
 Connection = apsw.Connection
@@ -60,7 +42,7 @@ class Access(NamedTuple):
     """The index, open for writing."""
 
     connection: apsw.Connection
-    lock: Lock
+    lock: data_directory.Lock
     directory: Path
 
 
@@ -70,7 +52,7 @@ def open_for_reading(directory: Path, *, accept_old_data: bool = False) -> apsw.
     `accept_old_data` is for tables with a version of their own. Raises `NewerIndex` for an index
     made by a newer program.
     """
-    path = directory / INDEX_NAME
+    path = directory / data_directory.INDEX_NAME
     if not path.is_file():
         return None
     for connect in (_connect, _connect_immutable):
@@ -79,7 +61,7 @@ def open_for_reading(directory: Path, *, accept_old_data: bool = False) -> apsw.
         except (apsw.CantOpenError, apsw.ReadOnlyError):
             # With a WAL, SQLite needs files that it cannot create on a read-only medium.
             continue
-        except (apsw.Error, UnicodeDecodeError, DamagedIndex):
+        except (apsw.Error, UnicodeDecodeError, schema.DamagedIndex):
             return None
     return None
 
@@ -98,17 +80,17 @@ def update(directory: Path, work: Callable[[Access], T], *, replaces_newer: bool
     starts again with an empty one; so is that of a newer program if it may be replaced. Raises
     `IndexFailure` if it cannot be written.
     """
-    make_private_directory(directory)
-    path = directory / INDEX_NAME
-    with hold_lock(directory) as lock:
+    data_directory.make_private_directory(directory)
+    path = directory / data_directory.INDEX_NAME
+    with data_directory.hold_lock(directory) as lock:
         try:
             return _run(path, lock, work)
-        except DamagedIndex:
+        except schema.DamagedIndex:
             set_aside(path)
-        except NewerIndex:
+        except schema.NewerIndex:
             if not replaces_newer:
                 raise
-            set_aside(path, NEWER_NAME)
+            set_aside(path, schema.NEWER_NAME)
         return _run(path, lock, work)
 
 
@@ -118,41 +100,92 @@ def open_for_writing(directory: Path) -> Iterator[apsw.Connection]:
 
     For small additions outside the catalog, which damage elsewhere cannot make wrong.
     """
-    make_private_directory(directory)
-    path = directory / INDEX_NAME
-    with hold_lock(directory), translate_errors(path), closing(_open_sound(path)) as connection:
+    data_directory.make_private_directory(directory)
+    path = directory / data_directory.INDEX_NAME
+    with (
+        data_directory.hold_lock(directory),
+        schema.translate_errors(path),
+        closing(_open_sound(path)) as connection,
+    ):
         yield connection
 
 
-def _run(path: Path, lock: Lock, work: Callable[[Access], T]) -> T:
-    with translate_errors(path), closing(_open_for_writing(path)) as connection:
+def _run(path: Path, lock: data_directory.Lock, work: Callable[[Access], T]) -> T:
+    with schema.translate_errors(path), closing(_open_for_writing(path)) as connection:
         return work(Access(connection, lock, path.parent))
 
 
 def _open_sound(path: Path) -> apsw.Connection:
     try:
-        with translate_errors(path):
+        with schema.translate_errors(path):
             return _open_for_writing(path)
-    except DamagedIndex:
+    except schema.DamagedIndex:
         set_aside(path)
     return _open_for_writing(path)
 
 
 def set_aside_if_damaged(directory: Path) -> bool:
     """Look at all of the index, and move it out of the way if it is damaged: whether it was."""
-    path = directory / INDEX_NAME
-    with hold_lock(directory) as lock:
+    path = directory / data_directory.INDEX_NAME
+    with data_directory.hold_lock(directory) as lock:
         try:
             _run(path, lock, lambda access: check_everything(access.connection))
-        except DamagedIndex:
+        except schema.DamagedIndex:
             set_aside(path)
             return True
     return False
 
 
+def set_aside(path: Path, name: str = DAMAGED_NAME) -> None:
+    """Rename the index at `path`, replacing an earlier one of that name."""
+    target = path.with_name(name)
+    try:
+        # Its log first: an index without it is an older one, a log without an index is nothing.
+        for suffix in ("-wal", "-shm", ""):
+            target.with_name(target.name + suffix).unlink(missing_ok=True)
+            if path.with_name(path.name + suffix).exists():
+                path.with_name(path.name + suffix).rename(target.with_name(target.name + suffix))
+    except OSError as error:
+        raise IndexFailure(
+            f"The index {path} can be neither used nor moved away: {error.strerror}. "
+            "Stop all other Recollect processes and delete it; it will be rebuilt."
+        ) from error
+
+
+def copy_aside(connection: apsw.Connection, path: Path) -> None:
+    """Copy the index of an older version before its tables are dropped.
+
+    Reads every page, so that damage raises before anything is lost. Earlier copies are kept until
+    their rows have been carried over into this index.
+    """
+    if schema.read_meta(connection, CARRIED_KEY):
+        delete_copies(path.parent)
+    number = len(list(path.parent.glob(_OLDER_NAMES))) + 1
+    target = path.with_name(f"index.older-{number}.db")
+    part = target.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    # Created by us, because SQLite would let others read it.
+    os.close(os.open(part, os.O_RDWR | os.O_CREAT, 0o600))
+    connection.execute("VACUUM INTO ?", (str(part),))
+    part.replace(target)
+
+
+def delete_copies(directory: Path) -> None:
+    """Delete the copies of older indexes, once their rows have been carried over."""
+    for path in directory.glob(_OLDER_NAMES):
+        path.unlink(missing_ok=True)
+
+
+def find_predecessors(directory: Path) -> list[Path]:
+    """Return the replaced indexes in `directory`, the last one first."""
+    paths = [directory / DAMAGED_NAME, directory / schema.NEWER_NAME, *directory.glob(_OLDER_NAMES)]
+    found = [path for path in paths if path.is_file()]
+    return sorted(found, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+
+
 @contextmanager
 def transaction(connection: apsw.Connection) -> Iterator[None]:
-    """All of what is written within, or nothing."""
+    """Commit everything that is written within, or nothing."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -170,16 +203,18 @@ def snapshot(connection: apsw.Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        # An error of reading has ended it already.
+        # A read error may have ended it already.
         if connection.in_transaction:
             connection.execute("COMMIT")
 
 
 def check_everything(connection: apsw.Connection) -> None:
     """Raise `DamagedIndex` if anything in the index contradicts anything else."""
+    from recollect.store.ledger_rows import check_hours, check_messages, check_sums
+
     found = connection.execute("PRAGMA integrity_check(1)").fetchall()
     if found != [("ok",)]:
-        raise DamagedIndex(f"The index is damaged: {found[0][0]}.")
+        raise schema.DamagedIndex(f"The index is damaged: {found[0][0]}.")
     _check(connection)
     _ = load_files(connection), Names(connection)
     check_hours(connection)
@@ -188,17 +223,17 @@ def check_everything(connection: apsw.Connection) -> None:
 
 
 def _connect(path: Path) -> apsw.Connection:
-    load_checksums()
+    schema.load_checksums()
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     except UnicodeEncodeError as error:
         raise IndexFailure(
-            f"SQLite cannot open {path}, whose name is no UTF-8. Set {VARIABLE} to a directory "
-            "whose name is."
+            f"SQLite cannot open {path}: its name is not valid UTF-8. "
+            f"Set {data_directory.VARIABLE} to a directory whose name is."
         ) from error
     connection.set_busy_timeout(_BUSY_MS)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-    # Else a statement is compiled again for each value that it is given.
+    # Otherwise a statement is recompiled for each bound value.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.execute("PRAGMA trusted_schema = OFF")
     return connection
@@ -207,7 +242,7 @@ def _connect(path: Path) -> apsw.Connection:
 def _connect_immutable(path: Path) -> apsw.Connection:
     from urllib.parse import quote  # hardly ever needed
 
-    load_checksums()
+    schema.load_checksums()
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     return apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags)
 
@@ -217,13 +252,15 @@ def _check_for_reading(
 ) -> apsw.Connection | None:
     is_usable = False
     try:
-        # The log is merged into the index only by those who write it.
+        # Only writers merge the log into the index.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.execute("PRAGMA query_only = ON")
-        is_usable = has_tables(connection) and is_current(connection, path)
+        is_usable = schema.has_tables(connection) and schema.is_current(connection, path)
         if is_usable:
             _check(connection)
-            is_usable = accept_old_data or read_meta(connection, "data") == str(DATA_VERSION)
+            is_usable = accept_old_data or schema.read_meta(connection, "data") == str(
+                data_directory.DATA_VERSION
+            )
     finally:
         if not is_usable:
             connection.close()
@@ -238,36 +275,91 @@ def _open_for_writing(path: Path) -> apsw.Connection:
         connection = stack.enter_context(closing(_connect(path)))
         connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
         if not path.stat().st_size:
-            reserve_checksums(connection)
-        mode = "DELETE" if is_on_network(path) else "WAL"
+            schema.reserve_checksums(connection)
+        mode = "DELETE" if data_directory.is_on_network(path) else "WAL"
         connection.execute(f"PRAGMA journal_mode = {mode}")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
-        if has_tables(connection) and not is_current(connection, path):
+        if schema.has_tables(connection) and not schema.is_current(connection, path):
             copy_aside(connection, path)
-            drop_everything(connection)
-        if not has_tables(connection):
+            schema.drop_everything(connection)
+        if not schema.has_tables(connection):
             with transaction(connection):
-                make_tables(connection)
+                schema.make_tables(connection)
         _check(connection)
         stack.pop_all()
     return connection
 
 
 def _check(connection: apsw.Connection) -> None:
-    """Raise `DamagedIndex` if what every answer rests on is not as it was written."""
+    """Raise `DamagedIndex` if the data that every query relies on is damaged."""
     check_length(connection)
-    check_reserve(connection)
-    if read_meta(connection, "tables") != sum_tables(connection):
-        raise DamagedIndex("The tables of the index are not as they were made.")
-    if not load_checksums():
+    schema.check_reserve(connection)
+    if schema.read_meta(connection, "tables") != schema.sum_tables(connection):
+        raise schema.DamagedIndex("The tables of the index have been altered.")
+    if not schema.load_checksums():
+        from recollect.store.ledger_rows import check_hours  # lists do without it
+
         check_hours(connection)
     connection.execute("SELECT message_id FROM messages ORDER BY id DESC LIMIT 1").fetchall()
 
 
 def check_length(connection: apsw.Connection) -> None:
-    """Raise `DamagedIndex` if the file breaks off within a page."""
+    """Raise `DamagedIndex` if the file ends within a page."""
     if Path(connection.filename).stat().st_size % int(connection.execute("PRAGMA page_size").get):
-        # SQLite would take the rest of a torn page for zeros.
-        raise DamagedIndex("The index breaks off within a page.")
+        # SQLite would read the rest of a torn page as zeros.
+        raise schema.DamagedIndex("The index file is truncated.")
+
+
+class IndexStatus(Struct, frozen=True, kw_only=True):
+    """An index as it was found; of one that cannot be used only its size is known."""
+
+    path: str
+    bytes: int = 0
+    """0 if there is none."""
+    is_sound: bool = False
+    files: int = 0
+    """Transcripts that it knows and that exist."""
+    files_gone: int = 0
+    """Deleted transcripts, which still count."""
+    messages: int = 0
+    """Messages that count."""
+    copies: int = 0
+    """Rows that do not count, because they repeat a message."""
+    problems: dict[str, str] = {}
+    """Files that could not be read, and why."""
+
+
+def find_index_status(directory: Path) -> IndexStatus:
+    """Return the status of the index in `directory`; reads all of it."""
+    path = directory / data_directory.INDEX_NAME
+    if not path.is_file():
+        return IndexStatus(path=str(path))
+    size = sum(found.stat().st_size for found in directory.glob(f"{data_directory.INDEX_NAME}*"))
+    connection = open_for_reading(directory)
+    if connection is None:
+        return IndexStatus(path=str(path), bytes=size)
+    try:
+        with schema.translate_errors(path), closing(connection), snapshot(connection):
+            check_everything(connection)
+            return _describe(connection, path, size)
+    except schema.DamagedIndex:
+        return IndexStatus(path=str(path), bytes=size)
+
+
+def _describe(connection: apsw.Connection, path: Path, size: int) -> IndexStatus:
+    files, gone = next(connection.execute("SELECT count(*), coalesce(sum(is_gone), 0) FROM files"))
+    counted, rows = next(
+        connection.execute("SELECT coalesce(sum(counted), 0), count(*) FROM messages")
+    )
+    return IndexStatus(
+        path=str(path),
+        bytes=size,
+        is_sound=True,
+        files=files - gone,
+        files_gone=gone,
+        messages=counted,
+        copies=rows - counted,
+        problems=load_problems(connection),
+    )

@@ -12,9 +12,8 @@ from urllib.parse import quote
 
 import apsw
 
-from recollect.sources.stamps import UNTRUSTED, Stamp
-from recollect.store.data_directory import INDEX_NAME
-from recollect.store.versions import DATA_VERSION, SCHEMA_VERSION
+from recollect.sources.source import UNTRUSTED, Stamp
+from recollect.store.data_directory import DATA_VERSION, INDEX_NAME, SCHEMA_VERSION
 
 PATIENCE_MS: Final = 50
 """How long to wait for another process's lock; only an index on a network drive has any."""
@@ -48,23 +47,23 @@ class TotalsSum(NamedTuple):
 
 
 class TotalsQuestion(NamedTuple):
-    """What a status line wants to know."""
+    """A query by the status line."""
 
     since: int
     """Hours since 1970."""
     place: str = ""
-    """What the paths of the transcripts begin with, one way"""
+    """Prefix of the paths of the transcripts, as given."""
     real_place: str = ""
-    """or the other."""
+    """The same prefix with links resolved."""
     session_id: str = ""
     transcript: str = ""
 
 
 class QuickTotals(NamedTuple):
-    """What the index knew when it was last updated."""
+    """Totals as of the last update of the index."""
 
     hours: dict[int, TotalsSum]
-    """What counts, by hours since 1970."""
+    """Counted totals, by hours since 1970."""
     session: TotalsSum | None
     stamp: Stamp | None
     """The transcript as it was listed when it was read, to compare by `is_same`."""

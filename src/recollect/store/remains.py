@@ -1,92 +1,77 @@
-"""Replaced indexes, and what they know about transcripts that no longer exist.
+"""What replaced indexes know about transcripts that no longer exist, also those before schema 4,
+which kept listings, figures and tool calls as msgpack in one table.
 
-A damaged index is moved aside; one with the tables of an older version is copied before its tables
-are dropped, in place, so that readers are not disturbed. Everything about existing transcripts is
-read from the files again, so what is carried over is all that would be lost. Tables are read by the
-names of their columns: a column that an older version did not have gets its default, so no version
-needs a migration of its own. Best effort: what contradicts itself is left out.
+Those msgpack notes have a kind, a name and a number that rose with its content. Fields were only
+ever added, so the types of today decode every one of them.
+
+Everything about existing transcripts is read from the files again, so what is carried over is all
+that would be lost. Tables are read by the names of their columns: a column that an older version
+did not have gets its default, so no version needs a migration of its own. Best effort: what
+contradicts itself is left out.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeVar
+from zlib import crc32
 
 import apsw
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from recollect.errors import IndexFailure
-from recollect.store.catalog import FileRow, Names, load_files
-from recollect.store.file_notes import load_noted_calls, load_noted_figures, load_noted_listings
-from recollect.store.hour_sums import check_messages
-from recollect.store.integrity import DamagedIndex, load_checksums
-from recollect.store.message_rows import StoredMessage, select_of_file
-from recollect.store.schema import NEWER_NAME, TABLE_NAMES, TABLES, read_meta
-from recollect.store.session_table import (
-    CallSummary,
-    StoredCalls,
-    StoredFigures,
-    StoredListing,
-    load_calls,
-    load_figures,
-    load_listings,
-)
-from recollect.store.versions import SCHEMA_VERSION
+from recollect.documents.session_listing import CallSummary, FileFigures, SessionListing
+from recollect.sources.source import Stamp
+from recollect.store import session_table
+from recollect.store.catalog import FileRow, Names, decode_path, load_files
+from recollect.store.data_directory import SCHEMA_VERSION
+from recollect.store.database import CARRIED_KEY, DAMAGED_NAME, find_predecessors
+from recollect.store.ledger_rows import StoredMessage, check_messages, select_of_file
+from recollect.store.schema import TABLE_NAMES, TABLES, DamagedIndex, load_checksums, read_meta
 
-DAMAGED_NAME = "index.damaged.db"
-_OLDER_NAMES = "index.older*.db"
+T = TypeVar("T")
 
-CARRIED_KEY = "carried"
-"""Set in `meta` once an index has what its predecessors know about deleted transcripts."""
+_LISTING: Final = msgspec.msgpack.Decoder(SessionListing | None)
+_FIGURES: Final = msgspec.msgpack.Decoder(FileFigures)
+_CALLS: Final = msgspec.msgpack.Decoder(list[CallSummary])
 
 
-def set_aside(path: Path, name: str = DAMAGED_NAME) -> None:
-    """Rename the index at `path`, replacing an earlier one of that name."""
-    target = path.with_name(name)
-    try:
-        # Its log first: an index without it is an older one, a log without an index is nothing.
-        for suffix in ("-wal", "-shm", ""):
-            target.with_name(target.name + suffix).unlink(missing_ok=True)
-            if path.with_name(path.name + suffix).exists():
-                path.with_name(path.name + suffix).rename(target.with_name(target.name + suffix))
-    except OSError as error:
-        raise IndexFailure(
-            f"The index {path} cannot be used, nor moved away: {error.strerror}. "
-            "Stop every other Recollect and delete it; it will be rebuilt."
-        ) from error
+def load_noted_listings(connection: apsw.Connection) -> dict[str, session_table.StoredListing]:
+    """Return the listings that were noted, by path."""
+    found = {}
+    for path, stamp, noted in _iter_notes(connection, "listing", _LISTING):
+        listing = None if noted is None else replace(noted, path=path)
+        found[path] = session_table.StoredListing(path, stamp, "", "", listing)
+    return found
 
 
-def copy_aside(connection: apsw.Connection, path: Path) -> None:
-    """Copy the index of an older version before its tables are dropped.
-
-    Reads every page, so that damage raises before anything is lost. Earlier copies are kept until
-    their rows have been carried over into this index.
-    """
-    if read_meta(connection, CARRIED_KEY):
-        delete_copies(path.parent)
-    number = len(list(path.parent.glob(_OLDER_NAMES))) + 1
-    target = path.with_name(f"index.older-{number}.db")
-    part = target.with_suffix(".part")
-    part.unlink(missing_ok=True)
-    # Created by us, because SQLite would let others read it.
-    os.close(os.open(part, os.O_RDWR | os.O_CREAT, 0o600))
-    connection.execute("VACUUM INTO ?", (str(part),))
-    part.replace(target)
+def load_noted_figures(connection: apsw.Connection) -> dict[str, session_table.StoredFigures]:
+    """Return the figures that were noted, by path."""
+    notes = _iter_notes(connection, "figures", _FIGURES)
+    return {
+        path: session_table.StoredFigures(path, stamp, figures) for path, stamp, figures in notes
+    }
 
 
-def delete_copies(directory: Path) -> None:
-    """Delete the copies of older indexes, once their rows have been carried over."""
-    for path in directory.glob(_OLDER_NAMES):
-        path.unlink(missing_ok=True)
+def load_noted_calls(connection: apsw.Connection) -> dict[str, session_table.StoredCalls]:
+    """Return the tool calls that were noted, by path."""
+    notes = _iter_notes(connection, "calls", _CALLS)
+    return {path: session_table.StoredCalls(path, stamp, calls) for path, stamp, calls in notes}
 
 
-def find_predecessors(directory: Path) -> list[Path]:
-    """Return the replaced indexes in `directory`, the last one first."""
-    paths = [directory / DAMAGED_NAME, directory / NEWER_NAME, *directory.glob(_OLDER_NAMES)]
-    found = [path for path in paths if path.is_file()]
-    return sorted(found, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+def _iter_notes(
+    connection: apsw.Connection, name: str, decoder: "msgspec.msgpack.Decoder[T]"
+) -> Iterator[tuple[str, Stamp, T]]:
+    """Iterate over the sound notes of a kind; of one file the one that was written last is last."""
+    query = "SELECT path, size, mtime_ns, note, crc FROM file_notes WHERE kind GLOB ? ORDER BY kind"
+    for path, size, mtime_ns, note, crc in connection.execute(query, (f"{name}/*",)):
+        try:
+            if crc32(note) == crc:
+                yield decode_path(path), (0, size, mtime_ns), decoder.decode(note)
+        except msgspec.MsgspecError:
+            continue
 
 
 _NOTES_TABLE = "file_notes"
@@ -106,8 +91,8 @@ class Remains(Struct, frozen=True):
 class SessionRemains(NamedTuple):
     """What lists of deleted transcripts showed, and their tool calls."""
 
-    listings: list[StoredListing]
-    figures: list[tuple[StoredFigures, list[CallSummary]]]
+    listings: list[session_table.StoredListing]
+    figures: list[tuple[session_table.StoredFigures, list[CallSummary]]]
 
 
 def iter_remains(directory: Path, exists: Callable[[str], bool]) -> Iterator[Remains]:
@@ -122,15 +107,21 @@ def iter_remains(directory: Path, exists: Callable[[str], bool]) -> Iterator[Rem
 
 def find_session_remains(directory: Path, exists: Callable[[str], bool]) -> SessionRemains:
     """Return the listings and tool calls that replaced indexes have of deleted transcripts."""
-    listings: dict[str, StoredListing] = {}
-    figures: dict[str, StoredFigures] = {}
-    calls: dict[str, StoredCalls] = {}
+    listings: dict[str, session_table.StoredListing] = {}
+    figures: dict[str, session_table.StoredFigures] = {}
+    calls: dict[str, session_table.StoredCalls] = {}
     for connection, _ in _iter_predecessors(directory):
         try:
             has_notes = connection.table_exists("main", _NOTES_TABLE)
-            listings = (load_noted_listings if has_notes else load_listings)(connection) | listings
-            figures = (load_noted_figures if has_notes else load_figures)(connection) | figures
-            calls = (load_noted_calls if has_notes else load_calls)(connection) | calls
+            listings = (load_noted_listings if has_notes else session_table.load_listings)(
+                connection
+            ) | listings
+            figures = (load_noted_figures if has_notes else session_table.load_figures)(
+                connection
+            ) | figures
+            calls = (load_noted_calls if has_notes else session_table.load_calls)(
+                connection
+            ) | calls
         except _UNREADABLE:
             continue
     deleted = {path for path in listings.keys() | figures.keys() if not exists(path)}

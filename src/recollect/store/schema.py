@@ -1,24 +1,126 @@
-"""The tables of the index, and the two versions that say whether it can be used.
+"""The tables of the index, the two versions that say whether it can be used, SQLite's errors, and a
+checksum on every page.
+
+A damaged index is set aside and rebuilt, which callers need not know about. Any other error is
+reported to the user, because another attempt would fail, too. Checksums turn a flipped bit into an
+error instead of a wrong answer. They are SQLite's own checksum VFS, which comes with apsw as a
+separate file; without that file the index works, and only the sums and checksums within its rows
+are checked.
 
 `SCHEMA_VERSION` changes with the tables, `DATA_VERSION` with what is put into them. An index with
 older data is brought up to date file by file, and what it knows of vanished files stays; one with
 older tables is emptied first. A newer one is left alone: the program that made it may be in use.
-
-What the index says about itself, by key.
-
-The tables of an index: made, taken away, and told from those of other versions.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
 import apsw
 
 from recollect import __version__
-from recollect.records.usage import CLASSES
-from recollect.store.data_directory import VARIABLE
-from recollect.store.integrity import DamagedIndex, NewerIndex, reserve_checksums
-from recollect.store.versions import DATA_VERSION, LISTING_VERSION, SCHEMA_VERSION
+from recollect.errors import IndexFailure
+from recollect.records.token_usage import CLASSES
+from recollect.store.data_directory import DATA_VERSION, LISTING_VERSION, SCHEMA_VERSION, VARIABLE
+
+_DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
+_FORBIDDEN = (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, apsw.AuthError)
+_IN_USE = (apsw.BusyError, apsw.LockedError)
+
+
+_OF_CONTENT = (apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_DATA)
+"""Errors of reading that do not come from the disk: a page is cut, or its checksum is wrong."""
+
+
+class DamagedIndex(IndexFailure):
+    """The index contradicts itself, or contains what no index can contain."""
+
+
+class NewerIndex(IndexFailure):
+    """A newer program made the index: it is intact, and not ours to read or to replace."""
+
+
+class ReplacedIndex(IndexFailure):
+    """Another process deleted the index, or built it again, while it was in use here."""
+
+
+@contextmanager
+def translate_errors(path: Path, rebuild: str = "recollect index --rebuild") -> Iterator[None]:
+    """Raise `IndexFailure` with advice for SQLite's errors about the index at `path`.
+
+    `rebuild` is the command that rebuilds it.
+    """
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        # Only text is written, so that bytes which are none were not written.
+        raise _describe_damage(path, error, rebuild) from error
+    except apsw.Error as error:
+        if is_damage(error):
+            raise _describe_damage(path, error, rebuild) from error
+        if isinstance(error, apsw.SQLError):
+            # Our own statement is wrong: a bug, and not the user's business to mend.
+            raise
+        raise IndexFailure(f"{_describe(error, path)} {_REMEDY}") from error
+
+
+_REMEDY = f"Free some space or fix the permissions, or set {VARIABLE} to another directory."
+
+
+def _describe_damage(path: Path, error: Exception, rebuild: str) -> DamagedIndex:
+    return DamagedIndex(f"The index {path} is damaged ({error}). Run `{rebuild}`.")
+
+
+def is_damage(error: apsw.Error) -> bool:
+    """Return whether an error is about the content of the file, not about its environment."""
+    if isinstance(error, apsw.IOError):
+        return getattr(error, "extendedresult", None) in _OF_CONTENT
+    return isinstance(error, _DAMAGED)
+
+
+def _describe(error: apsw.Error, path: Path) -> str:
+    if isinstance(error, apsw.FullError):
+        return f"The disk is full: the index {path} cannot grow."
+    if isinstance(error, _FORBIDDEN):
+        return f"The index {path} cannot be opened or written ({error})."
+    if isinstance(error, _IN_USE):
+        return f"The index {path} is in use by another program ({error})."
+    return f"The index {path} cannot be used ({error})."
+
+
+RESERVED_BYTES = 8
+"""At the end of each page: what the VFS needs, and the sign by which it knows its files."""
+
+
+@cache
+def load_checksums() -> bool:
+    """Let all connections of this process check what they read: whether that is possible."""
+    # Not by `apsw.sqlite_extra`, whose imports cost more than a warm answer takes to compute.
+    extension = Path(apsw.__file__).parent / "sqlite_extra_binaries" / "cksumvfs"
+    connection = apsw.Connection(":memory:")
+    try:
+        connection.enable_load_extension(True)
+        connection.load_extension(str(extension))
+    except apsw.Error:
+        return False
+    finally:
+        connection.close()
+    return True
+
+
+def reserve_checksums(connection: apsw.Connection) -> None:
+    """Let the pages of an index that is still empty have checksums."""
+    if load_checksums():
+        connection.reserve_bytes(reserve=RESERVED_BYTES)
+
+
+def check_reserve(connection: apsw.Connection) -> None:
+    """Raise `DamagedIndex` if the pages have no checksums although they could have."""
+    if load_checksums() and connection.reserve_bytes() != RESERVED_BYTES:
+        raise DamagedIndex("The index has no checksums on its pages.")
+
 
 NO_HOUR = -(2**40)
 NO_MODEL = 0
@@ -268,15 +370,16 @@ def is_current(connection: apsw.Connection, path: Path) -> bool:
     try:
         kept, program = (read_meta(connection, key) for key in ("schema", "program"))
     except apsw.SQLError as error:
-        raise DamagedIndex(f"The index {path} has other tables than any version made.") from error
+        raise DamagedIndex(f"The index {path} has unexpected tables.") from error
     if kept != str(version):
-        raise DamagedIndex(f"The index {path} contradicts itself about its version.")
+        raise DamagedIndex(f"The index {path} has contradictory version numbers.")
     if version > SCHEMA_VERSION:
+        maker = f"Recollect {program}" if program else "a newer version of Recollect"
         raise NewerIndex(
-            f"Recollect {program or 'of a newer version'} made the index {path}: it has schema "
-            f"{version}, and this program, Recollect {__version__}, knows {SCHEMA_VERSION}. Use "
-            "that version; or start over with `recollect index --rebuild`, which "
-            f"sets that index aside as {NEWER_NAME}; or set {VARIABLE} to another directory."
+            f"The index {path} was created by {maker} (schema {version}), and this is Recollect "
+            f"{__version__} (schema {SCHEMA_VERSION}). Use that version; or start over with "
+            f"`recollect index --rebuild`, which moves that index to {NEWER_NAME}; or set "
+            f"{VARIABLE} to another directory."
         )
     return version == SCHEMA_VERSION
 

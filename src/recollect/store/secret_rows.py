@@ -1,6 +1,6 @@
 """Where secrets are, as the full-text index has noted it, and the key of their hashes.
 
-The index never holds a secret: a keyed hash tells equal ones apart and lets somebody who has the
+The index never holds a secret: a keyed hash identifies each, and lets someone who has the
 secret find it. The key is a file of its own in the data directory that only the user can read;
 without it the hashes say nothing.
 """
@@ -17,9 +17,13 @@ import apsw
 
 from recollect.errors import IndexFailure
 from recollect.sources.growth import FileState
-from recollect.store.data_directory import VARIABLE, find_text_path, make_private_directory
-from recollect.store.integrity import load_checksums
-from recollect.store.versions import TEXT_SCHEMA
+from recollect.store.data_directory import (
+    TEXT_SCHEMA,
+    VARIABLE,
+    find_text_path,
+    make_private_directory,
+)
+from recollect.store.schema import load_checksums
 
 KEY_NAME: Final = "secrets.key"
 _KEY_BYTES: Final = 32
@@ -28,7 +32,7 @@ _BUSY_MS: Final = 5_000
 _KEPT_SECONDS: Final = 2.0
 _COLUMNS: Final = """
 SELECT files.path, files.session_id, secrets.position, secrets.length, names.text,
-    secrets.is_definite, secrets.hash, secrets.uuid, secrets.timestamp
+    secrets.is_definite, secrets.hash, secrets.uuid, secrets.timestamp, secrets.spans
 FROM secrets JOIN files ON files.id = secrets.file_id JOIN names ON names.id = secrets.kind
 """
 _ORDER: Final = " ORDER BY secrets.timestamp, files.path, secrets.position, secrets.rowid"
@@ -46,6 +50,8 @@ class NotedSecret(NamedTuple):
     hash: bytes
     uuid: str | None
     timestamp: str | None
+    spans: tuple[tuple[int, int], ...] = ()
+    """Where it is among the strings of the record."""
 
 
 class SecretNotes(NamedTuple):
@@ -167,9 +173,27 @@ def _load(
 ) -> tuple[NotedSecret, ...]:
     rows = connection.execute(_COLUMNS + condition + _ORDER, values)
     return tuple(
-        NotedSecret(os.fsdecode(path), session, position, length, kind, bool(is_definite), *rest)
-        for path, session, position, length, kind, is_definite, *rest in rows
+        NotedSecret(
+            os.fsdecode(path),
+            session,
+            position,
+            length,
+            kind,
+            bool(is_definite),
+            digest,
+            uuid,
+            timestamp,
+            _read_pairs(spans),
+        )
+        for path, session, position, length, kind, is_definite, digest, uuid, timestamp, spans in (
+            rows
+        )
     )
+
+
+def _read_pairs(spans: str) -> tuple[tuple[int, int], ...]:
+    numbers = iter(map(int, spans.split()))
+    return tuple(zip(numbers, numbers, strict=True))
 
 
 def _load_states(

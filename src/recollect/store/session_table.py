@@ -3,10 +3,9 @@
 A row holds as long as its file has the size and time in it; what only reading the whole file
 shows has a size and time of its own. Nothing is deleted when a file is, so that a session can
 still be named afterwards. Rows have no checksums, because their pages do: where SQLite cannot
-check pages (see `integrity`), nothing is read from here and the files are read each time.
+check pages (see `schema`), nothing is read from here and the files are read each time.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import starmap
@@ -14,51 +13,18 @@ from typing import Any, Final, NamedTuple
 
 import apsw
 import msgspec
-from msgspec import Struct
 from msgspec.structs import astuple
 
-from recollect.documents.session_listing import STORED_FIELDS, SessionListing
-from recollect.sources.stamps import UNTRUSTED, Stamp
+from recollect.documents.session_listing import (
+    STORED_FIELDS,
+    CallSummary,
+    FileFigures,
+    SessionListing,
+)
+from recollect.sources.source import UNTRUSTED, Stamp
 from recollect.store.catalog import ODD, decode_path, encode_path, encode_paths
-from recollect.store.integrity import load_checksums
-from recollect.store.schema import LISTINGS_KEY, read_meta, write_meta
-from recollect.store.versions import LISTING_VERSION
-
-
-class FileFigures(Struct, frozen=True, array_like=True):
-    """What lists show of a transcript beyond what its head and tail say."""
-
-    models: tuple[str, ...] = ()
-    turns: int = 0
-    messages: int = 0
-    errors: int = 0
-    compactions: int = 0
-    summary: str = ""
-    """How the summary of the last compaction begins."""
-    copied_tokens: int = 0
-    client_cost_usd: float | None = None
-    trace: str = ""
-    """Its steps, as `recollect.session.trace` writes them."""
-    turn_starts: tuple[int, ...] = ()
-    """Where its turns start, as `recollect.session.trace` finds them."""
-
-    def find_turn(self, offset: int) -> int | None:
-        """Return the number of the turn of the record at `offset`; None before the first one."""
-        at = bisect_right(self.turn_starts[::2], offset)
-        return self.turn_starts[2 * at - 1] if at else None
-
-
-class CallSummary(Struct, frozen=True, array_like=True, gc=False):
-    """One tool call: which tool, how it ended, when it began in seconds since 1970, how long.
-
-    A copy of a call in another file has the same id.
-    """
-
-    id: str
-    tool: str
-    status: str
-    started: float | None = None
-    duration_ms: float | None = None
+from recollect.store.data_directory import LISTING_VERSION
+from recollect.store.schema import LISTINGS_KEY, load_checksums, read_meta, write_meta
 
 
 class StoredListing(NamedTuple):

@@ -10,7 +10,8 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
-from recollect.store.text_rows import SLOTS, TextKind
+from recollect.documents.kinds import TextKind
+from recollect.store.text_rows import SLOTS
 
 NamedColumn = Literal["tool", "model", "branch", "cwd"]
 Check = Callable[[int, int, int, int], bool]
@@ -27,6 +28,9 @@ class Condition(Struct, frozen=True):
     sql: str
     values: tuple[str | int, ...] = ()
 
+
+ANY_OF: Final = "\ue001"
+"""Joins terms of which any may be at that place of a phrase; no term contains it."""
 
 ALWAYS: Final = Condition("1")
 NEVER: Final = Condition("0")
@@ -64,7 +68,7 @@ def holds_secret(digest: bytes) -> Condition:
 
 
 def is_error() -> Condition:
-    """The text tells of a failure."""
+    """The text reports a failure."""
     return Condition("texts.is_error")
 
 
@@ -91,7 +95,8 @@ def passes(check: int) -> Condition:
 
 def all_of(conditions: Sequence[Condition]) -> Condition:
     """Every condition holds."""
-    return _join(" AND ", conditions) if conditions else ALWAYS
+    parts = [condition for condition in conditions if condition != ALWAYS]
+    return _join(" AND ", parts) if parts else ALWAYS
 
 
 def any_of(conditions: Sequence[Condition]) -> Condition:

@@ -8,21 +8,22 @@ fetched for those that are worth it.
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import apsw
 import msgspec
-from msgspec import Struct
 
+from recollect.documents.kinds import TextKind
 from recollect.store.catalog import Names
 from recollect.store.text_conditions import Check, Condition, has_part
 from recollect.store.text_database import open_in_memory, read_texts
-from recollect.store.text_rows import SLOTS, IndexedFile, TextBatch, TextKind, TextWriter
+from recollect.store.text_matches import FoundText, Matches, TextCounts
+from recollect.store.text_rows import SLOTS, IndexedFile, TextBatch, TextWriter
 from recollect.store.vocabulary import (
     find_beginning,
     find_ending,
@@ -56,19 +57,24 @@ _PLACE: Final = (
     "(texts.file_id << 12) | (texts.part << 8) | "
     "(CAST(log2(texts.length + 1) / 2 AS INTEGER) << 2) | (texts.is_copy << 1) | texts.is_subagent"
 )
-_MATCHES: Final = ("texts.id * {tables} + {number}", _PLACE, "texts.key")
+_HANDLE: Final = "texts.id * {tables} + {number}"
+_VALUES: Final = (
+    "((ifnull(texts.cwd, 0) * {base} + ifnull(texts.tool, 0)) * {base} + ifnull(texts.model, 0)) "
+    "* 2 + texts.is_error"
+)
+_MAX_NAMES: Final = 1 << 20
+"""Names of which three fit into a number, as facets need them."""
+
 _DESCRIBE: Final = (
     f"SELECT {_LIST}, density(words) FROM words CROSS JOIN texts ON texts.id = words.rowid "
     "WHERE words MATCH ? AND +words.rowid IN (SELECT value FROM json_each(?))"
 )
+_KEYS: Final = (
+    "SELECT json_group_array(texts.key) "
+    "FROM json_each(?) CROSS JOIN texts ON texts.id = json_each.value"
+)
 _DESCRIBE_ONLY: Final = (
     f"SELECT {_LIST}, NULL FROM json_each(?) CROSS JOIN texts ON texts.id = json_each.value"
-)
-_FACETS: Final = ("texts.cwd", "texts.part", "texts.tool", "texts.is_error", "texts.model")
-_DAYS: Final = f"texts.id / {SLOTS * 86_400}"
-_COUNT: Final = (
-    f"SELECT {', '.join(f'json_group_array({column})' for column in (*_FACETS, _DAYS))} "
-    "FROM json_each(?) CROSS JOIN texts ON texts.id = json_each.value"
 )
 _NEWEST: Final = 2_000
 """Matches that are still looked for when there are too many to find all in time."""
@@ -83,78 +89,6 @@ _GRACE: Final = 0.25
 """Seconds for that."""
 
 _DECODER: Final = msgspec.json.Decoder(list[int])
-_VALUES: Final = msgspec.json.Decoder(list[int | None])
-
-
-class TextPlace(NamedTuple):
-    """What ranking needs to know of every match."""
-
-    file_id: int
-    part: int
-    magnitude: int
-    """The logarithm of the length of its record in bytes, to the base 4."""
-    is_copy: bool
-    is_subagent: bool
-
-
-def unpack_place(place: int) -> TextPlace:
-    """The place that a number stands for."""
-    magnitude, is_copy, is_subagent = (place >> 2) & 63, bool(place & 2), bool(place & 1)
-    return TextPlace(place >> 12, (place >> 8) & 15, magnitude, is_copy, is_subagent)
-
-
-def move_place(place: int, file_id: int) -> int:
-    """The number of the same place in another file."""
-    return (file_id << 12) | (place & 0xFFF)
-
-
-class Matches(Struct, frozen=True):
-    """All texts that fulfil a condition, one list a column, the oldest first.
-
-    A handle names a text, a place is a number to be unpacked, and copies share a key.
-    """
-
-    handles: list[int]
-    places: list[int]
-    keys: list[int]
-    is_cut: bool = False
-    """Whether time ran out before all were found."""
-
-
-class TextCounts(Struct, frozen=True):
-    """How many texts have each value; `cwd`, `tool` and `model` are numbers of names."""
-
-    cwd: Counter[int | None]
-    part: Counter[int | None]
-    tool: Counter[int | None]
-    is_error: Counter[int | None]
-    model: Counter[int | None]
-    day: Counter[int | None]
-    """Days since 1970."""
-
-
-class FoundText(Struct, frozen=True, gc=False):
-    """A text that fulfils a condition: where it is and what it is; `cwd` and `tool` are numbers."""
-
-    id: int
-    file_id: int
-    position: int
-    length: int
-    number: int
-    part: int
-    tool: int | None
-    is_error: bool
-    is_subagent: bool
-    is_copy: bool
-    cwd: int | None
-    key: int
-    density: float | None
-    """From 0 to 1: how much of the text is what was sought; None if that was not counted."""
-
-    @property
-    def second(self) -> int:
-        """When it was written, in seconds since 1970."""
-        return self.id // SLOTS
 
 
 class TextQueries:
@@ -247,6 +181,7 @@ class TextQueries:
         *,
         deadline: float,
         checks: Sequence[Check] = (),
+        with_values: bool = False,
     ) -> Matches:
         """All texts that fulfil a condition, or the newest found until the clock says `deadline`.
 
@@ -256,11 +191,35 @@ class TextQueries:
         source = (_BY_WORDS if match else _BY_FIELDS).format(condition=sql)
         order = f"ORDER BY {'words.rowid' if match else 'texts.id'} DESC"
         values = (*([match] if match else []), *condition.values)
+        columns = {"handles": _HANDLE, "places": _PLACE}
+        if with_values and self._name_base <= _MAX_NAMES:
+            columns["values"] = _VALUES
         found = [
-            tables.find_matches(self._list_columns(number), source, order, values, checks, deadline)
+            tables.find_matches(
+                self._fill(columns, number), source, order, values, checks, deadline
+            )
             for number, tables in enumerate(self._tables)
         ]
         return found[0] if len(found) == 1 else _concatenate(found)
+
+    def find_handles(self, match: str) -> Iterator[int]:
+        """The handles of all texts that fulfil an expression."""
+        query = "SELECT json_group_array(rowid) FROM words WHERE words MATCH ?"
+        for number, tables in enumerate(self._tables):
+            rows = _DECODER.decode(tables.connection.execute(query, (match,)).get)
+            yield from (row * len(self._tables) + number for row in rows)
+
+    def find_keys(self, handles: Iterable[int]) -> dict[int, int]:
+        """The keys of texts by their handles; copies share a key."""
+        found: dict[int, int] = {}
+        for number, (wanted, tables) in enumerate(
+            zip(self._split(handles), self._tables, strict=True)
+        ):
+            listed = msgspec.json.encode(wanted).decode()
+            keys = _DECODER.decode(tables.connection.execute(_KEYS, (listed,)).get)
+            each = (row * len(self._tables) + number for row in wanted)
+            found.update(zip(each, keys, strict=True))
+        return found
 
     def describe(self, handles: Iterable[int], match: str | None) -> dict[int, FoundText]:
         """Texts by their handles, with the density of an expression in each."""
@@ -274,14 +233,31 @@ class TextQueries:
             found |= {each * len(self._tables) + number: text for each, text in described.items()}
         return found
 
-    def count_values(self, handles: Iterable[int]) -> TextCounts:
-        """How many of these texts have each value."""
-        counters: list[Counter[int | None]] = [Counter() for _ in (*_FACETS, _DAYS)]
-        for wanted, tables in zip(self._split(handles), self._tables, strict=True):
-            row = tables.connection.execute(_COUNT, (msgspec.json.encode(wanted).decode(),))
-            for counter, values in zip(counters, next(row), strict=True):
-                counter.update(_VALUES.decode(values))
-        return TextCounts(*counters)
+    def count_values(self, values: Iterable[int]) -> TextCounts:
+        """How many texts have each value; `values` is the column of matches."""
+        cwd, tool, model = Counter[int](), Counter[int](), Counter[int]()
+        errors = 0
+        for value, count in Counter(values).items():
+            names, is_error = divmod(value, 2)
+            rest, model_name = divmod(names, self._name_base)
+            cwd_name, tool_name = divmod(rest, self._name_base)
+            cwd[cwd_name] += count
+            tool[tool_name] += count
+            model[model_name] += count
+            errors += count * is_error
+        return TextCounts(cwd, tool, model, errors)
+
+    def find_second(self, handle: int) -> int:
+        """When a text was written, in seconds since 1970."""
+        return handle // (SLOTS * len(self._tables))
+
+    def find_handle(self, second: int) -> int:
+        """The lowest handle that a text of this second may have."""
+        return second * SLOTS * len(self._tables)
+
+    @cached_property
+    def _name_base(self) -> int:
+        return max(self.names, default=0) + 1
 
     def _split(self, handles: Iterable[int]) -> list[list[int]]:
         """The numbers of texts in each of the tables."""
@@ -290,14 +266,20 @@ class TextQueries:
             numbers[handle % len(self._tables)].append(handle // len(self._tables))
         return numbers
 
-    def _list_columns(self, number: int) -> tuple[str, ...]:
-        return tuple(column.format(tables=len(self._tables), number=number) for column in _MATCHES)
+    def _fill(self, columns: Mapping[str, str], number: int) -> dict[str, str]:
+        """The expressions of columns for one of the tables."""
+        filled = {"tables": len(self._tables), "number": number, "base": self._name_base}
+        return {name: sql.format(**filled) for name, sql in columns.items()}
 
 
 def _concatenate(found: Sequence[Matches]) -> Matches:
-    columns = zip(*((each.handles, each.places, each.keys) for each in found), strict=True)
-    handles, places, keys = (list(chain.from_iterable(column)) for column in columns)
-    return Matches(handles, places, keys, is_cut=any(each.is_cut for each in found))
+    values = [each.values for each in found if each.values is not None]
+    return Matches(
+        handles=list(chain.from_iterable(each.handles for each in found)),
+        places=list(chain.from_iterable(each.places for each in found)),
+        values=list(chain.from_iterable(values)) if len(values) == len(found) else None,
+        is_cut=any(each.is_cut for each in found),
+    )
 
 
 class _Tables:
@@ -310,7 +292,7 @@ class _Tables:
 
     def find_matches(
         self,
-        columns: Sequence[str],
+        columns: Mapping[str, str],
         source: str,
         order: str,
         values: Sequence[str | int],
@@ -319,23 +301,22 @@ class _Tables:
     ) -> Matches:
         """What a query finds before the deadline."""
         if not checks:
-            arrays = ", ".join(f"json_group_array({column})" for column in columns)
+            arrays = ", ".join(f"json_group_array({column})" for column in columns.values())
             found: list[tuple[str, ...]] = []
             query = f"SELECT {arrays} {source}"
             if not self.collect(query, values, deadline, found.append):
-                handles, places, keys = map(_DECODER.decode, found[0])
-                return Matches(handles, places, keys)
+                return _make_matches(columns, map(_DECODER.decode, found[0]), False)
         self.connection.create_scalar_function(
             "passes", lambda check, *place: not _is_over(deadline) and checks[check](*place)
         )
-        rows: list[tuple[int, int, int]] = []
+        rows: list[tuple[int, ...]] = []
         # Row by row and the newest first, so that something is found when time runs out.
-        query = f"SELECT {', '.join(columns)} {source} {order} LIMIT ?"
+        query = f"SELECT {', '.join(columns.values())} {source} {order} LIMIT ?"
         limit = -1 if checks else _NEWEST
         is_cut = self.collect(query, (*values, limit), deadline + _GRACE, rows.append)
         rows.reverse()
-        handles, places, keys = ([row[at] for row in rows] for at in range(3))
-        return Matches(handles, places, keys, is_cut or not checks or _is_over(deadline))
+        lists = ([row[at] for row in rows] for at in range(len(columns)))
+        return _make_matches(columns, lists, is_cut or not checks or _is_over(deadline))
 
     def describe(self, numbers: Sequence[int], match: str | None) -> Iterator[FoundText]:
         """Texts by their numbers."""
@@ -389,6 +370,11 @@ def open_text_queries(directory: Path, version: str) -> Iterator[TextQueries | N
 def open_no_texts(tokenizer: str) -> TextQueries:
     """An index without a text, to add some to."""
     return TextQueries(open_in_memory(tokenizer))
+
+
+def _make_matches(names: Iterable[str], columns: Iterable[list[int]], is_cut: bool) -> Matches:
+    found = dict(zip(names, columns, strict=True))
+    return Matches(found["handles"], found["places"], found.get("values"), is_cut)
 
 
 def _is_over(deadline: float) -> bool:

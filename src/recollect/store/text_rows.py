@@ -8,7 +8,6 @@ overflows into the next. What terms are is decided above: the tokenizer comes as
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import astuple
 
+from recollect.documents.kinds import TextKind
 from recollect.sources.growth import FileState
 from recollect.store.catalog import Names
 from recollect.store.vocabulary import note_terms
@@ -25,22 +25,6 @@ SLOTS: Final = 4
 """Numbers for the texts of one second."""
 
 LAST_SECOND: Final = 1 << 40
-
-
-class TextKind(IntEnum):
-    """What a text is in its session."""
-
-    PROMPT = 1
-    COMMAND = 2
-    REPLY = 3
-    THINKING = 4
-    TOOL_INPUT = 5
-    TOOL_RESULT = 6
-    SUMMARY = 7
-    TITLE = 8
-    NOTICE = 9
-    OTHER = 10
-    QUEUED = 11
 
 
 TABLES: Final = """
@@ -56,6 +40,7 @@ CREATE TABLE files (
     session_id TEXT NOT NULL,
     began INTEGER
 );
+CREATE INDEX files_by_session ON files (session_id);
 
 -- How far each stage of reading got, and what the file was like then.
 CREATE TABLE states (
@@ -99,7 +84,7 @@ CREATE INDEX texts_by_call ON texts (call) WHERE call IS NOT NULL;
 CREATE INDEX texts_with_errors ON texts (id) WHERE is_error;
 
 -- Where secrets are, never what they are: `hash` is keyed, the key is beside the index. One row for
--- each value of a record. `kind` is a name.
+-- each value of a record. `kind` is a name; `spans` is where in the strings of the record it is.
 CREATE TABLE secrets (
     file_id INTEGER NOT NULL,
     stage INTEGER NOT NULL,
@@ -109,7 +94,8 @@ CREATE TABLE secrets (
     is_definite INTEGER NOT NULL,
     hash BLOB NOT NULL,
     uuid TEXT,
-    timestamp TEXT
+    timestamp TEXT,
+    spans TEXT NOT NULL
 );
 CREATE INDEX secrets_by_file ON secrets (file_id, stage, position);
 CREATE INDEX secrets_by_hash ON secrets (hash);
@@ -183,6 +169,8 @@ class SecretRow(Struct, frozen=True, gc=False, array_like=True):
     value: bytes
     uuid: str | None
     timestamp: str | None
+    spans: tuple[int, ...] = ()
+    """Start and end of each place of a definite secret among the strings of the record."""
 
 
 class TextState(Struct, frozen=True, gc=False, array_like=True):
@@ -295,10 +283,11 @@ class TextWriter:
             return
         names = self._names.numbers
         self._connection.executemany(
-            "INSERT INTO secrets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO secrets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 (number, batch.stage, row.position, row.length, names[row.kind], row.is_definite,
-                 self._hash_value(row.value), row.uuid, row.timestamp)
+                 self._hash_value(row.value), row.uuid, row.timestamp,
+                 " ".join(map(str, row.spans)))
                 for row in batch.secrets
             ],
         )  # fmt: skip

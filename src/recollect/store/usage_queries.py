@@ -14,18 +14,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from recollect.records.usage import CLASSES, Tokens
-from recollect.sources.stamps import Stamp
-from recollect.store.catalog import (
-    FileRow,
-    Names,
-    has_files_elsewhere,
-    load_files,
-    load_problems,
-)
-from recollect.store.hour_sums import CLIENT_PRICED, CORRECTED, KEYS
-from recollect.store.integrity import load_checksums
-from recollect.store.schema import FIGURES, NO_HOUR, NO_MODEL, TABLES
+from recollect.records.token_usage import CLASSES, Tokens
+from recollect.sources.source import Stamp
+from recollect.store.catalog import FileRow, Names, has_files_elsewhere, load_files, load_problems
+from recollect.store.ledger_rows import CLIENT_PRICED, CORRECTED, KEYS
+from recollect.store.schema import FIGURES, NO_HOUR, NO_MODEL, TABLES, load_checksums
 
 Dimension = Literal[
     "moment",

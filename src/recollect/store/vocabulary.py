@@ -15,8 +15,7 @@ from typing import Final, NamedTuple
 
 import apsw
 
-from recollect.store.integrity import DamagedIndex
-from recollect.store.schema import read_meta, write_meta
+from recollect.store.schema import DamagedIndex, read_meta, write_meta
 
 _STALE_KEY: Final = "vocabulary"
 _MANY: Final = 1 << 20
@@ -35,7 +34,8 @@ FROM words_vocabulary WHERE term >= ? AND term < ?
 """
 
 # As the tokenizer takes prepared texts apart: signs beyond ASCII are left in three blocks only.
-_WORD: Final = re.compile("[0-9A-Za-z\u0080-\u1fff\u2c00-\udfff\ue001-\U0010ffff]{2,}")
+# Not compiled here, which takes longer than most searches need it for.
+_WORD: Final = "[0-9A-Za-z\u0080-\u1fff\u2c00-\udfff\ue001-\U0010ffff]{2,}"
 
 
 class _Piece(NamedTuple):
@@ -54,7 +54,7 @@ def note_terms(connection: apsw.Connection, texts: Sequence[bytes]) -> bool:
     if sum(map(len, texts)) >= _MANY:
         write_meta(connection, _STALE_KEY, "stale")
         return False
-    terms = sorted({word for text in texts for word in _WORD.findall(text.decode().lower())})
+    terms = sorted({word for text in texts for word in re.findall(_WORD, text.decode().lower())})
     if terms:
         written = "".join(f"{term}\n" for term in terms).encode()
         _save(connection, _Piece(_CUTS[0], _CUTS[-1], written))
@@ -127,7 +127,7 @@ def _check_end(terms: bytes) -> bytes:
     notices a zero page in the middle, but not one at the end.
     """
     if terms and not terms.endswith(b"\n"):
-        raise DamagedIndex("The full-text index is damaged where it keeps its terms.")
+        raise DamagedIndex("The full-text index is damaged: its terms are not valid.")
     return terms
 
 

@@ -1,6 +1,5 @@
-"""Updates the index from transcripts. Entered through the names here and one module.
+"""Updates the index from transcripts. Entered through the names here.
 
-`searchable_texts` lists the texts of a record, which a follower matches without an index.
 Everything else in this package is its own affair; an import contract holds that. Names are imported
 on first use: a current index needs neither the reader nor the prices.
 """
@@ -11,51 +10,60 @@ from recollect.lazy_names import import_on_first_use
 
 if TYPE_CHECKING:
     from recollect.sync.cached_values import OnFileRead, find_counted, load_calls, load_figures
-    from recollect.sync.counting import Traits, group_copies
-    from recollect.sync.edit_outlines import FreshOutlines, find_outlines, read_outlines
-    from recollect.sync.figure_reading import FIGURES
+    from recollect.sync.figure_reading import (
+        FIGURES,
+        FreshOutlines,
+        find_outlines,
+        load_reply_notes,
+        read_outlines,
+    )
     from recollect.sync.index_access import ask_index, find_transcripts, is_current
     from recollect.sync.ledger_writer import count_apart
-    from recollect.sync.list_files import ListFile, is_list_file, with_lists
+    from recollect.sync.list_files import is_list_file, select_indexed
     from recollect.sync.message_lines import LineKey, find_key, to_micro, to_milliseconds
-    from recollect.sync.reply_notes import load_reply_notes
     from recollect.sync.session_lists import (
         find_gone,
         list_current,
         list_indexed,
+        list_known,
         list_retitled,
         list_unsaved,
         locate_indexed,
     )
-    from recollect.sync.sync_engine import OnProgress, SyncProgress, sync, sync_in_memory
+    from recollect.sync.sync_engine import (
+        OnProgress,
+        SyncProgress,
+        sync,
+        sync_and_keep,
+        sync_in_memory,
+    )
     from recollect.sync.text_indexer import (
         NO_FRESH_TEXTS,
         Analyzer,
+        TextProgress,
         TextWatch,
         find_text_status,
         index_texts,
         read_fresh,
     )
     from recollect.sync.text_reading import TextPassConsumer
-    from recollect.sync.workers import end_with_parent, uninterrupted
+    from recollect.sync.usage_counting import Traits, group_copies
 
 _MODULES = {
     "cached_values": "OnFileRead find_counted load_calls load_figures",
-    "counting": "Traits group_copies",
-    "edit_outlines": "FreshOutlines find_outlines read_outlines",
-    "figure_reading": "FIGURES",
+    "figure_reading": "FIGURES FreshOutlines find_outlines load_reply_notes read_outlines",
     "index_access": "ask_index find_transcripts is_current",
-    "list_files": "ListFile is_list_file with_lists",
     "ledger_writer": "count_apart",
+    "list_files": "is_list_file select_indexed",
     "message_lines": "LineKey find_key to_micro to_milliseconds",
-    "reply_notes": "load_reply_notes",
     "session_lists": (
-        "find_gone list_current list_indexed list_retitled list_unsaved locate_indexed"
+        "find_gone list_current list_indexed list_known list_retitled list_unsaved locate_indexed"
     ),
-    "sync_engine": "OnProgress SyncProgress sync sync_in_memory",
-    "text_indexer": "Analyzer NO_FRESH_TEXTS TextWatch find_text_status index_texts read_fresh",
+    "sync_engine": "OnProgress SyncProgress sync sync_and_keep sync_in_memory",
+    "text_indexer": "Analyzer NO_FRESH_TEXTS TextProgress TextWatch find_text_status index_texts "
+    "read_fresh",
     "text_reading": "TextPassConsumer",
-    "workers": "end_with_parent uninterrupted",
+    "usage_counting": "Traits group_copies",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
@@ -65,16 +73,15 @@ __all__ = [
     "Analyzer",
     "FreshOutlines",
     "LineKey",
-    "ListFile",
     "OnFileRead",
     "OnProgress",
     "SyncProgress",
     "TextPassConsumer",
+    "TextProgress",
     "TextWatch",
     "Traits",
     "ask_index",
     "count_apart",
-    "end_with_parent",
     "find_counted",
     "find_gone",
     "find_key",
@@ -87,6 +94,7 @@ __all__ = [
     "is_list_file",
     "list_current",
     "list_indexed",
+    "list_known",
     "list_retitled",
     "list_unsaved",
     "load_calls",
@@ -95,12 +103,12 @@ __all__ = [
     "locate_indexed",
     "read_fresh",
     "read_outlines",
+    "select_indexed",
     "sync",
+    "sync_and_keep",
     "sync_in_memory",
     "to_micro",
     "to_milliseconds",
-    "uninterrupted",
-    "with_lists",
 ]
 
 __getattr__ = import_on_first_use(globals(), _MODULE_OF)

@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
+from recollect.documents.session_listing import CallSummary, FileFigures
 from recollect.errors import IndexFailure
 from recollect.locations import Transcript
-from recollect.sources.stamps import Stamp, make_stamp
+from recollect.sources.source import Stamp, make_stamp
 from recollect.store import session_table
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.database import Connection, open_for_reading, open_for_writing, transaction
-from recollect.store.integrity import DamagedIndex, translate_errors
-from recollect.store.session_table import CallSummary, FileFigures, StoredFigures
+from recollect.store.schema import DamagedIndex, translate_errors
+from recollect.store.session_table import StoredFigures
 
 BATCH_BYTES: Final = 64 * 1024 * 1024
 """How much is read between two writes."""

@@ -1,38 +1,45 @@
-"""Figures and tool calls of a transcript, which take reading all of it.
+"""What takes reading all of a transcript: its figures and tool calls, outlines of what it says
+about files, and notes on its replies. Only changed files are read again.
 
 The text pass decodes every record anyway, so it counts the files that it reads from start to end
-(`FIGURES`); others are read for their figures alone when somebody asks for them.
+(`FIGURES`); others are read for their figures alone, on demand.
+
+How a session is read for its outline is up to the caller. If the index cannot be written, the
+answer is the same, and the next one takes as long.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
 
+from recollect.documents.session_listing import CallSummary, FileFigures
 from recollect.errors import UnreadableInput
 from recollect.locations import Transcript
-from recollect.reader import read_transcript
-from recollect.reader.line_masking import find_mask, masked_by
+from recollect.reader.line_blocks import find_mask, masked_by
+from recollect.reader.transcript_reader import read_transcript
 from recollect.records.envelope import Record
-from recollect.session.session import Session
-from recollect.session.times import parse_time
-from recollect.session.tool_calls import ToolCall
-from recollect.session.trace import find_turn_starts, trace_session
+from recollect.session.client_reports import ReplyNote, list_reply_notes
 from recollect.sources.growth import FileState
-from recollect.sources.stamps import LISTS_INODES, Stamp
-from recollect.store.session_table import CallSummary, FileFigures, StoredFigures, save_figures
-from recollect.sync.cached_values import save_values
-from recollect.sync.secret_notes import mask_lines
-
-SUMMARY_LENGTH = 600
+from recollect.sources.source import LISTS_INODES, Stamp
+from recollect.store import derived_tables
+from recollect.store.database import Connection, open_for_reading
+from recollect.store.derived_tables import StoredNotes, StoredOutline, load_notes, save_notes
+from recollect.store.schema import DamagedIndex, translate_errors
+from recollect.store.session_table import StoredFigures, save_figures
+from recollect.sync import cached_values
 
 
 def read_figures(
     transcript: Transcript, stamp: Stamp
 ) -> tuple[StoredFigures, list[CallSummary]] | None:
     """Return the figures and the tool calls of `transcript`; None if it cannot be read."""
+    from recollect.session.figures import count_figures  # the session model
+    from recollect.sync.secret_notes import mask_lines  # the rules for secrets
+
     try:
         # What is stored of a file must not hold its secrets.
         with masked_by(find_mask() or mask_lines):
@@ -41,25 +48,6 @@ def read_figures(
         return None
     figures, calls = count_figures(records)
     return StoredFigures(transcript.file, stamp, figures), calls
-
-
-def count_figures(records: Iterable[Record]) -> tuple[FileFigures, list[CallSummary]]:
-    """Return the figures and the tool calls of a file with these records."""
-    session = Session(records)
-    summaries = [each.summary or "" for each in session.segments if each.follows_compaction]
-    figures = FileFigures(
-        models=tuple(dict.fromkeys(change.value for change in session.facts.models)),
-        turns=session.metrics.turns,
-        messages=session.metadata.message_count,
-        errors=session.metrics.errors,
-        compactions=len(summaries),
-        summary=summaries[-1][:SUMMARY_LENGTH] if summaries else "",
-        copied_tokens=session.metrics.copied_tokens.total,
-        client_cost_usd=session.metrics.client_cost_usd,
-        trace=trace_session(session),
-        turn_starts=find_turn_starts(session),
-    )
-    return figures, [_summarize(call) for call in _iter_calls(session)]
 
 
 class _CountedFile(Struct, frozen=True, array_like=True):
@@ -82,6 +70,8 @@ class FigureSink:
 
     def finish(self, state: FileState) -> bytes:
         """Return the figures and the calls, encoded."""
+        from recollect.session.figures import count_figures  # the session model
+
         inode, size, mtime_ns = state.stamp
         stamp = (inode if LISTS_INODES else 0, size, mtime_ns)
         return msgspec.msgpack.encode(_CountedFile(stamp, *count_figures(self._records)))
@@ -105,25 +95,127 @@ class FigureConsumer:
             (StoredFigures(path, each.stamp, each.figures), each.calls)
             for path, each in counted.items()
         ]
-        save_values(directory, save_figures, rows)
+        cached_values.save_values(directory, save_figures, rows)
 
 
 FIGURES: Final = FigureConsumer()
 
 
-def _iter_calls(session: Session) -> Iterator[ToolCall]:
-    """Iterate over the calls of a session and of subagents that old clients wrote into its file."""
-    yield from session.tool_calls
-    for subagent in session.subagents:
-        yield from _iter_calls(subagent.session)
+T = TypeVar("T")
 
 
-def _summarize(call: ToolCall) -> CallSummary:
-    started = parse_time(call.started)
-    return CallSummary(
-        call.id,
-        call.name,
-        call.status.value,
-        None if started is None else started.timestamp(),
-        call.duration_ms,
+class FreshOutlines(NamedTuple):
+    """Outlines that the index did not have, and how many sessions are still to be read."""
+
+    read: list[StoredOutline]
+    unread: int
+
+
+ReadOutline = Callable[[str], StoredOutline | None]
+"""Reads the session at a path; None if that is not possible."""
+
+
+def read_outlines(
+    directory: Path,
+    signatures: Mapping[str, bytes],
+    sizes: Mapping[str, int],
+    read: ReadOutline,
+    on_read: cached_values.OnFileRead | None = None,
+    budget: int | None = None,
+) -> FreshOutlines:
+    """Read the sessions whose signature is not that of the index, save and return them.
+
+    `signatures` and `sizes` are by the paths of the sessions. Reading stops after `budget` bytes.
+    """
+    paths = list(signatures)
+    known = _ask(directory, partial(derived_tables.load_signatures, paths=paths)) or {}
+    outdated = [path for path in paths if known.get(path) != signatures[path]]
+    stale = list(_take_within(outdated, sizes, budget))
+    fresh: list[StoredOutline] = []
+    done = 0
+    for batch in _split(stale, sizes):
+        found: list[StoredOutline] = []
+        for path in batch:
+            outline = read(path)
+            if outline is not None:
+                found.append(outline)
+            done += 1
+            if on_read:
+                on_read(done, len(stale))
+        cached_values.save_values(directory, derived_tables.save_outlines, found)
+        fresh += found
+    return FreshOutlines(fresh, len(outdated) - len(stale))
+
+
+def _take_within(
+    paths: Sequence[str], sizes: Mapping[str, int], budget: int | None
+) -> Iterator[str]:
+    """Yield the first of the paths: at least one, and no more than fit into the budget."""
+    used = 0
+    for path in paths:
+        if budget is not None and used > 0 and used + sizes[path] > budget:
+            return
+        used += max(sizes[path], 1)
+        yield path
+
+
+def find_outlines(
+    directory: Path, paths: Sequence[str], names: Sequence[str] | None
+) -> list[StoredOutline]:
+    """Return the outlines of these sessions that are about a file with one of the names."""
+    ask = partial(derived_tables.find_outlines, paths=paths, names=names)
+    return _ask(directory, ask) or []
+
+
+def _ask(directory: Path, question: Callable[[Connection], T]) -> T | None:
+    connection = open_for_reading(directory, accept_old_data=True)
+    if connection is None:
+        return None
+    try:
+        with translate_errors(directory):
+            return question(connection)
+    except DamagedIndex:
+        # The next writer will set it aside.
+        return None
+    finally:
+        connection.close()
+
+
+def _split(paths: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    room = cached_values.BATCH_BYTES
+    for path in paths:
+        batch.append(path)
+        room -= sizes[path]
+        if room <= 0:
+            yield batch
+            batch, room = [], cached_values.BATCH_BYTES
+    if batch:
+        yield batch
+
+
+_decode = msgspec.msgpack.Decoder(tuple[ReplyNote, ...]).decode
+
+
+def load_reply_notes(
+    directory: Path,
+    transcripts: Sequence[Transcript],
+    on_read: cached_values.OnFileRead | None = None,
+) -> dict[str, tuple[ReplyNote, ...]]:
+    """Return the notes of `transcripts` by path; a file that cannot be read is left out."""
+    known = cached_values.find_current(directory, load_notes, transcripts)
+    stale = [each for each in transcripts if each.file not in known]
+    fresh = (
+        dict(cached_values.read_and_save(directory, stale, _read, save_notes, on_read))
+        if stale
+        else {}
     )
+    return {path: _decode(stored.notes) for path, stored in (known | fresh).items()}
+
+
+def _read(transcript: Transcript, stamp: Stamp) -> StoredNotes | None:
+    try:
+        notes = list_reply_notes(read_transcript(transcript.path))
+    except UnreadableInput:
+        return None
+    return StoredNotes(transcript.file, stamp, msgspec.msgpack.encode(notes))

@@ -1,10 +1,15 @@
-"""Query the index: updated first, and rebuilt if it turns out to be damaged.
+"""Query the index: updated first, and rebuilt if it turns out to be damaged; and which files an
+update has to read, and which were moved or deleted.
 
-When nothing changed this costs one look at each file. The reader and the prices are imported only
-when something has to be read.
+An update compares listings with the index; what happened to a changed file is determined when it is
+read. A file counts as deleted only if nothing is at its path: one below another root, which was not
+listed, is left alone.
+
+When nothing changed, a query costs one look at each file. The reader and the prices are imported
+only when something has to be read.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import cache
 from importlib.util import find_spec
@@ -12,18 +17,120 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
+from msgspec import Struct
+
 from recollect.errors import UnreadableInput, UsageError
 from recollect.locations import Transcript, TranscriptKind, discover_root
+from recollect.sources.growth import FileState
 from recollect.sources.safe_files import open_file
-from recollect.sources.stamps import is_present
-from recollect.store.catalog import load_problems, load_states
+from recollect.sources.source import Stamp, is_present
+from recollect.store.catalog import FileRow, load_problems, load_states
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.database import Connection, open_for_reading, set_aside_if_damaged, snapshot
-from recollect.store.integrity import DamagedIndex, translate_errors
-from recollect.store.schema import read_meta
+from recollect.store.schema import DamagedIndex, read_meta, translate_errors
 
 if TYPE_CHECKING:
     from recollect.sync.sync_engine import OnProgress
+
+
+class ReadTask(Struct, frozen=True):
+    """A file that must be read, its number if it has one, and what may be relied on."""
+
+    transcript: Transcript
+    number: int | None = None
+    known: FileRow | None = None
+
+
+class SyncPlan(Struct, frozen=True):
+    """All that a sync has to do."""
+
+    tasks: tuple[ReadTask, ...] = ()
+    moved: tuple[ReadTask, ...] = ()
+    """Files that are elsewhere now; those that must be read as well are in `tasks` too."""
+    gone: tuple[int, ...] = ()
+    returned: tuple[int, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the index is up to date."""
+        return not (self.tasks or self.moved or self.gone or self.returned)
+
+
+def find_changed(
+    transcripts: Iterable[Transcript], states: Mapping[str, Stamp]
+) -> tuple[list[Transcript], list[str]]:
+    """The transcripts that are not as `states` has them, and paths of known files without one."""
+    left = dict(states)
+    changed = [found for found in transcripts if left.pop(found.file, None) != found.stamp]
+    return changed, list(left)
+
+
+def make_plan(
+    transcripts: Iterable[Transcript],
+    known: Mapping[str, tuple[int, FileRow]],
+    *,
+    rebuild: bool = False,
+) -> SyncPlan:
+    """What has to be done to update `known` to `transcripts`; `rebuild` reads all of them again."""
+    present = {transcript.file: transcript for transcript in transcripts}
+    vanished = [
+        entry for path, entry in known.items() if path not in present and not is_present(path)
+    ]
+    moves = _find_moves(present, known, vanished)
+    moved_numbers = {number for number, _ in moves.values()}
+    tasks: list[ReadTask] = []
+    returned: list[int] = []
+    for path, transcript in present.items():
+        number, row = known.get(path) or moves.get(path) or (None, None)
+        if rebuild:
+            tasks.append(ReadTask(transcript, number))
+        elif row is None or not to_state(row).is_current(transcript.stamp):
+            tasks.append(ReadTask(transcript, number, row))
+        elif row.is_gone and path in known and number is not None:
+            returned.append(number)
+    return SyncPlan(
+        tasks=tuple(tasks),
+        moved=tuple(ReadTask(present[path], *entry) for path, entry in moves.items()),
+        gone=tuple(
+            number for number, row in vanished if number not in moved_numbers and not row.is_gone
+        ),
+        returned=tuple(returned),
+    )
+
+
+def to_state(row: FileRow) -> FileState:
+    """Return the state of a file as the index has it."""
+    return FileState(
+        row.position,
+        row.device,
+        row.inode,
+        row.size,
+        row.mtime_ns,
+        row.head_hash,
+        row.tail_hash,
+        row.is_racy,
+    )
+
+
+def _find_moves(
+    present: Mapping[str, Transcript],
+    known: Mapping[str, tuple[int, FileRow]],
+    vanished: Iterable[tuple[int, FileRow]],
+) -> dict[str, tuple[int, FileRow]]:
+    """Return what is known of files that were moved, by the path where they are now."""
+    sources = {
+        (row.device, (row.inode, row.size, row.mtime_ns)): (number, row)
+        for number, row in vanished
+        if row.inode
+    }
+    moves: dict[str, tuple[int, FileRow]] = {}
+    for path, found in present.items():
+        if sources and path not in known:
+            state = (found.device, found.stamp)
+            if state in sources:
+                moves[path] = sources.pop(state)
+    return moves
+
 
 _SUFFIXES = (".json", ".toml", ".py")
 """The tables, and the code that applies them."""
@@ -173,5 +280,5 @@ def _sync(
     sync(directory, transcripts, prices=prices, watch=watch)
     connection = open_for_reading(directory)
     if connection is None:
-        raise DamagedIndex(f"The index in {directory} was written and cannot be read again.")
+        raise DamagedIndex(f"The index in {directory} was written but cannot be read back.")
     return connection

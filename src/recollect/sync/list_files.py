@@ -1,21 +1,19 @@
-"""Todo lists and tasks beside sessions, as files of the full-text index.
+"""The todo lists and tasks beside sessions, as files of the full-text index.
 
 A list is always rewritten, so each file is one text of its session, read from its start whenever
 its size, time or inode changed. A list without a session among the transcripts is left out.
 """
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from msgspec import Raw
-
 from recollect.locations import Transcript, TranscriptKind, find_root_of
-from recollect.locations.project_names import decode_id
-from recollect.records.decoding import decode_value
-from recollect.records.envelope import Record
+from recollect.locations.claude_directories import decode_id
 from recollect.sources.safe_files import is_directory, list_directory
 from recollect.sources.source import Entry
+from recollect.store.text_rows import IndexedFile
 
 MAX_BYTES: Final = 4 << 20
 _SUFFIX: Final = ".json"
@@ -25,29 +23,9 @@ _TASKS: Final = "tasks"
 _DIRECTORIES: Final = (_TODOS, _TASKS)
 
 
-class ListFile(Record, frozen=True, tag="<list>"):
-    """A todo list or a task, as its file has it."""
-
-    raw: Raw = Raw()
-
-
 def is_list_file(path: str) -> bool:
     """Whether a file of the index is a list; transcripts end otherwise."""
     return path.endswith(_SUFFIX)
-
-
-def read_list(record: ListFile) -> str:
-    """Return the words of a list, without states and ids."""
-    # The types of all tools, which a search of current texts does not need.
-    from recollect.records.tools.planning_tools import Task, Todo
-
-    todos = decode_value(record.raw, tuple[Todo, ...])
-    if todos is not None:
-        texts = [text for todo in todos for text in (todo.content, todo.active_form)]
-    else:
-        task = decode_value(record.raw, Task) or Task()
-        texts = [task.subject, task.description]
-    return "\n".join(text for text in texts if text)
 
 
 def with_lists(transcripts: Sequence[Transcript]) -> list[Transcript]:
@@ -66,6 +44,33 @@ def with_lists(transcripts: Sequence[Transcript]) -> list[Transcript]:
             }
             lists += _iter_lists(root, owners)
     return [*transcripts, *lists]
+
+
+def select_indexed(
+    files: Mapping[int, IndexedFile], transcripts: Sequence[Transcript]
+) -> list[int]:
+    """Return the numbers of indexed files that are `transcripts` or lists of their sessions.
+
+    Without a look at the disk: there may be thousands of lists, and a search is asked at each key.
+    """
+    paths = {each.file for each in transcripts}
+    wanted = [number for number, file in files.items() if file.path in paths]
+    lists = [number for number, file in files.items() if is_list_file(file.path)]
+    if lists:
+        owners = {
+            (each.project, each.session_id)
+            for each in transcripts
+            if each.kind is TranscriptKind.SESSION
+        }
+        by_project = {each.project_dir: each for each in transcripts}
+        roots = tuple(f"{root}{os.sep}" for root in map(find_root_of, by_project.values()) if root)
+        wanted += [
+            number
+            for number in lists
+            if (files[number].project, files[number].session_id) in owners
+            and files[number].path.startswith(roots)
+        ]
+    return wanted
 
 
 def _iter_lists(root: Path, owners: dict[str, Transcript]) -> Iterator[Transcript]:

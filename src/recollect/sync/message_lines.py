@@ -23,10 +23,9 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from recollect.pricing import BilledRequest, Prices
-from recollect.pricing.cost import Tariff, multiply_total
-from recollect.pricing.prices import CACHE_SIZE
-from recollect.records.conversation import SYNTHETIC_MODEL, AssistantUsage, MessageUsage
-from recollect.records.usage import Iteration, Tokens, Usage, split_usage
+from recollect.pricing.prices import CACHE_SIZE, Tariff, multiply_total
+from recollect.records.conversation_records import SYNTHETIC_MODEL, AssistantUsage, MessageUsage
+from recollect.records.token_usage import Iteration, Tokens, Usage, split_usage
 from recollect.session.times import parse_time
 from recollect.sources.source import SourceFile
 
@@ -234,7 +233,10 @@ def gather_rows(records: Iterable[AssistantUsage], costs: Costs) -> list[Message
         if message is None or message.model == SYNTHETIC_MODEL:
             continue
         usage, model = message.usage or _NO_USAGE, message.model
-        if not _is_sound(usage):
+        # One `or` of all bits shows a number that is negative or too large.
+        bits = usage.input_tokens | usage.output_tokens
+        bits |= usage.cache_creation_input_tokens | usage.cache_read_input_tokens
+        if not 0 <= bits <= MAX_VALUE:
             usage = _mend_counts(usage)
         message_id = message.id or name_line(record)
         lines = gathered.get(message_id)
@@ -361,13 +363,6 @@ def _join_tools(names: set[str]) -> str:
     if text.count("\n") < len(names):
         return text
     return "\n".join(sorted({name.replace("\n", " ") for name in names}))
-
-
-def _is_sound(usage: Usage) -> bool:
-    # One `or` of all bits shows a number that is negative or too large.
-    bits = usage.input_tokens | usage.output_tokens
-    bits |= usage.cache_creation_input_tokens | usage.cache_read_input_tokens
-    return 0 <= bits <= MAX_VALUE
 
 
 def _mend_counts(counted: T) -> T:

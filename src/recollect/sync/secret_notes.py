@@ -13,9 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from recollect.reader.line_blocks import LineBlock
-from recollect.redact.findings import Confidence, Match
-from recollect.redact.record_lines import find_in_record, mask_record
-from recollect.redact.redaction_policy import RedactionPolicy
+from recollect.redact.findings import Confidence, Match, RedactionPolicy
+from recollect.redact.record_lines import find_in_record, locate_in_record, mask_record
 from recollect.redact.redactor import Redactor
 from recollect.redact.suspects import find_suspects
 from recollect.store.text_rows import SecretRow
@@ -82,6 +81,7 @@ def _find_distinct(line: bytes) -> tuple[Match, ...]:
 def make_rows(noted: NotedLine, line: bytes, position: int, length: int) -> Iterator[SecretRow]:
     """Yield what the index notes of a line."""
     identity = _read_identity(line)
+    spans = _locate(line) if any(map(is_definite, noted.matches)) else {}
     for match in noted.matches:
         yield SecretRow(
             position=position,
@@ -91,7 +91,17 @@ def make_rows(noted: NotedLine, line: bytes, position: int, length: int) -> Iter
             value=match.value,
             uuid=identity.uuid,
             timestamp=identity.timestamp,
+            spans=spans.get((match.kind, match.value), ()),
         )
+
+
+def _locate(line: bytes) -> dict[tuple[str, bytes], tuple[int, ...]]:
+    """Return where each definite secret of a line is."""
+    spans: dict[tuple[str, bytes], tuple[int, ...]] = {}
+    for match in locate_in_record(line, DEFINITE):
+        key = match.kind, match.value
+        spans[key] = (*spans.get(key, ()), match.start, match.end)
+    return spans
 
 
 def _read_identity(line: bytes) -> _Identity:

@@ -6,29 +6,21 @@ when those titles change, the project is listed again. A session that is named b
 without opening the index.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from recollect.documents.session_listing import SessionListing
+from recollect.documents.session_listing import FileFigures, SessionListing
 from recollect.locations import Transcript, discover_root
 from recollect.locations.references import MIN_PREFIX_LENGTH, SessionFacts, match_session
-from recollect.reader.line_masking import masked_by
-from recollect.redact.text_masking import mask_words
-from recollect.sources.stamps import Stamp, is_present
+from recollect.reader.line_blocks import masked_by
+from recollect.sources.source import Stamp, is_present
 from recollect.store import session_table
 from recollect.store.catalog import load_naming_lines
-from recollect.store.session_table import FileFigures, StoredListing
-from recollect.sync.cached_values import (
-    OnFileRead,
-    find_all,
-    find_current,
-    find_figures,
-    load_figures,
-    read_and_save,
-)
+from recollect.store.session_table import StoredListing
+from recollect.sync import cached_values
 
 if TYPE_CHECKING:
     from recollect.library.listings import SessionContext
@@ -39,37 +31,47 @@ _FIELDS: Final = ("title", "first_prompt", "tag", "git_branch", "cwd", "compacti
 
 def mask_listing(listing: SessionListing) -> SessionListing:
     """Return a listing without definite secrets."""
+    from recollect.redact import mask_name, mask_words  # not when nothing has changed
+
     texts = {name: text for name in _FIELDS if (text := getattr(listing, name))}
     masked = {name: mask_words(text) for name, text in texts.items()}
-    return listing if masked == texts else replace(listing, **masked)
+    names = {
+        "version": listing.version and mask_name(listing.version),
+        "models": tuple(map(mask_name, listing.models)),
+    }
+    is_same = masked == texts and names == {name: getattr(listing, name) for name in names}
+    return listing if is_same else replace(listing, **masked, **names)
 
 
 def list_current(
     directory: Path,
     transcripts: Sequence[Transcript],
-    on_read: OnFileRead | None = None,
+    on_read: cached_values.OnFileRead | None = None,
     *,
     is_complete: bool = False,
+    find_context: "Callable[[], SessionContext] | None" = None,
 ) -> list[SessionListing]:
     """Return the sessions of `transcripts`, the most recently active first.
 
-    With `is_complete` whole files are read where a listing is not complete without it.
+    With `is_complete` whole files are read where a listing is not complete without it. Lists that
+    share the context that `find_context` returns read the titles of a project once.
     """
-    known = find_current(directory, session_table.load_listings, transcripts)
+    known = cached_values.find_current(directory, session_table.load_listings, transcripts)
     _drop_lost_titles(known)
     stale = [each for each in transcripts if each.file not in known]
     if stale:
-        describe = _Describe(lines=_find_naming_lines(directory, stale))
+        context = find_context() if find_context else None
+        describe = _Describe(context, _find_naming_lines(directory, stale))
         stale += describe.find_renamed({each.project_dir for each in stale}, transcripts, known)
         save = session_table.save_listings
-        known.update(read_and_save(directory, stale, describe, save, on_read))
+        known.update(cached_values.read_and_save(directory, stale, describe, save, on_read))
     listings = [stored.listing for stored in known.values() if stored.listing is not None]
     if is_complete:
         wanted = {each.path for each in listings if each.turn_count is None}
         uncounted = [each for each in transcripts if each.file in wanted]
-        figures = load_figures(directory, uncounted, on_read)
+        figures = cached_values.load_figures(directory, uncounted, on_read)
     else:
-        figures = find_figures(directory, stale) if stale else {}
+        figures = cached_values.find_figures(directory, stale) if stale else {}
     if figures:
         listings = [_complete(each, figures.get(each.path)) for each in listings]
     return _sort(listings)
@@ -79,11 +81,13 @@ def list_retitled(
     directory: Path, transcripts: Sequence[Transcript], context: "SessionContext"
 ) -> list[SessionListing]:
     """Return the sessions whose titles in other files have changed since they were last listed."""
-    known = find_current(directory, session_table.load_listings, transcripts)
+    known = cached_values.find_current(directory, session_table.load_listings, transcripts)
     describe = _Describe(context)
     renamed = describe.find_renamed({each.project_dir for each in transcripts}, transcripts, known)
-    fresh = dict(read_and_save(directory, renamed, describe, session_table.save_listings))
-    figures = find_figures(directory, renamed) if renamed else {}
+    fresh = dict(
+        cached_values.read_and_save(directory, renamed, describe, session_table.save_listings)
+    )
+    figures = cached_values.find_figures(directory, renamed) if renamed else {}
     listings = (stored.listing for stored in fresh.values())
     return [_complete(each, figures.get(each.path)) for each in listings if each is not None]
 
@@ -97,8 +101,20 @@ def list_unsaved(transcripts: Iterable[Transcript]) -> list[SessionListing]:
 
 def list_indexed(directory: Path) -> list[SessionListing]:
     """Return the sessions that were listed before, newest first, without looking at any file."""
-    found = find_all(directory, session_table.load_listings)
+    found = cached_values.find_all(directory, session_table.load_listings)
     return _sort(stored.listing for stored in found.values() if stored.listing is not None)
+
+
+def list_known(
+    directory: Path, transcripts: Sequence[Transcript]
+) -> tuple[list[SessionListing], list[Transcript]]:
+    """Return the sessions of files that are unchanged since they were listed, and the other files.
+
+    The sessions are sorted, newest first; no file is read.
+    """
+    known = cached_values.find_current(directory, session_table.load_listings, transcripts)
+    found = _sort(stored.listing for stored in known.values() if stored.listing is not None)
+    return found, [each for each in transcripts if each.file not in known]
 
 
 def _drop_lost_titles(known: dict[str, StoredListing]) -> None:
@@ -136,7 +152,7 @@ def _find_naming_lines(
     """Return the lines with titles that the quick pass found in these files as they are now."""
     from recollect.library.transcript_ends import NamingLines  # the session model
 
-    found = find_current(directory, load_naming_lines, transcripts)
+    found = cached_values.find_current(directory, load_naming_lines, transcripts)
     return {path: NamingLines(stored.stamp[1], stored.spans) for path, stored in found.items()}
 
 
@@ -149,9 +165,9 @@ class _Describe:
         lines: "Mapping[str, NamingLines] | None" = None,
     ) -> None:
         # Imports the session model, which is not needed when nothing has changed.
-        from recollect.library.listings import SessionContext, read_listing
+        from recollect.library.listings import SessionContext, trace_listing
 
-        self._read = read_listing
+        self._read = trace_listing
         self._context = context or SessionContext()
         self._lines = lines or {}
 
@@ -162,26 +178,26 @@ class _Describe:
         known: Mapping[str, StoredListing],
     ) -> list[Transcript]:
         """Return the transcripts in these projects whose title may be another one now."""
-        return [
-            each
-            for each in transcripts
-            if each.project_dir in directories
-            and (stored := known.get(each.file)) is not None
-            and stored.listing is not None
-            and stored.titles_hash != self._context.hash_titles(each)
-        ]
+        # Unmasked, as the stored hashes are.
+        with masked_by(None):
+            return [
+                each
+                for each in transcripts
+                if each.project_dir in directories
+                and (stored := known.get(each.file)) is not None
+                and stored.listing is not None
+                and stored.titles_hash != self._context.hash_titles(each)
+            ]
 
     def __call__(self, transcript: Transcript, stamp: Stamp) -> StoredListing:
         path = transcript.file
         # Masking the little that is shown is cheaper than masking the lines that it is taken from.
         with masked_by(None):
             found = self._read(transcript, self._context, self._lines.get(path))
-            if found is None:
-                return StoredListing(path, stamp, "", "", None)
-            title_file = self._context.find_title_file(transcript, found.title)
-            titles_hash = self._context.hash_titles(transcript)
-        listing = mask_listing(_keep_stored(found))
-        return StoredListing(path, stamp, titles_hash, title_file, listing)
+        if found is None:
+            return StoredListing(path, stamp, "", "", None)
+        listing = mask_listing(_keep_stored(found.listing))
+        return StoredListing(path, stamp, found.titles_hash, found.title_file, listing)
 
 
 def _keep_stored(listing: SessionListing) -> SessionListing:

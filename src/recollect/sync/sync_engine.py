@@ -14,38 +14,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.locations import Transcript
-from recollect.locations.project_names import PROJECTS_DIRECTORY
-from recollect.sources.stamps import is_present
-from recollect.store.catalog import (
-    Names,
-    has_files,
-    load_files,
-    load_problems,
-    load_states,
-)
-from recollect.store.data_directory import refuse_claude_directory
-from recollect.store.database import (
-    Access,
-    Connection,
-    check_everything,
-    transaction,
-    update,
-)
-from recollect.store.integrity import DamagedIndex, load_checksums
-from recollect.store.remains import CARRIED_KEY, delete_copies, find_session_remains, iter_remains
-from recollect.store.schema import read_meta, write_meta
-from recollect.store.session_table import load_listings, save_figures, save_listings
+from recollect.locations.claude_directories import PROJECTS_DIRECTORY
+from recollect.sources.kept_parts import FileParts
+from recollect.sources.source import is_present
+from recollect.store import database
+from recollect.store.catalog import Names, has_files, load_files, load_problems, load_states
+from recollect.store.data_directory import DATA_VERSION, refuse_claude_directory
+from recollect.store.schema import DamagedIndex, load_checksums, read_meta, write_meta
 from recollect.store.usage_queries import open_in_memory
-from recollect.store.versions import DATA_VERSION
-from recollect.sync.file_changes import ReadTask, SyncPlan, find_changed, make_plan
 from recollect.sync.index_access import (
     PRICES_KEY,
+    ReadTask,
+    SyncPlan,
+    find_changed,
     find_price_fingerprint,
     find_transcripts,
     is_current,
+    make_plan,
 )
 from recollect.sync.ledger_writer import LedgerWriter, from_stored
-from recollect.sync.usage_extract import Extract, extract, load_costs
+from recollect.sync.usage_counting import Extract, extract, load_costs
 from recollect.sync.workers import Limits, count_bytes, iter_extracts, make_jobs
 
 __all__ = [
@@ -90,6 +78,8 @@ class SyncRequest(Struct, frozen=True):
     rebuild: bool
     watch: OnProgress | None
     limits: Limits
+    parts: dict[str, FileParts] | None = None
+    """Where to keep what lists read of the files, if anywhere."""
 
 
 def sync(
@@ -105,12 +95,28 @@ def sync(
 
     Raises `IndexFailure` when the index cannot be written; what it held before is still there.
     """
-    refuse_claude_directory(directory, _find_roots(transcripts))
     fingerprint = find_price_fingerprint(prices)
-    # An invalid price file is reported before anything is done.
-    load_costs(str(prices) if prices else None, fingerprint)
     request = SyncRequest(transcripts, prices, fingerprint, rebuild, watch, limits)
-    return update(directory, lambda access: _Sync(access, request).run(), replaces_newer=rebuild)
+    return _run(directory, request)
+
+
+def sync_and_keep(
+    directory: Path, transcripts: Sequence[Transcript], limits: Limits = Limits()
+) -> dict[str, FileParts]:
+    """Do the same, and return what a list reads of the files that have changed, by path."""
+    parts: dict[str, FileParts] = {}
+    fingerprint = find_price_fingerprint()
+    _run(directory, SyncRequest(transcripts, None, fingerprint, False, None, limits, parts))
+    return parts
+
+
+def _run(directory: Path, request: SyncRequest) -> SyncReport:
+    refuse_claude_directory(directory, _find_roots(request.transcripts))
+    # An invalid price file is reported before anything is done.
+    load_costs(str(request.prices) if request.prices else None, request.fingerprint)
+    return database.update(
+        directory, lambda access: _Sync(access, request).run(), replaces_newer=request.rebuild
+    )
 
 
 def sync_in_memory(
@@ -118,7 +124,7 @@ def sync_in_memory(
     *,
     prices: Path | None = None,
     watch: OnProgress | None = None,
-) -> Connection:
+) -> database.Connection:
     """Return an index of `transcripts` that is in memory, for when none can be written."""
     connection, fingerprint = open_in_memory(), find_price_fingerprint(prices)
     names = Names(connection)
@@ -146,7 +152,7 @@ def _find_roots(transcripts: Sequence[Transcript]) -> set[Path]:
 class _Sync:
     """One sync, while the index is locked."""
 
-    def __init__(self, access: Access, request: SyncRequest) -> None:
+    def __init__(self, access: database.Access, request: SyncRequest) -> None:
         self._access = access
         self._request = request
         self._connection = access.connection
@@ -192,17 +198,17 @@ class _Sync:
         today = time.strftime("%Y-%m-%d", time.gmtime())
         if self._request.rebuild or self._meta("checked") != today:
             if self._has_files:
-                check_everything(self._connection)
+                database.check_everything(self._connection)
             write_meta(self._connection, "checked", today)
 
     def _arrange(self, plan: SyncPlan) -> None:
         """Write everything that needs no reading."""
         solved = self._find_solved(plan)
         is_repriced = self._meta(PRICES_KEY) != self._request.fingerprint
-        is_fresh = not self._meta(CARRIED_KEY)
+        is_fresh = not self._meta(database.CARRIED_KEY)
         if not (plan.moved or plan.gone or plan.returned or solved or is_repriced or is_fresh):
             return
-        with transaction(self._connection):
+        with database.transaction(self._connection):
             if is_fresh:
                 self._carry_over()
             for path in solved:
@@ -216,7 +222,7 @@ class _Sync:
                 write_meta(self._connection, PRICES_KEY, self._request.fingerprint)
             self._writer.update_totals()
         if is_fresh:
-            delete_copies(self._access.directory)
+            database.delete_copies(self._access.directory)
 
     def _find_solved(self, plan: SyncPlan) -> list[str]:
         """Return files that could not be read and need not be any more: deleted, or unchanged."""
@@ -229,6 +235,15 @@ class _Sync:
 
     def _carry_over(self) -> None:
         """Take over what replaced indexes know of deleted transcripts."""
+        if database.find_predecessors(self._access.directory):
+            self._carry_remains()
+        write_meta(self._connection, database.CARRIED_KEY, "yes")
+
+    def _carry_remains(self) -> None:
+        # Rarely needed.
+        from recollect.store.remains import find_session_remains, iter_remains
+        from recollect.store.session_table import load_listings, save_figures, save_listings
+
         for remains in iter_remains(self._access.directory, is_present):
             try:
                 rows = [from_stored(each, remains.names) for each in remains.messages]
@@ -243,7 +258,6 @@ class _Sync:
             [stored for stored in sessions.listings if stored.path not in known],
         )
         save_figures(self._connection, sessions.figures)
-        write_meta(self._connection, CARRIED_KEY, "yes")
 
     def _read(self, tasks: Sequence[ReadTask]) -> None:
         """Read what changed and write it, step by step."""
@@ -256,7 +270,7 @@ class _Sync:
     def _write_step(self, stream: Iterator[tuple[ReadTask, Extract]]) -> bool:
         """Write as much as fits into one transaction; return whether there may be more."""
         room = self._request.limits.commit_bytes
-        with transaction(self._connection):
+        with database.transaction(self._connection):
             for task, read in stream:
                 self._writer.add(task, read)
                 room -= read.state.size - read.start
@@ -274,6 +288,8 @@ class _Sync:
             task.transcript.file: (task, size) for task, size in zip(tasks, sizes, strict=True)
         }
         jobs = make_jobs(tasks, request.prices, request.fingerprint)
+        if request.parts is not None:
+            jobs = [replace(job, keeps_parts=True) for job in jobs]
         inherited = [self._access.lock.descriptor]
         done_files = done_bytes = 0
         with closing(iter_extracts(jobs, sizes, request.limits, inherited)) as extracts:
@@ -283,6 +299,8 @@ class _Sync:
                 self._bytes_read += read.state.size - read.start
                 done_files, done_bytes = done_files + 1, done_bytes + size
                 self._access.lock.show_life()
+                if request.parts is not None and read.parts is not None:
+                    request.parts[read.path] = read.parts
                 yield task, read
                 if request.watch is not None:
                     request.watch(SyncProgress(done_files, len(tasks), done_bytes, sum(sizes)))

@@ -7,13 +7,11 @@ tool calls. Also says how far the index is behind the files, and reads the texts
 for a search that does not wait for it.
 """
 
-import multiprocessing
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,36 +19,20 @@ from msgspec.structs import replace
 from recollect.documents.command_reports import TextStatus
 from recollect.locations import Transcript, TranscriptKind
 from recollect.sources.growth import UNFINISHED, FileState
-from recollect.sources.source import list_mounts
-from recollect.sources.stamps import is_present
+from recollect.sources.source import is_present, list_mounts
+from recollect.store import text_rows
 from recollect.store.data_directory import TEXT_DIRECTORY
 from recollect.store.database import Connection
-from recollect.store.integrity import DamagedIndex, ReplacedIndex
+from recollect.store.schema import DamagedIndex, ReplacedIndex
 from recollect.store.secret_rows import load_hasher
 from recollect.store.text_database import read_identity, read_texts, update_texts
-from recollect.store.text_rows import (
-    IndexedFile,
-    States,
-    TextBatch,
-    TextState,
-    TextWriter,
-    load_text_files,
-    load_text_states,
-)
 from recollect.store.vocabulary import gather_terms, is_gathering_due
+from recollect.sync import text_reading
 from recollect.sync.list_files import with_lists
-from recollect.sync.secret_notes import load_rules
-from recollect.sync.text_reading import (
-    FileRange,
-    Prepare,
-    RangeResult,
-    Stage,
-    TextPassConsumer,
-    decode_results,
-    read_ranges,
-    read_tail,
-)
-from recollect.sync.workers import begin_reading, count_cores, is_forking, uninterrupted
+from recollect.worker_processes import count_cores, is_forking, uninterrupted
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 POOL_BYTES: Final = 16 << 20
 """Below this, starting other processes costs more than they save."""
@@ -58,16 +40,16 @@ POOL_BYTES: Final = 16 << 20
 WRITE_BYTES: Final = 24 << 20
 """Text that is written in one transaction: what a kill can cost at most."""
 
-_GROUP_BYTES: Final = {Stage.CONVERSATION: 16 << 20, Stage.TOOLS: 4 << 20}
+_GROUP_BYTES: Final = {text_reading.Stage.CONVERSATION: 16 << 20, text_reading.Stage.TOOLS: 4 << 20}
 """Bytes per task of a worker: about as much text in both stages, most of which is in tools."""
 
 _AHEAD: Final = 24
 """Groups that are read while a batch is written: with fewer the readers would run out of work."""
 
 STRICT_BYTES: Final = 2 << 20
-"""Bytes per task, and text per transaction, if somebody waits: they cannot be broken off."""
+"""Bytes per task, and text per transaction, if someone is waiting: they cannot be interrupted."""
 
-_NOTHING: Final = TextState()
+_NOTHING: Final = text_rows.TextState()
 
 
 class Analyzer(Struct, frozen=True):
@@ -75,11 +57,11 @@ class Analyzer(Struct, frozen=True):
 
     version: str
     tokenizer: str
-    prepare: Prepare
+    prepare: text_reading.Prepare
 
 
 class TextProgress(Struct, frozen=True):
-    """How far indexing is, in bytes of transcripts, each counted once a stage."""
+    """How far indexing is, in bytes of transcripts."""
 
     bytes_done: int
     bytes: int
@@ -87,13 +69,13 @@ class TextProgress(Struct, frozen=True):
 
 T = TypeVar("T")
 TextWatch = Callable[[TextProgress], None]
-Batches = Iterator[list[TextBatch]]
+Batches = Iterator[list[text_rows.TextBatch]]
 
 
 class TextPlan(Struct, frozen=True):
     """What to read, in this order, and which files were deleted."""
 
-    ranges: tuple[FileRange, ...]
+    ranges: tuple[text_reading.FileRange, ...]
     gone: tuple[str, ...]
     is_gathering_due: bool
     """Whether the list of terms has to be copied again, since everything was read once."""
@@ -109,7 +91,7 @@ class TextPlan(Struct, frozen=True):
 class _Known(Struct, frozen=True):
     """What the full-text index knows of files."""
 
-    states: States = {}
+    states: text_rows.States = {}
     files: Mapping[str, int] = {}
     is_gathering_due: bool = False
     identity: str | None = None
@@ -135,7 +117,7 @@ def plan_texts(
 
 def find_ranges(
     directory: Path, version: str, transcripts: Sequence[Transcript]
-) -> list[FileRange]:
+) -> list[text_reading.FileRange]:
     """Return what there is to read of these transcripts."""
     return list_ranges(transcripts, _load(directory, version).states)
 
@@ -144,7 +126,10 @@ def _load(directory: Path, version: str, *, deletes_damaged: bool = True) -> _Kn
     with read_texts(directory, version, deletes_damaged=deletes_damaged) as connection:
         if connection is None:
             return _Known()
-        states, files = load_text_states(connection), load_text_files(connection)
+        states, files = (
+            text_rows.load_text_states(connection),
+            text_rows.load_text_files(connection),
+        )
         return _Known(states, files, is_gathering_due(connection), read_identity(connection))
 
 
@@ -155,14 +140,16 @@ def _look(directory: Path, version: str) -> _Known:
         return _Known()
 
 
-def list_ranges(transcripts: Sequence[Transcript], states: States) -> list[FileRange]:
+def list_ranges(
+    transcripts: Sequence[Transcript], states: text_rows.States
+) -> list[text_reading.FileRange]:
     """Return what to read: both stages of a file at once, or all of one stage before the other.
 
     The latter only if there is much to read: it takes longer, but the conversation comes first.
     """
     found = [
         _make_range(each, (stage,), (known,))
-        for stage in Stage
+        for stage in text_reading.Stage
         for each in transcripts
         if not (known := states.get((each.file, stage), _NOTHING)).file.is_current(each.stamp)
     ]
@@ -172,9 +159,9 @@ def list_ranges(transcripts: Sequence[Transcript], states: States) -> list[FileR
     return _join_stages(found)
 
 
-def _join_stages(ranges: Iterable[FileRange]) -> list[FileRange]:
+def _join_stages(ranges: Iterable[text_reading.FileRange]) -> list[text_reading.FileRange]:
     """Read both stages of a file at once where they have read equally far."""
-    joined: dict[tuple[str, FileState], FileRange] = {}
+    joined: dict[tuple[str, FileState], text_reading.FileRange] = {}
     for each in ranges:
         key = (each.path, each.known[0].file)
         if (other := joined.get(key)) is not None:
@@ -186,10 +173,12 @@ def _join_stages(ranges: Iterable[FileRange]) -> list[FileRange]:
 
 
 def _make_range(
-    transcript: Transcript, stages: tuple[Stage, ...], known: tuple[TextState, ...]
-) -> FileRange:
+    transcript: Transcript,
+    stages: tuple[text_reading.Stage, ...],
+    known: tuple[text_rows.TextState, ...],
+) -> text_reading.FileRange:
     is_subagent = transcript.kind is not TranscriptKind.SESSION
-    return FileRange(transcript.file, is_subagent, stages, known)
+    return text_reading.FileRange(transcript.file, is_subagent, stages, known)
 
 
 def index_texts(
@@ -199,7 +188,7 @@ def index_texts(
     *,
     seconds: float | None = None,
     watch: TextWatch | None = None,
-    consumers: Sequence[TextPassConsumer] = (),
+    consumers: Sequence[text_reading.TextPassConsumer] = (),
 ) -> bool:
     """Update the full-text index for about `seconds`; return whether it is up to date.
 
@@ -234,7 +223,7 @@ def _index_once(
     transcripts: Sequence[Transcript],
     limit: _Limit,
     watch: TextWatch | None,
-    consumers: Sequence[TextPassConsumer],
+    consumers: Sequence[text_reading.TextPassConsumer],
 ) -> bool:
     plan = plan_texts(directory, analyzer.version, transcripts)
     if plan.is_empty:
@@ -253,7 +242,7 @@ class _Indexing:
         analyzer: Analyzer,
         transcripts: Sequence[Transcript],
         plan: TextPlan,
-        consumers: Sequence[TextPassConsumer],
+        consumers: Sequence[text_reading.TextPassConsumer],
     ) -> None:
         self._is_gathering_due = plan.is_gathering_due
         self._identity = plan.identity
@@ -269,13 +258,16 @@ class _Indexing:
     def forget(self, paths: Sequence[str]) -> None:
         """Remove deleted files."""
         if paths:
-            self._update(lambda connection: TextWriter(connection).forget(paths))
+            self._update(lambda connection: text_rows.TextWriter(connection).forget(paths))
 
-    def run(self, ranges: Sequence[FileRange], limit: _Limit, watch: TextWatch | None) -> bool:
+    def run(
+        self, ranges: Sequence[text_reading.FileRange], limit: _Limit, watch: TextWatch | None
+    ) -> bool:
         """Read and write; return whether all of it was done."""
         waiting = deque(ranges)
         total = sum(map(self._length_of, ranges))
-        batches: list[TextBatch] = []
+        share = self._count_once(ranges) / max(total, 1)
+        batches: list[text_rows.TextBatch] = []
         done = size = 0
         for found in self._read(waiting, limit):
             is_stage_over = total >= POOL_BYTES and _begins_stage(batches, found)
@@ -286,7 +278,7 @@ class _Indexing:
             size += sum(len(row.text) for batch in found for row in batch.rows)
             done += sum(batch.state.file.position - batch.start for batch in found)
             if watch is not None:
-                watch(TextProgress(done, total))
+                watch(TextProgress(round(done * share), round(total * share)))
         if batches or self._identity is None:
             # Even without a text: an index without texts says that there is nothing to index.
             self._write(batches)
@@ -295,11 +287,11 @@ class _Indexing:
             self._update(gather_terms)
         return not waiting
 
-    def _write(self, batches: Sequence[TextBatch]) -> None:
+    def _write(self, batches: Sequence[text_rows.TextBatch]) -> None:
         files = [self._files[path] for path in {batch.path for batch in batches}]
 
         def write(connection: Connection) -> bool:
-            TextWriter(connection, self._hash_value).write(batches, files)
+            text_rows.TextWriter(connection, self._hash_value).write(batches, files)
             return is_gathering_due(connection)
 
         self._is_gathering_due = self._update(write)
@@ -315,7 +307,7 @@ class _Indexing:
         )
         return result
 
-    def _read(self, waiting: deque[FileRange], limit: _Limit) -> Batches:
+    def _read(self, waiting: deque[text_reading.FileRange], limit: _Limit) -> Batches:
         """Read all ranges, and what follows on them, until the deadline."""
         total = sum(map(self._length_of, waiting))
         read = self._read_here if total < POOL_BYTES else self._read_on_all_cores
@@ -329,20 +321,32 @@ class _Indexing:
             yield [batch for result in results for batch in result.batches]
 
     def _read_here(
-        self, waiting: deque[FileRange], limit: _Limit
-    ) -> Iterator[tuple[list[FileRange], list[RangeResult]]]:
+        self, waiting: deque[text_reading.FileRange], limit: _Limit
+    ) -> Iterator[tuple[list[text_reading.FileRange], list[text_reading.RangeResult]]]:
         prepare, consumers = self._analyzer.prepare, self._consumers
         while waiting and not limit.is_over:
             group = [waiting.popleft()]
             # Not handed over to anyone, but with the same types as what a worker returns.
-            yield group, decode_results(read_ranges(group, prepare, consumers), group)
+            yield (
+                group,
+                text_reading.decode_results(
+                    text_reading.read_ranges(group, prepare, consumers), group
+                ),
+            )
 
     def _read_on_all_cores(
-        self, waiting: deque[FileRange], limit: _Limit
-    ) -> Iterator[tuple[list[FileRange], list[RangeResult]]]:
+        self, waiting: deque[text_reading.FileRange], limit: _Limit
+    ) -> Iterator[tuple[list[text_reading.FileRange], list[text_reading.RangeResult]]]:
+        # Takes longer to load than most searches take.
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
+        from recollect.sync.secret_notes import load_rules
+        from recollect.sync.workers import begin_reading
+
         prepare, consumers = self._analyzer.prepare, self._consumers
         context = multiprocessing.get_context("fork" if is_forking() else "spawn")
-        running: deque[tuple[Future[bytes], list[FileRange]]] = deque()
+        running: deque[tuple[Future[bytes], list[text_reading.FileRange]]] = deque()
         # Compiled once and inherited, where processes are forked.
         load_rules()
         pool = ProcessPoolExecutor(
@@ -353,18 +357,20 @@ class _Indexing:
                 while waiting and len(running) < _AHEAD and not limit.is_over:
                     group = self._take_group(waiting, is_small=limit.is_strict)
                     with uninterrupted():
-                        reading = pool.submit(read_ranges, group, prepare, consumers)
+                        reading = pool.submit(text_reading.read_ranges, group, prepare, consumers)
                     running.append((reading, group))
                 reading, group = running.popleft()
                 if limit.is_strict and limit.is_over and reading.cancel():
                     waiting.extend(group)
                 else:
-                    yield group, decode_results(reading.result(), group)
+                    yield group, text_reading.decode_results(reading.result(), group)
         finally:
             # After an interrupt, wait for what is being read and not for everything submitted.
             pool.shutdown(cancel_futures=True)
 
-    def _take_group(self, waiting: deque[FileRange], *, is_small: bool) -> list[FileRange]:
+    def _take_group(
+        self, waiting: deque[text_reading.FileRange], *, is_small: bool
+    ) -> list[text_reading.FileRange]:
         """Return the next ranges of one stage that together are worth the way to a worker."""
         group = [waiting.popleft()]
         size = STRICT_BYTES if is_small else _GROUP_BYTES[group[0].stages[-1]]
@@ -376,18 +382,28 @@ class _Indexing:
             group.append(waiting.popleft())
         return group
 
-    def _length_of(self, each: FileRange) -> int:
+    def _count_once(self, ranges: Sequence[text_reading.FileRange]) -> int:
+        """Return how many bytes there are to read, those of two stages counted once."""
+        lengths: dict[str, int] = {}
+        for each in ranges:
+            length = self._length_of(each) // len(each.stages)
+            lengths[each.path] = max(length, lengths.get(each.path, 0))
+        return sum(lengths.values())
+
+    def _length_of(self, each: text_reading.FileRange) -> int:
         return len(each.stages) * (self._sizes[each.path] - each.known[0].file.position)
 
 
-def _begins_stage(batches: Sequence[TextBatch], found: Sequence[TextBatch]) -> bool:
+def _begins_stage(
+    batches: Sequence[text_rows.TextBatch], found: Sequence[text_rows.TextBatch]
+) -> bool:
     """Whether the next stage begins: what the one before found should be searchable by then."""
     return bool(batches and found) and batches[-1].stage < found[-1].stage
 
 
-def describe(transcript: Transcript) -> IndexedFile:
+def describe(transcript: Transcript) -> text_rows.IndexedFile:
     """Return what the index says about a transcript."""
-    return IndexedFile(transcript.file, transcript.project, transcript.session_id or "")
+    return text_rows.IndexedFile(transcript.file, transcript.project, transcript.session_id or "")
 
 
 def find_text_status(
@@ -411,8 +427,8 @@ _MAX_FILES: Final = 8
 class FreshTexts(Struct, frozen=True):
     """Texts that were found, and in which files."""
 
-    batches: list[TextBatch]
-    files: list[IndexedFile]
+    batches: list[text_rows.TextBatch]
+    files: list[text_rows.IndexedFile]
 
 
 NO_FRESH_TEXTS: Final = FreshTexts([], [])
@@ -429,5 +445,5 @@ def read_fresh(
     if not growing:
         return NO_FRESH_TEXTS
     ranges = find_ranges(directory, analyzer.version, growing)
-    found = [batch for each in ranges for batch in read_tail(each, analyzer.prepare)]
+    found = [batch for each in ranges for batch in text_reading.read_tail(each, analyzer.prepare)]
     return FreshTexts(found, [*map(describe, growing)])

@@ -13,19 +13,26 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from recollect.documents.kinds import TextKind
 from recollect.errors import UnreadableInput
-from recollect.reader.line_blocks import MAX_LINE, BlockSplitter, LineBlock, iter_pieces
-from recollect.reader.line_masking import masked_by
+from recollect.reader.line_blocks import MAX_LINE, BlockSplitter, LineBlock, iter_pieces, masked_by
 from recollect.reader.transcript_reader import TranscriptDecoder
-from recollect.records.conversation import Assistant
+from recollect.records.conversation_records import Assistant
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Chain, Oversized, Record, Span
+from recollect.session.searchable_texts import (
+    ListFile,
+    SearchableText,
+    hash_name,
+    list_searchable_texts,
+    make_key,
+)
 from recollect.session.times import parse_time
 from recollect.sources.growth import (
     UNFINISHED,
@@ -37,16 +44,11 @@ from recollect.sources.growth import (
 )
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
-from recollect.store.text_rows import SecretRow, TextBatch, TextKind, TextRow, TextState
-from recollect.sync.list_files import MAX_BYTES, ListFile, is_list_file
-from recollect.sync.message_lines import find_first_time
-from recollect.sync.searchable_texts import (
-    SearchableText,
-    hash_name,
-    list_searchable_texts,
-    make_key,
-)
-from recollect.sync.secret_notes import NotedLine, SecretNoter, make_rows
+from recollect.store.text_rows import SecretRow, TextBatch, TextRow, TextState
+from recollect.sync.list_files import MAX_BYTES, is_list_file
+
+if TYPE_CHECKING:
+    from recollect.sync.secret_notes import NotedLine
 
 RANGE_BYTES: Final = 4 << 20
 """Bytes of a file that are read at once, which bounds the memory of a worker."""
@@ -170,13 +172,20 @@ def read_tail(wanted: FileRange, prepare: Prepare) -> list[TextBatch]:
             reading = _Reading(wanted, prepare, [moment for _ in wanted.stages], ())
             file.seek(start)
             reading.take(file, start, size, RANGE_BYTES)
-            began = find_first_time(file, size)
+            began = _find_beginning(file, size)
             return [
                 TextBatch(wanted.path, stage, 0, TextState(), reading.rows[stage], began)
                 for stage in wanted.stages
             ]
     except (UnreadableInput, OSError):
         return []
+
+
+def _find_beginning(file: SourceFile, size: int) -> int | None:
+    """Return the first time in a file, in milliseconds since 1970."""
+    from recollect.sync.message_lines import find_first_time  # loads prices
+
+    return find_first_time(file, size)
 
 
 def _find_line(file: SourceFile, position: int) -> int:
@@ -195,7 +204,7 @@ def _read(
     known = _find_known(file, wanted, seen)
     start = known[0].file.position
     sinks = _open_sinks(wanted, start, seen.size, consumers)
-    began = None if start else find_first_time(file, seen.size)
+    began = None if start else _find_beginning(file, seen.size)
     # What comes before the first record with a time; the file itself may be a newer copy.
     first_moment = seen.mtime_ns // _SECOND_NS if began is None else began // 1000
     moments = [each.moment or first_moment for each in known]
@@ -248,6 +257,8 @@ class _Reading:
         moments: Sequence[int],
         sinks: Sequence[RecordSink],
     ) -> None:
+        from recollect.sync.secret_notes import SecretNoter  # the rules
+
         self._path = wanted.path
         self._is_subagent = wanted.is_subagent
         self._stages = frozenset(wanted.stages)
@@ -316,7 +327,7 @@ class _Reading:
         for number, (line, offset, stage) in enumerate(lines):
             self._take_line(line, offset, stage, noted.get(number))
 
-    def _take_line(self, line: bytes, offset: int, stage: Stage, noted: NotedLine | None) -> None:
+    def _take_line(self, line: bytes, offset: int, stage: Stage, noted: "NotedLine | None") -> None:
         span = Span(self._path, offset, len(line) + 1)
         masked = self._note(noted, line, span, stage)
         record = decode_record(masked, span) if len(line) < MAX_LINE else None
@@ -327,10 +338,12 @@ class _Reading:
                 decoder = TranscriptDecoder(self._path, offset)
             self._add_all(decoder.feed(line + b"\n"), stage)
 
-    def _note(self, noted: NotedLine | None, line: bytes, span: Span, stage: Stage) -> bytes:
+    def _note(self, noted: "NotedLine | None", line: bytes, span: Span, stage: Stage) -> bytes:
         """Note the secrets of a line, and return it without those that are definite."""
         if noted is None:
             return line
+        from recollect.sync.secret_notes import make_rows  # the rules
+
         self.secrets[stage] += make_rows(noted, line, span.offset, span.length)
         return noted.masked
 

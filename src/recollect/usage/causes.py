@@ -16,9 +16,9 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from recollect.pricing import Prices
-from recollect.pricing.cost import BilledRequest
-from recollect.records.usage import CLASSES
-from recollect.session.reply_notes import ReplyNote
+from recollect.pricing.prices import BilledRequest
+from recollect.records.token_usage import CLASSES
+from recollect.session.client_reports import ReplyNote
 from recollect.store.usage_queries import LedgerEntry, Measures
 
 LONG_CONTEXT: Final = 100_000

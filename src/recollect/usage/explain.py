@@ -18,14 +18,13 @@ from recollect.errors import UnreadableInput
 from recollect.locations.transcript_files import TranscriptKind
 from recollect.pricing import Price, Prices, split_usage
 from recollect.quantities import format_dollars
-from recollect.reader import read_usage
-from recollect.records.conversation import SYNTHETIC_MODEL, RelayedUsage
-from recollect.records.usage import Usage
+from recollect.reader.usage_reader import read_usage
+from recollect.records.conversation_records import SYNTHETIC_MODEL, RelayedUsage
+from recollect.records.token_usage import Usage
 from recollect.store.usage_queries import LedgerEntry, Measures
 from recollect.sync import LineKey, Traits, find_key, group_copies, to_micro, to_milliseconds
-from recollect.usage.client_costs import find_client_cost
 from recollect.usage.ledger_access import UsageLedger
-from recollect.usage.scopes import ExplainScope, ScopeKind, find_scope
+from recollect.usage.scopes import ExplainScope, ScopeKind, find_client_cost, find_scope
 from recollect.usage.totals import MICRO, ClientCost, Totals, add_up
 from recollect.usage.zones import Zone
 

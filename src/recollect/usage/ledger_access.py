@@ -9,6 +9,7 @@ are functions, because they are asked again after a damaged index has been rebui
 from __future__ import annotations
 
 import os
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -21,23 +22,25 @@ from msgspec.structs import replace
 from recollect.documents.usage_groups import Group
 from recollect.errors import IndexFailure
 from recollect.locations import Transcript
-from recollect.locations.project_names import (
+from recollect.locations.claude_directories import (
     PROJECTS_DIRECTORY,
     encode_project_path,
     encode_without_limit,
 )
 from recollect.locations.transcript_files import TranscriptKind
-from recollect.sources.stamps import Stamp
+from recollect.sources.source import Stamp, find_stamp
 from recollect.store import FileRow, NewerIndex
+from recollect.store.data_directory import INDEX_NAME
 from recollect.store.usage_queries import WEEK, Dimension, SumValues, UsageQueries
 from recollect.sync import ask_index
-from recollect.usage.groups import DIMENSIONS
-from recollect.usage.reports import ReportRow, UsageQuestion, UsageReport
-from recollect.usage.totals import LedgerRow, Pace, SourceFile, make_totals, measure_pace
+from recollect.usage import totals
+from recollect.usage.reports import ReportRow, UsageQuestion, UsageReport, make_report
 from recollect.usage.zones import Zone
 
 if TYPE_CHECKING:
     from recollect.sync import OnProgress
+
+T = TypeVar("T")
 
 
 class DirectoryUse(Struct, frozen=True):
@@ -145,7 +148,50 @@ def open_ledger(
     return UsageLedger(UsageQueries(alone), ledger.roots, prices)
 
 
-def load_rows(ledger: UsageLedger, question: UsageQuestion) -> list[LedgerRow]:
+class LedgerCache:
+    """Keeps the ledger of some roots that was counted apart, until the index changes.
+
+    Counting apart reads all messages of the roots, which is too slow for every request of a server.
+    """
+
+    def __init__(self, directory: Path, roots: Sequence[Path]) -> None:
+        self._files = [str(directory / f"{INDEX_NAME}{suffix}") for suffix in ("", "-wal")]
+        self._roots = tuple(roots)
+        self._lock = threading.Lock()
+        self._state: list[Stamp | None] = []
+        self._apart: UsageLedger | None = None
+
+    def find_state(self) -> list[Stamp | None]:
+        """Return what changes with the index; to be asked before the index is opened."""
+        return [find_stamp(name) for name in self._files]
+
+    def ask(
+        self,
+        queries: UsageQueries,
+        state: list[Stamp | None],
+        question: Callable[[UsageLedger], T],
+    ) -> T:
+        """Answer a question from the ledger, which is read by `queries` or was counted before."""
+        ledger = UsageLedger(queries, self._roots)
+        if not ledger.is_partial:
+            return question(ledger)
+        # An index in memory answers one question at a time.
+        with self._lock:
+            if self._state != state:
+                found = open_ledger(queries, self._roots)
+                self._apart = found if found.queries is not queries else None
+                self._state = state
+            if self._apart is not None:
+                return question(self._apart)
+        return question(ledger)
+
+
+def load_report(ledger: UsageLedger, question: UsageQuestion) -> UsageReport:
+    """Return the report that answers a question."""
+    return make_report(load_rows(ledger, question), question)
+
+
+def load_rows(ledger: UsageLedger, question: UsageQuestion) -> list[totals.LedgerRow]:
     """Return the counted rows for a report, split only as far as it needs."""
     queries = ledger.queries
     dimensions = _choose_dimensions(question, is_partial=ledger.is_partial)
@@ -186,7 +232,7 @@ def find_file_project_paths(ledger: UsageLedger) -> dict[int, str]:
 
 
 def _choose_dimensions(question: UsageQuestion, *, is_partial: bool) -> tuple[Dimension, ...]:
-    wanted = [name for group in question.groups for name in DIMENSIONS[group]]
+    wanted = [name for group in question.groups for name in totals.DIMENSIONS[group]]
     wanted.append("model")
     if question.has_dates:
         wanted.append("moment")
@@ -211,13 +257,13 @@ def _needs_messages(
     )
 
 
-def describe_files(ledger: UsageLedger, question: UsageQuestion) -> dict[int, SourceFile]:
+def describe_files(ledger: UsageLedger, question: UsageQuestion) -> dict[int, totals.SourceFile]:
     """Return what a report needs to know about each transcript, by number."""
     project_paths: dict[int, str] = {}
     if question.project or {Group.PROJECT, Group.SESSION}.intersection(question.groups):
         project_paths = find_file_project_paths(ledger)
     return {
-        number: SourceFile(
+        number: totals.SourceFile(
             path=row.path,
             project=row.project,
             session_id=row.session_id,
@@ -233,8 +279,8 @@ def _make_rows(
     queries: UsageQueries,
     sums: Iterable[SumValues],
     dimensions: Sequence[Dimension],
-    sources: Mapping[int, SourceFile] | None,
-) -> Iterator[LedgerRow]:
+    sources: Mapping[int, totals.SourceFile] | None,
+) -> Iterator[totals.LedgerRow]:
     find_text = queries.names.texts.get
     width = len(dimensions)
     positions = {name: index for index, name in enumerate(dimensions)}
@@ -248,7 +294,7 @@ def _make_rows(
             fields["file"] = sources.get(values[positions["file_id"]])
             if fields["file"] is None:
                 continue
-        yield LedgerRow(totals=make_totals(values[width:]), **fields)
+        yield totals.LedgerRow(totals=totals.make_totals(values[width:]), **fields)
 
 
 def add_titles(
@@ -295,9 +341,6 @@ def _list_titles(
     sessions = [each for each in transcripts if each.kind is TranscriptKind.SESSION]
     found = list_unsaved(sessions) if directory is None else list_current(directory, sessions)
     return {each.path: each.title for each in found}
-
-
-T = TypeVar("T")
 
 
 def ask_ledger(
@@ -348,11 +391,11 @@ def find_current(report: UsageReport, now: float) -> ReportRow | None:
     return next((row for row in report.rows if row.block and row.block.contains(int(now))), None)
 
 
-def find_pace(report: UsageReport, ledger: UsageLedger, now: float) -> Pace | None:
+def find_pace(report: UsageReport, ledger: UsageLedger, now: float) -> totals.Pace | None:
     """Return the pace of the current block; None if there is none."""
     row = find_current(report, now)
     if row is None or row.block is None:
         return None
     first = ledger.queries.find_first_time(row.block.start, ledger.files)
     start = row.block.start if first is None else first / 1000
-    return measure_pace(row.block, row.totals, start, now)
+    return totals.measure_pace(row.block, row.totals, start, now)

@@ -13,15 +13,17 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from recollect.documents.usage_groups import Group
-from recollect.usage.groups import KeyOf, make_key, share_by_tool
 from recollect.usage.totals import (
     ClientCost,
+    KeyOf,
     LedgerRow,
     Totals,
     UsageBlock,
     add_up,
     find_block,
     make_blocks,
+    make_key,
+    share_by_tool,
     to_dollars,
 )
 from recollect.usage.zones import Zone

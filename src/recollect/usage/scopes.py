@@ -1,23 +1,40 @@
-"""Resolve the target of `usage explain`: a message, a session, a subagent or a day.
+"""The target of `usage explain`, which is a message, a session, a subagent or a day, and the costs
+that Claude Code itself reported for it.
 
 The index is tried first, because it still has deleted transcripts. Other ways to name a session (a
 title, a path, `latest`) mean the same here as everywhere, so `library` resolves them.
+
+The reported costs are those of the last `cost-state` record of a transcript. They include calls
+that leave no assistant record (compactions, searches, titles) and, after a fork, the cost of all
+ancestors. So they are shown next to our figure and never added to anything. Clients up to 1.0.2x
+wrote no total but a cost on each message (`costUSD`); the sum of those is compared with our cost of
+the same messages. Finding these records means reading every transcript in the report, so it is done
+only on request.
 """
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from recollect.errors import AmbiguousSession, Candidate, NothingFound
-from recollect.library.sessions import locate_session
+from recollect.errors import AmbiguousSession, Candidate, NothingFound, UnreadableInput
+from recollect.library.listings import locate_session
+from recollect.locations.place_names import read_place
 from recollect.locations.references import MIN_PREFIX_LENGTH, locate_file, looks_like_file
 from recollect.locations.transcript_files import TranscriptKind
-from recollect.session.calendar import find_day
-from recollect.store.usage_queries import LedgerEntry
+from recollect.reader.line_blocks import iter_blocks
+from recollect.records.decoding import decode_record
+from recollect.records.state import CostState
+from recollect.session.times import find_day
+from recollect.sources.safe_files import open_file
+from recollect.store.usage_queries import ClientSum, LedgerEntry
 from recollect.usage.ledger_access import UsageLedger, find_file_project_paths
+from recollect.usage.reports import ReportRow, UsageReport
+from recollect.usage.totals import MICRO, ClientCost
 from recollect.usage.zones import Zone
 
 _DAY_MS = 86_400_000
@@ -56,7 +73,22 @@ class ExplainScope(Struct, frozen=True, kw_only=True):
 
 
 def find_scope(ledger: UsageLedger, target: str, zone: Zone, today: date) -> ExplainScope:
-    """Resolve `target`; raises `NothingFound` or `AmbiguousSession` unless it is exactly one."""
+    """Resolve `target`; raises `NothingFound` or `AmbiguousSession` unless it is exactly one.
+
+    The name of a place in a session stands for the session.
+    """
+    problem: NothingFound | None = None
+    for name in dict.fromkeys(place.session for place in read_place(target)):
+        try:
+            return _find_scope(ledger, name, zone, today)
+        except AmbiguousSession:
+            raise
+        except NothingFound as error:
+            problem = problem or error
+    raise problem or NothingFound(target)
+
+
+def _find_scope(ledger: UsageLedger, target: str, zone: Zone, today: date) -> ExplainScope:
     entries = ledger.queries.select_of_message(target)
     if any(entry.file_id in ledger.files for entry in entries):
         return ExplainScope(
@@ -154,3 +186,65 @@ def _find_by_library(ledger: UsageLedger, target: str, zone: Zone) -> ExplainSco
     if row.kind == TranscriptKind.SESSION.value and row.session_id:
         return _make_session(ledger, row.session_id, zone)
     return _make_of_files(ledger, ScopeKind.SUBAGENT, row.agent_id or row.path, [number], zone)
+
+
+_MARKER = b'"cost-state"'
+
+Track = Callable[[Sequence[ReportRow]], Iterable[ReportRow]]
+"""Wrapper around the rows that shows progress, as `rich.progress.track` does."""
+
+
+def find_client_cost(path: Path) -> ClientCost | None:
+    """Return the last reported cost in a transcript; None if there is none or it is unreadable."""
+    try:
+        records = [decode_record(line) for line in _iter_marked_lines(path)]
+    except UnreadableInput:
+        return None
+    for record in reversed(records):
+        if isinstance(record, CostState) and record.total_cost_usd is not None:
+            cost = round(record.total_cost_usd * MICRO)
+            return ClientCost(cost, bool(record.has_unknown_model_cost))
+    return None
+
+
+def _iter_marked_lines(path: Path) -> Iterator[bytes]:
+    """Iterate over lines that contain the record type: decoding all would take much longer."""
+    with open_file(path) as file:
+        for block in iter_blocks(file):
+            if _MARKER in block.data:
+                yield from (line for line in block.data.split(b"\n") if _MARKER in line)
+
+
+def add_client_costs(report: UsageReport, ledger: UsageLedger, track: Track = iter) -> UsageReport:
+    """Return a report by session with the costs that Claude Code reported, where it did."""
+    paths = {
+        row.session_id: row.path
+        for row in ledger.files.values()
+        if row.kind == TranscriptKind.SESSION.value and not row.is_gone
+    }
+    sums = _sum_client_costs(ledger)
+    rows = tuple(
+        replace(row, client=_read_cost(paths.get(row.key or "")) or sums.get(row.key or ""))
+        for row in track(report.rows)
+    )
+    return replace(report, rows=rows)
+
+
+def _read_cost(path: str | None) -> ClientCost | None:
+    return None if path is None else find_client_cost(Path(path))
+
+
+def _sum_client_costs(ledger: UsageLedger) -> Mapping[str, ClientCost]:
+    """Return the costs that old clients wrote on messages, by session."""
+    sums: defaultdict[str, list[ClientSum]] = defaultdict(list)
+    for file_id, each in ledger.queries.sum_client_costs().items():
+        if file_id in ledger.files:
+            sums[ledger.files[file_id].session_id].append(each)
+    return {
+        session_id: ClientCost(
+            sum(each.cost for each in parts),
+            messages=sum(each.messages for each in parts),
+            own_cost=sum(each.own_cost for each in parts),
+        )
+        for session_id, parts in sums.items()
+    }

@@ -15,11 +15,10 @@ from typing import Final
 from msgspec import Struct
 
 from recollect.documents.command_reports import ToolUsageRow
-from recollect.documents.session_listing import SessionListing
+from recollect.documents.session_listing import CallSummary, SessionListing
 from recollect.library.session_filters import SessionQuery, select
 from recollect.locations import Transcript
 from recollect.records.tools.tool_parsing import split_mcp_name
-from recollect.store import CallSummary
 from recollect.sync import OnFileRead, list_current, load_calls
 
 _MEDIAN: Final = 0.5

@@ -4,19 +4,8 @@ from typing import Any
 
 from msgspec import UNSET
 
+from recollect.documents import usage_report
 from recollect.documents.usage_groups import Group
-from recollect.documents.usage_report import (
-    ClientFigure,
-    CurrentBlock,
-    ExplainDocument,
-    ExplainLine,
-    Figures,
-    ModelFigures,
-    PriceRow,
-    UnreadFile,
-    UsageDocument,
-    UsageRow,
-)
 from recollect.usage.explain import Explanation, Line, PriceUsed
 from recollect.usage.reports import ReportRow, UsageReport
 from recollect.usage.totals import MICRO, Pace, Totals, to_dollars
@@ -25,11 +14,11 @@ from recollect.usage.zones import Zone, format_moment
 
 def describe_report(
     report: UsageReport, pace: Pace | None = None, *, omitted_rows: int = 0
-) -> UsageDocument:
+) -> usage_report.UsageDocument:
     """Return the document of a report; `pace` is that of its current block."""
     question = report.question
     since, until = question.since, question.until
-    return UsageDocument(
+    return usage_report.UsageDocument(
         group=question.group,
         timezone=question.zone.name,
         since=since.isoformat() if since else None,
@@ -42,9 +31,9 @@ def describe_report(
     )
 
 
-def describe_totals(totals: Totals) -> Figures:
+def describe_totals(totals: Totals) -> usage_report.Figures:
     """Return totals under their documented names."""
-    return Figures(**_list_figures(totals))
+    return usage_report.Figures(**_list_figures(totals))
 
 
 def _list_figures(totals: Totals) -> dict[str, Any]:
@@ -63,7 +52,7 @@ def _list_figures(totals: Totals) -> dict[str, Any]:
     }
 
 
-def _describe_row(row: ReportRow, group: Group, zone: Zone) -> UsageRow:
+def _describe_row(row: ReportRow, group: Group, zone: Zone) -> usage_report.UsageRow:
     details = _describe_session(row, zone) if group is Group.SESSION else {}
     if row.block is not None:
         details = {
@@ -71,7 +60,7 @@ def _describe_row(row: ReportRow, group: Group, zone: Zone) -> UsageRow:
             "end": format_moment(row.block.end),
             "idle_hours_before": row.block.idle_before // 3600,
         }
-    return UsageRow(
+    return usage_report.UsageRow(
         key=row.key,
         **_list_figures(row.totals),
         **details,
@@ -79,8 +68,8 @@ def _describe_row(row: ReportRow, group: Group, zone: Zone) -> UsageRow:
     )
 
 
-def _describe_model(row: ReportRow) -> ModelFigures:
-    return ModelFigures(model=row.key, **_list_figures(row.totals))
+def _describe_model(row: ReportRow) -> usage_report.ModelFigures:
+    return usage_report.ModelFigures(model=row.key, **_list_figures(row.totals))
 
 
 def _describe_session(row: ReportRow, zone: Zone) -> dict[str, Any]:
@@ -99,8 +88,8 @@ def _describe_session(row: ReportRow, zone: Zone) -> dict[str, Any]:
     return details
 
 
-def _describe_pace(pace: Pace) -> CurrentBlock:
-    return CurrentBlock(
+def _describe_pace(pace: Pace) -> usage_report.CurrentBlock:
+    return usage_report.CurrentBlock(
         key=pace.block.key,
         elapsed_minutes=round(pace.elapsed_minutes, 1),
         remaining_minutes=round(pace.remaining_minutes, 1),
@@ -111,9 +100,9 @@ def _describe_pace(pace: Pace) -> CurrentBlock:
     )
 
 
-def describe_explanation(explanation: Explanation) -> ExplainDocument:
+def describe_explanation(explanation: Explanation) -> usage_report.ExplainDocument:
     """Return the document of an explanation."""
-    return ExplainDocument(
+    return usage_report.ExplainDocument(
         kind=explanation.kind.value,
         name=explanation.name,
         timezone=explanation.timezone,
@@ -122,14 +111,16 @@ def describe_explanation(explanation: Explanation) -> ExplainDocument:
         not_counted={status.value: count for status, count in explanation.not_counted.items()},
         prices=tuple(map(_describe_price, explanation.prices)),
         client=_describe_client(explanation),
-        unread=tuple(UnreadFile(file=file, reason=reason) for file, reason in explanation.unread),
+        unread=tuple(
+            usage_report.UnreadFile(file=file, reason=reason) for file, reason in explanation.unread
+        ),
     )
 
 
-def _describe_line(line: Line) -> ExplainLine:
+def _describe_line(line: Line) -> usage_report.ExplainLine:
     measures = line.measures
     time = measures.time
-    return ExplainLine(
+    return usage_report.ExplainLine(
         status=line.status.value,
         file=line.file,
         offset=line.offset,
@@ -155,11 +146,11 @@ def _list_placeholders(line: Line) -> tuple[str, ...]:
     return ("output_tokens",) if line.has_placeholder else ()
 
 
-def _describe_price(used: PriceUsed) -> PriceRow:
+def _describe_price(used: PriceUsed) -> usage_report.PriceRow:
     price = used.price
     classes = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h", "web_search")
     amounts = {name: getattr(price, name) for name in classes}
-    return PriceRow(
+    return usage_report.PriceRow(
         model=used.model,
         first_day=price.first_day.isoformat() if price.first_day else None,
         last_day=price.last_day.isoformat() if price.last_day else None,
@@ -167,11 +158,11 @@ def _describe_price(used: PriceUsed) -> PriceRow:
     )
 
 
-def _describe_client(explanation: Explanation) -> ClientFigure | None:
+def _describe_client(explanation: Explanation) -> usage_report.ClientFigure | None:
     client = explanation.client
     if client is None:
         return None
-    return ClientFigure(
+    return usage_report.ClientFigure(
         cost_usd=to_dollars(client.cost),
         difference_usd=to_dollars(client.find_difference(explanation.totals.cost)),
         is_guess=client.is_guess,

@@ -1,28 +1,42 @@
-"""Which commits a session made, and how surely: by its output, by notes and trailers, by content.
+"""Which commits a session made, and how surely: by its output, by notes and trailers, by content;
+and the outline of a session: what it says about files, with references instead of contents.
 
 The time and branch of a commit are only a hint. A hash that a command printed counts if the
-repository still has it; after a rebase, a squash or an amend, equal contents still tell.
+repository still has it; after a rebase, a squash or an amend, equal contents still show it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
-from msgspec import Struct
+import msgspec
+from msgspec import Raw, Struct
 
 from recollect.records.tools.shell_tools import ShellResult
 from recollect.session.session import Session
 from recollect.session.times import parse_time
-from recollect.versions.evidence import Cause, CommitMention, Evidence, Rename
-from recollect.versions.git_ai_notes import parse_note
-from recollect.versions.git_repository import Commit, Repository
-from recollect.versions.recorded_paths import relative_to
+from recollect.versions import session_outline
+from recollect.versions.evidence import (
+    BackupReference,
+    CallReference,
+    Cause,
+    CommitMention,
+    Evidence,
+    Origin,
+    Reference,
+    Rename,
+    Sighting,
+)
+from recollect.versions.file_paths import normalize_path, relative_to
+from recollect.versions.git_repository import Commit, Repository, parse_note
 from recollect.versions.replay import replay
+from recollect.versions.session_evidence import collect_references
 
 _PRINTED: Final = re.compile(r"^\[([^\]\s]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] ", re.MULTILINE)
 _LATER: Final = timedelta(days=30)
@@ -36,7 +50,7 @@ class LinkKind(StrEnum):
     """What links a commit to a session, the surest first."""
 
     PRINTED = "printed"
-    """A command of the session printed its hash, or the client noted it."""
+    """A command in the session printed its hash, or the client recorded it."""
     NOTE = "note"
     """A note of git-ai names the session."""
     TRAILER = "trailer"
@@ -201,3 +215,91 @@ def hash_blob(text: str) -> str:
     """Return the id that git gives a file with this text."""
     data = text.encode("utf-8", "surrogatepass")
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+_UUID_LENGTH: Final = 8
+"""Characters of the uuid of a cause: enough to recognize its copies."""
+
+
+def make_outline(session: Session) -> session_outline.Outline:
+    """Return the outline of a session with its subagents."""
+    maker = _Maker()
+    parts: dict[int, list[tuple[int, session_outline.Entry]]] = {}
+    for number, each in enumerate(collect_references(session)):
+        entry = maker.convert(each)
+        parts.setdefault(entry.path, []).append((number, entry))
+    trees = [tree for tree in session.facts.worktrees if tree is not None and tree.worktree_path]
+    return session_outline.Outline(
+        session_id=session.id,
+        cwds=tuple(normalize_path(change.value) for change in session.facts.cwds),
+        worktrees=tuple(
+            (normalize_path(tree.worktree_path or ""), normalize_path(tree.original_cwd or ""))
+            for tree in trees
+        ),
+        files=tuple(maker.files),
+        texts=tuple(maker.texts),
+        parts=tuple(
+            session_outline.OutlinePart(path, Raw(msgspec.msgpack.encode(entries)))
+            for path, entries in parts.items()
+        ),
+        commits=find_mentions(session),
+    )
+
+
+class _Maker:
+    """Collects the texts and files of an outline."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, int] = {"": 0}
+        self.files: dict[bytes, int] = {}
+
+    def convert(self, each: Evidence | Reference) -> session_outline.Entry:
+        match each:
+            case CallReference():
+                return self._convert_call(each)
+            case BackupReference():
+                origin = self._origin(each.origin)
+                return session_outline.BackupEntry(
+                    self._put(each.path), origin, each.kind, each.name, each.time
+                )
+            case Sighting():
+                # The only ones that are no reference: the file did not exist.
+                return session_outline.BackupEntry(
+                    self._put(each.path), self._origin(each.origin), each.kind, None
+                )
+            case Rename():
+                return session_outline.RenameEntry(
+                    self._put(each.path), self._put(each.old_path), self._origin(each.origin)
+                )
+            case Cause():
+                place = each.origin
+                uuid = place.uuid[:_UUID_LENGTH] if place.uuid else None
+                return session_outline.CauseEntry(
+                    each.kind, place.time, uuid, place.turn, self._put(each.path)
+                )
+        raise TypeError(type(each).__name__)
+
+    def _convert_call(self, call: CallReference) -> session_outline.CallEntry:
+        file = os.fsencode(call.spans[0].file) if call.spans else b""
+        spans = [number for span in call.spans for number in (span.offset, span.length)]
+        place = self.files.setdefault(file, len(self.files))
+        return session_outline.CallEntry(
+            self._put(call.path), self._origin(call.origin), place, tuple(spans)
+        )
+
+    def _origin(self, origin: Origin) -> session_outline.OutlinedOrigin:
+        return session_outline.OutlinedOrigin(
+            origin.time,
+            origin.uuid,
+            origin.turn,
+            self._put(origin.prompt),
+            self._put(origin.agent_id),
+            origin.call_id,
+            self._put(origin.tool),
+            self._put(origin.model),
+        )
+
+    def _put(self, text: str | None) -> int:
+        # A lone surrogate has no form in the index; such a name is found by no path either.
+        clean = (text or "").encode("utf-8", "replace").decode()
+        return self.texts.setdefault(clean, len(self.texts))

@@ -15,14 +15,14 @@ from typing import Final, NamedTuple
 
 from recollect.errors import UnreadableInput
 from recollect.locations import Transcript, TranscriptKind
-from recollect.locations.project_names import encode_id
-from recollect.reader.line_masking import masked_by
+from recollect.locations.claude_directories import encode_id
+from recollect.reader.line_blocks import masked_by
 from recollect.reader.marked_lines import iter_marked_lines
 from recollect.sources.safe_files import open_file
-from recollect.sources.stamps import make_stamp
+from recollect.sources.source import make_stamp
 from recollect.store import StoredOutline
 from recollect.sync import FreshOutlines, OnFileRead, find_outlines, read_outlines
-from recollect.versions.recorded_paths import last_component
+from recollect.versions.file_paths import last_component
 from recollect.versions.session_outline import Outline, decode_outline, encode_outline
 
 _MAX_MARK: Final = 100
@@ -144,7 +144,7 @@ class EditIndex:
         signature = files.sign(is_read=True)
         # The session model is not needed when nothing has changed.
         from recollect.library.opening import IncrementalSession
-        from recollect.versions.outline_making import make_outline
+        from recollect.versions.commit_links import make_outline
 
         try:
             # Which files belong together is known; looking again takes longer than reading them.
@@ -195,4 +195,6 @@ def group_sessions(transcripts: Iterable[Transcript]) -> Iterator[SessionFiles]:
 def _find_session_id(transcript: Transcript) -> str:
     from recollect.library.transcript_ends import find_session_id  # hardly ever needed
 
-    return encode_id(find_session_id(transcript.path) or "")
+    # Nothing of it is shown, and looking for secrets takes longer than reading the line.
+    with masked_by(None):
+        return encode_id(find_session_id(transcript.path) or "")

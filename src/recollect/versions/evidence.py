@@ -92,6 +92,8 @@ class BackupName(NamedTuple):
 
     session_id: str
     name: str
+    time: str | None = None
+    """When it was made, as the record says."""
 
 
 class Sighting(Struct, frozen=True, kw_only=True):
@@ -146,6 +148,8 @@ class BackupReference(Struct, frozen=True, kw_only=True):
     origin: Origin
     kind: SightingKind
     name: str
+    time: str | None = None
+    """When it was made."""
 
 
 FileEvidence = Change | Sighting | Window

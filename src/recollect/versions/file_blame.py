@@ -1,4 +1,7 @@
-"""Who wrote each line of a file: its history and git put together.
+"""Who wrote each line of a file: its history and what git knows of it, the contents that were
+committed, put together.
+
+Where there is no git or no repository, git knows nothing.
 
 Copies of the file in other work trees of the repository count too, but only for lines of which the
 file's own history says nothing: work done there arrives here by a merge.
@@ -6,15 +9,136 @@ file's own history says nothing: work done there arrives here by a merge.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
 from msgspec import Struct
 
 from recollect.errors import NothingFound, UnreadableInput
 from recollect.session.times import parse_time
+from recollect.versions.evidence import Change, Window
 from recollect.versions.file_history import FileHistory
-from recollect.versions.file_texts import decode_file, split_lines
-from recollect.versions.git_blobs import GitFile
-from recollect.versions.line_authors import BEFORE, Author, AuthorKind, find_authors
-from recollect.versions.replay import Version
+from recollect.versions.file_texts import decode_file, fits_window, split_lines
+from recollect.versions.git_repository import run_git
+from recollect.versions.line_authors import (
+    BEFORE,
+    DOUBTFUL,
+    OUR_CAUSES,
+    OUTSIDE,
+    Author,
+    AuthorKind,
+    find_authors,
+)
+from recollect.versions.replay import Version, predict
+
+_MAX_COMMITS: Final = 300
+_TOLERANCE: Final = timedelta(seconds=2)
+"""Between the end of a command and the record of its result."""
+
+
+class Blob(NamedTuple):
+    """A committed content of a file, and when it was committed."""
+
+    time: datetime
+    commit: str
+    id: str
+
+
+class GitFile:
+    """One file of a repository."""
+
+    def __init__(self, root: Path, path: Path) -> None:
+        self._root = root
+        self._path = path
+        self._texts: dict[str, str | None] = {}
+
+    def name(self, path: str) -> GitFile:
+        """Return another file of the repository."""
+        return GitFile(self._root, Path(path))
+
+    @property
+    def blobs(self) -> Sequence[Blob]:
+        """The committed contents, newest first; under earlier names too."""
+        return _list_blobs(self._root, self._path)
+
+    def read(self, blob: Blob) -> str | None:
+        """Return the text of a blob; None if it is not text."""
+        if blob.id not in self._texts:
+            data = run_git(self._root, "cat-file", "blob", blob.id)
+            content = decode_file(data) if data is not None else None
+            self._texts[blob.id] = content.text if content else None
+        return self._texts[blob.id]
+
+    def read_newest(self) -> bytes | None:
+        """Return the bytes that were committed last."""
+        return run_git(self._root, "cat-file", "blob", self.blobs[0].id) if self.blobs else None
+
+    def find_base(self, change: Change, windows: Sequence[Window]) -> str | None:
+        """Return the newest earlier content to which a change applies and that all windows fit."""
+        moment = parse_time(change.origin.time)
+        for blob in self.blobs:
+            if moment is not None and blob.time > moment:
+                continue
+            text = self.read(blob)
+            if text is None or predict(text, change) is None:
+                continue
+            if all(fits_window(text, each.start, each.lines, each.total) for each in windows):
+                return text
+        return None
+
+    def find_text_before(self, time: str | None) -> str | None:
+        """Return the content that was committed last before a time."""
+        moment = parse_time(time)
+        for blob in self.blobs:
+            if moment is not None and blob.time <= moment:
+                return self.read(blob)
+        return None
+
+    def find_commit_time(self, revision: str) -> datetime | None:
+        """Return when a revision was committed; None if there is no such revision."""
+        found = run_git(self._root, "log", "-1", "--format=%cI", "--end-of-options", revision, "--")
+        return parse_time(found.decode().strip()) if found else None
+
+    def read_revision(self, revision: str) -> str | None:
+        """Return the text of the file in a revision; None if it has none."""
+        name = self._path.relative_to(self._root).as_posix()
+        found = run_git(
+            self._root, "rev-parse", "--verify", "--end-of-options", f"{revision}:{name}"
+        )
+        if found is None:
+            return None
+        data = run_git(self._root, "cat-file", "blob", found.decode().strip())
+        content = decode_file(data) if data is not None else None
+        return content.text if content else None
+
+
+@cache
+def _list_blobs(root: Path, path: Path) -> Sequence[Blob]:
+    output = run_git(
+        root,
+        "log",
+        "--follow",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--raw",
+        "--no-abbrev",
+        f"--max-count={_MAX_COMMITS}",
+        "--format=commit %H %cI",
+        "--",
+        str(path),
+    )
+    blobs: list[Blob] = []
+    commit, moment = "", None
+    for line in (output or b"").decode("utf-8", "replace").splitlines():
+        words = line.split()
+        if line.startswith("commit "):
+            commit, moment = words[1], parse_time(words[2])
+        elif line.startswith(":") and moment is not None and words[3].strip("0"):
+            blobs.append(Blob(moment, commit, words[3]))
+    return blobs
 
 
 class LineOfFile(Struct, frozen=True):
@@ -26,15 +150,30 @@ class LineOfFile(Struct, frozen=True):
 
 
 def blame_present(
-    history: FileHistory, git: GitFile | None, data: bytes | None, *, ignore_space: bool = False
+    history: FileHistory,
+    git: GitFile | None,
+    data: bytes | None,
+    modified: datetime | None = None,
+    *,
+    ignore_space: bool = False,
 ) -> list[LineOfFile]:
-    """Return who wrote the lines of the file as it is now."""
+    """Return who wrote the lines of the file as it is now, last `modified` at some time."""
     if data is None:
         raise NothingFound(f"{history.path} does not exist. `recollect file` lists its versions.")
     content = decode_file(data)
     if content is None:
         raise UnreadableInput(f"{history.path} is not a text file.")
-    return _blame(history, history.versions, git, content.text, ignore_space=ignore_space)
+    is_doubtful = modified is not None and _ran_commands(history, modified)
+    later = DOUBTFUL if is_doubtful else OUTSIDE
+    return _blame(history, history.versions, git, content.text, later, ignore_space=ignore_space)
+
+
+def _ran_commands(history: FileHistory, modified: datetime) -> bool:
+    """Whether Claude Code may have changed the file unseen when it was last changed."""
+    last = parse_time(history.own[-1].origin.time) if history.own else None
+    ours = (each for each in history.later_causes if each.kind in OUR_CAUSES)
+    ends = [moment for each in ours if (moment := parse_time(each.origin.time)) is not None]
+    return last is not None and bool(ends) and last <= modified <= max(ends) + _TOLERANCE
 
 
 def blame_revision(
@@ -53,7 +192,7 @@ def blame_revision(
     if not versions:
         # Committed before anything was recorded.
         return _number(text, [BEFORE] * len(split_lines(text)))
-    return _blame(history, versions, git, text, ignore_space=ignore_space)
+    return _blame(history, versions, git, text, OUTSIDE, ignore_space=ignore_space)
 
 
 def _blame(
@@ -61,11 +200,13 @@ def _blame(
     versions: list[Version] | tuple[Version, ...],
     git: GitFile | None,
     text: str,
+    later: Author,
     *,
     ignore_space: bool,
 ) -> list[LineOfFile]:
     own = [version for version in versions if version.path == history.path]
-    authors = find_authors(own, text, _find_base(own, git), ignore_space=ignore_space)
+    base = _find_base(own, git, history.earlier_paths)
+    authors = find_authors(own, text, base, later=later, ignore_space=ignore_space)
     for path in dict.fromkeys(each.path for each in versions if each.path != history.path):
         copies = [version for version in versions if version.path == path]
         others = find_authors(copies, text, ignore_space=ignore_space)
@@ -86,11 +227,15 @@ def _number(text: str, authors: list[Author]) -> list[LineOfFile]:
     ]
 
 
-def _find_base(own: list[Version], git: GitFile | None) -> str | None:
+def _find_base(
+    own: Sequence[Version], git: GitFile | None, earlier_paths: Sequence[str]
+) -> str | None:
     """Return the committed content before the first version, if there was a file."""
     if git is None or not own:
         return None
     first = own[0]
     if first.change is not None and first.change.is_new:
         return None
-    return git.find_text_before(first.origin.time)
+    files = (git, *map(git.name, earlier_paths))
+    texts = (each.find_text_before(first.origin.time) for each in files)
+    return next((text for text in texts if text is not None), None)

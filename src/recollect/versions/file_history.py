@@ -1,4 +1,4 @@
-"""The versions of one file over all sessions: what those that name it add up to."""
+"""The versions of one file across all sessions that mention it."""
 
 from __future__ import annotations
 
@@ -10,29 +10,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.locations import Transcript, encode_project_path
-from recollect.locations.project_names import encode_without_limit
-from recollect.locations.sidecars import find_root_of
-from recollect.reader.line_masking import masked_by
+from recollect.locations.claude_directories import encode_without_limit
+from recollect.locations.transcript_files import find_root_of
+from recollect.reader.line_blocks import masked_by
 from recollect.session.times import merge_by_time
 from recollect.sources.safe_files import list_directory
-from recollect.versions.backups import BackupDirectory
+from recollect.versions import session_outline
 from recollect.versions.edit_index import EditIndex
 from recollect.versions.evidence import Cause, Evidence, Rename
-from recollect.versions.recorded_paths import PathAliases, last_component, relative_to
+from recollect.versions.file_paths import PathAliases, last_component, relative_to
+from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.replay import Check, FindBase, Version, replay
-from recollect.versions.session_outline import (
-    FindStream,
-    OutdatedOutline,
-    Outline,
-    expand_outline,
-    name_file,
-)
 
 _MAX_NAMES: Final = 20
 
 
 class FileHistory(Struct, frozen=True, kw_only=True):
-    """All versions of a file, oldest first, also those of its copies in worktrees."""
+    """All versions of a file, oldest first, including those of its copies in worktrees."""
 
     path: str
     versions: tuple[Version, ...]
@@ -42,6 +36,10 @@ class FileHistory(Struct, frozen=True, kw_only=True):
     unreadable: tuple[str, ...] = ()
     roots: tuple[Path, ...] = ()
     """The Claude directories that were read."""
+    earlier_paths: tuple[str, ...] = ()
+    """Paths that commands moved it from, newest first."""
+    later_causes: tuple[Cause, ...] = ()
+    """What may have changed the file itself after its last version."""
 
     def read_backup(self, version: Version) -> bytes | None:
         """Return the bytes of a version, if Claude Code kept a backup of it."""
@@ -83,7 +81,7 @@ def _iter_parents(path: str) -> Iterator[str]:
 def find_history(
     aliases: PathAliases, index: EditIndex, find_base: FindBase | None = None
 ) -> FileHistory:
-    """Return the versions that the sessions of an index know of a file."""
+    """Return the versions of a file that the sessions in the index recorded."""
     earlier: set[str] = set()
     while True:
         collected = _collect(aliases, earlier, index)
@@ -126,11 +124,13 @@ def _list_names(aliases: PathAliases, paths: Iterable[str]) -> set[str]:
     """Return what sessions about the file are found by, wherever its project was."""
     tops = {*aliases.roots, *aliases.moved_from, *aliases.worktrees}
     is_top = any(path.rpartition("/")[0] in tops for path in aliases.paths)
-    names = {name_file(path) for path in paths}
+    names = {session_outline.name_file(path) for path in paths}
     return names | ({last_component(path) for path in aliases.paths} if is_top else set())
 
 
-def _add_names(find_stream: FindStream, earlier: set[str], paths: Iterable[str]) -> FindStream:
+def _add_names(
+    find_stream: session_outline.FindStream, earlier: set[str], paths: Iterable[str]
+) -> session_outline.FindStream:
     """Treat `earlier` names as files of their own, because the file was moved from there."""
     names = {last_component(path).casefold() for path in paths}
 
@@ -143,11 +143,14 @@ def _add_names(find_stream: FindStream, earlier: set[str], paths: Iterable[str])
 
 
 def _expand(
-    transcript: Transcript, outline: Outline, find_stream: FindStream, backups: BackupDirectory
+    transcript: Transcript,
+    outline: session_outline.Outline,
+    find_stream: session_outline.FindStream,
+    backups: BackupDirectory,
 ) -> Sequence[Evidence]:
     try:
-        return expand_outline(outline, find_stream, backups)
-    except OutdatedOutline:
+        return session_outline.expand_outline(outline, find_stream, backups)
+    except session_outline.OutdatedOutline:
         # Records within other records have no line of their own; hardly ever needed.
         from recollect.library.opening import open_transcript
         from recollect.versions.session_evidence import collect_evidence
@@ -176,8 +179,10 @@ def _spell(aliases: PathAliases) -> set[str]:
     return paths | {f"{directory}/{each}" for each in same}
 
 
-def _extend(aliases: PathAliases, outline: Outline, transcript: Transcript) -> PathAliases:
-    """Add the earlier places and worktrees that a session itself tells about."""
+def _extend(
+    aliases: PathAliases, outline: session_outline.Outline, transcript: Transcript
+) -> PathAliases:
+    """Add the earlier directories and worktrees that a session itself mentions."""
     worktrees = [path for path, directory in outline.worktrees if directory in aliases.roots]
     is_here = any(
         transcript.project_dir.name in (encode_project_path(root), encode_without_limit(root))
@@ -196,7 +201,7 @@ def _extend(aliases: PathAliases, outline: Outline, transcript: Transcript) -> P
 
 
 def merge_sessions(sessions: Iterable[Iterable[Evidence]]) -> list[Evidence]:
-    """Order what several sessions say by time, and leave out what one copied from another."""
+    """Merge the evidence of several sessions by time, without copies of the same record."""
     seen: set[object] = set()
     merged: list[Evidence] = []
     for each in merge_by_time(sessions, lambda found: found.origin.time):
@@ -222,15 +227,25 @@ def _replay_streams(
     streams = dict.fromkeys(
         each.path for each in evidence if not isinstance(each, Cause) and each.path not in earlier
     )
-    replays = [replay(stream, evidence, find_base) for stream in streams]
+    by_stream = {stream: replay(stream, evidence, find_base) for stream in streams}
+    replays = by_stream.values()
     return FileHistory(
         path=path,
         versions=_number(each.versions for each in replays),
         checks=tuple(check for each in replays for check in each.checks),
+        later_causes=by_stream[path].later_causes if path in by_stream else (),
         sessions=collected.ids,
         unreadable=collected.unreadable,
         roots=collected.roots,
+        earlier_paths=tuple(_iter_earlier_paths(path, evidence)),
     )
+
+
+def _iter_earlier_paths(path: str, evidence: Sequence[Evidence]) -> Iterator[str]:
+    for each in reversed(evidence):
+        if isinstance(each, Rename) and each.path == path:
+            path = each.old_path
+            yield path
 
 
 def _number(streams: Iterable[Sequence[Version]]) -> tuple[Version, ...]:

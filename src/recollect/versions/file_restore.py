@@ -1,4 +1,5 @@
-"""Write a version of a file back to disk, and never lose what is there.
+"""Which version of a file a person means (by number, by time, or by session and turn), and writing
+it back to disk without losing what is there.
 
 The new content is complete beside the file before it takes its place in one step, and what it
 replaces is kept under a name of its own. Links are not followed: a transcript can name any path.
@@ -8,17 +9,73 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from recollect.atomic_files import open_atomic
-from recollect.errors import RecollectError, UnreadableInput, UsageError
+from recollect.errors import NothingFound, RecollectError, UnreadableInput, UsageError
 from recollect.locations import is_plain_name
+from recollect.session.times import find_period, parse_time
 from recollect.sources.safe_files import Refused, find_status
+from recollect.versions.file_paths import read_present, relative_to
 from recollect.versions.file_texts import REPLACEMENT, TextForm, decode_file, encode_file
-from recollect.versions.recorded_paths import relative_to
 from recollect.versions.replay import Grade, Version
-from recollect.versions.target_files import read_present
+
+HINT = "Use a number from the list, a time such as 2026-11-15T10:30 or 2h, or SESSION:TURN."
+_MIN_PREFIX = 4
+
+
+def find_version(
+    name: str, versions: Sequence[Version], now: datetime, check_turn: Callable[[str, int], None]
+) -> Version:
+    """Return the version that `name` means, which is the newest one at a time or after a turn.
+
+    Raise NothingFound if there is none, and UsageError if `name` is none of these. `check_turn`
+    raises NothingFound if a session has no such turn: it may have turns after the last version.
+    """
+    if name.isdecimal() and len(name) < len("2026"):
+        found = [each for each in versions if each.number == int(name)]
+    elif (moment := _find_moment(name, now)) is not None:
+        found = [each for each in versions if _is_by(each, moment)]
+    else:
+        session, separator, turn = name.rpartition(":")
+        if not separator or not turn.isdecimal() or len(session) < _MIN_PREFIX:
+            raise UsageError(f"{name!r} is not a version. {HINT}")
+        found = _find_after(session, int(turn), versions, check_turn)
+    if not found:
+        raise NothingFound(f"There is no version {name!r}. {HINT}")
+    return found[-1]
+
+
+def _find_after(
+    prefix: str, turn: int, versions: Sequence[Version], check_turn: Callable[[str, int], None]
+) -> list[Version]:
+    of_session = [each for each in versions if each.origin.session_id.startswith(prefix)]
+    ids = {each.origin.session_id for each in of_session}
+    if len(ids) > 1:
+        raise UsageError(f"{prefix} is the start of several ids: {', '.join(sorted(ids))}.")
+    found = [each for each in of_session if (each.origin.turn or 0) <= turn]
+    if found and found[-1] is of_session[-1]:
+        check_turn(found[-1].origin.session_id, turn)
+    return found
+
+
+def _find_moment(name: str, now: datetime) -> datetime | None:
+    """Return the time that is meant; a day means its end."""
+    moment = parse_time(name) if "T" in name or " " in name else None
+    if moment is not None:
+        has_zone = datetime.fromisoformat(name).tzinfo is not None
+        return moment if has_zone else datetime.fromisoformat(name).astimezone()
+    period = find_period(name, now)
+    return period.end if period else None
+
+
+def _is_by(version: Version, moment: datetime) -> bool:
+    time = parse_time(version.origin.time)
+    return time is not None and time <= moment
+
 
 _MAX_BACKUPS: Final = 1000
 _NEW_MODE: Final = 0o644
@@ -63,8 +120,13 @@ def plan_restore(
     return RestorePlan(target, encode_file(text, form), present, version.known)
 
 
+def is_partial(version: Version) -> bool:
+    """Return whether too little of a version is known to restore it."""
+    return version.known is Grade.PARTIAL or (version.text is None and version.exists)
+
+
 def _refuse_unrestorable(version: Version) -> None:
-    if version.known is Grade.PARTIAL or (version.text is None and version.exists):
+    if is_partial(version):
         raise UsageError(
             f"Version {version.number} is only known in part and cannot be restored. "
             "Choose one that is exact or replayed."
@@ -81,11 +143,11 @@ def _refuse_unrestorable(version: Version) -> None:
 def _read_target(target: Path) -> bytes | None:
     status = find_status(target)
     if isinstance(status, Refused):
-        raise UnreadableInput(f"Cannot look at {target}: {status.detail}.")
+        raise UnreadableInput(f"Cannot access {target}: {status.detail}.")
     if status is None:
         return None
     if stat.S_ISLNK(status.st_mode):
-        raise UsageError(f"{target} is a symbolic link. Name the file that it leads to.")
+        raise UsageError(f"{target} is a symbolic link. Specify the file it points to.")
     if not stat.S_ISREG(status.st_mode):
         raise UsageError(f"{target} is not a regular file.")
     return read_present(target)
@@ -121,7 +183,7 @@ def write_restored(plan: RestorePlan) -> Path | None:
     """
     try:
         if _read_target(plan.target) != plan.present:
-            raise UsageError(f"{plan.target} has changed meanwhile. Try again.")
+            raise UsageError(f"{plan.target} has changed in the meantime. Try again.")
         plan.target.parent.mkdir(parents=True, exist_ok=True)
         with open_atomic(plan.target, overwrite=True, mode=_find_mode(plan.target)) as file:
             file.write(plan.data)

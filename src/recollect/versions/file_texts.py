@@ -1,15 +1,24 @@
-"""Text of files as transcripts record it: normal form, edits, patches and windows.
+"""Text of files as transcripts record it (normal form, edits, patches and windows), and the
+patience diff of its lines: what two texts have in common, found by lines that occur once in each.
 
 Transcripts have nearly all text without byte order mark and with `\\n` line ends, whatever the file
 has on disk, so texts are compared in that form. Line ends, byte order mark and encoding are a
 `TextForm`, which comes from bytes: a backup, a git blob or the file itself.
+
+In a diff, long lines that occur once in the whole texts come first, then shorter ones, then those
+that occur once between two matches: there a `}` or an empty line may be the only one, and would
+pull blocks apart. What is left is compared by `difflib`.
 """
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
-from typing import Final
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence, Set
+from difflib import SequenceMatcher
+from itertools import islice, pairwise
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -202,3 +211,129 @@ def fits_window(text: str, start: int, lines: Sequence[str], total: int | None) 
     if total is not None and len(have) != total:
         return False
     return have[start - 1 : start - 1 + len(lines)] == list(lines)
+
+
+_MAX_QUADRATIC = 4_000_000
+"""Lines times lines up to which what has no unique lines is compared in full."""
+_DISTINCTIVE: Final = re.compile(r"(?:\w\W*){12}")
+
+
+class Match(NamedTuple):
+    """`length` equal lines from `old` and from `new` on."""
+
+    old: int
+    new: int
+    length: int
+
+
+def is_distinctive(line: str) -> bool:
+    """Whether a line is long enough to be recognized; `}` and `return None` are everywhere."""
+    return _DISTINCTIVE.search(line) is not None
+
+
+def match_lines(old: Sequence[str], new: Sequence[str]) -> list[Match]:
+    """Return the runs of equal lines, in order."""
+    runs: list[Match] = []
+    for found in sorted(_iter_matches(old, new)):
+        last = runs[-1] if runs else None
+        if last and (found.old, found.new) == (last.old + last.length, last.new + last.length):
+            runs[-1] = Match(last.old, last.new, last.length + found.length)
+        else:
+            runs.append(found)
+    return runs
+
+
+def count_changes(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """Return the number of lines that were added and removed."""
+    same = sum(match.length for match in match_lines(old, new))
+    return len(new) - same, len(old) - same
+
+
+def _iter_matches(old: Sequence[str], new: Sequence[str]) -> Iterator[Match]:
+    pending = [(0, len(old), 0, len(new))]
+    rare: Set[str] | None = None
+    while pending:
+        low, high, start, stop = pending.pop()
+        head = _count_equal(islice(old, low, high), islice(new, start, stop))
+        if head:
+            yield Match(low, start, head)
+            low, start = low + head, start + head
+        tail = _count_equal(reversed(old[low:high]), reversed(new[start:stop]))
+        if tail:
+            high, stop = high - tail, stop - tail
+            yield Match(high, stop, tail)
+        if set(old[low:high]).isdisjoint(new[start:stop]):
+            continue
+        if rare is None:
+            rare = _find_unique(old, 0, len(old)).keys() & _find_unique(new, 0, len(new)).keys()
+        anchors = _find_anchors(old, new, (low, high, start, stop), rare)
+        if not anchors:
+            yield from _compare_plainly(old, new, (low, high, start, stop))
+            continue
+        edges = [(low - 1, start - 1), *anchors, (high, stop)]
+        yield from (Match(*each, 1) for each in anchors)
+        pending += [
+            (before[0] + 1, after[0], before[1] + 1, after[1]) for before, after in pairwise(edges)
+        ]
+
+
+def _count_equal(one: Iterable[str], other: Iterable[str]) -> int:
+    """Return how many items are equal before the first that differ."""
+    count = 0
+    for count, pair in enumerate(zip(one, other, strict=False), 1):
+        if pair[0] != pair[1]:
+            return count - 1
+    return count
+
+
+def _find_anchors(
+    old: Sequence[str], new: Sequence[str], area: tuple[int, int, int, int], rare: Set[str]
+) -> list[tuple[int, int]]:
+    """Return the longest increasing run of lines that occur once in both, `rare` ones first."""
+    low, high, start, stop = area
+    first, second = _find_unique(old, low, high), _find_unique(new, start, stop)
+    shared = first.keys() & second.keys()
+    distinctive = {line for line in shared if is_distinctive(line)}
+    chosen = distinctive & rare or shared & rare or distinctive or shared
+    return _find_longest_run(sorted((first[line], second[line]) for line in chosen))
+
+
+def _find_longest_run(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the longest part of sorted pairs whose second numbers increase too."""
+    tops: list[int] = []
+    chain: list[tuple[tuple[int, int], int]] = []
+    ends: list[int] = []
+    for pair in pairs:
+        place = bisect_left(tops, pair[1])
+        chain.append((pair, ends[place - 1] if place else -1))
+        if place == len(tops):
+            tops.append(pair[1])
+            ends.append(len(chain) - 1)
+        else:
+            tops[place], ends[place] = pair[1], len(chain) - 1
+    result: list[tuple[int, int]] = []
+    at = ends[-1] if ends else -1
+    while at >= 0:
+        pair, at = chain[at]
+        result.append(pair)
+    return result[::-1]
+
+
+def _find_unique(lines: Sequence[str], start: int, stop: int) -> dict[str, int]:
+    places: dict[str, int] = {}
+    for at in range(start, stop):
+        line = lines[at]
+        places[line] = -1 if line in places else at
+    return {line: at for line, at in places.items() if at >= 0}
+
+
+def _compare_plainly(
+    old: Sequence[str], new: Sequence[str], area: tuple[int, int, int, int]
+) -> Iterator[Match]:
+    low, high, start, stop = area
+    if (high - low) * (stop - start) > _MAX_QUADRATIC:
+        return
+    matcher = SequenceMatcher(None, old[low:high], new[start:stop], autojunk=False)
+    for block in matcher.get_matching_blocks():
+        if block.size:
+            yield Match(low + block.a, start + block.b, block.size)

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from msgspec import Struct
 
 from recollect.versions.evidence import CauseKind, Change
-from recollect.versions.file_texts import detab, split_lines
-from recollect.versions.patience import is_distinctive, match_lines
+from recollect.versions.file_texts import detab, is_distinctive, match_lines, split_lines
 from recollect.versions.replay import Grade, Version, VersionKind
 
 
@@ -37,6 +36,8 @@ class Author(Struct, frozen=True):
 
     kind: AuthorKind
     version: Version | None = None
+    is_doubtful: bool = False
+    """Commands of Claude Code may have written it where nothing is recorded."""
 
     @property
     def by(self) -> str:
@@ -48,11 +49,12 @@ class Author(Struct, frozen=True):
                 return "other"
             case AuthorKind.OUTSIDE:
                 causes = self.version.causes if self.version else ()
-                return "unknown" if any(c.kind in _OURS for c in causes) else "other"
+                is_ours = self.is_doubtful or any(each.kind in OUR_CAUSES for each in causes)
+                return "unknown" if is_ours else "other"
         return "unknown"
 
 
-_OURS: Final = frozenset(
+OUR_CAUSES: Final = frozenset(
     {
         CauseKind.FORMATTER,
         CauseKind.GIT,
@@ -67,6 +69,7 @@ _OURS: Final = frozenset(
 
 BEFORE: Final = Author(AuthorKind.BEFORE)
 OUTSIDE: Final = Author(AuthorKind.OUTSIDE)
+DOUBTFUL: Final = Author(AuthorKind.OUTSIDE, is_doubtful=True)
 UNKNOWN: Final = Author(AuthorKind.UNKNOWN)
 
 
@@ -75,19 +78,21 @@ def find_authors(
     text: str,
     base: str | None = None,
     *,
+    later: Author = OUTSIDE,
     ignore_space: bool = False,
 ) -> list[Author]:
     """Return the author of each line of `text`, which followed the last of the versions.
 
     `base` is the content before the first version, from git: without it, what a person changed
-    before the first record looks as if it had always been there.
+    before the first record looks as if it had always been there. `later` is the author of what
+    came after the last version.
     """
     labels = _Labels(ignore_space=ignore_space)
     if base is not None:
         labels.start(base)
     for version in versions:
         labels.take(version)
-    return labels.finish(text)
+    return labels.finish(text, later)
 
 
 class _Labels:
@@ -114,6 +119,8 @@ class _Labels:
         else:
             if self._lines is None and version.change is not None:
                 self._start_at_change(version, version.change)
+            elif version.change is not None and version.change.before is None:
+                self._catch_up(version.text, version.change)
             self._move_to(version.text, self._name(version), version)
             self._earlier[version.text] = self._authors
 
@@ -131,6 +138,16 @@ class _Labels:
         else:
             self._lines, self._authors = lines, [UNKNOWN] * len(lines)
 
+    def _catch_up(self, text: str, change: Change) -> None:
+        """Name who wrote the new lines that a patch shows to have been there before the change."""
+        if change.after is None or not change.hunks or self._pending:
+            return
+        lines = split_lines(text)
+        added = _find_added(change, lines)
+        kept = [line for at, line in enumerate(lines) if at not in added]
+        if Counter(self._fold(kept)) - Counter(self._fold(self._lines or [])):
+            self._move_to("".join(kept), OUTSIDE, None)
+
     def _name(self, version: Version) -> Author:
         if version.change is not None:
             return Author(AuthorKind.CLAUDE, version)
@@ -138,10 +155,10 @@ class _Labels:
             return Author(AuthorKind.OUTSIDE, version)
         return BEFORE
 
-    def finish(self, text: str) -> list[Author]:
+    def finish(self, text: str, later: Author) -> list[Author]:
         if self._lines is None and not self._pending:
             return [UNKNOWN] * len(split_lines(text))
-        self._move_to(text, OUTSIDE if self._lines is not None else BEFORE, None)
+        self._move_to(text, later if self._lines is not None else BEFORE, None)
         return self._authors
 
     def _move_to(self, text: str, author: Author, version: Version | None) -> None:
@@ -187,8 +204,15 @@ class _Labels:
         elif change is not None and _says_lines(change):
             # In no recorded change, so it came from the unseen state in between.
             unseen = [each for each in self._pending if each.change is None]
-            other = Author(AuthorKind.OUTSIDE, unseen[-1]) if unseen else UNKNOWN
-        authors = [added.get(at, other) for at in range(len(new))]
+            other = Author(AuthorKind.OUTSIDE, unseen[-1]) if unseen else DOUBTFUL
+        authors = [other] * len(new)
+        if other is DOUBTFUL:
+            changes = [*(each.change for each in self._pending), change]
+            texts = _list_added(each for each in changes if each)
+            for at in _find_texts(new, texts):
+                authors[at] = UNKNOWN
+        for at, each in added.items():
+            authors[at] = each
         for at in _find_added(change, new) if change else ():
             authors[at] = author
         return authors
@@ -197,14 +221,13 @@ class _Labels:
         """Return what lines are compared by: a line end that is added at the end changes none."""
         if self._ignore_space:
             return ["".join(line.split()) for line in lines]
-        return [line.rstrip("\n") for line in lines]
+        return [*lines[:-1], lines[-1].rstrip("\n") + "\n"] if lines else lines
 
 
 def _find_added(change: Change, lines: Sequence[str]) -> set[int]:
     """Return the places of the lines that a change added: by its patch, or else by their text."""
     if not change.hunks:
-        texts = {line.text for block in _iter_blocks(change) for line in block if line.is_added}
-        return {at for at, line in enumerate(lines) if detab(line.rstrip("\n")) in texts}
+        return set(_find_texts(lines, _list_added([change])))
     added: set[int] = set()
     for hunk in change.hunks:
         signs = [line[:1] for line in hunk.lines if line[:1] in ("+", " ")]
@@ -212,19 +235,35 @@ def _find_added(change: Change, lines: Sequence[str]) -> set[int]:
     return {at for at in added if 0 <= at < len(lines)}
 
 
+def _list_added(changes: Iterable[Change]) -> set[str]:
+    """Return the lines that changes added, wherever that was."""
+    blocks = (block for change in changes for block in _iter_blocks(change))
+    return {line.text for block in blocks for line in block if line.is_added}
+
+
+def _find_texts(lines: Sequence[str], texts: Set[str]) -> list[int]:
+    """Return the places of lines that are among texts as patches have them."""
+    wanted = {*texts, *(f"{text}\n" for text in texts)}
+    return [
+        at for at, line in enumerate(lines) if (detab(line) if line[0] == "\t" else line) in wanted
+    ]
+
+
 def _says_lines(change: Change) -> bool:
     return bool(change.hunks or change.steps)
 
 
-def _place_added(versions: Iterable[Version], lines: Sequence[str]) -> dict[int, Author]:
+def _place_added(versions: Sequence[Version], lines: Sequence[str]) -> dict[int, Author]:
     """Return who added which of `lines`, by changes of texts that are not known.
 
     A line that occurs once says where a change is; the lines beside it are found from there.
     """
+    added: dict[int, Author] = {}
+    if not versions:
+        return added
     plain = [detab(line.rstrip("\n")) for line in lines]
     counts = Counter(plain)
     places = {line: at for at, line in enumerate(plain) if counts[line] == 1}
-    added: dict[int, Author] = {}
     for version in versions:
         if version.change is not None:
             author = Author(AuthorKind.CLAUDE, version)

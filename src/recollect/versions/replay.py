@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.records.tools import count_patch_lines
+from recollect.versions import file_texts
 from recollect.versions.evidence import (
     BackupName,
     Cause,
@@ -29,19 +30,6 @@ from recollect.versions.evidence import (
     SightingKind,
     Window,
 )
-from recollect.versions.file_texts import (
-    adopt_patch,
-    apply_steps,
-    fits_patch_before,
-    fits_window,
-    is_same_but_tabs,
-    revert_patch,
-    revert_steps,
-    split_lines,
-)
-from recollect.versions.patience import count_changes
-
-_MAX_CAUSES: Final = 20
 
 
 class Grade(StrEnum):
@@ -109,6 +97,8 @@ class Replay(Struct, frozen=True):
 
     versions: tuple[Version, ...]
     checks: tuple[Check, ...]
+    later_causes: tuple[Cause, ...] = ()
+    """What may have changed the file after all that is recorded about it."""
 
 
 FindBase = Callable[[Change, Sequence[Window]], str | None]
@@ -120,7 +110,8 @@ def replay(path: str, evidence: Iterable[Evidence], find_base: FindBase | None =
     machine = _Machine(path, find_base)
     for each in _drop_late_copies(follow_renames(path, list(evidence))):
         machine.take(each)
-    return Replay(tuple(_fill_backwards(machine.versions)), tuple(machine.checks))
+    versions = tuple(_fill_backwards(machine.versions))
+    return Replay(versions, tuple(machine.checks), tuple(machine.causes.values()))
 
 
 def follow_renames(path: str, evidence: Sequence[Evidence]) -> list[FileEvidence | Cause]:
@@ -173,13 +164,14 @@ class _Machine:
         self._grade = Grade.PARTIAL
         self._is_deleted = False
         self._session: str | None = None
-        self._causes: list[Cause] = []
+        self.causes: dict[CauseKind, Cause] = {}
+        """What may have changed the file since, the last of each kind."""
         self._is_unsure = False
         self._windows: list[Window] = []
 
     def take(self, evidence: FileEvidence | Cause) -> None:
         if isinstance(evidence, Cause):
-            self._add_cause(evidence)
+            self.causes[evidence.kind] = evidence
             return
         self._cross_session(evidence)
         match evidence:
@@ -190,15 +182,12 @@ class _Machine:
             case Change():
                 self._change(evidence)
 
-    def _add_cause(self, cause: Cause) -> None:
-        if len(self._causes) < _MAX_CAUSES or cause.path:
-            self._causes.append(cause)
-
     def _cross_session(self, evidence: FileEvidence) -> None:
         session = evidence.origin.session_id
         if self._session not in (None, session):
             # Between sessions half of all files change, and no client checked that.
-            self._causes.append(Cause(kind=CauseKind.SESSION, origin=evidence.origin))
+            cause = Cause(kind=CauseKind.SESSION, origin=evidence.origin)
+            self.causes[cause.kind] = cause
             self._is_unsure = True
         self._session = session
 
@@ -206,7 +195,7 @@ class _Machine:
         """From here on the content is `text`."""
         self._text, self._grade = text, grade
         self._is_deleted = False
-        self._causes.clear()
+        self.causes.clear()
         self._windows.clear()
         self._is_unsure = False
 
@@ -237,7 +226,7 @@ class _Machine:
         self._is_deleted = True
 
     def _note_check(self, origin: Origin, *, agrees: bool) -> None:
-        if self._grade is Grade.EXACT and not self._causes and agrees:
+        if self._grade is Grade.EXACT and not self.causes and agrees:
             return
         self.checks.append(
             Check(
@@ -262,18 +251,18 @@ class _Machine:
         last = self.versions[-1] if self.versions else None
         if last is None or last.known is not Grade.PARTIAL or last.change is None:
             return
-        if last.change.hunks and adopt_patch(text, last.change.hunks) == text:
+        if last.change.hunks and file_texts.adopt_patch(text, last.change.hunks) == text:
             self.versions[-1] = replace(last, text=text, known=Grade.INFERRED)
 
     def _look(self, window: Window) -> None:
         """Compare with lines that are recorded."""
         if self._text is None:
             self._windows.append(window)
-        elif not fits_window(self._text, window.start, window.lines, window.total):
+        elif not file_texts.fits_window(self._text, window.start, window.lines, window.total):
             self._append(VersionKind.OUTSIDE, Grade.PARTIAL, window.origin, None)
             self._confirm(None, Grade.PARTIAL)
             self._windows.append(window)
-        elif self._causes:
+        elif self.causes:
             # The client now takes the file as read: its next edit proves nothing about the rest.
             self._is_unsure = True
 
@@ -294,8 +283,8 @@ class _Machine:
 
     def _see_patched(self, change: Change, after: str) -> None:
         """Compare with the content that the patch of a whole file leads back to."""
-        before = revert_patch(after, change.hunks)
-        if before is None or self._text is None or is_same_but_tabs(before, self._text):
+        before = file_texts.revert_patch(after, change.hunks)
+        if before is None or self._text is None or file_texts.is_same_but_tabs(before, self._text):
             return
         self._append(VersionKind.OUTSIDE, Grade.INFERRED, change.origin, before)
         self._confirm(before, Grade.INFERRED)
@@ -328,7 +317,7 @@ class _Machine:
             return not change.is_modified
         if self._grade is Grade.INFERRED or change.is_modified or change.is_stale:
             return False
-        return not (self._is_unsure or (self._causes and not change.has_result))
+        return not (self._is_unsure or (self.causes and not change.has_result))
 
     def _append_change(self, change: Change, text: str | None, grade: Grade) -> None:
         kind = VersionKind.EDIT if change.after is None else VersionKind.WRITE
@@ -367,16 +356,15 @@ class _Machine:
             return counted.added, counted.removed
         before = self._text
         if text is None:
-            return 0, (len(split_lines(before)) if before and change is None else 0)
-        return count_changes(split_lines(before or ""), split_lines(text))
+            return 0, (len(file_texts.split_lines(before)) if before and change is None else 0)
+        return file_texts.count_changes(
+            file_texts.split_lines(before or ""), file_texts.split_lines(text)
+        )
 
     def _rank_causes(self) -> list[Cause]:
         """Return the causes, those that say most first."""
         order = {kind: place for place, kind in enumerate(_RANK)}
-        best: dict[CauseKind, Cause] = {}
-        for cause in self._causes:
-            best[cause.kind] = cause
-        return sorted(best.values(), key=lambda cause: order[cause.kind])
+        return sorted(self.causes.values(), key=lambda cause: order[cause.kind])
 
 
 _RANK: Final = (
@@ -394,10 +382,10 @@ _RANK: Final = (
 
 def predict(text: str, change: Change) -> str | None:
     """Return the content after a change; None if it does not fit."""
-    if not fits_patch_before(text, change.hunks):
+    if not file_texts.fits_patch_before(text, change.hunks):
         return None
-    after = apply_steps(text, change.steps)
-    return None if after is None else adopt_patch(after, change.hunks)
+    after = file_texts.apply_steps(text, change.steps)
+    return None if after is None else file_texts.adopt_patch(after, change.hunks)
 
 
 def _fill_backwards(versions: Sequence[Version]) -> list[Version]:
@@ -411,7 +399,7 @@ def _fill_backwards(versions: Sequence[Version]) -> list[Version]:
             continue
         text = _revert(following.text, following.change)
         if text is not None and version.change and version.change.hunks:
-            text = text if adopt_patch(text, version.change.hunks) == text else None
+            text = text if file_texts.adopt_patch(text, version.change.hunks) == text else None
         if text is not None:
             filled[at] = replace(version, text=text, known=Grade.INFERRED)
     return filled
@@ -420,4 +408,8 @@ def _fill_backwards(versions: Sequence[Version]) -> list[Version]:
 def _revert(text: str, change: Change) -> str | None:
     if change.is_new:
         return None
-    return revert_steps(text, change.steps) if change.steps else revert_patch(text, change.hunks)
+    return (
+        file_texts.revert_steps(text, change.steps)
+        if change.steps
+        else file_texts.revert_patch(text, change.hunks)
+    )

@@ -1,4 +1,10 @@
-"""The state of a session's files at each of its prompts: what a rewind would bring back, and more.
+"""The state of a session's files at each of its prompts: what a rewind would bring back, and more;
+and the checkpoints that opcode, a front end for Claude Code, keeps beside a session.
+
+`.timelines/SESSION/timeline.json` has a tree of opcode's checkpoints; the content of files is
+beside it in a pool that is compressed. They are listed as what they are and never taken for a
+source of versions: opcode copies a whole project when a message is through, so nothing says which
+change made a file.
 
 The backups of Claude Code say for certain what a file contained when a prompt was sent. Where there
 are none, it is inferred: from the last version before, or from what was seen next if only a person
@@ -9,19 +15,99 @@ shell commands did to files that were never looked at again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.errors import NothingFound
+from recollect.library.processes import read_small
+from recollect.locations import Transcript, is_plain_name
+from recollect.locations.claude_directories import TIMELINES_DIRECTORY
+from recollect.redact import mask_words
 from recollect.session.session import Session
+from recollect.session.times import parse_time
 from recollect.session.turns import Turn
-from recollect.versions.backups import Backups
+from recollect.sources.safe_files import find_directory
 from recollect.versions.evidence import Cause, CauseKind, Rename, Sighting, SightingKind
-from recollect.versions.opcode_timelines import OpcodeCheckpoint
-from recollect.versions.recorded_paths import normalize_path
+from recollect.versions.file_paths import normalize_path
+from recollect.versions.recorded_evidence import Backups
 from recollect.versions.replay import Grade, Version, VersionKind, replay
 from recollect.versions.session_evidence import collect_evidence, name_prompt
+
+_FILE_NAME: Final = "timeline.json"
+_MAX_SIZE: Final = 16 * 1024 * 1024
+_MAX_PROMPT: Final = 500
+
+
+class OpcodeCheckpoint(Struct, frozen=True, kw_only=True):
+    """A state of a project that opcode saved."""
+
+    id: str
+    time: str | None
+    words: str
+    """Its description, or the prompt before it, on one line and without definite secrets."""
+    files: int
+
+
+class _Metadata(Struct, rename="camel"):
+    user_prompt: str = ""
+
+
+class _Checkpoint(Struct, rename="camel"):
+    id: str
+    timestamp: str | None = None
+    description: str | None = None
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+class _Node(Struct, rename="camel"):
+    checkpoint: _Checkpoint
+    children: tuple[_Node, ...] = ()
+    file_snapshot_ids: tuple[str, ...] = ()
+
+
+class _Timeline(Struct, rename="camel"):
+    root_node: _Node | None = None
+
+
+def list_opcode_checkpoints(transcript: Transcript) -> tuple[OpcodeCheckpoint, ...]:
+    """Return the checkpoints that opcode made of a session, oldest first; none if unreadable."""
+    name = transcript.session_id or ""
+    if not is_plain_name(name):
+        return ()
+    place = find_directory(transcript.project_dir, TIMELINES_DIRECTORY, name)
+    data = read_small(place / _FILE_NAME, _MAX_SIZE) if isinstance(place, Path) else None
+    if data is None:
+        return ()
+    try:
+        timeline = msgspec.json.decode(data, type=_Timeline)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ()
+    return tuple(sorted(_list_nodes(timeline.root_node), key=lambda each: each.time or ""))
+
+
+def _list_nodes(root: _Node | None) -> list[OpcodeCheckpoint]:
+    pending = [root] if root else []
+    found: list[OpcodeCheckpoint] = []
+    while pending:
+        node = pending.pop()
+        found.append(_describe(node))
+        pending += node.children
+    return found
+
+
+def _describe(node: _Node) -> OpcodeCheckpoint:
+    checkpoint = node.checkpoint
+    words = mask_words(checkpoint.description or checkpoint.metadata.user_prompt)
+    return OpcodeCheckpoint(
+        id=checkpoint.id,
+        time=checkpoint.timestamp if parse_time(checkpoint.timestamp) else None,
+        words=" ".join(words[: 2 * _MAX_PROMPT].split())[:_MAX_PROMPT],
+        files=len(node.file_snapshot_ids),
+    )
 
 
 class FileState(Struct, frozen=True):
@@ -80,12 +166,13 @@ def build_checkpoints(session: Session, backups: Backups | None = None) -> Sessi
         for path, versions in histories.items()
         if any(version.kind is not VersionKind.SEEN for version in versions)
     }
+    renames = [each for each in evidence if isinstance(each, Rename)]
     cwds = session.facts.cwds
     return SessionCheckpoints(
         session_id=session.id,
         directory=normalize_path(cwds[0].value) if cwds else "",
         checkpoints=tuple(
-            _make(turn, changed, seen) for turn in session.turns if turn.is_by_person
+            _make(turn, changed, seen, renames) for turn in session.turns if turn.is_by_person
         ),
     )
 
@@ -94,19 +181,28 @@ def _make(
     turn: Turn,
     histories: dict[str, tuple[Version, ...]],
     seen: dict[tuple[str, str], Sighting],
+    renames: Sequence[Rename],
 ) -> Checkpoint:
     uuids = [uuid for message in turn.messages[:1] for uuid in message.uuids]
     sightings = {
         path: seen[path, uuid] for path in histories for uuid in uuids if (path, uuid) in seen
     }
+    states = []
+    for path, versions in histories.items():
+        name = _name_at(turn, path, renames)
+        if name == path or name not in histories:
+            states.append(_find_state(name, versions, turn, sightings.get(path)))
     return Checkpoint(
-        number=turn.number,
-        time=turn.start,
-        prompt=name_prompt(turn),
-        files=tuple(
-            _find_state(path, each, turn, sightings.get(path)) for path, each in histories.items()
-        ),
+        number=turn.number, time=turn.start, prompt=name_prompt(turn), files=tuple(states)
     )
+
+
+def _name_at(turn: Turn, path: str, renames: Sequence[Rename]) -> str:
+    """Return the name that a file had at a prompt, before commands after it moved the file."""
+    for each in reversed(renames):
+        if each.path == path and (each.origin.turn or 0) >= turn.number:
+            path = each.old_path
+    return path
 
 
 def _find_state(

@@ -1,4 +1,7 @@
-"""Session → what it says about files, in the order in which it happened.
+"""Session → what it says about files, in the order in which it happened; what a shell command may
+have done to files is a hint: by its words, never by its effect.
+
+A command that moves one file is read too, so that a file keeps its history under a new name.
 
 The main transcript and each subagent are in order themselves; they are merged by time. What calls
 and backups contain is read here, or left to be read later: then there is a reference in its place.
@@ -7,25 +10,24 @@ and backups contain is read here, or left to be read later: then there is a refe
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from recollect.documents.kinds import ToolStatus
 from recollect.records.attachment_kinds import EditedTextFile
 from recollect.records.attachments import Attachment
-from recollect.records.conversation import Assistant
+from recollect.records.conversation_records import Assistant
 from recollect.records.envelope import Span
 from recollect.records.state import FileBackup, FileHistoryDelta, FileHistorySnapshot
 from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.records.tools.shell_tools import ShellInput
-from recollect.redact.text_masking import mask_words
+from recollect.redact import mask_words
 from recollect.session.session import Session
 from recollect.session.times import merge_by_time
 from recollect.session.tool_calls import ToolCall
 from recollect.session.turns import Turn
-from recollect.versions.backups import Backups, NoBackups, read_backup, read_unrecorded
-from recollect.versions.call_evidence import read_file_call
-from recollect.versions.causes import classify_command, find_renames
+from recollect.versions import recorded_evidence
 from recollect.versions.evidence import (
     BackupReference,
     CallReference,
@@ -38,7 +40,72 @@ from recollect.versions.evidence import (
     Sighting,
     SightingKind,
 )
-from recollect.versions.recorded_paths import normalize_path
+from recollect.versions.file_paths import last_component, normalize_path
+
+_FORMATTER: Final = re.compile(
+    r"\b(?:prettier|eslint\b.*--fix|ruff (?:format|check\b.*--fix)|black|isort|gofmt|goimports"
+    r"|rustfmt|cargo fmt|clang-format|shfmt|biome|autopep8|yapf|dprint|stylua|pre-commit"
+    r"|(?:npm|pnpm|yarn|bun)(?: run)? (?:format|lint|fix)|mise run (?:fmt|lint)"
+    r"|make (?:fmt|format|lint))\b"
+)
+_GIT: Final = re.compile(
+    r"\bgit\b(?:\s+-\S+(?:\s+\S+)?)*\s+(?:checkout|restore|stash|reset|rebase|merge|pull|cherry-pick"
+    r"|revert|switch|apply|am|mv|rm|clean|worktree)\b"
+)
+_READING: Final = frozenset(
+    "ls cat head tail grep rg find wc stat file pwd echo which type tree du df env printenv date "
+    "whoami hostname uname true false test [ cd sleep diff cmp sort uniq cut tr jq ps id".split()
+)
+_READING_GIT: Final = frozenset(
+    "status diff log show branch rev-parse blame ls-files remote describe shortlog".split()
+)
+_SEPARATOR: Final = re.compile(r"&&|\|\||[;|\n]")
+_REDIRECTION: Final = re.compile(
+    r"(?<![0-9&])>{1,2}(?!&|\s*/dev/null)|\b1>|\btee\b|\bxargs\b|-exec\b"
+)
+
+_PATTERN: Final = frozenset("*?$[{")
+
+
+def classify_command(command: str) -> CauseKind | None:
+    """Return what kind of change a command may have made; None if it only reads."""
+    if _FORMATTER.search(command):
+        return CauseKind.FORMATTER
+    if _GIT.search(command):
+        return CauseKind.GIT
+    return None if _only_reads(command) else CauseKind.SHELL
+
+
+def _only_reads(command: str) -> bool:
+    if _REDIRECTION.search(command) or "$(" in command or "`" in command:
+        return False
+    return all(_is_reading(part.split()) for part in _SEPARATOR.split(command) if part.strip())
+
+
+def _is_reading(words: list[str]) -> bool:
+    if words[0] == "git":
+        return len(words) > 1 and words[1] in _READING_GIT
+    return words[0] in _READING and "-delete" not in words
+
+
+def find_renames(command: str, cwd: str | None) -> Iterator[tuple[str, str]]:
+    """Yield the old and the new path of each file that a command moves, as far as it says so."""
+    directory = cwd
+    for part in _SEPARATOR.split(command):
+        try:
+            words = shlex.split(part)
+        except ValueError:
+            return
+        if words[:1] == ["git"]:
+            words = words[1:]
+        match [word for word in words if not word.startswith("-")]:
+            case ["cd", name]:
+                directory = normalize_path(name, directory)
+            case ["mv", first, second] if _PATTERN.isdisjoint(first + second):
+                old, new = normalize_path(first, directory), normalize_path(second, directory)
+                yield old, new
+                yield old, f"{new}/{last_component(old)}"
+
 
 _SHELL_TOOLS: Final = frozenset({"Bash", "PowerShell"})
 _STALE: Final = re.compile(r"modified since (?:it was )?read|unexpectedly modified", re.IGNORECASE)
@@ -54,9 +121,11 @@ class _Placed(NamedTuple):
     evidence: Evidence | Reference
 
 
-def collect_evidence(session: Session, backups: Backups | None = None) -> tuple[Evidence, ...]:
+def collect_evidence(
+    session: Session, backups: recorded_evidence.Backups | None = None
+) -> tuple[Evidence, ...]:
     """Return what a session and its subagents say about files, and possible causes."""
-    found = _merge(_Collector(session, backups or NoBackups()).iter_placed())
+    found = _merge(_Collector(session, backups or recorded_evidence.NoBackups()).iter_placed())
     return tuple(each for each in found if not isinstance(each, Reference))
 
 
@@ -77,7 +146,7 @@ def _merge(placed: Iterable[_Placed]) -> list[Evidence | Reference]:
 class _Collector:
     """One session while its evidence is collected."""
 
-    def __init__(self, session: Session, backups: Backups | None) -> None:
+    def __init__(self, session: Session, backups: recorded_evidence.Backups | None) -> None:
         self._main = session
         self._backups = backups
         """None to return references."""
@@ -181,7 +250,7 @@ class _Collector:
             cause = Cause(kind=CauseKind.NOTICED, origin=origin, detail=call.text, path=path)
             return cause if is_stale else None
         if self._backups is not None:
-            return read_file_call(call, path, origin)
+            return recorded_evidence.read_file_call(call, path, origin)
         spans = [_find_span(session, uuid) for uuid in (call.call_uuid, call.result_uuid)]
         return CallReference(path=path, origin=origin, spans=tuple(filter(None, spans)))
 
@@ -276,13 +345,17 @@ class _Collector:
         name = backup.backup_file_name
         if name is None:
             return Sighting(path=path, origin=origin, kind=kind, text=None)
-        found = BackupReference(path=path, origin=origin, kind=kind, name=name)
-        return found if self._backups is None else read_backup(found, self._backups)
+        found = BackupReference(
+            path=path, origin=origin, kind=kind, name=name, time=backup.backup_time
+        )
+        return (
+            found if self._backups is None else recorded_evidence.read_backup(found, self._backups)
+        )
 
     def _iter_unrecorded(self, named: dict[str, str], last: _Placed | None) -> Iterator[_Placed]:
         if self._backups is None:
             return
-        for found in read_unrecorded(self._main.id, named, self._backups):
+        for found in recorded_evidence.read_unrecorded(self._main.id, named, self._backups):
             # Written when the session ended: after everything in the transcript.
             yield _Placed(last.file if last else "", 1 << 62, found.origin.time, found)
 

@@ -18,25 +18,19 @@ import msgspec
 from msgspec import Raw, Struct
 
 from recollect.errors import UnreadableInput
-from recollect.reader import TranscriptDecoder
-from recollect.reader.line_masking import masked_by
+from recollect.reader.line_blocks import masked_by
+from recollect.reader.transcript_reader import decode_bytes
 from recollect.records.envelope import Chain
 from recollect.session.times import merge_by_time
 from recollect.session.tool_calls import ToolCall, build_tool_calls
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
-from recollect.versions.backups import Backups, read_backup, read_unrecorded
-from recollect.versions.call_evidence import read_file_call
-from recollect.versions.evidence import (
-    BackupReference,
-    Cause,
-    CauseKind,
-    CommitMention,
-    Evidence,
-    Origin,
-    Rename,
-    Sighting,
-    SightingKind,
+from recollect.versions import evidence
+from recollect.versions.recorded_evidence import (
+    Backups,
+    read_backup,
+    read_file_call,
+    read_unrecorded,
 )
 
 _LEVEL: Final = 6
@@ -76,14 +70,15 @@ class BackupEntry(Struct, frozen=True, array_like=True, tag=1):
 
     path: int
     origin: OutlinedOrigin
-    kind: SightingKind
+    kind: evidence.SightingKind
     name: str | None
+    time: str | None = None
 
 
 class CauseEntry(Struct, frozen=True, array_like=True, tag=2):
     """Something that may have changed the file at `path`, or any file."""
 
-    kind: CauseKind
+    kind: evidence.CauseKind
     time: str | None
     uuid: str | None
     turn: int | None
@@ -122,7 +117,7 @@ class Outline(Struct, frozen=True, array_like=True):
     texts: tuple[str, ...]
     """Paths, prompts and names, each once; the first is empty."""
     parts: tuple[OutlinePart, ...]
-    commits: tuple[CommitMention, ...] = ()
+    commits: tuple[evidence.CommitMention, ...] = ()
 
     def list_names(self) -> set[str]:
         """Return what the files that it is about are found by: see `name_file`.
@@ -156,7 +151,9 @@ def decode_outline(data: bytes) -> Outline | None:
         return None
 
 
-def expand_outline(outline: Outline, find_stream: FindStream, backups: Backups) -> list[Evidence]:
+def expand_outline(
+    outline: Outline, find_stream: FindStream, backups: Backups
+) -> list[evidence.Evidence]:
     """Return what a session says about the wanted files, reading only lines that are about them.
 
     Raises `OutdatedOutline` if a line is not what it was, or cannot be read.
@@ -173,8 +170,8 @@ def expand_outline(outline: Outline, find_stream: FindStream, backups: Backups) 
 
 
 def _add_unrecorded(
-    outline: Outline, found: list[Evidence], named: dict[str, str], backups: Backups
-) -> list[Evidence]:
+    outline: Outline, found: list[evidence.Evidence], named: dict[str, str], backups: Backups
+) -> list[evidence.Evidence]:
     """Add the backups that no record names: made when the session ended, after its last prompt."""
     unrecorded = list(read_unrecorded(outline.session_id, named, backups)) if named else []
     if not unrecorded:
@@ -204,7 +201,7 @@ class _Expansion:
         is_wanted = not path or self._find_stream(path) is not None
         return _ENTRIES.decode(part.entries) if is_wanted else []
 
-    def expand(self, entry: Entry) -> Iterator[Evidence]:
+    def expand(self, entry: Entry) -> Iterator[evidence.Evidence]:
         path = self._find_stream(self._outline.texts[entry.path]) if entry.path else None
         if isinstance(entry, CauseEntry):
             if path is not None or not entry.path:
@@ -213,22 +210,22 @@ class _Expansion:
             return
         elif isinstance(entry, RenameEntry):
             old = self._outline.texts[entry.old_path]
-            yield Rename(path=path, old_path=old, origin=self._make_origin(entry.origin))
+            yield evidence.Rename(path=path, old_path=old, origin=self._make_origin(entry.origin))
         elif isinstance(entry, CallEntry):
             found = read_file_call(self._find_call(entry), path, self._make_origin(entry.origin))
             yield from [found] if found else []
         else:
             yield from self._expand_backup(entry, path)
 
-    def _make_cause(self, entry: CauseEntry, path: str | None) -> Cause:
-        origin = Origin(
+    def _make_cause(self, entry: CauseEntry, path: str | None) -> evidence.Cause:
+        origin = evidence.Origin(
             session_id=self._outline.session_id, turn=entry.turn, uuid=entry.uuid, time=entry.time
         )
-        return Cause(kind=entry.kind, origin=origin, path=path)
+        return evidence.Cause(kind=entry.kind, origin=origin, path=path)
 
-    def _make_origin(self, entry: OutlinedOrigin) -> Origin:
+    def _make_origin(self, entry: OutlinedOrigin) -> evidence.Origin:
         texts = self._outline.texts
-        return Origin(
+        return evidence.Origin(
             session_id=self._outline.session_id,
             agent_id=texts[entry.agent] or None,
             turn=entry.turn,
@@ -240,13 +237,15 @@ class _Expansion:
             time=entry.time,
         )
 
-    def _expand_backup(self, entry: BackupEntry, path: str) -> Iterator[Sighting]:
+    def _expand_backup(self, entry: BackupEntry, path: str) -> Iterator[evidence.Sighting]:
         origin = self._make_origin(entry.origin)
         if entry.name is None:
-            yield Sighting(path=path, origin=origin, kind=entry.kind, text=None)
+            yield evidence.Sighting(path=path, origin=origin, kind=entry.kind, text=None)
             return
         self.named[entry.name] = path
-        reference = BackupReference(path=path, origin=origin, kind=entry.kind, name=entry.name)
+        reference = evidence.BackupReference(
+            path=path, origin=origin, kind=entry.kind, name=entry.name, time=entry.time
+        )
         found = read_backup(reference, self._backups)
         yield from [found] if found else []
 
@@ -272,8 +271,7 @@ class _Expansion:
             raise OutdatedOutline from error
         # Files are compared and restored as they were, whatever they hold.
         with masked_by(None):
-            decoder = TranscriptDecoder(name, offset)
-        records = [*decoder.feed(data), *decoder.finish()]
+            records = decode_bytes(name, offset, data)
         return [record for record in records if isinstance(record, Chain)]
 
 

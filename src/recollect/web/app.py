@@ -17,43 +17,24 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Lifespan, Scope
 
-from recollect.documents.api_documents import ErrorDetail
+from recollect.documents.session_documents import ErrorDetail
 from recollect.errors import RecollectError
 from recollect.records.decoding import decode_record
 from recollect.render.html.html_turns import Frame, render_turn
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
-from recollect.web.api.event_stream import PATH as EVENTS_PATH
-from recollect.web.api.event_stream import EventSource
-from recollect.web.api.mark_endpoint import MARK_PATH, make_mark_handler
-from recollect.web.assets import PREFIX, Assets
+from recollect.web import http_messages, middleware, page_actions
 from recollect.web.conversations.actions import MAX_PROMPT_BYTES, ConversationActions
-from recollect.web.conversations.bodies import PREFIX as CONVERSATIONS
+from recollect.web.conversations.page_messages import PREFIX as CONVERSATIONS
 from recollect.web.endpoints import Workers, make_routes
-from recollect.web.middleware import (
-    MAX_BYTES,
-    BodyLimit,
-    Gate,
-    HostCheck,
-    OriginCheck,
-    SecurityHeaders,
-    has_cookie,
-)
+from recollect.web.event_stream import PATH as EVENTS_PATH
+from recollect.web.event_stream import EventSource
+from recollect.web.export_review import REVIEW_PATH, ExportReview
 from recollect.web.openapi import describe_api
 from recollect.web.pages.routes import make_page_routes
-from recollect.web.responses import (
-    CatchAll,
-    api_error_response,
-    describe_failure,
-    is_for_program,
-    json_response,
-)
-from recollect.web.restoring import RESTORE_PATH, FileRestoring
-from recollect.web.reveal import Reveal
 from recollect.web.services import Services
 from recollect.web.settings import Settings
-from recollect.web.sign_in import SIGN_IN, SignIn, make_closed
-from recollect.web.templating import Templates, html_response, read_preferences
+from recollect.web.templating import PREFIX, Assets, Templates, html_response, read_preferences
 
 _LINE = (
     b'{"type":"user","uuid":"a","message":{"role":"user","content":"```python\\nprint(1)\\n```"}}'
@@ -108,18 +89,25 @@ def create_app(settings: Settings) -> Starlette:
 
 def _make_routes(parts: AppParts) -> list[Route]:
     workers = Workers(parts.services)
-    sign_in = SignIn(parts.services)
+    sign_in = page_actions.SignIn(parts.services)
+    review = ExportReview(parts.services, workers, parts.drawing)
     return [
         *ConversationActions(parts.services, parts.events).make_routes(),
         *make_page_routes(workers, parts.drawing),
-        Route("/s/{id}/reveal", Reveal(parts.services).show, methods=["POST"]),
-        Route(RESTORE_PATH, FileRestoring(parts.services).answer, methods=["POST"]),
+        Route(REVIEW_PATH, review.show),
+        Route(REVIEW_PATH, review.answer, methods=["POST"]),
+        *page_actions.Reveal(parts.services).make_routes(),
+        Route(
+            page_actions.RESTORE_PATH,
+            page_actions.FileRestoring(parts.services).answer,
+            methods=["POST"],
+        ),
         Route("/api/openapi.json", _serve_openapi),
         Route(EVENTS_PATH, parts.events.serve),
         Route("/api/launches", sign_in.launch, methods=["POST"]),
-        Route(MARK_PATH, make_mark_handler(workers), methods=["POST"]),
+        Route(page_actions.MARK_PATH, page_actions.make_mark_handler(workers), methods=["POST"]),
         *make_routes(workers),
-        Route(SIGN_IN, sign_in.exchange, methods=["POST"]),
+        Route(page_actions.SIGN_IN, sign_in.exchange, methods=["POST"]),
         Route(f"{PREFIX}/{{version}}/{{name:path}}", parts.assets.serve),
     ]
 
@@ -130,16 +118,18 @@ def _make_middleware(parts: AppParts) -> list[Middleware]:
 
     def is_public(method: str, path: str) -> bool:
         if method == "POST":
-            return path == SIGN_IN
+            return path == page_actions.SIGN_IN
         return method in {"GET", "HEAD"} and parts.assets.is_public(path)
 
     return [
-        Middleware(SecurityHeaders),
-        Middleware(CatchAll),
-        Middleware(HostCheck, settings.hosts),
-        Middleware(BodyLimit, _make_limit(parts)),
-        Middleware(OriginCheck, settings.origins),
-        Middleware(Gate, parts.services.keys, is_public, make_closed(parts.drawing)),
+        Middleware(middleware.SecurityHeaders),
+        Middleware(http_messages.CatchAll),
+        Middleware(middleware.HostCheck, settings.hosts),
+        Middleware(middleware.BodyLimit, _make_limit(parts)),
+        Middleware(middleware.OriginCheck, settings.origins),
+        Middleware(
+            middleware.Gate, parts.services.keys, is_public, page_actions.make_closed(parts.drawing)
+        ),
     ]
 
 
@@ -149,8 +139,8 @@ def _make_limit(parts: AppParts) -> Callable[[Scope], int]:
     def find_limit(scope: Scope) -> int:
         is_prompt = scope["path"].startswith(f"{CONVERSATIONS}/")
         is_open = is_prompt and parts.services.permits.allow_run
-        is_known = is_open and has_cookie(parts.services.keys, scope)
-        return MAX_PROMPT_BYTES if is_known else MAX_BYTES
+        is_known = is_open and middleware.has_cookie(parts.services.keys, scope)
+        return MAX_PROMPT_BYTES if is_known else middleware.MAX_BYTES
 
     return find_limit
 
@@ -176,14 +166,14 @@ def _make_lifespan(parts: AppParts) -> Lifespan[Starlette]:
 
 
 async def _serve_openapi(_: Request) -> Response:
-    return json_response(describe_api())
+    return http_messages.json_response(describe_api())
 
 
 def _make_failure_handler(drawing: Templates) -> FailureHandler:
     async def answer_failure(request: Request, error: Exception) -> Response:
-        if is_for_program(request):
-            return await api_error_response(request, error)
-        status, detail = describe_failure(error)
+        if http_messages.is_for_program(request):
+            return await http_messages.api_error_response(request, error)
+        status, detail = http_messages.describe_failure(error)
         page = ErrorPage(status=status, error=detail)
         wanted = read_preferences(request)
         return html_response(drawing.draw("error.html", page, wanted, title="error.title"), status)

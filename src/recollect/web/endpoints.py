@@ -12,47 +12,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from recollect.documents.api_documents import (
-    FindDocument,
-    HealthDocument,
-    OutlineDocument,
-    ProjectsDocument,
-    SessionDocument,
-)
+from recollect.documents import session_documents
 from recollect.documents.events import ConversationsDocument
 from recollect.documents.file_versions import CheckpointsDocument, FileDocument
 from recollect.documents.search_results import SearchDocument
-from recollect.documents.session_documents import HistoryPage, Overview, TurnsDocument
 from recollect.documents.usage_report import CauseDocument, ExplainDocument, UsageDocument
-from recollect.web.api.export_endpoint import ExportParameters, export_session
-from recollect.web.api.file_endpoints import PathParameters, list_checkpoints, list_versions
-from recollect.web.api.history import HistoryParameters, list_history
-from recollect.web.api.search_endpoint import SearchParameters, find_texts
-from recollect.web.api.session_endpoints import (
-    FindParameters,
-    NoParameters,
-    RecordParameters,
-    SessionParameters,
-    describe_health,
-    describe_outline,
-    describe_overview,
-    describe_session,
-    find_in_session,
-    list_conversations,
-    list_projects,
-    load_record,
-)
-from recollect.web.api.turn_endpoints import TurnsParameters, list_turns
-from recollect.web.api.usage_endpoints import (
-    CauseParameters,
-    ExplainParameters,
-    UsageParameters,
-    explain_usage,
-    report_causes,
-    report_usage,
-)
-from recollect.web.parameters import read_parameters
-from recollect.web.responses import JSON, Download, encode_json, file_response
+from recollect.export.export_options import MEDIA_TYPES
+from recollect.web import history_endpoints, session_endpoints
+from recollect.web.http_messages import JSON, Download, encode_json, file_response, read_parameters
 from recollect.web.services import Services
 
 PLAIN: Final = "text/plain; charset=utf-8"
@@ -70,7 +37,8 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     returns: type[Struct] | None = None
     """The document; None for the bytes of a record or a file."""
     errors: tuple[int, ...] = (422,)
-    media_type: str = JSON
+    media_types: tuple[str, ...] = (JSON,)
+    """That of the answer; a file has one of several, depending on its format."""
 
     @property
     def name(self) -> str:
@@ -82,134 +50,134 @@ ENDPOINTS: Final = (
     Endpoint(
         path="/api/history/sessions",
         summary="List sessions, most recently active first.",
-        parameters=HistoryParameters,
-        answer=list_history,
-        returns=HistoryPage,
+        parameters=history_endpoints.HistoryParameters,
+        answer=history_endpoints.list_history,
+        returns=session_documents.HistoryPage,
     ),
     Endpoint(
         path="/api/overview",
         summary="Get activity by day, this week, what runs, what expires, and projects.",
-        parameters=NoParameters,
-        answer=describe_overview,
-        returns=Overview,
+        parameters=session_endpoints.NoParameters,
+        answer=session_endpoints.describe_overview,
+        returns=session_documents.Overview,
         errors=(422, 503),
     ),
     Endpoint(
         path="/api/projects",
         summary="List projects, most recently active first.",
-        parameters=NoParameters,
-        answer=list_projects,
-        returns=ProjectsDocument,
+        parameters=session_endpoints.NoParameters,
+        answer=session_endpoints.list_projects,
+        returns=session_documents.ProjectsDocument,
     ),
     Endpoint(
         path="/api/sessions/{id}",
         summary="Get a session: metadata, figures, subagents.",
-        parameters=SessionParameters,
-        answer=describe_session,
-        returns=SessionDocument,
+        parameters=session_endpoints.SessionParameters,
+        answer=session_endpoints.describe_session,
+        returns=session_documents.SessionDocument,
         errors=(404, 422),
     ),
     Endpoint(
         path="/api/sessions/{id}/outline",
         summary="List the turns of a session, one line each.",
-        parameters=SessionParameters,
-        answer=describe_outline,
-        returns=OutlineDocument,
+        parameters=session_endpoints.SessionParameters,
+        answer=session_endpoints.describe_outline,
+        returns=session_documents.OutlineDocument,
         errors=(404, 422),
     ),
     Endpoint(
         path="/api/sessions/{id}/checkpoints",
         summary="List the states of a session's files, one per prompt.",
-        parameters=SessionParameters,
-        answer=list_checkpoints,
+        parameters=session_endpoints.SessionParameters,
+        answer=session_endpoints.list_checkpoints,
         returns=CheckpointsDocument,
         errors=(404, 422),
     ),
     Endpoint(
         path="/api/file",
         summary="List the versions of a file that sessions recorded.",
-        parameters=PathParameters,
-        answer=list_versions,
+        parameters=session_endpoints.PathParameters,
+        answer=session_endpoints.list_versions,
         returns=FileDocument,
         errors=(404, 422),
     ),
     Endpoint(
         path="/api/sessions/{id}/turns",
         summary="Get a range of turns with all of their steps.",
-        parameters=TurnsParameters,
-        answer=list_turns,
-        returns=TurnsDocument,
+        parameters=session_endpoints.TurnsParameters,
+        answer=session_endpoints.list_turns,
+        returns=session_documents.TurnsDocument,
         errors=(404, 422),
     ),
     Endpoint(
         path="/api/sessions/{id}/find",
         summary="Find text in a session, in conversation order.",
-        parameters=FindParameters,
-        answer=find_in_session,
-        returns=FindDocument,
+        parameters=session_endpoints.FindParameters,
+        answer=session_endpoints.find_in_session,
+        returns=session_documents.FindDocument,
         errors=(404, 422),
     ),
     Endpoint(
         path="/api/sessions/{id}/records/{uuid}",
         summary="Get a record as it is in the file, with secrets masked.",
-        parameters=RecordParameters,
-        answer=load_record,
+        parameters=session_endpoints.RecordParameters,
+        answer=session_endpoints.load_record,
         errors=(404, 422),
-        media_type=PLAIN,
+        media_types=(PLAIN,),
     ),
     Endpoint(
         path="/api/sessions/{id}/export",
         summary="Download a session as a file, with its secrets masked.",
-        parameters=ExportParameters,
-        answer=export_session,
+        parameters=session_endpoints.ExportParameters,
+        answer=session_endpoints.export_session,
         errors=(404, 422),
-        media_type="application/octet-stream",
+        media_types=tuple(MEDIA_TYPES[each] for each in session_endpoints.DOWNLOADED),
     ),
     Endpoint(
         path="/api/search",
         summary="Search messages, tool calls and their results.",
-        parameters=SearchParameters,
-        answer=find_texts,
+        parameters=history_endpoints.SearchParameters,
+        answer=history_endpoints.find_texts,
         returns=SearchDocument,
         errors=(422, 503),
     ),
     Endpoint(
         path="/api/usage",
         summary="Report tokens and cost by day, model, project and more.",
-        parameters=UsageParameters,
-        answer=report_usage,
+        parameters=history_endpoints.UsageParameters,
+        answer=history_endpoints.report_usage,
         returns=UsageDocument,
         errors=(422, 503),
     ),
     Endpoint(
         path="/api/usage/causes",
         summary="Report tokens and cost by cause: cache rebuilds, subagents, thinking and more.",
-        parameters=CauseParameters,
-        answer=report_causes,
+        parameters=history_endpoints.CauseParameters,
+        answer=history_endpoints.report_causes,
         returns=CauseDocument,
         errors=(422, 503),
     ),
     Endpoint(
         path="/api/usage/explain",
         summary="Explain a figure line by line.",
-        parameters=ExplainParameters,
-        answer=explain_usage,
+        parameters=history_endpoints.ExplainParameters,
+        answer=history_endpoints.explain_usage,
         returns=ExplainDocument,
         errors=(404, 422, 503),
     ),
     Endpoint(
         path="/api/conversations",
         summary="List the conversations that this server runs.",
-        parameters=NoParameters,
-        answer=list_conversations,
+        parameters=session_endpoints.NoParameters,
+        answer=session_endpoints.list_conversations,
         returns=ConversationsDocument,
     ),
     Endpoint(
         path="/api/health",
         summary="Report what is on disk, what is unknown and what is damaged.",
-        parameters=NoParameters,
-        answer=describe_health,
-        returns=HealthDocument,
+        parameters=session_endpoints.NoParameters,
+        answer=session_endpoints.describe_health,
+        returns=session_documents.HealthDocument,
     ),
 )
 
@@ -246,7 +214,7 @@ def _make_handler(endpoint: Endpoint, workers: Workers) -> Handle:
                 return file_response(value)
             # Encoded in the thread, too: encoding a long response takes longer than finding it.
             body = value if isinstance(value, bytes) else encode_json(value)
-            return Response(body, media_type=endpoint.media_type)
+            return Response(body, media_type=endpoint.media_types[0])
 
         return await workers.run(work)
 

@@ -25,7 +25,7 @@ from typing import Final
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.web.responses import json_error
+from recollect.web.http_messages import json_error
 
 
 def list_values(scope: Scope, name: str) -> list[str]:
@@ -204,7 +204,7 @@ class HostCheck:
                 answer = json_error(
                     421,
                     "wrong_host",
-                    f"This server answers to {names} only. Through a tunnel, use the same port on "
+                    f"This server only answers to {names}. Through a tunnel, use the same port on "
                     "both ends.",
                 )
                 await answer(scope, receive, send)
@@ -242,7 +242,7 @@ class BodyLimit:
         limit = self._limit_of(scope)
         body = await _read(receive, limit)
         if body is None:
-            message = f"A request has {limit} bytes at most."
+            message = f"A request can have at most {limit} bytes."
             await json_error(413, "too_large", message)(scope, receive, send)
             return
         await self._app(scope, _replay(body, receive), send)
@@ -291,7 +291,7 @@ class OriginCheck:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer 403."""
         if scope["type"] == "http" and not self._is_welcome(scope):
-            message = "Only pages of this server may ask for this."
+            message = "Only this server's own pages may request this."
             await json_error(403, "wrong_origin", message)(scope, receive, send)
             return
         await self._app(scope, receive, send)

@@ -13,8 +13,18 @@ import msgspec
 from msgspec import Struct, structs
 
 from recollect import __version__
-from recollect.documents.api_documents import ErrorDocument
-from recollect.web.api.event_stream import (
+from recollect.documents.session_documents import ErrorDocument
+from recollect.web.conversations.page_messages import (
+    ACTIONS,
+    PAGE_EVENTS,
+    RUNNING_EVENTS,
+    START_ACTION,
+    Action,
+    EventParameters,
+)
+from recollect.web.conversations.page_messages import PREFIX as CONVERSATIONS
+from recollect.web.endpoints import ENDPOINTS, Endpoint
+from recollect.web.event_stream import (
     EVENT_STREAM,
     EVENTS,
     HEARTBEAT_SECONDS,
@@ -23,18 +33,8 @@ from recollect.web.api.event_stream import (
     EventKind,
     EventsParameters,
 )
-from recollect.web.api.session_endpoints import NoParameters
-from recollect.web.conversations.bodies import (
-    ACTIONS,
-    START_ACTION,
-    Action,
-    Done,
-    EventParameters,
-)
-from recollect.web.conversations.bodies import PREFIX as CONVERSATIONS
-from recollect.web.conversations.page_events import PAGE_EVENTS, RUNNING_EVENTS
-from recollect.web.endpoints import ENDPOINTS, Endpoint
-from recollect.web.responses import JSON
+from recollect.web.http_messages import JSON
+from recollect.web.session_endpoints import NoParameters
 
 OpenApiObject = dict[str, Any]
 Schemas = Mapping[type[Struct], OpenApiObject]
@@ -115,23 +115,32 @@ def _list_types() -> list[type[Struct]]:
     answers = (each.returns for each in ENDPOINTS if each.returns)
     tables = (EVENTS, PAGE_EVENTS, RUNNING_EVENTS)
     events = (kind.data for table in tables for kind in table.values())
-    bodies = (each.body for each in (START_ACTION, *ACTIONS.values()))
-    return list(dict.fromkeys((ErrorDocument, *answers, *events, Done, *bodies)))
+    actions = (START_ACTION, *ACTIONS.values())
+    sent = (shape for each in actions for shape in (each.answer, each.body))
+    return list(dict.fromkeys((ErrorDocument, *answers, *events, *sent)))
 
 
 def _describe(endpoint: Endpoint, known: Schemas) -> OpenApiObject:
-    schema = {"type": "string"} if endpoint.returns is None else known[endpoint.returns]
-    media_type = endpoint.media_type.partition(";")[0]
+    content = {
+        media_type.partition(";")[0]: {"schema": _describe_content(endpoint, media_type, known)}
+        for media_type in endpoint.media_types
+    }
     errors = {status: _ERRORS[status] for status in (401, *endpoint.errors)}
     return {
         "operationId": endpoint.name,
         "summary": endpoint.summary,
         "parameters": _list_parameters(endpoint.path, endpoint.parameters),
         "responses": {
-            "200": {"description": "The answer.", "content": {media_type: {"schema": schema}}},
+            "200": {"description": "The answer.", "content": content},
             **_describe_errors(errors, known),
         },
     }
+
+
+def _describe_content(endpoint: Endpoint, media_type: str, known: Schemas) -> OpenApiObject:
+    if endpoint.returns is not None:
+        return known[endpoint.returns]
+    return {"type": "object" if media_type == JSON else "string"}
 
 
 def _describe_events(known: Schemas) -> OpenApiObject:
@@ -189,7 +198,7 @@ def _describe_action(operation: str, action: Action, path: str, known: Schemas) 
             "content": {JSON: {"schema": known[action.body]}},
         },
         "responses": {
-            "200": {"description": "Done.", "content": {JSON: {"schema": known[Done]}}},
+            "200": {"description": "Done.", "content": {JSON: {"schema": known[action.answer]}}},
             **_describe_errors(_ACTION_ERRORS, known),
         },
     }

@@ -23,13 +23,13 @@ from msgspec.structs import replace
 from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from recollect.documents.api_documents import ErrorDetail, ErrorDocument
+from recollect.documents.session_documents import ErrorDetail, ErrorDocument
 from recollect.errors import UsageError
 from recollect.launch.conversation_options import check_platform
 from recollect.launch.web_link import LOOPBACK
 from recollect.web.app import AppParts, create_app
+from recollect.web.http_messages import JSON, encode_json
 from recollect.web.middleware import CACHE_CONTROL, NO_STORE, SECURITY_HEADERS
-from recollect.web.responses import JSON, encode_json
 from recollect.web.settings import (
     MAX_PORT,
     ServerState,
@@ -82,9 +82,9 @@ class StrictProtocol(H11Protocol):
         # Called while the parser's error is handled, and only the error says what is wrong.
         is_host = "Host:" in str(sys.exception())
         status, code, message = (
-            (421, "wrong_host", "A request names one Host.")
+            (421, "wrong_host", "A request needs exactly one Host header.")
             if is_host
-            else (400, "bad_request", "This is no request in HTTP.")
+            else (400, "bad_request", "This is not an HTTP request.")
         )
         body = encode_json(ErrorDocument(error=ErrorDetail(code=code, message=message)))
         headers = {
@@ -125,8 +125,8 @@ Announce = Callable[[Running], None]
 def check_host(host: str, *, allow_remote: bool, allow_run: bool = False) -> None:
     """Refuse to listen beyond this machine unless explicitly allowed, and never with --allow-run.
 
-    Whoever can start Claude Code can run commands as the user: no key that travels over a network
-    in plain text may be enough for that.
+    Anyone who can start Claude Code can run commands as the user: no key that
+    travels over a network in plain text may be enough for that.
     """
     if allow_run:
         check_platform()
@@ -200,8 +200,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listener.close()
         raise UsageError(
-            f"Cannot listen on {host} port {port}: {error}. "
-            "Leave --port out to get one that is free."
+            f"Cannot listen on {host} port {port}: {error}. Leave out --port to use a free one."
         ) from error
     return listener
 

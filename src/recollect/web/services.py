@@ -1,8 +1,7 @@
 """What every request uses: settings, keys, the workspace, and the conversations that run."""
 
-from recollect.reader.line_masking import mask_by_default
-from recollect.web.conversations.audit_log import AuditLog
-from recollect.web.conversations.permits import Permits
+from recollect.reader.line_blocks import mask_by_default
+from recollect.web.conversations.permits import AuditLog, Permits
 from recollect.web.conversations.registry import Conversations
 from recollect.web.middleware import Keys
 from recollect.web.settings import Settings
@@ -17,7 +16,8 @@ class Services:
         self.settings = settings
         self.keys = Keys(settings.port or 0)
         self.permits = Permits(settings, self.keys)
-        self.conversations = Conversations(AuditLog(settings.data_directory, settings.now))
+        self.audit = AuditLog(settings.data_directory, settings.now)
+        self.conversations = Conversations(self.audit)
         self.workspace = ServedWorkspace(
             settings.roots,
             settings.data_directory,

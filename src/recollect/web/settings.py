@@ -17,7 +17,7 @@ from recollect.atomic_files import open_atomic
 from recollect.errors import IndexFailure
 from recollect.launch.web_link import LOOPBACK, STATE_NAME, find_server, join_host
 from recollect.library.processes import read_small
-from recollect.redact import RedactionPolicy
+from recollect.redact.findings import RedactionPolicy
 from recollect.store.data_directory import make_private_directory
 
 DEFAULT_PORT: Final = 8765

@@ -1,10 +1,12 @@
-"""The filters of the templates: `recollect.quantities` in the reader's language, and few more.
+"""The filters of the templates: `recollect.quantities` in the reader's language, and small
+drawings: the trace of a session, a tick for each step with failures below the line, and the
+versions of a file on a time axis.
 
 A missing figure is a dash. Text from a transcript is escaped by the templates, not here.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Final, TypeVar
@@ -13,18 +15,124 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
-from recollect.quantities import (
-    format_bytes,
-    format_dollars,
-    format_duration,
-    format_number,
-    format_rate,
-    format_short_number,
-    format_time,
-)
+from recollect import quantities
+from recollect.records.tools import split_mcp_name
+from recollect.session.figures import COMPACTED, FAILED, MAX_STEPS, STEP_NAMES, TEXT, YOU
 from recollect.session.times import parse_time
-from recollect.web.trace_drawing import draw_trace
-from recollect.web.version_drawing import draw_single_mark
+from recollect.versions.replay import Version, VersionKind
+from recollect.web.charts import draw_share
+
+PITCH: Final = 3
+_BASE: Final = 15
+"""Position of the base line; ticks grow up from it, failures hang below it."""
+_TOP: Final = 1
+_HEIGHT: Final = 22
+_PICTURE: Final = Markup(
+    '<svg class="trace" width="{width}" height="{height}" aria-hidden="true">'
+    '<path class="base" d="M0 {base}.5H{end}"/>{ticks}</svg>'
+)
+_PATH: Final = Markup('<path class="{}" d="{}"/>')
+
+
+def draw_trace(trace: str | None, hits: Iterable[float] = ()) -> Markup:
+    """Return the picture of a trace; nothing for a session that was not read whole yet.
+
+    Below it are triangles for `hits`, each from 0, the start of the session, to 1, its end.
+    """
+    if not trace:
+        return Markup()
+    steps = [trace[start : start + 2] for start in range(0, len(trace), 2)]
+    ticks: dict[str, list[str]] = {}
+    for place, step in enumerate(steps):
+        if (kind := step[0]) != COMPACTED:
+            ticks.setdefault(STEP_NAMES[kind], []).append(_draw_tick(place, kind, int(step[1])))
+    paths = Markup().join(_PATH.format(name, "".join(found)) for name, found in ticks.items())
+    pins = {round(hit * (len(steps) - 1)) * PITCH + 1 for hit in hits}
+    if pins:
+        drawn = "".join(f"M{at} {_HEIGHT - 4}l3 4h-6z" for at in sorted(pins))
+        paths += _PATH.format("pin", drawn)
+    return _PICTURE.format(
+        width=PITCH * MAX_STEPS,
+        height=_HEIGHT,
+        base=_BASE,
+        end=PITCH * len(steps),
+        ticks=paths,
+    )
+
+
+def _draw_tick(place: int, kind: str, digit: int) -> str:
+    across = place * PITCH + 1
+    if kind == FAILED:
+        return f"M{across} {_BASE}v{2 + min(digit, 5)}"
+    height = {YOU: _BASE - _TOP, TEXT: 3}.get(kind, 3 + digit)
+    return f"M{across} {_BASE}v-{height}"
+
+
+_STEP: Final = 64
+_MARGIN: Final = 40
+_LINE: Final = 56
+_MAX_SHOWN: Final = 60
+_MARKS: Final = {
+    "exact": '<circle class="exact" cx="{x}" cy="{y}" r="6"/>',
+    "replayed": '<circle class="replayed" cx="{x}" cy="{y}" r="6"/>'
+    '<circle class="exact" cx="{x}" cy="{y}" r="2.5"/>',
+    "inferred": '<path class="inferred" d="M{x} {y}m0-7l7 7l-7 7l-7-7z"/>',
+    "partial": '<circle class="partial" cx="{x}" cy="{y}" r="6"/>',
+    "outside": '<path class="outside" d="M{x} {y}m-6-6h12v12h-12z"/>',
+}
+
+
+def draw_axis(versions: Sequence[Version], chosen: Sequence[int]) -> Markup:
+    """Return the axis with the last versions; days are written where they begin.
+
+    Marks are at equal distances: otherwise a dozen changes within a minute would overlap.
+    """
+    shown = versions[-_MAX_SHOWN:]
+    width = 2 * _MARGIN + _STEP * max(len(shown) - 1, 1)
+    places = {each.number: _MARGIN + _STEP * at for at, each in enumerate(shown)}
+    parts = [Markup('<path class="axis" d="M{} {}H{}"/>').format(8, _LINE, width - 8)]
+    day = ""
+    for each in shown:
+        moment = parse_time(each.origin.time)
+        today = quantities.format_date(moment) if moment else ""
+        if today != day:
+            parts.append(_write("day", places[each.number], 14, today))
+        day = today
+        parts.append(_write("number", places[each.number], 36, f"v{each.number}"))
+        parts.append(draw_mark(name_mark(each), places[each.number], _LINE))
+    ends = [places[number] for number in chosen if number in places]
+    if ends:
+        low, high = min(ends) - 11, max(ends) + 11
+        path = Markup('<path class="chosen" d="M{} {}v6H{}v-6"/>')
+        parts.append(path.format(low, _LINE + 12, high))
+    return Markup(
+        '<svg class="versions" width="{}" height="82" aria-hidden="true">{}</svg>'
+    ).format(width, Markup().join(parts))
+
+
+def name_mark(version: Version) -> str:
+    """Return which mark a version has."""
+    is_outside = version.kind in (VersionKind.OUTSIDE, VersionKind.DELETED)
+    return "outside" if is_outside else version.known.value
+
+
+def draw_mark(name: str, across: int, down: int) -> Markup:
+    """Return the mark of that name at a place."""
+    return Markup(_MARKS[name]).format(x=across, y=down)  # noqa: S704 - one of the texts above
+
+
+def draw_single_mark(name: str) -> Markup:
+    """Return a mark in a picture of its own."""
+    mark = draw_mark(name, 8, 8)
+    return Markup(
+        '<svg class="version-mark" width="16" height="16" aria-hidden="true">{}</svg>'
+    ).format(mark)
+
+
+def _write(css_class: str, across: int, down: int, words: str) -> Markup:
+    text = Markup('<text class="{}" x="{}" y="{}">{}</text>')
+    return text.format(css_class, across, down, words)
+
 
 Value = TypeVar("Value")
 DASH: Final = "—"
@@ -43,7 +151,26 @@ def or_dash(format_value: Callable[[Value], str]) -> Callable[[Value | None], st
 
 def get_base_name(path: str) -> str:
     """Return the last part of a path of any system; the path itself if it has no parts."""
-    return re.split(r"[/\\]", path.rstrip("/\\"))[-1] or path
+    return _split_path(path)[-1] or path
+
+
+def name_apart(paths: Iterable[str]) -> dict[str, str]:
+    """Return a name for each path: its last part, with enough parents to make it unique."""
+    parts = {path: _split_path(path) for path in paths}
+    return {
+        path: _shorten(own, [each for other, each in parts.items() if other != path]) or path
+        for path, own in parts.items()
+    }
+
+
+def _shorten(own: list[str], others: list[list[str]]) -> str:
+    lengths = range(1, len(own))
+    enough = (n for n in lengths if all(own[-n:] != each[-n:] for each in others))
+    return "/".join(own[-next(enough, len(own)) :])
+
+
+def _split_path(path: str) -> list[str]:
+    return re.split(r"[/\\]", path.rstrip("/\\"))
 
 
 def shorten_model(model: str) -> str:
@@ -55,6 +182,12 @@ def shorten_model(model: str) -> str:
     return f"{family} {major}.{minor}" if minor else f"{family} {major}"
 
 
+def shorten_tool(name: str) -> str:
+    """Return a tool as people call it: `mcp__ide__getDiagnostics` is `getDiagnostics`."""
+    found = split_mcp_name(name)
+    return found[1] if found else name
+
+
 def count_days_left(moment: str, now: float) -> int:
     """Return the whole days from a Unix timestamp to a moment; 0 if that has passed."""
     left = datetime.fromisoformat(moment) - datetime.fromtimestamp(now, UTC)
@@ -63,11 +196,11 @@ def count_days_left(moment: str, now: float) -> int:
 
 def _format_exact(dollars: float) -> str:
     """Format dollars to the hundredth of a cent, for figures that are to be added up."""
-    return format_dollars(dollars, 4)
+    return quantities.format_dollars(dollars, 4)
 
 
 def _format_timestamp(text: str | None) -> str:
-    return format_time(parse_time(text))
+    return quantities.format_time(parse_time(text))
 
 
 def _format_iso(seconds: float) -> str:
@@ -81,12 +214,12 @@ def _format_iso(seconds: float) -> str:
 @pass_context
 def _duration(context: Context, milliseconds: float | None) -> str:
     language = context["t"].language
-    return DASH if milliseconds is None else format_duration(milliseconds, language)
+    return DASH if milliseconds is None else quantities.format_duration(milliseconds, language)
 
 
 @pass_context
 def _bytes(context: Context, count: int | None) -> str:
-    return DASH if count is None else format_bytes(count, context["t"].language)
+    return DASH if count is None else quantities.format_bytes(count, context["t"].language)
 
 
 def _keep_exact(text: str) -> Markup:
@@ -95,20 +228,23 @@ def _keep_exact(text: str) -> Markup:
 
 
 FILTERS: Final[dict[str, Callable[..., object]]] = {
-    "number": or_dash(format_number),
-    "short": or_dash(format_short_number),
+    "number": or_dash(quantities.format_number),
+    "short": or_dash(quantities.format_short_number),
     "bytes": _bytes,
-    "money": or_dash(format_dollars),
+    "money": or_dash(quantities.format_dollars),
     "exact_money": or_dash(_format_exact),
-    "rate": format_rate,
+    "rate": quantities.format_rate,
     "duration": _duration,
-    "moment": or_dash(format_time),
+    "moment": or_dash(quantities.format_time),
     "time": _format_timestamp,
     "iso": or_dash(_format_iso),
     "days_left": count_days_left,
     "base_name": get_base_name,
+    "names_apart": name_apart,
     "model_name": shorten_model,
+    "tool_name": shorten_tool,
     "trace": draw_trace,
+    "share": draw_share,
     "exact": _keep_exact,
     "version_mark": draw_single_mark,
 }

@@ -1,30 +1,129 @@
-"""Translations, and pages rendered from templates.
+"""Translations, static files, and pages rendered from templates.
+
+The name of a static file is looked up, never joined to a path. URLs contain a hash of all files, so
+browsers may cache them forever, and modules can import each other by relative URLs.
 
 Everything is escaped, and an undefined name is an error. A template gets `page`, the frozen context
 of its page; `layout`, which all pages share; and `t`, the translations. It gets nothing else that
 could reach the server. A missing translation is a bug: a test compares the catalogues.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Final
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import Struct
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect import __version__
-from recollect.documents.search_results import Snippet
+from recollect.documents.search_results import Hit, Snippet
+from recollect.locations.place_names import make_path
 from recollect.render.terminal import safe_text
-from recollect.web.assets import Assets
-from recollect.web.hit_links import address_hit
+from recollect.web.middleware import CACHE_CONTROL
+from recollect.web.phrases import load_phrasebook
 from recollect.web.services import Services
 from recollect.web.template_filters import FILTERS
+
+PREFIX: Final = "/static"
+FOREVER: Final = "public, max-age=31536000, immutable"
+PUBLIC: Final = frozenset({"sign-in.css", "sign-in.js", "favicon.svg"})
+"""Files of the sign-in page, which need no key."""
+
+_HASH_LENGTH: Final = 16
+_TYPES: Final = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "json": "application/json",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+    "txt": "text/plain; charset=utf-8",
+    "woff2": "font/woff2",
+}
+
+
+class Asset(Struct, frozen=True):
+    """A static file."""
+
+    data: bytes
+    media_type: str
+
+
+class Assets:
+    """All static files."""
+
+    def __init__(self) -> None:
+        own = _load(resources.files("recollect.web") / "static", "")
+        # The style of a conversation belongs to what draws it: exported pages have it, too.
+        shared = _load(resources.files("recollect.render.html") / "css", "css/")
+        self._assets = dict([*own, *shared])
+        digest = hashlib.sha256()
+        for name in sorted(self._assets):
+            digest.update(name.encode() + b"\0" + self._assets[name].data)
+        self.version = digest.hexdigest()[:_HASH_LENGTH]
+
+    def address(self, name: str) -> str:
+        """Return the URL of a static file; raises KeyError if there is none."""
+        if name not in self._assets:
+            raise KeyError(name)
+        return f"{PREFIX}/{self.version}/{name}"
+
+    def is_public(self, path: str) -> bool:
+        """Return whether a path is that of a public file."""
+        start = f"{PREFIX}/{self.version}/"
+        return path.startswith(start) and path[len(start) :] in PUBLIC
+
+    async def serve(self, request: Request) -> Response:
+        """Serve a static file; 404 for one of another version."""
+        asset = self._assets.get(request.path_params["name"])
+        if asset is None or request.path_params["version"] != self.version:
+            raise HTTPException(404)
+        return Response(asset.data, media_type=asset.media_type, headers={CACHE_CONTROL: FOREVER})
+
+
+def _load(directory: Traversable, prefix: str) -> list[tuple[str, Asset]]:
+    found: list[tuple[str, Asset]] = []
+    for each in directory.iterdir():
+        name = f"{prefix}{each.name}"
+        if each.is_dir():
+            found += _load(each, f"{name}/")
+        elif (kind := _TYPES.get(each.name.rpartition(".")[2])) is not None:
+            found.append((name, Asset(each.read_bytes(), kind)))
+    return found
+
+
+_MAX_WORDS = 12
+_MAX_LENGTH = 120
+"""Of one word or phrase; an address has its limits too."""
+
+
+def address_hit(hit: Hit) -> str:
+    """Return the address of a hit; its page marks what the snippet marks."""
+    record = unquote(hit.link.partition("#")[2])
+    parameters: dict[str, str | int] = {}
+    if record:
+        parameters["at"] = record
+    if hit.uuid and hit.offset is not None:
+        parameters["offset"] = hit.offset
+    if words := list_marks(hit.snippet):
+        parameters["mark"] = "\n".join(words)
+    query = f"?{urlencode(parameters, quote_via=quote)}" if parameters else ""
+    return f"{make_path(hit.session_id)}{query}" + (f"#{quote(record, safe='')}" if record else "")
+
+
+def list_marks(snippet: Snippet) -> list[str]:
+    """Return the different words that a snippet marks, in any case of letters once."""
+    words = (snippet.text[start:end][:_MAX_LENGTH] for start, end in snippet.marks)
+    return list({word.casefold(): word for word in words}.values())[:_MAX_WORDS]
+
 
 COOKIE: Final = "recollect-language"
 LANGUAGES: Final = {"en": "English", "zh": "简体中文"}
@@ -39,6 +138,7 @@ class Translator:
     def __init__(self, language: str) -> None:
         self.language = language
         self._words = load_catalogue(language)
+        self._phrases = load_phrasebook(language)
 
     def __call__(self, key: str, **values: object) -> str:
         """Return the text of a key with its values; without any, placeholders are for a script.
@@ -52,6 +152,10 @@ class Translator:
     def translate(self, words: str) -> str:
         """Translate an English text that is itself a key; unchanged if there is no translation."""
         return self._words.get(words, words)
+
+    def translate_phrase(self, text: str) -> str:
+        """Translate the facts in a line of a view as far as they are ours."""
+        return self._phrases.translate(text)
 
 
 @cache

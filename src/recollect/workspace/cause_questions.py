@@ -12,13 +12,7 @@ from recollect.documents.usage_report import CauseDocument, CauseMessage, CauseR
 from recollect.errors import UsageError
 from recollect.pricing import Prices
 from recollect.sync import load_reply_notes
-from recollect.usage.causes import (
-    Cause,
-    CausedMessage,
-    CausePart,
-    add_up_causes,
-    attribute_messages,
-)
+from recollect.usage import causes
 from recollect.usage.ledger_access import UsageLedger, describe_files
 from recollect.usage.reports import UsageQuestion, matches
 from recollect.usage.totals import LedgerRow, SourceFile, Totals, to_dollars
@@ -26,7 +20,7 @@ from recollect.usage.zones import format_moment
 from recollect.workspace.usage_questions import UsageFilters, make_question
 
 if TYPE_CHECKING:
-    from recollect.session.reply_notes import ReplyNote
+    from recollect.session.client_reports import ReplyNote
     from recollect.workspace.workspace import Workspace
 
 MAX_MESSAGES: Final = 200
@@ -63,17 +57,17 @@ def answer_causes(
     return CauseAnswer(document=document, problems=problems, failure=failure)
 
 
-def _read_cause(name: str | None) -> Cause | None:
+def _read_cause(name: str | None) -> causes.Cause | None:
     if name is None:
         return None
-    if name not in tuple(Cause):
-        raise UsageError(f"{name!r} is not a cause; choose one of {', '.join(Cause)}.")
-    return Cause(name)
+    if name not in tuple(causes.Cause):
+        raise UsageError(f"{name!r} is not a cause; choose one of {', '.join(causes.Cause)}.")
+    return causes.Cause(name)
 
 
 def _iter_caused(
     ledger: UsageLedger, question: UsageQuestion, notes: Mapping[str, tuple[ReplyNote, ...]]
-) -> Iterator[CausedMessage]:
+) -> Iterator[causes.CausedMessage]:
     files, prices = ledger.files, Prices.load(ledger.prices)
     by_file = {
         number: {note.message_id: note for note in notes[row.path]}
@@ -84,7 +78,7 @@ def _iter_caused(
     subagents = frozenset(number for number, each in sources.items() if each.is_subagent)
     entries = (each for each in ledger.queries.iter_all() if each.file_id in files)
     is_wanted = _make_filter(ledger, question, sources)
-    for message in attribute_messages(entries, by_file, subagents, prices):
+    for message in causes.attribute_messages(entries, by_file, subagents, prices):
         if is_wanted(message):
             yield message
 
@@ -96,7 +90,7 @@ class _Filter(Struct, frozen=True):
     sources: Mapping[int, SourceFile]
     directories: Mapping[int, str | None]
 
-    def __call__(self, message: CausedMessage) -> bool:
+    def __call__(self, message: causes.CausedMessage) -> bool:
         entry = message.entry
         time = entry.measures.time
         row = LedgerRow(
@@ -119,17 +113,17 @@ def _make_filter(
 def _describe(
     ledger: UsageLedger,
     question: UsageQuestion,
-    messages: list[CausedMessage],
-    cause: Cause | None,
+    messages: list[causes.CausedMessage],
+    cause: causes.Cause | None,
     unread: int,
 ) -> CauseDocument:
-    rows = add_up_causes(messages)
-    total = sum((row.part for row in rows), CausePart())
+    rows = causes.add_up_causes(messages)
+    total = sum((row.part for row in rows), causes.CausePart())
     unpriced = sum(not each.is_priced for each in messages)
     is_priced = unpriced < len(messages) or not messages
     caused = sorted(
         (each for each in messages if cause in each.parts),
-        key=lambda each: (-each.parts[cause or Cause.OTHER].cost, each.entry.number),
+        key=lambda each: (-each.parts[cause or causes.Cause.OTHER].cost, each.entry.number),
     )
     return CauseDocument(
         timezone=question.zone.name,
@@ -158,16 +152,16 @@ def _describe(
     )
 
 
-def _divide(part: CausePart, total: CausePart) -> float | None:
+def _divide(part: causes.CausePart, total: causes.CausePart) -> float | None:
     if total.cost:
         return round(part.cost / total.cost, 6)
     return round(part.tokens / total.tokens, 6) if total.tokens else None
 
 
 def _describe_message(
-    ledger: UsageLedger, message: CausedMessage, cause: Cause | None
+    ledger: UsageLedger, message: causes.CausedMessage, cause: causes.Cause | None
 ) -> CauseMessage:
-    entry, part = message.entry, message.parts[cause or Cause.OTHER]
+    entry, part = message.entry, message.parts[cause or causes.Cause.OTHER]
     file = ledger.files[entry.file_id]
     time = entry.measures.time
     return CauseMessage(

@@ -7,31 +7,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from recollect.documents.file_versions import (
-    CommitEntry,
-    CommitsDocument,
-    LinkedSession,
-    PromptLines,
-    TreeDocument,
-    WhyDocument,
-)
+from recollect.documents import file_versions
 from recollect.errors import NothingFound, UsageError
 from recollect.library.opening import open_transcript
-from recollect.locations.sidecars import find_root_of
-from recollect.versions.backups import BackupDirectory
+from recollect.locations.transcript_files import find_root_of
+from recollect.versions import file_paths, git_repository
 from recollect.versions.commit_links import CommitLink, LinkKind, link_commits
 from recollect.versions.file_blame import LineOfFile, blame_present, blame_revision
 from recollect.versions.file_texts import decode_file, split_lines
-from recollect.versions.git_ai_notes import WrittenLines, format_note, parse_note
-from recollect.versions.git_repository import Commit, Repository
-from recollect.versions.recorded_paths import normalize_path
+from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.session_evidence import collect_evidence
-from recollect.versions.target_files import (
-    find_project_root,
-    has_repository,
-    is_own,
-    read_tracked,
-)
 from recollect.workspace.file_questions import FileFinder, FileRequest, FoundFile
 
 if TYPE_CHECKING:
@@ -42,39 +27,49 @@ WHY_SCHEMA: Final = "recollect.why/1"
 TREE_SCHEMA: Final = "recollect.tree/1"
 
 
-def open_repository(directory: Path) -> Repository:
+def open_repository(directory: Path) -> git_repository.Repository:
     """Return the repository around a directory that the user named."""
-    root = find_project_root(Path(os.path.realpath(directory)) / "any")
-    if not has_repository(root):
+    root = file_paths.find_project_root(Path(os.path.realpath(directory)) / "any")
+    if not file_paths.has_repository(root):
         raise NothingFound(f"{directory} is not in a git repository.")
-    return Repository(root)
+    return git_repository.Repository(root)
 
 
-def _open_recorded(directory: str) -> Repository:
+def _open_recorded(directory: str) -> git_repository.Repository:
     """Return the repository around a directory that a transcript names, if it is the user's own."""
     path = Path(directory)
-    root = find_project_root(path / "any") if path.is_absolute() and "\0" not in directory else None
-    if root is None or not has_repository(root):
+    root = (
+        file_paths.find_project_root(path / "any")
+        if path.is_absolute() and "\0" not in directory
+        else None
+    )
+    if root is None or not file_paths.has_repository(root):
         raise NothingFound(
             f"There is no git repository in {directory or 'the directory of the session'}. "
             "Name it with --repo DIR."
         )
-    if not is_own(root):
-        raise UsageError(f"{root} belongs to somebody else. If you trust it, use --repo {root}.")
-    return Repository(root)
+    if not file_paths.is_own(root):
+        raise UsageError(f"{root} belongs to another user. If you trust it, use --repo {root}.")
+    return git_repository.Repository(root)
 
 
-def find_commits(workspace: Workspace, name: str, directory: Path | None) -> CommitsDocument:
+def find_commits(
+    workspace: Workspace, name: str, directory: Path | None
+) -> file_versions.CommitsDocument:
     """Return the commits that a session made."""
     transcript = workspace.find(name)
     session = open_transcript(transcript)
-    cwd = normalize_path(session.facts.cwds[0].value) if session.facts.cwds else ""
+    cwd = file_paths.normalize_path(session.facts.cwds[0].value) if session.facts.cwds else ""
     repository = open_repository(directory) if directory else _open_recorded(cwd)
     evidence = collect_evidence(session, BackupDirectory(find_root_of(transcript)))
-    recorded = normalize_path(str(find_project_root(Path(cwd) / "any"))) if cwd else ""
+    recorded = (
+        file_paths.normalize_path(str(file_paths.find_project_root(Path(cwd) / "any")))
+        if cwd
+        else ""
+    )
     is_here = not directory or os.path.realpath(recorded) == str(repository.root)
     links = link_commits(session, evidence, repository, recorded if is_here else cwd)
-    return CommitsDocument(
+    return file_versions.CommitsDocument(
         schema=COMMITS_SCHEMA,
         session=session.id,
         repository=str(repository.root),
@@ -82,9 +77,9 @@ def find_commits(workspace: Workspace, name: str, directory: Path | None) -> Com
     )
 
 
-def _describe_link(link: CommitLink) -> CommitEntry:
+def _describe_link(link: CommitLink) -> file_versions.CommitEntry:
     commit = link.commit
-    return CommitEntry(
+    return file_versions.CommitEntry(
         commit=link.id,
         how=link.kind.value,
         time=commit.time.isoformat() if commit else None,
@@ -98,8 +93,8 @@ class _Tally:
     """Counts lines by who wrote them."""
 
     def __init__(self) -> None:
-        self.prompts: dict[tuple[str, int | None, str | None], PromptLines] = {}
-        self.written: list[WrittenLines] = []
+        self.prompts: dict[tuple[str, int | None, str | None], file_versions.PromptLines] = {}
+        self.written: list[git_repository.WrittenLines] = []
         self.counts = {"claude": 0, "other": 0, "unknown": 0}
 
     def add_other(self, count: int) -> None:
@@ -125,7 +120,7 @@ class _Tally:
         session, turn, model = key
         version = lines[0].author.version
         known = self.prompts.get(key)
-        self.prompts[key] = PromptLines(
+        self.prompts[key] = file_versions.PromptLines(
             session=session,
             turn=turn,
             prompt=version.origin.prompt if version else "",
@@ -135,9 +130,9 @@ class _Tally:
             files=(*(known.files if known else ()), path),
         )
         numbers = tuple(line.number for line in lines)
-        self.written.append(WrittenLines(path, session, turn, model, numbers))
+        self.written.append(git_repository.WrittenLines(path, session, turn, model, numbers))
 
-    def list_prompts(self) -> tuple[PromptLines, ...]:
+    def list_prompts(self) -> tuple[file_versions.PromptLines, ...]:
         """Return the prompts, the one with most lines first."""
         return tuple(sorted(self.prompts.values(), key=lambda each: -each.lines))
 
@@ -145,9 +140,9 @@ class _Tally:
 class Explanation(NamedTuple):
     """Why a commit is as it is, and the note that would say so."""
 
-    document: WhyDocument
+    document: file_versions.WhyDocument
     note: str
-    repository: Repository
+    repository: git_repository.Repository
 
 
 def explain_commit(workspace: Workspace, revision: str, directory: Path) -> Explanation:
@@ -165,7 +160,7 @@ def explain_commit(workspace: Workspace, revision: str, directory: Path) -> Expl
             _tally_commit(
                 tally, finder.find(repository.root / path, only_near=True), commit, path, added
             )
-    document = WhyDocument(
+    document = file_versions.WhyDocument(
         schema=WHY_SCHEMA,
         commit=commit.id,
         subject=commit.subject,
@@ -175,11 +170,15 @@ def explain_commit(workspace: Workspace, revision: str, directory: Path) -> Expl
         prompts=tally.list_prompts(),
         sessions=tuple(_iter_sessions(finder, repository, commit)),
     )
-    return Explanation(document, format_note(commit.id, tally.written), repository)
+    return Explanation(document, git_repository.format_note(commit.id, tally.written), repository)
 
 
 def _tally_commit(
-    tally: _Tally, found: FoundFile | None, commit: Commit, path: str, added: set[int]
+    tally: _Tally,
+    found: FoundFile | None,
+    commit: git_repository.Commit,
+    path: str,
+    added: set[int],
 ) -> None:
     if found is None:
         tally.add_other(len(added))
@@ -193,25 +192,27 @@ def _tally_commit(
 
 
 def _iter_sessions(
-    finder: FileFinder, repository: Repository, commit: Commit
-) -> Iterator[LinkedSession]:
+    finder: FileFinder, repository: git_repository.Repository, commit: git_repository.Commit
+) -> Iterator[file_versions.LinkedSession]:
     for _, outline in finder.index.find(None):
         for mention in outline.commits:
             if commit.id.startswith(mention.sha):
-                yield LinkedSession(
+                yield file_versions.LinkedSession(
                     session=outline.session_id, how=LinkKind.PRINTED.value, turn=mention.turn
                 )
     text = repository.read_note(commit.id)
-    note = parse_note(text) if text else None
+    note = git_repository.parse_note(text) if text else None
     for agent in note.sessions if note else ():
-        yield LinkedSession(session=agent.id, how=LinkKind.NOTE.value)
+        yield file_versions.LinkedSession(session=agent.id, how=LinkKind.NOTE.value)
     stated = list(repository.iter_checkpoint_sessions(commit))
     for _, outline in finder.index.find(None) if stated else ():
         if any(f'"{outline.session_id}"' in text for text in stated):
-            yield LinkedSession(session=outline.session_id, how=LinkKind.TRAILER.value)
+            yield file_versions.LinkedSession(
+                session=outline.session_id, how=LinkKind.TRAILER.value
+            )
 
 
-def count_tree(workspace: Workspace, directory: Path) -> TreeDocument:
+def count_tree(workspace: Workspace, directory: Path) -> file_versions.TreeDocument:
     """Return who wrote the tracked files below a directory, and how much of it is still there."""
     repository = open_repository(directory)
     finder = FileFinder(workspace, FileRequest(repository.root / "any"))
@@ -221,7 +222,7 @@ def count_tree(workspace: Workspace, directory: Path) -> TreeDocument:
     tally = _Tally()
     files = written = 0
     for path in workspace.track_files(repository.list_files(directory.absolute())):
-        data = read_tracked(repository.root / path)
+        data = file_paths.read_tracked(repository.root / path)
         content = decode_file(data) if data is not None else None
         if content is None:
             continue
@@ -231,9 +232,10 @@ def count_tree(workspace: Workspace, directory: Path) -> TreeDocument:
         if found is None:
             tally.add_other(len(split_lines(content.text)))
             continue
-        tally.add(path, blame_present(found.history, found.git, data))
+        modified = file_paths.find_modified(repository.root / path)
+        tally.add(path, blame_present(found.history, found.git, data, modified))
         written += sum(each.added for each in found.history.own if each.change is not None)
-    return TreeDocument(
+    return file_versions.TreeDocument(
         schema=TREE_SCHEMA,
         path=str(directory.absolute()),
         files=files,

@@ -6,22 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from recollect.documents.file_versions import (
-    BlamedLine,
-    BlameDocument,
-    CheckpointEntry,
-    CheckpointFile,
-    CheckpointsDocument,
-    FileDocument,
-    OpcodeEntry,
-    VersionEntry,
-)
+from recollect.documents import file_versions
 from recollect.errors import NothingFound
 from recollect.versions.edit_index import EditIndex, group_sessions
+from recollect.versions.file_blame import GitFile
 from recollect.versions.file_history import FileHistory, find_history, select_transcripts_of
-from recollect.versions.git_blobs import GitFile
+from recollect.versions.file_paths import describe_target, find_project_root, has_repository
 from recollect.versions.session_outline import iter_changes
-from recollect.versions.target_files import describe_target, find_project_root, has_repository
 
 if TYPE_CHECKING:
     from recollect.locations import Transcript
@@ -166,9 +157,9 @@ def find_file(workspace: Workspace, request: FileRequest) -> FoundFile:
     return found
 
 
-def describe_history(history: FileHistory) -> FileDocument:
+def describe_history(history: FileHistory) -> file_versions.FileDocument:
     """Return the document of a history."""
-    return FileDocument(
+    return file_versions.FileDocument(
         schema=FILE_SCHEMA,
         path=history.path,
         sessions=history.sessions,
@@ -176,10 +167,10 @@ def describe_history(history: FileHistory) -> FileDocument:
     )
 
 
-def describe_version(version: Version) -> VersionEntry:
+def describe_version(version: Version) -> file_versions.VersionEntry:
     """Return a version as a document entry."""
     origin = version.origin
-    return VersionEntry(
+    return file_versions.VersionEntry(
         number=version.number,
         session=origin.session_id,
         turn=origin.turn,
@@ -198,19 +189,21 @@ def describe_version(version: Version) -> VersionEntry:
     )
 
 
-def describe_blame(path: str, lines: Sequence[LineOfFile]) -> BlameDocument:
+def describe_blame(path: str, lines: Sequence[LineOfFile]) -> file_versions.BlameDocument:
     """Return the document about the lines of a file."""
-    return BlameDocument(schema=BLAME_SCHEMA, path=path, lines=tuple(map(describe_line, lines)))
+    return file_versions.BlameDocument(
+        schema=BLAME_SCHEMA, path=path, lines=tuple(map(describe_line, lines))
+    )
 
 
-def describe_line(line: LineOfFile) -> BlamedLine:
+def describe_line(line: LineOfFile) -> file_versions.BlamedLine:
     """Return a line as a document entry."""
     version = line.author.version
     by = line.author.by
     if version is None or by != "claude":
-        return BlamedLine(line=line.number, by=by, text=line.text)
+        return file_versions.BlamedLine(line=line.number, by=by, text=line.text)
     origin = version.origin
-    return BlamedLine(
+    return file_versions.BlamedLine(
         line=line.number,
         by=by,
         session=origin.session_id,
@@ -224,19 +217,19 @@ def describe_line(line: LineOfFile) -> BlamedLine:
     )
 
 
-def describe_checkpoints(found: SessionCheckpoints) -> CheckpointsDocument:
+def describe_checkpoints(found: SessionCheckpoints) -> file_versions.CheckpointsDocument:
     """Return the document of a session's checkpoints."""
-    return CheckpointsDocument(
+    return file_versions.CheckpointsDocument(
         schema=CHECKPOINTS_SCHEMA,
         session=found.session_id,
         checkpoints=tuple(
-            CheckpointEntry(
+            file_versions.CheckpointEntry(
                 number=each.number,
                 turn=each.number,
                 time=each.time,
                 prompt=each.prompt,
                 files=tuple(
-                    CheckpointFile(
+                    file_versions.CheckpointFile(
                         path=file.path,
                         known=file.known.value if file.known else None,
                         exists=file.exists,
@@ -247,7 +240,9 @@ def describe_checkpoints(found: SessionCheckpoints) -> CheckpointsDocument:
             for each in found.checkpoints
         ),
         opcode=tuple(
-            OpcodeEntry(id=each.id, time=each.time, description=each.words, files=each.files)
+            file_versions.OpcodeEntry(
+                id=each.id, time=each.time, description=each.words, files=each.files
+            )
             for each in found.opcode
         ),
     )

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from recollect.errors import ArchiveFailure, NothingFound
 from recollect.locations import Transcript
-from recollect.workspace.workspace import NoSessions
+from recollect.workspace.resources import NoSessions
 
 if TYPE_CHECKING:
     from recollect.documents.command_reports import TextStatus
@@ -123,7 +123,7 @@ def add_local_checks(workspace: Workspace, report: HealthReport) -> HealthReport
 
 def _examine_archive(roots: Sequence[Path]) -> ArchiveReport:
     """Return the state of the archive in short."""
-    from recollect.archive.archive_directory import find_archive_directory, has_archive
+    from recollect.archive import find_archive_directory, has_archive
     from recollect.documents.health_report import ArchiveReport
     from recollect.health.survey import display_path
 

@@ -1,4 +1,9 @@
-"""The process that keeps the index up to date while the server runs, and the server's handle on it.
+"""The process that keeps the index up to date while the server runs, what wakes it when the
+operating system reports a change, and the server's handle on it.
+
+Checking ten thousand files takes a tenth of a second, too much to do every second while nothing
+happens. If there are no file-system events, or they missed a change, as on network drives, they are
+not relied on and polling continues.
 
 `run_indexer` is the process: it runs until its pipe is closed. `IndexerProcess` is the server's
 side: it starts the process, receives its updates, restarts it when it dies, and ends it.
@@ -10,18 +15,110 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from multiprocessing.connection import Connection
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from recollect.live.followed_files import RootScope
+from recollect.live.watching import find_watch_limit, must_poll
+from recollect.locations.claude_directories import TRANSCRIPT_SUFFIX
+from recollect.sources.safe_files import is_directory
 from recollect.sources.source import Source, list_mounts, mount_all
-from recollect.sync import end_with_parent, uninterrupted
+from recollect.worker_processes import end_with_parent, uninterrupted
 from recollect.workspace.refresher import Refresher, RefreshTask
 from recollect.workspace.session_catalog import SessionCatalog, Update
 
-if TYPE_CHECKING:
-    from recollect.workspace.change_signal import ChangeSignal
+MAX_MISSES: Final = 2
+"""Changes without an event after which events are not relied on."""
+
+STEP_MS: Final = 100
+"""How often the thread checks for events, …"""
+CALM_MS: Final = 1000
+"""… and how long there must be none before watching counts as started."""
+
+_PROCESSES: Final = "sessions"
+_SUFFIXES: Final = (TRANSCRIPT_SUFFIX, ".json")
+"""Transcripts, and the files of running clients."""
+
+
+class ChangeSignal:
+    """Watches the directories of the roots, in a thread that ends with the process."""
+
+    def __init__(self, roots: Sequence[Path]) -> None:
+        self._roots = roots
+        self._receiver, self._sender = Pipe(duplex=False)
+        self._misses = 0
+        self._is_watching = False
+        if not must_poll():
+            threading.Thread(target=self._watch, name="change-signal", daemon=True).start()
+
+    @property
+    def is_reliable(self) -> bool:
+        """Whether every change is reported."""
+        return self._is_watching and self._misses < MAX_MISSES
+
+    def wait(self, connection: "Connection[object, object]", seconds: float) -> bool:
+        """Wait for a change, for `connection`, or for `seconds`; return whether one came."""
+        return bool(wait([self._receiver, connection], seconds))
+
+    def reset(self) -> None:
+        """Reset the signal, before a check that sees all changes so far."""
+        while self._receiver.poll():
+            self._receiver.recv_bytes()
+
+    def record_miss(self) -> None:
+        """Record that something changed without an event."""
+        self._misses += 1
+
+    def _watch(self) -> None:
+        try:
+            while directories := list(self._iter_directories()):
+                if len(directories) > find_watch_limit():
+                    break
+                self._watch_until_new(directories)
+        except (OSError, RuntimeError, UnicodeEncodeError):
+            # Too many directories are watched already, one was deleted meanwhile, or a path is not
+            # text. Like anything else that ends watching, this shows in `is_reliable`.
+            return
+        finally:
+            self._is_watching = False
+
+    def _watch_until_new(self, directories: Sequence[Path]) -> None:
+        """Signal every change, until there is a new directory to watch."""
+        # Loaded after all sessions are listed, when nobody waits for it.
+        from watchfiles import watch
+
+        batches = watch(
+            *directories,
+            watch_filter=None,
+            debounce=STEP_MS,
+            step=STEP_MS,
+            raise_interrupt=False,
+            force_polling=False,
+            recursive=False,
+            ignore_permission_denied=True,
+            yield_on_timeout=True,
+            rust_timeout=CALM_MS,
+        )
+        # After the first result nothing is missed; earlier changes are found by the check that this
+        # signal causes.
+        for number, changes in enumerate(batches):
+            self._is_watching = True
+            paths = [path for _, path in changes]
+            has_new = any(is_directory(Path(path)) for path in paths)
+            if number == 0 or has_new or any(path.endswith(_SUFFIXES) for path in paths):
+                self._sender.send_bytes(b".")
+            if has_new:
+                return
+
+    def _iter_directories(self) -> Iterator[Path]:
+        places = RootScope(self._roots).survey().directories
+        for each in (*places, *(root / _PROCESSES for root in self._roots)):
+            if is_directory(each):
+                yield each
 
 
 STANDARD_ERROR: Final = 2
@@ -48,7 +145,6 @@ def run_indexer(
             _receive(connection, refresher, 0)
         # Not earlier: it is slow to import, and a process with threads cannot be forked, which is
         # how the first index is made.
-        from recollect.workspace.change_signal import ChangeSignal
 
         change_signal = ChangeSignal(task.roots)
         while True:
@@ -98,9 +194,7 @@ def _exit_on_signal(number: int, frame: object) -> None:  # noqa: ARG001 - the s
 
 RESTART_SECONDS: Final = 5.0
 END_SECONDS: Final = 3.0
-_INDEXER_LOST: Final = (
-    "The process that keeps the index level has ended; it is being started again."
-)
+_INDEXER_LOST: Final = "The indexer has exited and is being restarted."
 
 SnapshotListener = Callable[[Update], None]
 

@@ -1,28 +1,125 @@
-"""The overview of a workspace: activity, this week, what runs, what expires, and projects.
+"""The overview of a workspace: activity, this week, what runs, what expires, and projects with the
+directories that belong together: worktrees of one repository, and folders that moved.
+
+Directories are grouped by what transcripts say, because the folders may be gone and their paths are
+untrusted: a worktree that Claude Code made is below `.claude/worktrees`; a folder was moved if a
+session is found in two project directories, or if none of its records names the folder that its
+directory is named after.
 
 Built from the questions that any workspace answers, so that commands and a server agree.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from recollect.documents.session_documents import ActivityDay, Overview, PeriodTotals, ProjectGroup
+from recollect.documents.session_listing import SessionListing
 from recollect.documents.usage_groups import Group
 from recollect.health.retention import SOON
 from recollect.library.session_filters import find_start
-from recollect.locations.project_names import encode_project_path
+from recollect.locations.claude_directories import encode_project_path, encode_without_limit
 from recollect.usage.totals import Totals, add_up, to_dollars
 from recollect.usage.zones import Zone, load_zone
-from recollect.workspace.project_groups import ProjectMembers, group_projects
 from recollect.workspace.usage_questions import find_today
 
 if TYPE_CHECKING:
     from recollect.documents.session_listing import SessionListing
     from recollect.workspace.workspace import Workspace
+
+
+WORKTREES: Final = "--claude-worktrees-"
+"""`/.claude/worktrees/`, as it is encoded in the name of a project directory."""
+
+
+class ProjectMembers(Struct, frozen=True, kw_only=True):
+    """Project directories that belong together."""
+
+    main: str
+    """The directory that the others are worktrees or former places of."""
+    path: str | None
+    projects: tuple[str, ...]
+    """All of them, the main one first."""
+    worktrees: int
+    listings: tuple[SessionListing, ...]
+
+
+def group_projects(listings: Iterable[SessionListing]) -> list[ProjectMembers]:
+    """Group sessions by project, in the order in which projects occur first."""
+    by_project: defaultdict[str, list[SessionListing]] = defaultdict(list)
+    for each in listings:
+        if not each.is_subagent:
+            by_project[each.project].append(each)
+    owners = _unite(by_project)
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for project in by_project:
+        groups[owners[project]].append(project)
+    return [_describe_members(members, by_project) for members in groups.values()]
+
+
+def is_named_after(project: str, path: str) -> bool:
+    """Return whether a project directory is named after a work directory."""
+    return project in (encode_project_path(path), encode_without_limit(path))
+
+
+def _unite(by_project: Mapping[str, Sequence[SessionListing]]) -> dict[str, str]:
+    """Return a representative for each project; the same for those that belong together."""
+    owners = {project: project for project in by_project}
+
+    def find(project: str) -> str:
+        while owners[project] != project:
+            project = owners[project]
+        return project
+
+    for one, other in _find_links(by_project):
+        if one in owners and other in owners:
+            owners[find(one)] = find(other)
+    return {project: find(project) for project in owners}
+
+
+def _find_links(
+    by_project: Mapping[str, Sequence[SessionListing]],
+) -> Iterable[tuple[str, str]]:
+    seen: dict[str, str] = {}
+    named: dict[str, str] = {}
+    for project, listings in by_project.items():
+        if WORKTREES in project:
+            yield project, project.partition(WORKTREES)[0]
+        for each in listings:
+            if each.id in seen:
+                yield project, seen[each.id]
+            seen[each.id] = project
+            if each.cwd and not is_named_after(project, each.cwd):
+                name = encode_project_path(each.cwd)
+                yield project, name
+                # The folder may have no directory of its own name.
+                yield project, named.setdefault(name, project)
+
+
+def _describe_members(
+    members: Sequence[str], by_project: Mapping[str, Sequence[SessionListing]]
+) -> ProjectMembers:
+    folders = [each for each in members if WORKTREES not in each] or list(members)
+    main = max(folders, key=lambda each: max(one.activity for one in by_project[each]))
+    listings = [each for project in members for each in by_project[project]]
+    return ProjectMembers(
+        main=main,
+        path=_find_path(by_project[main]),
+        projects=(main, *(each for each in members if each != main)),
+        worktrees=len(members) - len(folders),
+        listings=tuple(listings),
+    )
+
+
+def _find_path(listings: Iterable[SessionListing]) -> str | None:
+    places = Counter(each.cwd for each in listings if each.cwd)
+    return next((place for place, _ in places.most_common(1)), None)
+
 
 DAYS: Final = 7 * 53
 RECENT: Final = 11
@@ -108,13 +205,24 @@ def _list_projects(
 ) -> tuple[ProjectGroup, ...]:
     first = today - timedelta(days=PROJECT_DAYS - 1)
     report = workspace.usage(Group.PROJECT, since=first.isoformat(), until=today.isoformat()).report
-    usage = {encode_project_path(row.key): row.totals for row in report.rows if row.key}
-    groups = (_describe(each, usage) for each in group_projects(sessions))
+    usage = {row.key: row.totals for row in report.rows if row.key}
+    named: defaultdict[str, list[str]] = defaultdict(list)
+    for path in usage:
+        named[encode_project_path(path)].append(path)
+    groups = (_describe_group(each, usage, named) for each in group_projects(sessions))
     return tuple(sorted(groups, key=lambda each: -each.last_active)[:MAX_PROJECTS])
 
 
-def _describe(members: ProjectMembers, usage: Mapping[str, Totals]) -> ProjectGroup:
-    totals = add_up(usage[each] for each in members.projects if each in usage)
+def _describe_group(
+    members: ProjectMembers, usage: Mapping[str, Totals], named: Mapping[str, Sequence[str]]
+) -> ProjectGroup:
+    """Describe a group; `named` has the work directories that project directories are named after.
+
+    Usage is known by work directory, also where the project directory is named otherwise.
+    """
+    own = {each.cwd for each in members.listings if each.cwd in usage}
+    own.update(path for each in members.projects for path in named.get(each, ()))
+    totals = add_up(usage[path] for path in own if path is not None)
     return ProjectGroup(
         path=members.path,
         projects=members.projects,

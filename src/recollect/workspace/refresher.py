@@ -1,31 +1,42 @@
 """Check all files repeatedly, and update what has changed.
 
-In the order that users notice: first the newest sessions are listed, then usage is counted, then
-texts are indexed, a little at a time, and last come figures that need whole files. If the index
-cannot be written, only answers that need it are missing. Usage and text indexing need most of the
-program; the list of sessions, which comes first, does not.
+In the order that users notice: first the newest transcripts are read for the index and listed, then
+all others; then usage is counted, then texts are indexed, a little at a time, and last come figures
+that need whole files. If the index cannot be written, only answers that need it are missing.
 """
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from recollect.archive.deleted_sessions import add_partial_sessions
 from recollect.documents.session_listing import LiveProcess, SessionUsage
 from recollect.errors import IndexFailure, NothingFound, UnreadableInput
 from recollect.health.retention import read_retentions
 from recollect.locations import Transcript
 from recollect.search.engine import ANALYZER
-from recollect.sources.stamps import Stamp, make_stamp
+from recollect.sources.kept_parts import FileParts, kept_parts
+from recollect.sources.source import Stamp, make_stamp
 from recollect.store import find_identity
-from recollect.sync import FIGURES, find_transcripts, index_texts, list_current, list_retitled
+from recollect.sync import (
+    FIGURES,
+    find_transcripts,
+    index_texts,
+    list_current,
+    list_retitled,
+    sync_and_keep,
+)
 from recollect.usage.ledger_access import ask_ledger, open_ledger
-from recollect.workspace.archive_access import add_partial_sessions
 from recollect.workspace.session_catalog import Update
 from recollect.workspace.session_questions import find_running
 from recollect.workspace.usage_questions import sum_by_session
+
+if TYPE_CHECKING:
+    from recollect.library.listings import SessionContext
 
 TEXT_SECONDS: Final = 2.0
 """How long texts are indexed before files are checked again."""
@@ -52,10 +63,12 @@ def find_text_identity(data_directory: Path) -> str | None:
     return find_identity(data_directory, ANALYZER.version)
 
 
-FIRST_BATCH: Final = 400
-"""Sessions that are listed before all others, because the first page waits for them."""
+FIRST_BATCH: Final = 100
+"""Files that are read and listed before all others, because the first page waits for them."""
 
-BATCH: Final = 4000
+BATCH: Final = 400
+"""Files whose ends are kept at a time, which takes up to 50 MB."""
+
 FIGURE_BYTES: Final = 32 << 20
 """Bytes of transcripts that are read completely per round."""
 
@@ -81,9 +94,9 @@ class RefreshTask(Struct, frozen=True):
 class Refresher:
     """Sends only what is new, by remembering what it has sent."""
 
-    def __init__(self, task: RefreshTask, tell: Callable[[Update], None]) -> None:
+    def __init__(self, task: RefreshTask, publish: Callable[[Update], None]) -> None:
         self._task = task
-        self._publish = tell
+        self._publish = publish
         self._stamps: dict[str, Stamp] = {}
         self._usage: dict[str, SessionUsage] = {}
         self._live: Mapping[str, LiveProcess] | None = None
@@ -110,8 +123,10 @@ class Refresher:
         self.has_found = bool(changed or gone)
         self._tell_processes()
         if changed or gone or self._is_first:
-            self._list(changed, gone)
-            self._retitle(transcripts, changed, gone)
+            find_context = cache(_make_context)
+            self._list(changed, gone, find_context)
+            if not self._is_first or len(changed) > FIRST_BATCH:
+                self._retitle(transcripts, changed, gone, find_context())
             self._count(transcripts)
         if changed or gone or not self._is_searchable or self._has_lost_texts():
             self._index(transcripts)
@@ -127,11 +142,18 @@ class Refresher:
             self._live = live
             self._publish(Update(live=live))
 
-    def _list(self, changed: Sequence[Transcript], gone: tuple[str, ...]) -> None:
+    def _list(
+        self,
+        changed: Sequence[Transcript],
+        gone: tuple[str, ...],
+        find_context: "Callable[[], SessionContext]",
+    ) -> None:
         stamps = {each.file: make_stamp(each.stamp) for each in changed}
         newest = sorted(changed, key=lambda each: -each.mtime_ns)
         for batch in _split(newest):
-            self._describe(batch)
+            # A list reads parts of every file: from what has just been read for the index.
+            with kept_parts(self._sync(batch)):
+                self._describe(batch, find_context)
         for path in gone:
             del self._stamps[path]
             self._unread.pop(path, None)
@@ -139,9 +161,20 @@ class Refresher:
         retentions = read_retentions(self._task.roots)
         self._publish(Update(gone=gone, retentions=retentions, is_listed=True))
 
-    def _describe(self, transcripts: Sequence[Transcript]) -> None:
+    def _sync(self, transcripts: Sequence[Transcript]) -> dict[str, FileParts]:
+        """Update the index from these transcripts, and return what lists need of them."""
+        try:
+            return sync_and_keep(self._task.data_directory, transcripts)
+        except IndexFailure:
+            # Counting usage reports what is wrong.
+            return {}
+
+    def _describe(
+        self, transcripts: Sequence[Transcript], find_context: "Callable[[], SessionContext]"
+    ) -> None:
         """Send the listings of these transcripts, and remember those without figures."""
-        found = {each.path: each for each in list_current(self._task.data_directory, transcripts)}
+        listed = list_current(self._task.data_directory, transcripts, find_context=find_context)
+        found = {each.path: each for each in listed}
         listings = tuple((each.file, found.get(each.file)) for each in transcripts)
         for each, (path, listing) in zip(transcripts, listings, strict=True):
             if listing is not None and listing.turn_count is None:
@@ -149,22 +182,19 @@ class Refresher:
         self._publish(Update(transcripts=tuple(transcripts), listings=listings))
 
     def _retitle(
-        self, transcripts: Sequence[Transcript], changed: Sequence[Transcript], gone: Sequence[str]
+        self,
+        transcripts: Sequence[Transcript],
+        changed: Sequence[Transcript],
+        gone: Sequence[str],
+        context: "SessionContext",
     ) -> None:
         """Send sessions whose title is in another file and has changed there."""
-        if self._is_first and len(changed) <= FIRST_BATCH:
-            # They were listed together.
-            return
-        # Loads the whole session model, which the first list does not need.
-        from recollect.library.listings import SessionContext
-
-        surroundings = SessionContext()
         directories = {each.project_dir for each in changed} | _find_projects(transcripts, gone)
-        titles = {each: surroundings.hash_project_titles(each) for each in directories}
+        titles = {each: context.hash_project_titles(each) for each in directories}
         renamed = {each for each in directories if self._titles.get(each) != titles[each]}
         self._titles |= titles
         beside = [each for each in transcripts if each.project_dir in renamed]
-        if found := list_retitled(self._task.data_directory, beside, surroundings):
+        if found := list_retitled(self._task.data_directory, beside, context):
             self._publish(Update(listings=tuple((each.path, each) for each in found)))
 
     def _find_figures(self) -> None:
@@ -219,6 +249,13 @@ class Refresher:
             return False
         self.check_texts()
         return True
+
+
+def _make_context() -> "SessionContext":
+    # Loads the whole session model, which is not needed when nothing has changed.
+    from recollect.library.listings import SessionContext
+
+    return SessionContext()
 
 
 def _find_transcripts(task: RefreshTask) -> list[Transcript]:

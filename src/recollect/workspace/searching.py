@@ -13,19 +13,11 @@ from recollect.documents.search_results import Hit
 from recollect.documents.session_listing import SessionListing
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.transcript_files import name_of
-from recollect.search import parse_query
-from recollect.search.engine import (
-    ANALYZER,
-    SearchOptions,
-    SearchResult,
-    in_turn,
-    number_turns,
-    search,
-)
+from recollect.search import engine, parse_query
 from recollect.search.query_tree import Query
 from recollect.search.regexes import check_regexes
 from recollect.store import DamagedIndex, refuse_newer
-from recollect.sync import index_texts, list_current, load_figures
+from recollect.sync import TextProgress, index_texts, list_current, load_figures
 
 if TYPE_CHECKING:
     from recollect.workspace.workspace import Workspace
@@ -40,7 +32,7 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
 
     query: Query
     """The query as it was understood."""
-    result: SearchResult
+    result: engine.SearchResult
     sessions: dict[str, SessionListing]
     """By id; a session that is not listed is missing."""
 
@@ -50,15 +42,15 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
         return self.result.hits
 
 
-def use_local_time(options: SearchOptions | None) -> SearchOptions:
+def use_local_time(options: engine.SearchOptions | None) -> engine.SearchOptions:
     """Return the options with the local time zone, in which people write dates."""
-    options = options or SearchOptions()
+    options = options or engine.SearchOptions()
     local = datetime.now().astimezone().tzinfo
     return replace(options, timezone=local) if options.timezone is UTC and local else options
 
 
 def search_workspace(
-    workspace: Workspace, text: str, options: SearchOptions | None, seconds: float | None
+    workspace: Workspace, text: str, options: engine.SearchOptions | None, seconds: float | None
 ) -> SearchAnswer:
     """Index new texts for at most `seconds`, and search."""
     options = use_local_time(options)
@@ -79,13 +71,13 @@ def search_workspace(
 
 
 def _number_more_turns(
-    workspace: Workspace, result: SearchResult, transcripts: Iterable[Transcript]
-) -> SearchResult:
+    workspace: Workspace, result: engine.SearchResult, transcripts: Iterable[Transcript]
+) -> engine.SearchResult:
     """Read the files of hits whose turns have not been counted, if there is little to read.
 
     A server has all of them counted in the background.
     """
-    paths = {hit.path for hit in result.hits if hit.turn is None and in_turn(hit)}
+    paths = {hit.path for hit in result.hits if hit.turn is None and engine.in_turn(hit)}
     found = [each for each in transcripts if each.file in paths]
     if not found or sum(each.size for each in found) > _MAX_COUNTED_BYTES:
         return result
@@ -96,51 +88,59 @@ def _number_more_turns(
         figures = counted.get(path)
         return figures.find_turn(offset) if figures else known[path, offset]
 
-    return number_turns(result, find_turn)
+    return engine.number_turns(result, find_turn)
 
 
 def _index_and_search(
     workspace: Workspace,
     text: str,
     transcripts: Sequence[Transcript],
-    options: SearchOptions,
+    options: engine.SearchOptions,
     seconds: float | None,
-) -> SearchResult:
+) -> engine.SearchResult:
     is_complete = index_some(workspace, transcripts, seconds)
     directory = workspace.data_directory
-    return search(directory, text, transcripts, options, index_complete=is_complete)
+    return engine.search(directory, text, transcripts, options, index_complete=is_complete)
 
 
 def search_as_is(
     workspace: Workspace,
     text: str,
     transcripts: Sequence[Transcript],
-    options: SearchOptions,
+    options: engine.SearchOptions,
     rebuild_seconds: float,
-) -> SearchResult:
+) -> engine.SearchResult:
     """Search what is indexed already; a damaged index is rebuilt for at most `rebuild_seconds`."""
     directory = workspace.data_directory
     try:
-        return search(directory, text, transcripts, options, index_complete=False)
+        return engine.search(directory, text, transcripts, options, index_complete=False)
     except DamagedIndex:
         # It has been deleted; rebuild as much as fits into the time.
         index_some(workspace, transcripts, rebuild_seconds)
-        return search(directory, text, transcripts, options, index_complete=False)
+        return engine.search(directory, text, transcripts, options, index_complete=False)
 
 
 def index_some(
-    workspace: Workspace, transcripts: Sequence[Transcript], seconds: float | None = None
+    workspace: Workspace,
+    transcripts: Sequence[Transcript],
+    seconds: float | None = None,
+    *,
+    is_quiet: bool = False,
 ) -> bool:
     """Index texts for at most `seconds`; return whether all are indexed."""
-    directory = workspace.data_directory
+
+    def report(at: TextProgress) -> None:
+        if at.bytes >= _MEGABYTE:
+            workspace.report_progress(
+                "MB of text", at.bytes_done // _MEGABYTE, at.bytes // _MEGABYTE
+            )
+
     return index_texts(
-        directory,
-        ANALYZER,
+        workspace.data_directory,
+        engine.ANALYZER,
         transcripts,
         seconds=seconds,
-        watch=lambda at: workspace.report_progress(
-            "megabytes of text", at.bytes_done // _MEGABYTE, at.bytes // _MEGABYTE
-        ),
+        watch=None if is_quiet else report,
     )
 
 

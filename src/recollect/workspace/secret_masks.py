@@ -1,10 +1,10 @@
 """What is masked where sessions are shown: definite secrets, by what the index has noted.
 
-The text pass has noted which lines hold secrets, so those lines are masked and no other is looked
-at. Lines that it has not read yet are scanned now. A secret is masked in all files of its session
-wherever it occurs, also where no rule would find it, and has one tag in all of them: secrets are
-numbered by when they were written. The rules are loaded only where they are needed: most sessions
-have been read and hold nothing.
+The text pass has noted which lines hold secrets, and where, so those lines are masked without any
+rule and no other is looked at. Lines that it has not read yet are scanned now. A secret is masked
+in all files of its session wherever it occurs, also where no rule would find it, and has one tag in
+all of them: secrets are numbered by when they were written. The rules are loaded only where they
+are needed: most sessions have been read.
 """
 
 from __future__ import annotations
@@ -13,22 +13,23 @@ import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from recollect.errors import RecollectError
-from recollect.reader.line_blocks import LineBlock
-from recollect.reader.line_masking import NOWHERE
-from recollect.redact.text_masking import may_hold_secret
+from recollect.reader.line_blocks import NOWHERE, LineBlock
+from recollect.redact import may_hold_secret
 from recollect.sources.growth import FileState, Growth, find_growth, look_at
 from recollect.sources.safe_files import open_file
-from recollect.store.secret_rows import NO_NOTES, NotedSecret, NotesReader, SecretNotes
+from recollect.store.secret_rows import NO_NOTES, NotedSecret, NotesReader, SecretNotes, load_hasher
 
 if TYPE_CHECKING:
     from recollect.documents.command_reports import NotedKind
     from recollect.locations import Transcript
-    from recollect.redact import RedactionPolicy, Redactor
-    from recollect.redact.findings import Match
+    from recollect.redact.findings import Match, RedactionPolicy
+    from recollect.redact.redactor import Redactor
+    from recollect.workspace.resources import WorkspaceResources
     from recollect.workspace.workspace import Workspace
 
 _GROWN: Final = (Growth.UNCHANGED, Growth.APPENDED, Growth.RACY)
@@ -48,7 +49,11 @@ class DisplayMask:
 
     def __call__(self, file: str, block: LineBlock) -> Mapping[int, bytes]:
         """Return the lines of a block that hold definite secrets, with tags in their place."""
-        if block.offset >= NOWHERE and not may_hold_secret(block.data.decode("utf-8", "replace")):
+        if (
+            block.offset >= NOWHERE
+            and not self._policy.patterns
+            and not may_hold_secret(block.data.decode("utf-8", "replace"))
+        ):
             return {}
         with self._lock:
             return self.find_session(file).mask(file, block)
@@ -59,8 +64,9 @@ class DisplayMask:
             key = _name_session(file)
             session = self._sessions.get(file) or self._sessions.get(key)
             if session is None:
-                notes = self._notes.load_session(file)
-                session = SessionMask(self._policy, notes)
+                # A stream has a name instead of a file, and nothing is known of it.
+                notes = self._notes.load_session(file) if Path(file).is_absolute() else NO_NOTES
+                session = SessionMask(self._policy, notes, self._hash)
                 self._sessions |= dict.fromkeys((key, file, *notes.states), session)
             return session
 
@@ -68,12 +74,20 @@ class DisplayMask:
     def _notes(self) -> NotesReader:
         return NotesReader(self._find_directory())
 
+    def _hash(self, value: bytes) -> bytes:
+        return self._hasher(value)
+
+    @cached_property
+    def _hasher(self) -> Callable[[bytes], bytes]:
+        # Asked only for what was noted, so that there is a key.
+        return load_hasher(self._find_directory())
+
     @cached_property
     def _policy(self) -> RedactionPolicy:
         return self._load_policy().for_display
 
 
-def make_mask(workspace: Workspace) -> DisplayMask:
+def make_mask(workspace: WorkspaceResources) -> DisplayMask:
     """Return what masks the sessions of a workspace."""
     return DisplayMask(lambda: workspace.data_directory, lambda: workspace.redaction)
 
@@ -113,26 +127,67 @@ def summarize_secrets(directory: Path) -> tuple[NotedKind, ...]:
 class SessionMask:
     """The secrets of one session, and which of its lines hold them."""
 
-    def __init__(self, policy: RedactionPolicy, notes: SecretNotes) -> None:
+    def __init__(
+        self,
+        policy: RedactionPolicy,
+        notes: SecretNotes,
+        hash_value: Callable[[bytes], bytes] | None = None,
+    ) -> None:
         self._policy = policy
+        self._hash = hash_value
+        self._values: dict[bytes, bytes] = {}
+        """Values of noted secrets by their hashes."""
         self._states = notes.states
         self._known_ends: dict[str, int] = {}
         self._noted = tuple(each for each in notes.secrets if each.is_definite)
-        self._positions: dict[str, list[int]] = {}
+        self._lines: dict[tuple[str, int], list[NotedSecret]] = {}
         for each in self._noted:
-            self._positions.setdefault(each.path, []).append(each.position)
-        for positions in self._positions.values():
-            positions.sort()
+            self._lines.setdefault((each.path, each.position), []).append(each)
+        self._positions: dict[str, list[int]] = {}
+        for path, position in sorted(self._lines):
+            self._positions.setdefault(path, []).append(position)
         self._is_clean = not self._noted and not policy.patterns
 
     @cached_property
     def redactor(self) -> Redactor:
         """The secrets that are known of the session, with their tags."""
-        from recollect.redact import Redactor
+        from recollect.redact.redactor import Redactor
 
         redactor = Redactor(self._policy)
-        redactor.add(match for line in _iter_noted_lines(self._noted) for match in self._scan(line))
+        for line, noted in _iter_noted_lines(self._noted):
+            redactor.add(self._recall(line, noted) or self._scan(line))
         return redactor
+
+    def _recall(self, line: bytes, noted: Sequence[NotedSecret]) -> list[Match]:
+        """Return the secrets of a line by its notes; empty if they do not say all."""
+        if self._hash is None or self._policy.allow or self._policy.patterns:
+            return []
+        from recollect.redact.plain_view import decode_view
+        from recollect.redact.record_lines import read_spans
+
+        for each in noted:
+            for written in read_spans(line, each.spans[:1]):
+                plain = decode_view(written).data
+                # As it is, without escapes, and with wrapped lines joined.
+                for value in dict.fromkeys((written, plain, b"".join(plain.splitlines()))):
+                    if self._hash(value) == each.hash:
+                        self._values[each.hash] = value
+        return self._list_matches(noted) or []
+
+    def _list_matches(self, noted: Sequence[NotedSecret]) -> list[Match] | None:
+        """Return where the secrets of a line are; None if one of them is not known."""
+        from recollect.redact.findings import Confidence, Match
+
+        if not all(each.spans and each.hash in self._values for each in noted):
+            return None
+        return sorted(
+            (
+                Match(each.kind, Confidence.DEFINITE, start, end, self._values[each.hash])
+                for each in noted
+                for start, end in each.spans
+            ),
+            key=attrgetter("start"),
+        )
 
     def reveal(self, kind: str, number: int) -> str | None:
         """Return the secret that a tag stands for; None if the session has no such tag."""
@@ -147,17 +202,32 @@ class SessionMask:
         starts = {at - block.offset for at in self._list_noted(file, block.offset, end)}
         if end > known_end:
             starts |= _find_suspects(block, known_end)
-        starts |= {_find_start(block.data, at) for at in self._iter_known(block.data)}
-        return self._mask_lines(block.data, starts)
+        starts |= self._find_known_lines(block.data)
+        masked = self._mask_lines(file, block, starts, known_end)
+        if masked and end > known_end:
+            # What was found just now may be in other lines of the block, too.
+            fresh = self._find_known_lines(block.data) - starts
+            masked |= self._mask_lines(file, block, fresh, known_end)
+        return masked
 
-    def _mask_lines(self, data: bytes, starts: Iterable[int]) -> dict[int, bytes]:
+    def _find_known_lines(self, data: bytes) -> set[int]:
+        return {_find_start(data, at) for at in self._iter_known(data)}
+
+    def _mask_lines(
+        self, file: str, block: LineBlock, starts: Iterable[int], known_end: int
+    ) -> dict[int, bytes]:
         masked = {}
+        data = block.data
         for start in sorted(starts):
             from recollect.redact.record_lines import mask_record  # only where there are secrets
 
             end = data.find(b"\n", start)
             line = data[start : len(data) if end < 0 else end]
-            replaced = mask_record(line, self.redactor)
+            redactor = self.redactor
+            noted = None
+            if block.offset + start < known_end and not self._policy.patterns:
+                noted = self._list_matches(self._lines.get((file, block.offset + start), []))
+            replaced = mask_record(line, redactor, noted)
             if replaced != line:
                 masked[start] = replaced
                 self._is_clean = False
@@ -206,19 +276,26 @@ def _name_session(file: str) -> str:
     return file.removesuffix(".jsonl")
 
 
-def _iter_noted_lines(noted: Iterable[NotedSecret]) -> Iterator[bytes]:
-    """Yield the lines in which each secret occurs first."""
+def _iter_noted_lines(
+    noted: Iterable[NotedSecret],
+) -> Iterator[tuple[bytes, list[NotedSecret]]]:
+    """Yield the lines in which secrets occur first, with all secrets of each."""
     seen: set[bytes] = set()
-    lines: dict[tuple[str, int, int], None] = {}
+    lines: dict[tuple[str, int, int], list[NotedSecret]] = {}
+    wanted: set[tuple[str, int, int]] = set()
     for each in noted:
+        place = each.path, each.position, each.length
+        lines.setdefault(place, []).append(each)
         if each.hash not in seen:
             seen.add(each.hash)
-            lines[each.path, each.position, each.length] = None
-    for path, position, length in lines:
+            wanted.add(place)
+    for (path, position, length), members in lines.items():
+        if (path, position, length) not in wanted:
+            continue
         try:
             with open_file(path) as opened:
                 opened.seek(position)
-                yield opened.read(length).rstrip(b"\r\n")
+                yield opened.read(length).rstrip(b"\r\n"), members
         except (RecollectError, OSError):
             continue
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from datetime import date, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 from weakref import WeakKeyDictionary
@@ -21,41 +22,28 @@ from msgspec.structs import replace
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import IndexFailure, NothingFound
 from recollect.library.session_filters import SessionPage, SessionQuery, make_page
+from recollect.library.sidecar_files import load_clears
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.place_names import PlaceName
 from recollect.store import DamagedIndex, open_for_reading, snapshot, translate_errors
 from recollect.store.data_directory import INDEX_NAME
+from recollect.workspace import session_catalog, session_questions
 from recollect.workspace.indexer_process import IndexerProcess
 from recollect.workspace.refresher import RefreshTask
 from recollect.workspace.session_cache import HealthCache, SessionCache
-from recollect.workspace.session_catalog import (
-    ChangeFeed,
-    ChoiceCache,
-    FilterChoices,
-    FoundSession,
-    SessionCatalog,
-    Snapshot,
-    find_session,
-)
 from recollect.workspace.session_marks import load_marks
-from recollect.workspace.session_questions import (
-    FoundPlace,
-    PresentState,
-    choose_sessions,
-    complete_listing,
-)
 from recollect.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from recollect.documents.health_report import HealthReport
-    from recollect.lineage.trees import Relatives
+    from recollect.lineage import Relatives
     from recollect.search.engine import SearchOptions, SearchResult
     from recollect.session.session import Session
     from recollect.session.turns import Turn
-    from recollect.usage.ledger_access import UsageLedger
+    from recollect.usage.ledger_access import LedgerCache, UsageLedger
     from recollect.usage.reports import UsageReport
     from recollect.workspace.searching import SearchAnswer
-    from recollect.workspace.turn_windows import TurnRange, TurnWindow
+    from recollect.workspace.turn_selection import TurnRange, TurnWindow
 
 T = TypeVar("T")
 
@@ -83,12 +71,12 @@ class ServedWorkspace(Workspace):
         super().__init__(roots, data_directory, now=now)
         # A server without Claude directories explains what is missing instead of failing.
         self.roots = tuple(roots)
-        self.catalog = SessionCatalog()
-        self.changes = ChangeFeed()
+        self.catalog = session_catalog.SessionCatalog()
+        self.changes = session_catalog.ChangeFeed()
         task = RefreshTask(self.roots, data_directory, shows_errors)
         self.indexer = IndexerProcess(self.catalog, task, self.changes.publish)
         self._cache = SessionCache()
-        self._choices = ChoiceCache()
+        self._choices = session_catalog.ChoiceCache()
         self._reports = HealthCache(self, checks_this_machine=not is_demo)
         self._ahead = ThreadPoolExecutor(1, thread_name_prefix="ahead")
         self._outlining = ThreadPoolExecutor(1, thread_name_prefix="outlines")
@@ -107,18 +95,18 @@ class ServedWorkspace(Workspace):
         super().close()
 
     @property
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> session_catalog.Snapshot:
         """What is known now; on a server that has just started, after a moment."""
         self.catalog.wait_for_list(LIST_SECONDS)
         return self.catalog.snapshot
 
     @property
-    def present(self) -> PresentState:
+    def present(self) -> session_questions.PresentState:
         """Running clients, usage and retention as known, and marks as they are in their file."""
         return replace(self.catalog.snapshot.present, marks=load_marks(self.data_directory))
 
     @property
-    def choices(self) -> FilterChoices:
+    def choices(self) -> session_catalog.FilterChoices:
         """The projects, branches and models that lists can be filtered by."""
         return self._choices.find(self.catalog.snapshot)
 
@@ -142,47 +130,47 @@ class ServedWorkspace(Workspace):
                 query, page=page, page_size=page_size, with_usage=with_usage, as_tree=as_tree
             )
         known, present = self.snapshot, self.present
-        found = choose_sessions(known.sessions, query or SessionQuery(), present)
+        found = session_questions.choose_sessions(known.sessions, query or SessionQuery(), present)
         chosen = make_page(found, page, page_size)
-        shown = tuple(complete_listing(each, present) for each in chosen.sessions)
+        shown = tuple(session_questions.complete_listing(each, present) for each in chosen.sessions)
         return replace(chosen, sessions=shown)
 
     def find(self, name: str) -> Transcript:
         """Return the transcript of the session with that id; never taken for a path or a title."""
         return self.locate(name).transcript
 
-    def find_place(self, name: str) -> FoundPlace:
+    def find_place(self, name: str) -> session_questions.FoundPlace:
         """Return the session with that id, and no place in it."""
-        return FoundPlace(self.find(name), PlaceName(name))
+        return session_questions.FoundPlace(self.find(name), PlaceName(name))
 
-    def locate(self, session_id: str, project: str | None = None) -> FoundSession:
+    def locate(self, session_id: str, project: str | None = None) -> session_catalog.FoundSession:
         """Return a session and its files by id, and by project if several have the same id."""
         try:
-            return find_session(self.snapshot, session_id, project)
+            return session_catalog.find_session(self.snapshot, session_id, project)
         except NothingFound:
             # The newest are listed first, so an older session may not be listed yet.
             self.catalog.wait_for_all(ALL_SECONDS)
-            return find_session(self.catalog.snapshot, session_id, project)
+            return session_catalog.find_session(self.catalog.snapshot, session_id, project)
 
     def complete(self, listing: SessionListing) -> SessionListing:
         """Return a listing with its usage, its running client and its expiry."""
-        return complete_listing(listing, self.present)
+        return session_questions.complete_listing(listing, self.present)
 
     @contextmanager
-    def use(self, found: FoundSession) -> Iterator[Session]:
+    def use(self, found: session_catalog.FoundSession) -> Iterator[Session]:
         """Open a session, up to date with its files; nobody else changes it meanwhile."""
         with self._cache.use(found) as session:
             yield session
 
-    def is_open(self, found: FoundSession) -> bool:
+    def is_open(self, found: session_catalog.FoundSession) -> bool:
         """Return whether a session was read before, so that using it takes no time."""
         return self._cache.is_open(found)
 
-    def read_ahead(self, found: FoundSession) -> None:
+    def read_ahead(self, found: session_catalog.FoundSession) -> None:
         """Read a session in the background, because its first part has just been shown."""
         self._ahead.submit(self._read, found)
 
-    def _read(self, found: FoundSession) -> None:
+    def _read(self, found: session_catalog.FoundSession) -> None:
         # The first screen is rendered meanwhile, on the same processor.
         time.sleep(AHEAD_SECONDS)
         with self._cache.use(found) as session:
@@ -205,7 +193,7 @@ class ServedWorkspace(Workspace):
 
     def add_up_costs(self, session: Session) -> list[int | None]:
         """Return what the first turns of a session cost together: of none, one, two and so on."""
-        from recollect.workspace.turn_windows import accumulate_costs
+        from recollect.workspace.turn_selection import accumulate_costs
 
         turns, totals = self._totals.get(session, ((), []))
         # A session that has grown has other turns.
@@ -214,9 +202,9 @@ class ServedWorkspace(Workspace):
             self._totals[session] = turns, totals
         return totals
 
-    def turns(self, found: FoundSession, wanted: TurnWindow) -> TurnRange:
+    def turns(self, found: session_catalog.FoundSession, wanted: TurnWindow) -> TurnRange:
         """Return some turns of a session with their costs."""
-        from recollect.workspace.turn_windows import load_turns
+        from recollect.workspace.turn_selection import load_turns
 
         return load_turns(self, found, wanted)
 
@@ -240,7 +228,7 @@ class ServedWorkspace(Workspace):
         ids = {hit.session_id for hit in result.hits}
         known, present = self.catalog.snapshot, self.present
         sessions = {
-            each.id: complete_listing(each, present)
+            each.id: session_questions.complete_listing(each, present)
             for each in reversed(known.sessions)
             if each.id in ids
         }
@@ -248,17 +236,20 @@ class ServedWorkspace(Workspace):
 
     def find_relatives(self, listing: SessionListing) -> Relatives:
         """Return the sessions that one continues or was forked from, and those that follow it."""
-        from recollect.lineage.trees import find_relatives  # for the page of a session only
+        from recollect.lineage import find_relatives  # for the page of a session only
 
+        return find_relatives(listing, self.list_near(listing), load_clears(self.roots))
+
+    def list_near(self, listing: SessionListing) -> list[SessionListing]:
+        """Return the sessions that may be related to one: those of its project, and those named."""
         named = {listing.forked_from, listing.continued_in}
-        near = [
+        return [
             each
             for each in self.catalog.snapshot.sessions
             if each.project == listing.project
             or each.id in named
             or listing.id in (each.forked_from, each.continued_in)
         ]
-        return find_relatives(listing, near)
 
     def _search(self, text: str, options: SearchOptions) -> SearchResult | None:
         """Return the result; None if the full-text index is not the one that is known."""
@@ -290,13 +281,20 @@ class ServedWorkspace(Workspace):
         from recollect.store.usage_queries import UsageQueries
         from recollect.usage.ledger_access import count_in_memory, open_ledger
 
+        state = self._ledgers.find_state()
         connection = open_for_reading(self.data_directory)
         if connection is None:
             queries = count_in_memory(self.find_transcripts())
             return question(open_ledger(queries, self.roots)), None
         path = self.data_directory / INDEX_NAME
         with translate_errors(path), closing(connection), snapshot(connection):
-            return question(open_ledger(UsageQueries(connection), self.roots)), None
+            return self._ledgers.ask(UsageQueries(connection), state, question), None
+
+    @cached_property
+    def _ledgers(self) -> LedgerCache:
+        from recollect.usage.ledger_access import LedgerCache
+
+        return LedgerCache(self.data_directory, self.roots)
 
     def add_titles(self, report: UsageReport, ledger: UsageLedger) -> UsageReport:
         """Return a report with the titles of the lists; only the index knows deleted sessions."""
@@ -313,7 +311,7 @@ class ServedWorkspace(Workspace):
 
         Otherwise files and titles would be searched for it, and a browser must not name a file.
         """
-        from recollect.session.calendar import find_day
+        from recollect.session.times import find_day
 
         names = {name for row in ledger.files.values() for name in (row.session_id, row.agent_id)}
         entries = ledger.queries.select_of_message

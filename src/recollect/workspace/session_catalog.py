@@ -15,8 +15,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recollect.documents.api_documents import ProjectRow
 from recollect.documents.events import SessionChange
+from recollect.documents.session_documents import ProjectRow
 from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
 from recollect.errors import NothingFound
 from recollect.health.retention import Retention
@@ -207,7 +207,7 @@ class ChangeFeed:
     """The last changes, numbered; published from any thread, read in the event loop.
 
     A page that reconnects names the last change that it saw and gets those after it. If they are no
-    longer kept, or belong to another run of the server, it is told to reload.
+    longer kept, or belong to another run of the server, it has to reload.
     """
 
     def __init__(self) -> None:

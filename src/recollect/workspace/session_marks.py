@@ -1,6 +1,6 @@
-"""Stars and private notes of sessions, in a file of our own beside the index.
+"""Stars and private notes of sessions.
 
-They cannot be rebuilt from transcripts, so that they are not part of the index: deleting that loses
+They cannot be rebuilt from transcripts, so they are not part of the index: deleting that loses
 none of them. A file that cannot be read is never replaced.
 """
 

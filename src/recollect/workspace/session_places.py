@@ -10,40 +10,35 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from recollect.documents.turns import NoticeKind, NoticeStep, Step, ToolStep, TurnView
+from recollect.documents.turn_documents import NoticeKind, NoticeStep, Step, ToolStep, TurnView
 from recollect.errors import NothingFound
-from recollect.locations.place_names import (
-    BESIDE_PREFIX,
-    LINE_PREFIX,
-    LISTS,
-    TURN_PREFIX,
-    PlaceName,
-)
+from recollect.locations import place_names
 from recollect.locations.references import MIN_PREFIX_LENGTH
 from recollect.locations.transcript_files import name_of
 from recollect.quantities import format_count
 from recollect.reader.transcript_reader import read_transcript
+from recollect.records.attachments import Attachment
 from recollect.records.blocks import ToolResult
-from recollect.records.conversation import User
+from recollect.records.conversation_records import User
 from recollect.records.envelope import Record, Span
 from recollect.records.state import QueueOperation, State
-from recollect.records.system import CompactBoundary
+from recollect.records.system_records import CompactBoundary, Progress
 from recollect.render.views.timeline import build_timeline, find_turn_index
 from recollect.render.views.turn_views import build_turn_view, build_turn_views
 from recollect.render.views.whole_calls import complete_call, read_step, show_whole_call
-from recollect.session.content import list_blocks
 from recollect.session.prompts import read_unrecorded
 from recollect.session.queue import QUEUED_PREFIX
-from recollect.session.record_texts import list_texts
-from recollect.session.session import Session, Subagent
+from recollect.session.record_texts import list_blocks, list_texts
+from recollect.session.session import Session
+from recollect.session.subagents import Subagent
 from recollect.workspace.session_catalog import FoundSession
 
-_TURN: Final = re.compile(f"{TURN_PREFIX}(-?[1-9][0-9]{{0,8}})")
+_TURN: Final = re.compile(f"{place_names.TURN_PREFIX}(-?[1-9][0-9]{{0,8}})")
 _MAX_TO_SUMMARY: Final = 3
 """Turns from the boundary of a compaction to its summary, at most."""
 
 _QUEUED: Final = re.compile(f"{QUEUED_PREFIX}([0-9]{{1,15}})")
-_LINE: Final = re.compile(f"{LINE_PREFIX}([0-9]{{1,15}})")
+_LINE: Final = re.compile(f"{place_names.LINE_PREFIX}([0-9]{{1,15}})")
 _MAX_DIGITS: Final = 15
 """Maximum length of an offset: more than any file has bytes."""
 
@@ -69,7 +64,7 @@ def find_agent(session: Session, agent_id: str) -> Session:
 
 def find_span(session: Session, uuid: str) -> Span:
     """Return where a record is, of the session itself or of one of its subagents."""
-    uuid = uuid.removeprefix(BESIDE_PREFIX)
+    uuid = uuid.removeprefix(place_names.BESIDE_PREFIX)
     if line := _LINE.fullmatch(uuid):
         lines: tuple[Record, ...] = (*session.states, *session.irregular, *session.nameless)
         for each in lines:
@@ -115,7 +110,9 @@ class RecordLocation(Struct, frozen=True):
         return self.inside.innermost if self.inside else self
 
 
-def locate(session: Session, place: PlaceName, words: Sequence[str] = ()) -> RecordLocation | None:
+def locate(
+    session: Session, place: place_names.PlaceName, words: Sequence[str] = ()
+) -> RecordLocation | None:
     """Return where a place is shown; None if it is the session as a whole.
 
     Of several steps that show one record, it is the one with most of `words`.
@@ -130,7 +127,7 @@ def _find_turn(session: Session, number: int) -> RecordLocation:
     index = number - 1 if number > 0 else count + number
     if not 0 <= index < count:
         raise NothingFound(f"No turn {number}: this session has {format_count(count, 'turn')}.")
-    return RecordLocation(index, f"{TURN_PREFIX}{index + 1}")
+    return RecordLocation(index, f"{place_names.TURN_PREFIX}{index + 1}")
 
 
 def find_location(
@@ -139,9 +136,9 @@ def find_location(
     """Return where a record is shown; of several with one uuid, the one at `offset`."""
     if turn := _TURN.fullmatch(uuid):
         return _find_turn(session, int(turn[1]))
-    if uuid == LISTS:
+    if uuid == place_names.LISTS:
         # They are shown after the last turn.
-        return RecordLocation(max(len(session.turns) - 1, 0), LISTS)
+        return RecordLocation(max(len(session.turns) - 1, 0), place_names.LISTS)
     if line := _LINE.fullmatch(uuid):
         return _find_state(session, int(line[1]))
     for name in (uuid, *_complete(session, uuid)):
@@ -167,8 +164,8 @@ def _find_state(session: Session, offset: int) -> RecordLocation:
                 isinstance(what, State) and type(what) is type(said) and list_texts(what) == texts
             )
             if at == offset or (is_same and (shown is None or (at or 0) <= offset)):
-                shown = RecordLocation(index, f"{LINE_PREFIX}{at}")
-    return shown or RecordLocation(turn, f"{TURN_PREFIX}{turn + 1}")
+                shown = RecordLocation(index, f"{place_names.LINE_PREFIX}{at}")
+    return shown or RecordLocation(turn, f"{place_names.TURN_PREFIX}{turn + 1}")
 
 
 def _offset_of(what: object) -> int | None:
@@ -213,15 +210,15 @@ def _find_own(
             return compaction
     view = next(iter(build_turn_views(session, start=index, stop=index + 1)), None)
     if view is None:
-        return RecordLocation(index, f"{TURN_PREFIX}{index + 1}")
-    wanted = {*names, f"{BESIDE_PREFIX}{anchor}"}
+        return RecordLocation(index, f"{place_names.TURN_PREFIX}{index + 1}")
+    wanted = {*names, f"{place_names.BESIDE_PREFIX}{anchor}"}
     if view.uuid == anchor:
         wanted |= _list_compactions(view)
     found = [(step.uuid, _read(step, session)) for step in view.steps if step.uuid in wanted]
     if view.uuid == anchor:
         found.insert(0, (anchor, _read_prompt(view)))
     best = max(found, key=lambda each: _count_words(each[1], words), default=None)
-    return RecordLocation(index, (best and best[0]) or f"{TURN_PREFIX}{index + 1}")
+    return RecordLocation(index, (best and best[0]) or f"{place_names.TURN_PREFIX}{index + 1}")
 
 
 def _list_compactions(view: TurnView) -> set[str]:
@@ -248,15 +245,18 @@ def _read_prompt(view: TurnView) -> str:
 
 
 def _find_answered(session: Session, uuid: str) -> list[str]:
-    """Return the records of the calls whose results are in a record."""
+    """Return the records of the calls that show a record: its results, or a hook of theirs."""
     record = session.find_record(uuid)
     message = record.message if isinstance(record, User) else None
-    results = [
-        block
+    ids = [
+        block.tool_use_id
         for block in list_blocks(message.content if message else None)
         if isinstance(block, ToolResult)
     ]
-    calls = (session.find_tool_call(each.tool_use_id) for each in results)
+    if isinstance(record, Attachment | Progress):
+        hooks = build_timeline(session).hooks
+        ids += [call for call, runs in hooks.items() if any(run.uuid == uuid for run in runs)]
+    calls = map(session.find_tool_call, ids)
     return [call.call_uuid for call in calls if call and call.call_uuid]
 
 

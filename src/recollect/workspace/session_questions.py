@@ -16,33 +16,26 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recollect.archive.partial_sessions import is_partial
+from recollect.archive.deleted_sessions import is_partial
 from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
 from recollect.errors import AmbiguousSession, NothingFound, UnreadableInput
 from recollect.health.retention import Retention, find_expiry, read_retentions
+from recollect.library import session_filters
 from recollect.library.processes import find_live_processes
-from recollect.library.session_filters import (
-    SessionPage,
-    SessionQuery,
-    make_page,
-    select,
-    sort_sessions,
-)
 from recollect.locations import Transcript, find_root_of
-from recollect.locations.place_names import PlaceName, read_place
-from recollect.locations.project_names import PROJECTS_DIRECTORY
+from recollect.locations.claude_directories import PROJECTS_DIRECTORY
 from recollect.locations.references import locate_file, looks_like_file
 from recollect.locations.transcript_files import name_of
-from recollect.reader.line_masking import masked_by
+from recollect.reader.line_blocks import masked_by
 from recollect.session.times import milliseconds_between
-from recollect.sources.source import is_only_archived
-from recollect.sources.stamps import is_present
+from recollect.sources.source import is_only_archived, is_present
 from recollect.sync import find_gone, list_current, list_indexed, locate_indexed
 from recollect.workspace.session_marks import NO_MARK, SessionMark, load_marks
 
 if TYPE_CHECKING:
-    from recollect.launch.resuming import Resumption
-    from recollect.lineage.trees import SessionTree
+    from recollect.launch.client_commands import Resumption
+    from recollect.lineage import SessionTree
+    from recollect.locations.place_names import PlaceName
     from recollect.session.session import Session
     from recollect.workspace.workspace import Workspace
 
@@ -77,7 +70,7 @@ def find_present_state(
 
 
 def choose_sessions(
-    listings: Iterable[SessionListing], query: SessionQuery, present: PresentState
+    listings: Iterable[SessionListing], query: session_filters.SessionQuery, present: PresentState
 ) -> list[SessionListing]:
     """Return the sessions that match `query`, in its order; `listings` are sorted by activity."""
     candidates = (
@@ -88,10 +81,10 @@ def choose_sessions(
         and (not query.is_starred or present.marks.get(each.id, NO_MARK).starred)
         and (query.expires_by is None or _expires_by(each, query.expires_by, present))
     )
-    found = select(candidates, query)
+    found = session_filters.select(candidates, query)
     if query.needs_usage:
         found = [add_usage(each, present) for each in found]
-    return found if query.order == "activity" else sort_sessions(found, query.order)
+    return found if query.order == "activity" else session_filters.sort_sessions(found, query.order)
 
 
 def _expires_by(listing: SessionListing, moment: datetime, present: PresentState) -> bool:
@@ -140,14 +133,14 @@ def add_usage(listing: SessionListing, present: PresentState) -> SessionListing:
 
 def list_sessions(
     workspace: Workspace,
-    query: SessionQuery | None,
+    query: session_filters.SessionQuery | None,
     page: tuple[int, int | None],
     *,
     with_usage: bool,
     as_tree: bool,
-) -> SessionPage:
+) -> session_filters.SessionPage:
     """Return one page of sessions; `page` is its number and its size."""
-    query = query or SessionQuery()
+    query = query or session_filters.SessionQuery()
     if as_tree:
         query = replace(query, include_subagents=True)
     transcripts = workspace.find_transcripts(include_subagents=query.include_subagents)
@@ -162,8 +155,8 @@ def list_sessions(
     present = find_present_state(workspace, usage)
     found = choose_sessions(listings, query, present)
     if as_tree:
-        found = _arrange(listings, found)
-    chosen = make_page(found, *page)
+        found = _arrange(workspace, listings, found)
+    chosen = session_filters.make_page(found, *page)
     shown = tuple(complete_listing(each, present) for each in chosen.sessions)
     return replace(chosen, sessions=shown)
 
@@ -184,13 +177,14 @@ def list_known(
 
 
 def _arrange(
-    listings: Sequence[SessionListing], wanted: Sequence[SessionListing]
+    workspace: Workspace, listings: Sequence[SessionListing], wanted: Sequence[SessionListing]
 ) -> list[SessionListing]:
     """Return the trees that contain a wanted session."""
-    from recollect.lineage.trees import build_trees  # not for every list
+    from recollect.library.sidecar_files import load_clears
+    from recollect.lineage import build_trees  # not for every list
 
     paths = {each.path for each in wanted}
-    trees = build_trees(listings)
+    trees = build_trees(listings, load_clears(workspace.roots))
     return [_to_listing(tree) for tree in trees if any(each.path in paths for each in tree)]
 
 
@@ -211,6 +205,8 @@ class FoundPlace(Struct, frozen=True):
 
 def find_place(workspace: Workspace, name: str) -> FoundPlace:
     """Return what `name` means; raises NothingFound if none of its readings is a session."""
+    from recollect.locations.place_names import read_place  # not for lists
+
     readings = read_place(name)
     for reading in readings[:-1]:
         try:
@@ -249,7 +245,7 @@ def open_priced(transcript: Transcript, workspace: Workspace | None) -> Session:
     )
 
 
-def find_matching(workspace: Workspace, query: SessionQuery) -> list[Transcript]:
+def find_matching(workspace: Workspace, query: session_filters.SessionQuery) -> list[Transcript]:
     """Return the sessions that match, oldest first; raises NothingFound if there are none."""
     found = workspace.find_transcripts(include_subagents=False)
     listings = list_current(workspace.data_directory, found)
@@ -265,7 +261,9 @@ def find_matching(workspace: Workspace, query: SessionQuery) -> list[Transcript]
     return [by_path[listing.path] for listing in reversed(wanted)]
 
 
-def open_matching(workspace: Workspace, query: SessionQuery) -> Iterator[Session | UnreadableInput]:
+def open_matching(
+    workspace: Workspace, query: session_filters.SessionQuery
+) -> Iterator[Session | UnreadableInput]:
     """Yield the sessions that match, oldest first; raises NothingFound if there are none."""
     from recollect.library.opening import open_transcript  # the whole model
 
@@ -282,7 +280,7 @@ def plan_session(
     workspace: Workspace, name: str, *, fork: bool, extra_arguments: Sequence[str]
 ) -> Resumption:
     """Return how to resume a session; one that was deleted is named in the error."""
-    from recollect.launch.resuming import plan_resume
+    from recollect.launch.client_commands import plan_resume
 
     transcript = _find_resumable(workspace, name)
     listings = list_current(workspace.data_directory, [transcript])
@@ -294,7 +292,7 @@ def plan_earlier(
     workspace: Workspace, name: str, turn: int, extra_arguments: Sequence[str]
 ) -> Resumption:
     """Copy the session up to a turn, and return how to resume the copy."""
-    from recollect.launch.resuming import plan_resume
+    from recollect.launch.client_commands import plan_resume
     from recollect.launch.session_forks import fork_session
     from recollect.library.opening import open_transcript
     from recollect.locations.references import locate_file

@@ -14,15 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.documents.usage_groups import Group
-from recollect.usage.ledger_access import UsageLedger, find_pace, load_rows
-from recollect.usage.reports import (
-    ReportOrder,
-    ReportRow,
-    RowFilter,
-    UsageQuestion,
-    UsageReport,
-    make_report,
-)
+from recollect.usage import reports
+from recollect.usage.ledger_access import UsageLedger, find_pace, load_report
 from recollect.usage.zones import Zone, load_zone
 
 if TYPE_CHECKING:
@@ -45,10 +38,10 @@ class UsageFilters(TypedDict, total=False):
     """Only models whose name contains this text."""
     timezone: str | None
     """The time zone of days, such as `Europe/Berlin`; the default is the local one."""
-    order: ReportOrder | str | None
+    order: reports.ReportOrder | str | None
     breakdown: bool
     """Split each row by model."""
-    only: RowFilter | None
+    only: reports.RowFilter | None
     """Count only what one row of another report contains."""
     client_costs: bool
     """By session: add the cost that Claude Code reported. Reads the transcripts in the report."""
@@ -59,7 +52,7 @@ class UsageFilters(TypedDict, total=False):
 class UsageAnswer(Struct, frozen=True, kw_only=True):
     """A usage report, and what could not be counted."""
 
-    report: UsageReport
+    report: reports.UsageReport
     pace: Pace | None = None
     """How fast the current 5-hour block is used up, in a report by block."""
     problems: Mapping[str, str]
@@ -70,7 +63,7 @@ class UsageAnswer(Struct, frozen=True, kw_only=True):
     """Rows beyond the limit."""
 
     @property
-    def rows(self) -> tuple[ReportRow, ...]:
+    def rows(self) -> tuple[reports.ReportRow, ...]:
         """The rows of the report."""
         return self.report.rows
 
@@ -84,19 +77,21 @@ class ExplainAnswer(Struct, frozen=True, kw_only=True):
     failure: str | None = None
 
 
-def make_question(group: Group | str, filters: UsageFilters, now: datetime) -> UsageQuestion:
+def make_question(
+    group: Group | str, filters: UsageFilters, now: datetime
+) -> reports.UsageQuestion:
     """Return the question for a request; raises UsageError for a value that is not valid."""
     zone = load_zone(filters.get("timezone"))
     since, until = _find_days(filters.get("since"), filters.get("until"), zone, now)
     order = filters.get("order")
-    return UsageQuestion(
+    return reports.UsageQuestion(
         group=Group(group),
         zone=zone,
         since=since,
         until=until,
         project=filters.get("project", ""),
         model=filters.get("model", ""),
-        order=ReportOrder(order) if order else None,
+        order=reports.ReportOrder(order) if order else None,
         breakdown=filters.get("breakdown", False),
         only=filters.get("only"),
     )
@@ -107,7 +102,7 @@ def _find_days(
 ) -> tuple[date | None, date | None]:
     if not since and not until:
         return None, None
-    from recollect.session.calendar import parse_day_range  # not for every report
+    from recollect.session.times import parse_day_range  # not for every report
 
     return parse_day_range(since, until, zone.find_local(int(now.timestamp())) or now)
 
@@ -119,12 +114,12 @@ def find_today(zone: Zone, now: datetime) -> date:
 
 def answer_usage(
     ledger: UsageLedger,
-    question: UsageQuestion,
+    question: reports.UsageQuestion,
     now: datetime,
     limit: int | None = None,
 ) -> UsageAnswer:
     """Return the report, without titles."""
-    report = make_report(load_rows(ledger, question), question)
+    report = load_report(ledger, question)
     return UsageAnswer(
         report=replace(report, rows=report.rows[:limit]),
         pace=find_pace(report, ledger, now.timestamp()),
@@ -134,14 +129,14 @@ def answer_usage(
 
 
 def complete_report(
-    workspace: Workspace, report: UsageReport, ledger: UsageLedger, filters: UsageFilters
-) -> UsageReport:
+    workspace: Workspace, report: reports.UsageReport, ledger: UsageLedger, filters: UsageFilters
+) -> reports.UsageReport:
     """Return a report by session with titles, and with the costs that clients reported."""
     if report.question.group is not Group.SESSION:
         return report
     report = workspace.add_titles(report, ledger)
     if filters.get("client_costs", False):
-        from recollect.usage.client_costs import add_client_costs  # reads transcripts
+        from recollect.usage.scopes import add_client_costs  # reads transcripts
 
         report = add_client_costs(report, ledger, workspace.track_files)
     return report
@@ -149,12 +144,12 @@ def complete_report(
 
 def sum_by_session(ledger: UsageLedger) -> dict[str, SessionUsage]:
     """Return the usage of each session by id."""
-    question = UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"), breakdown=True)
-    report = make_report(load_rows(ledger, question), question)
+    question = reports.UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"), breakdown=True)
+    report = load_report(ledger, question)
     return {row.key: _summarize(row) for row in report.rows if row.key is not None}
 
 
-def _summarize(row: ReportRow) -> SessionUsage:
+def _summarize(row: reports.ReportRow) -> SessionUsage:
     from recollect.documents.session_listing import SessionUsage  # only for lists of sessions
 
     return SessionUsage(

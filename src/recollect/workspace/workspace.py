@@ -9,19 +9,13 @@ need are imported by those questions: a warm command should cost little more tha
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from datetime import UTC, date, datetime
-from functools import cached_property
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Unpack
 
-from recollect.errors import NothingFound, UnreadableInput
-from recollect.locations.project_names import PROJECTS_DIRECTORY
-from recollect.locations.roots import resolve_roots
+from recollect.errors import UnreadableInput
 from recollect.locations.transcript_files import name_of
-from recollect.store.data_directory import INDEX_NAME, find_data_directory
-from recollect.sync import find_transcripts
-from recollect.workspace.archive_access import add_partial_sessions, use_archive
+from recollect.workspace.resources import WorkspaceResources
 
 if TYPE_CHECKING:
     from recollect.documents.command_reports import ExportDocument
@@ -29,16 +23,14 @@ if TYPE_CHECKING:
     from recollect.documents.session_documents import Overview
     from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
     from recollect.documents.usage_groups import Group
-    from recollect.export.options import ExportOptions
-    from recollect.health.first_look import FirstLook
+    from recollect.export.export_options import ExportOptions
     from recollect.health.retention import Retention
-    from recollect.launch.resuming import Resumption
+    from recollect.health.root_checks import FirstLook
+    from recollect.launch.client_commands import Resumption
     from recollect.library.session_filters import SessionPage, SessionQuery
     from recollect.live.follow import FollowOptions
     from recollect.live.live_events import AnyEvent
     from recollect.locations import Transcript
-    from recollect.pricing.prices import Prices
-    from recollect.redact import RedactionPolicy
     from recollect.search.engine import SearchOptions
     from recollect.session.session import Session
     from recollect.usage.ledger_access import UsageLedger
@@ -50,101 +42,12 @@ if TYPE_CHECKING:
     from recollect.workspace.session_questions import FoundPlace
     from recollect.workspace.usage_questions import ExplainAnswer, UsageAnswer, UsageFilters
 
-T = TypeVar("T")
-
-OnProgress = Callable[[str, int, int], None]
-"""Called with what is being read (`files`, `megabytes of text`), how much is done, and the total.
-"""
-
 Roots = str | Path | Sequence[str | Path] | None
 """A Claude directory, several of them, or None for those of the environment."""
 
 
-class NoSessions(NothingFound):
-    """There is no Claude directory, or none has any sessions."""
-
-
-class Workspace:
+class Workspace(WorkspaceResources):
     """Claude directories, the index, and the questions that they answer."""
-
-    def __init__(
-        self,
-        roots: Sequence[Path] = (),
-        data_directory: Path | None = None,
-        prices: Path | None = None,
-        now: Callable[[], datetime] | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> None:
-        self.prices = prices
-        """A price file that takes precedence over the bundled prices."""
-        self.archive_failure: str | None = None
-        """Why sessions in the archive are left out, once they have been looked for."""
-        self.load_redaction: Callable[[], RedactionPolicy] | None = None
-        """Reads the policy from wherever settings are; without it, defaults apply."""
-        self._given_roots = roots
-        self._given_directory = data_directory
-        self._now = now or (lambda: datetime.now(UTC))
-        self._on_progress = on_progress
-        self._is_temporary = False
-        self._resources = ExitStack()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Release what the workspace holds; a temporary index is deleted."""
-        self._resources.close()
-
-    def use_temporary_index(self) -> None:
-        """Keep the index in a temporary directory until the workspace is closed."""
-        from tempfile import TemporaryDirectory  # rarely needed
-
-        folder = TemporaryDirectory(prefix="recollect-", ignore_cleanup_errors=True)
-        self._given_directory = Path(self._resources.enter_context(folder))
-        self._is_temporary = True
-
-    @cached_property
-    def roots(self) -> tuple[Path, ...]:
-        """The Claude directories; raises NothingFound if there are none."""
-        try:
-            return resolve_roots(self._given_roots)
-        except NothingFound as error:
-            raise NoSessions(str(error)) from error
-
-    @cached_property
-    def searched_roots(self) -> tuple[Path, ...]:
-        """The same, and where to find sessions that Claude Code has deleted."""
-        if self._is_temporary:
-            return self.roots
-        self.archive_failure = use_archive(self.roots)
-        return add_partial_sessions(self.roots, self.data_directory)
-
-    @cached_property
-    def redaction(self) -> RedactionPolicy:
-        """What is masked in whatever leaves the machine."""
-        from recollect.redact import RedactionPolicy  # rarely needed
-
-        return self.load_redaction() if self.load_redaction else RedactionPolicy()
-
-    @cached_property
-    def data_directory(self) -> Path:
-        """The directory of the index."""
-        return self._given_directory or find_data_directory()
-
-    def find_transcripts(self, *, include_subagents: bool = True) -> list[Transcript]:
-        """Return the transcripts that have any content, as they are now."""
-        return find_transcripts(self.searched_roots, include_subagents=include_subagents)
-
-    def require_sessions(self) -> list[Transcript]:
-        """Return all transcripts; raises NothingFound if there are none."""
-        transcripts = self.find_transcripts()
-        if not transcripts:
-            searched = "".join(f"\n  {root / PROJECTS_DIRECTORY}" for root in self.roots)
-            raise NoSessions(f"No sessions yet. Looked in:{searched}")
-        return transcripts
 
     def sessions(
         self,
@@ -236,7 +139,7 @@ class Workspace:
 
         Without `options` secrets are masked, and the suffix of the target says the format.
         """
-        from recollect.workspace.exporting import export_sessions
+        from recollect.workspace.session_exports import export_sessions
 
         return export_sessions(self, names, Path(target), options)
 
@@ -255,11 +158,7 @@ class Workspace:
         """Return tokens and cost by day, session, project, model, branch or another group."""
         from msgspec.structs import replace
 
-        from recollect.workspace.usage_questions import (
-            answer_usage,
-            complete_report,
-            make_question,
-        )
+        from recollect.workspace.usage_questions import answer_usage, complete_report, make_question
 
         now = self._now()
         question = make_question(group, filters, now)
@@ -356,7 +255,7 @@ class Workspace:
 
     def first_look(self) -> FirstLook:
         """Return an overview of all sessions from their files; raises NothingFound without any."""
-        from recollect.health.first_look import take_first_look
+        from recollect.health.root_checks import take_first_look
 
         return take_first_look(self.roots, self.require_sessions(), self._now())
 
@@ -371,48 +270,6 @@ class Workspace:
         from recollect.workspace.usage_questions import sum_by_session
 
         return self.ask_ledger(sum_by_session)
-
-    @cached_property
-    def price_list(self) -> Prices:
-        """The prices of the price file, if there is one, and the bundled ones."""
-        from recollect.pricing.prices import Prices  # takes time to load
-
-        return Prices.load(self.prices)
-
-    @property
-    def now(self) -> datetime:
-        """The current time."""
-        return self._now()
-
-    def count_files(self, done: int, total: int) -> None:
-        """Report how many files have been read."""
-        self.report_progress("files", done, total)
-
-    def report_progress(self, noun: str, done: int, total: int) -> None:
-        """Report how much of something has been read."""
-        if self._on_progress is not None:
-            self._on_progress(noun, done, total)
-
-    def track_files(self, items: Sequence[T]) -> Iterator[T]:
-        """Iterate over `items`, reporting how many are done."""
-        for number, item in enumerate(items):
-            self.count_files(number, len(items))
-            yield item
-
-    def ask_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
-        """Ask the updated ledger; return the answer, and why the index could not be used if so."""
-        from recollect.usage import ledger_access
-
-        transcripts = self.find_transcripts()
-        if not transcripts and not (self.data_directory / INDEX_NAME).exists():
-            self.require_sessions()
-        return ledger_access.ask_ledger(
-            self.data_directory,
-            transcripts,
-            lambda queries: question(ledger_access.open_ledger(queries, self.roots, self.prices)),
-            prices=self.prices,
-            on_progress=lambda at: self.count_files(at.files_done, at.files),
-        )
 
     def add_titles(self, report: UsageReport, ledger: UsageLedger) -> UsageReport:
         """Return a report by session with titles."""

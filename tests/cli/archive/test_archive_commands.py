@@ -67,7 +67,7 @@ def test_nothing_happens_without_consent(home: Home) -> None:
     assert refused.stderr.startswith(
         "Claude Code deletes sessions 30 days after their last change "
     )
-    assert refused.stderr.endswith("Add --yes to agree.\n")
+    assert refused.stderr.endswith("Use --yes to skip it.\n")
     for words in (("sync",), ("list",), ("verify",), ("restore", SESSION), ("forget", SESSION)):
         done = home.run(*words)
         assert (done.code, "recollect archive enable" in done.stderr) in ((2, True), (3, True))
@@ -151,7 +151,7 @@ def test_a_deleted_session_can_be_restored(archived: Home, tmp_path: Path) -> No
         if path.is_file():
             path.unlink()
     assert ("94791a87", True) in archived.list_sessions()
-    written = archived.ask("restore", SESSION[:8], "--to", str(tmp_path / "back"))
+    written = archived.ask("restore", f"{SESSION[:8]}:2", "--to", str(tmp_path / "back"))
     assert written["sessions"] == [SESSION]
     restored = read_facts(tmp_path / "back")
     assert restored.items() <= before.items()
@@ -192,7 +192,9 @@ def test_damage_is_named(archived: Home) -> None:
     path.write_bytes(data)
     done = archived.run("verify")
     assert done.code == 4
-    assert f"{path.stem} is damaged: its SHA-256 is not its name" in " ".join(done.stdout.split())
+    assert f"{path.stem} is damaged: its SHA-256 does not match its name" in " ".join(
+        done.stdout.split()
+    )
     assert SESSION in done.stdout
     failed = archived.run("restore", SESSION)
     assert (failed.code, path.stem in failed.stderr) == (4, True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.archive_hooks import iter_snippets, make_command
+from recollect.cli.archive_text import iter_snippets, make_command
 from tests.cli.demo_home import make_demo_home
 from tests.process import RunRecollect
 

@@ -1,11 +1,12 @@
 """Typed words as answers, and questions that attack the terminal."""
 
 import json
+from pathlib import Path
 
 import pytest
 from msgspec import Raw
 
-from recollect.cli.chat.dialogs import Dialog
+from recollect.cli.dialogs import Dialog
 from recollect.errors import UsageError
 from recollect.launch.conversation_events import (
     Allow,
@@ -22,8 +23,11 @@ from recollect.launch.conversation_events import (
     Suggestion,
     ToolRequest,
 )
+from recollect.reader.line_blocks import masked_by
 from recollect.records.tools.planning_tools import Option, Question
+from recollect.redact.findings import RedactionPolicy
 from recollect.render.terminal.canvas import Canvas, RenderOptions
+from recollect.workspace.secret_masks import DisplayMask
 from tests.hostile import PAYLOAD, find_harm, replay
 
 RULE = Suggestion(kind="addRules", text="Bash(ls:*)", destination="session", raw=Raw(b"{}"))
@@ -57,7 +61,7 @@ PAGE = ElicitationRequest(id="r", server="tides", message="Sign in", mode="url",
         (PLAN, "n look twice", KeepPlanning("look twice")),
         (CHOICE, "2", Answers({"Which?": "Red"})),
         (CHOICE, "rather green", Answers({"Which?": "rather green"})),
-        (CHOICE, "/skip", Deny(message="The user left the question open.")),
+        (CHOICE, "/skip", Deny(message="The user skipped the question.")),
         (FORM, '{"port": "Kiel"}', AnswerElicitation(action="accept", content={"port": "Kiel"})),
         (FORM, "d", AnswerElicitation(action="decline")),
         (PAGE, "y", AnswerElicitation(action="accept")),
@@ -146,3 +150,21 @@ def test_questions_cannot_attack_the_terminal() -> None:
         output = "\n".join(Dialog(request).draw(canvas))
         assert find_harm(output) == []
         assert replay(output, 80) == set()
+
+
+def test_a_secret_is_shown_when_asked_for() -> None:
+    """It is masked first, the choices offer to reveal it, and what is allowed is the real input."""
+    key = "AKIAIOSFODNN7RTGHJKL"
+    given = Raw(json.dumps({"command": f"deploy {key}"}).encode())
+    dialog = Dialog(ToolRequest(id="r", tool="Bash", input=given, reason=f"needs {key}"))
+    canvas = Canvas(RenderOptions(columns=80, is_coloured=False))
+    with masked_by(DisplayMask(Path, RedactionPolicy)):
+        hidden = "\n".join(dialog.draw(canvas))
+        choices = dialog.choices
+        assert dialog.answer("r") is None
+        shown = "\n".join(dialog.draw(canvas))
+    assert (key in hidden, hidden.count("[redacted:aws-key#1]")) == (False, 3)
+    assert choices == "Allow?  y yes  e edit  n no [why]  s stop  r reveal"
+    assert (shown.count(key), dialog.choices) == (3, "Allow?  y yes  e edit  n no [why]  s stop")
+    assert dialog.draft("e") == f"e deploy {key}"
+    assert dialog.answer("y") == Allow()

@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.commands.config, through the program."""
+"""Tests of recollect.cli.commands.setup_commands, through the program."""
 
 import json
 from pathlib import Path

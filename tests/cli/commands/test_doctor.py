@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.commands.doctor, through the program."""
+"""Tests of recollect.cli.commands.doctor_command, through the program."""
 
 import json
 import sys
@@ -69,8 +69,8 @@ def test_no_root_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path: Path)
     assert run_recollect("doctor", env=environment) == Finished(
         3,
         "",
-        f"recollect: No Claude Code data found. Looked at:\n  {tmp_path / 'missing'}\n"
-        "Name the directory that holds `projects` with --claude-dir, "
+        f"recollect: No Claude Code data found. Looked in:\n  {tmp_path / 'missing'}\n"
+        "Use --claude-dir to specify the directory that contains `projects`, "
         f"or set CLAUDE_CONFIG_DIR to it.\n{TIP}",
     )
 
@@ -84,7 +84,7 @@ def test_no_transcript_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path:
 def test_a_missing_path_is_said(run_recollect: RunRecollect, tmp_path: Path) -> None:
     """A path that is not there ends the run with its name."""
     missing = tmp_path / "missing.jsonl"
-    message = f"recollect: There is nothing at {missing}. Check the spelling.\n{TIP}"
+    message = f"recollect: No such file or directory: {missing}\n{TIP}"
     assert run_recollect("doctor", str(missing)) == Finished(3, "", message)
 
 

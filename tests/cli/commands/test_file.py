@@ -1,6 +1,8 @@
-"""Tests of recollect.cli.commands.file, through the program."""
+"""Tests of recollect.cli.commands.file_command, through the program."""
 
 import json
+import os
+import re
 import shutil
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 from recollect.render.terminal import measure
 from tests.cli.demo_home import GOLDEN, make_demo_home, run_at
 from tests.golden import check_golden
-from tests.process import RunRecollect
+from tests.process import RunRecollect, run_python
 from tests.versions.small_project import SESSION, Project
 
 DEMO_FILE = "/home/mina/projects/tidepool/src/tidepool/cli.py"
@@ -94,6 +96,51 @@ def test_a_version_is_printed_as_it_was(
     assert (shown.code, shown.stdout) == (0, text)
 
 
+@pytest.mark.parametrize("command", ["file", "blame"])
+def test_unchanged_sessions_are_asked_cheaply(
+    run_recollect: RunRecollect, project: Project, command: str
+) -> None:
+    """When nothing changed, neither the session model nor the rules for secrets are loaded."""
+    path = str(project.path("app.py"))
+    for transcript in Path(os.environ["CLAUDE_CONFIG_DIR"]).rglob("*.jsonl"):
+        # One that has just been written may still change unseen.
+        os.utime(transcript, (1, 1))
+    assert run_recollect(command, path).code == 0
+    done = run_python("-X", "importtime", "-m", "recollect", command, path)
+    loaded = set(re.findall(r"^import time:.*\| +(\S+)$", done.stderr, flags=re.MULTILINE))
+    assert (done.code, "recollect.versions.edit_index" in loaded) == (0, True)
+    assert loaded & {"recollect.session.session", "recollect.sync.secret_notes"} == set()
+
+
+def test_a_turn_that_does_not_exist_is_not_the_last_one(
+    run_recollect: RunRecollect, project: Project
+) -> None:
+    """A turn after the last change is a version, one after the last turn is not."""
+    path = str(project.path("app.py"))
+    project.prompt("Well done")
+    project.save()
+    shown = run_recollect("file", path, "--at", f"{SESSION[:8]}:4")
+    assert (shown.code, shown.stdout) == (0, "good day\neverybody\nby hand\n")
+    for command in ("file", "restore"):
+        shown = run_recollect(command, path, "--at", f"{SESSION[:8]}:99")
+        assert (shown.code, shown.stdout) == (3, "")
+        assert "No turn 99: this session has 4 turns." in shown.stderr
+
+
+def test_the_start_of_several_ids_is_no_version(
+    run_recollect: RunRecollect, project: Project
+) -> None:
+    """The command does not guess which session is meant."""
+    other = f"{SESSION[:-1]}2"
+    again = Project(project.directory, session=other)
+    again.prompt("Once more")
+    again.edit("app.py", "good day", "hello")
+    again.save()
+    shown = run_recollect("file", str(project.path("app.py")), "--at", f"{SESSION[:8]}:1")
+    assert (shown.code, shown.stdout) == (2, "")
+    assert f"{SESSION[:8]} is the start of several ids: {other}, {SESSION}." in shown.stderr
+
+
 def test_a_deleted_file_still_has_its_versions(
     run_recollect: RunRecollect, project: Project
 ) -> None:
@@ -164,3 +211,8 @@ def test_what_is_no_version_is_explained(run_recollect: RunRecollect, project: P
     assert run_recollect("file", path, "--diff", "1").code == 2
     assert run_recollect("file", path, "--at", "1", "--json").code == 2
     assert run_recollect("file", str(project.path("other.py"))).code == 3
+    shown = run_recollect("file", str(project.directory))
+    assert (shown.code, shown.stderr) == (
+        2,
+        f"recollect: {project.directory} is a directory. Name a file.\n",
+    )

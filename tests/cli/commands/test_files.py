@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.commands.files, through the program."""
+"""Tests of recollect.cli.commands.files_command, through the program."""
 
 import json
 from pathlib import Path
@@ -8,16 +8,7 @@ import pytest
 from recollect.render.terminal import measure
 from tests.cli.demo_home import GOLDEN, WIDTHS, make_demo_home, run_at
 from tests.golden import check_golden
-from tests.library.claude_root import (
-    CWD,
-    FIRST,
-    SECOND,
-    ClaudeRoot,
-    Line,
-    call,
-    prompt,
-    result,
-)
+from tests.library.claude_root import CWD, FIRST, SECOND, ClaudeRoot, Line, call, prompt, result
 from tests.process import Finished, RunRecollect
 
 PAGES = {

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from recollect.cli.trigger_actions import make_environment, make_notification
+from recollect.cli.follow_actions import make_environment, make_notification
 from recollect.documents.events import EventDocument
 from recollect.live.triggers import FiredTrigger
 from tests.library.claude_root import (
@@ -158,7 +158,7 @@ def test_a_growing_session_is_drawn_as_it_grows(
     drawn = follower.read_until("make test")
     assert [line for line in drawn if line.startswith(("▌", "●"))] == [
         "▌ go on",
-        "● Bash  make test  … no answer yet",
+        "● Bash  make test  … no result yet",
     ]
     append(root, f"{FIRST}.jsonl", encode([result("ok", call_id="t9", uuid="r9")]))
     assert follower.read_until("make test")[-1].startswith("● Bash  make test  ✓")

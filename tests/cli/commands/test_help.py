@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.commands.help import TOPICS
+from recollect.cli.commands.help_command import TOPICS
 from recollect.cli.program import COMMANDS, USAGE_WORDS
 from tests.cli.demo_home import make_demo_home, run_at
 from tests.process import Finished, RunRecollect
@@ -43,7 +43,7 @@ def test_an_unknown_topic_is_refused(run_recollect: RunRecollect) -> None:
     """The message names the topics."""
     done = run_recollect("help", "nonsense")
     assert (done.code, done.stdout) == (2, "")
-    assert done.stderr.startswith("recollect: There is no help about 'nonsense'.")
+    assert done.stderr.startswith("recollect: No help for 'nonsense'.")
 
 
 @pytest.mark.parametrize(("word", "group"), USAGE_WORDS.items())

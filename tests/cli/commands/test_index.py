@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.commands.index, through the program, and of the page about it."""
+"""Tests of recollect.cli.commands.index_command, through the program, and of the page about it."""
 
 import json
 import re
@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from recollect.cli.commands.index import choose_code, describe, iter_text
+from recollect.cli.commands.index_command import choose_code, describe, iter_text
 from recollect.documents.command_reports import IndexDocument, IndexProblem, TextStatus
 from recollect.store.data_directory import INDEX_NAME
-from recollect.store.index_status import IndexStatus
+from recollect.store.database import IndexStatus
 from recollect.workspace.index_upkeep import IndexUpdate
 from tests.process import Finished, RunRecollect
 from tests.sync.lines import Line
@@ -159,7 +159,7 @@ def test_a_failure_is_told(run_recollect: RunRecollect, world: World) -> None:
     assert run_recollect("index") == Finished(
         5,
         "",
-        f"recollect: Cannot make the data directory {world.data}: it is a file. "
+        f"recollect: Cannot create the data directory {world.data}: it is a file. "
         "Set RECOLLECT_DATA_DIR to a directory that you can write to.\n",
     )
 
@@ -179,7 +179,7 @@ def test_the_index_is_not_put_into_a_claude_directory(
     result = run_recollect("index", env={"RECOLLECT_DATA_DIR": str(world.root / "index")})
     assert (result.code, result.stderr.split(",")[0]) == (
         2,
-        f"recollect: The data directory {world.root / 'index'} lies in {world.root}",
+        f"recollect: The data directory {world.root / 'index'} is in {world.root}",
     )
 
 

@@ -48,8 +48,8 @@ def test_without_a_web_app_the_way_to_one_is_told(
     assert done == Finished(
         3,
         "",
-        "recollect: The web app is not running. Start it with `recollect serve`; its path is "
-        f"/s/{SESSION}.\n",
+        "recollect: The web app is not running. Start it with `recollect serve` and open "
+        f"/s/{SESSION} there.\n",
     )
 
 

@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.commands.restore and checkpoints, through the program."""
+"""Tests of recollect.cli.commands.restore_commands and checkpoints, through the program."""
 
 import json
 import os
@@ -86,11 +86,11 @@ def test_without_a_backup_the_form_is_that_of_the_present_file(
 def test_nothing_is_written_without_an_answer(
     run_recollect: RunRecollect, project: Project
 ) -> None:
-    """No answer, no, and a dry run leave everything as it is."""
+    """Where nobody can be asked, and in a dry run, everything stays as it is."""
     path = project.path("src/app.py")
     before = path.read_bytes()
-    assert run_recollect("restore", str(path), "--at", "1").code == 130
-    assert run_recollect("restore", str(path), "--at", "1", input="n\n").code == 1
+    assert run_recollect("restore", str(path), "--at", "1").code == 2
+    assert run_recollect("restore", str(path), "--at", "1", input="y\n").code == 2
     assert run_recollect("restore", str(path), "--at", "1", "--dry-run").code == 0
     assert path.read_bytes() == before
     assert [each.name for each in path.parent.iterdir()] == ["app.py"]
@@ -101,7 +101,7 @@ def test_a_deleted_file_is_restored(run_recollect: RunRecollect, project: Projec
     path = project.path("src/app.py")
     path.unlink()
     path.parent.rmdir()
-    shown = run_recollect("restore", str(path), "--at", "1", input="y\n")
+    shown = run_recollect("restore", str(path), "--at", "1", "--yes")
     assert shown.stdout.endswith(f"Restored {path}.\n")
     assert path.read_bytes() == b"hello\nworld\n"
 

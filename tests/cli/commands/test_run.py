@@ -98,6 +98,47 @@ def test_the_story_is_told(run_recollect: RunRecollect, client: Path) -> None:
     ]
 
 
+SECRET = "AKIAIOSFODNN7RTGHJKL"
+LEAKY: list[Step] = [
+    init(),
+    begin_text(),
+    *map(piece, ["I use ", "AKIA", "IOSFODNN7RTGH", "JKL as key.\n", "Good"]),
+    text(f"I use {SECRET} as key.\nGood", uuid="a"),
+    call("Bash", {"command": f"deploy {SECRET}"}, uuid="b"),
+    answer(f"deployed with {SECRET}", to="b"),
+    result(result=f"used {SECRET}", errors=[f"no {SECRET}"], subtype="error_max_turns"),
+    f"printed {SECRET}",
+]
+
+
+@pytest.mark.parametrize("options", [(), ("--json-lines",), ("--tools", "full")])
+def test_secrets_are_masked(
+    run_recollect: RunRecollect, client: Path, options: tuple[str, ...]
+) -> None:
+    """In the prompt, in pieces and in whole messages, for people and for programs."""
+    script: list[Step] = [*LEAKY, ["complain", f"warning: {SECRET}\n"]]
+    done = run_story(run_recollect, client, f"use {SECRET}", *options, script=script)
+    assert done.code == 0
+    assert (SECRET in done.stdout, SECRET in done.stderr) == (False, False)
+    assert "[redacted:aws-key#1]" in done.stdout
+    assert "Good" in done.stdout
+
+
+def test_a_kept_stream_is_as_it_was(run_recollect: RunRecollect, client: Path) -> None:
+    """A copy that the user asks for has to be exact."""
+    kept = client.parent / "kept.jsonl"
+    run_story(run_recollect, client, "go", "--keep", str(kept), script=LEAKY)
+    assert kept.read_text(encoding="utf-8").count(SECRET) >= 4
+    done = run_recollect("replay", str(kept), "--instant")
+    assert (done.code, SECRET in done.stdout) == (0, False)
+
+
+def test_programs_are_not_shown_secrets(run_recollect: RunRecollect, client: Path) -> None:
+    """`--reveal` is for a terminal."""
+    done = run_story(run_recollect, client, "go", "--reveal", script=LEAKY)
+    assert (done.code, done.stdout) == (2, "")
+
+
 def test_a_prompt_is_shown_as_a_turn(run_recollect: RunRecollect, client: Path) -> None:
     """The first thing to see is what was asked."""
     done = run_story(run_recollect, client, "count the lines", script=[result()])
@@ -106,7 +147,10 @@ def test_a_prompt_is_shown_as_a_turn(run_recollect: RunRecollect, client: Path) 
 
 
 def test_lines_of_json_are_what_the_client_said(run_recollect: RunRecollect, client: Path) -> None:
-    """Each message is on a line of its own, unchanged, between a start and an end."""
+    """Each message is on a line of its own, unchanged, between a start and an end.
+
+    Only the last word of what is being written comes with what follows it.
+    """
     script: list[Step] = [*STORY, "no message"]
     done = run_story(run_recollect, client, "count", "--json-lines", script=script)
     documents = [json.loads(line) for line in done.stdout.splitlines()]
@@ -115,11 +159,12 @@ def test_lines_of_json_are_what_the_client_said(run_recollect: RunRecollect, cli
         jsonschema.validate(document, schema)
     assert [each["event"] for each in documents] == [
         "started",
-        *["message"] * len(STORY),
+        *["message"] * (len(STORY) + 1),
         "text",
         "ended",
     ]
-    assert [each["message"] for each in documents[1:-2]] == STORY
+    told = [*STORY[:3], piece(""), piece("look."), *STORY[4:]]
+    assert [each["message"] for each in documents[1:-2]] == told
     assert documents[-2]["text"] == "no message"
     assert documents[-1] == {
         "schema": "recollect.run/2",
@@ -330,9 +375,9 @@ def test_partial_text_is_seen_as_it_grows(client: Path) -> None:
         begin_text(),
         piece("The tide "),
         ["until", "begun"],
-        piece("comes **in**."),
+        piece("comes **in**. "),
         ["until", "read"],
-        text("The tide comes **in**.", uuid="a"),
+        text("The tide comes **in**. ", uuid="a"),
         result(),
     ]
     path = make_client(client, script)

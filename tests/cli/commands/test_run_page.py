@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from recollect.documents.command_reports import RUN_SCHEMA, RunDocument
+from recollect.launch.client_commands import MAX_PROMPT_LENGTH, STREAMING
 from recollect.launch.client_process import STOP_STEPS
-from recollect.launch.replaying import MAX_PAUSE
-from recollect.launch.running import MAX_PROMPT_LENGTH, STREAMING
+from recollect.launch.stream_session import MAX_PAUSE
 from tests.process import RunRecollect
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "run.md").read_text(encoding="utf-8")

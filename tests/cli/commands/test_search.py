@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.commands.search, through the program."""
+"""Tests of recollect.cli.commands.search_command, through the program."""
 
 import json
 import re
@@ -73,6 +73,8 @@ def test_json_has_a_documented_shape(run_recollect: RunRecollect, tmp_path: Path
         "left_out": [],
         "did_you_mean": None,
         "split": [],
+        "corrected": {},
+        "capped": [],
         "facets": [],
         "sessions": {
             FIRST: {
@@ -137,7 +139,7 @@ def test_words_that_are_not_there_are_named(run_recollect: RunRecollect, tmp_pat
     assert lines[:4] == [
         "Not found anywhere: qqqqqq",
         "",
-        "Did you mean: alpha heron qqqqqq alpha",
+        "Not found: alpah. Showing results for: alpha heron qqqqqq alpha",
         "",
     ]
     assert "  missing: heron" in lines

@@ -119,7 +119,7 @@ def test_the_port_stays_the_same(tmp_path: Path) -> None:
     said = [second.stop(), first.stop()]
     third = Started(data)
     said.append(third.stop())
-    warning = f"recollect: Port {noted} is in use, so earlier links do not lead here.\n"
+    warning = f"recollect: Port {noted} is in use, so earlier links will not work.\n"
     assert (first.port, third.port, said) == (noted, noted, [warning, "", ""])
     assert noted < second.port
 

@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.commands.show, through the program, on the demo data."""
+"""Tests of recollect.cli.commands.show_command, through the program, on the demo data."""
 
 import json
 import re
@@ -181,7 +181,7 @@ def test_raw_is_the_file(run_recollect: RunRecollect, home: Path) -> None:
         (
             ("--at", "2", "--turn", "1"),
             2,
-            "Use a place without --turn, --turns, --branch and --segment.",
+            "A place cannot be used with --turn, --turns, --branch or --segment.",
         ),
         (
             ("--turns", "0-2"),
@@ -252,3 +252,44 @@ def test_a_transcript_with_a_line_of_a_stream_is_shown(
         f'{{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s",{message}}}\n'
     )
     assert show(run_recollect, str(mixed)).code == 0
+
+
+def test_an_outline_in_a_pipe_is_not_cut(run_recollect: RunRecollect, home: Path) -> None:
+    """As with tables, only a terminal or COLUMNS limits the width."""
+    lines = run_recollect("show", IMPORT, "--outline", env={"COLUMNS": ""}).stdout.splitlines()
+    assert lines[0].endswith("tell me what is slow before you change anything.  1 call")
+
+
+def test_a_thread_is_read_as_one(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """Sessions that continue each other come one after the other, from whichever is named."""
+    project = tmp_path / "projects" / "-p"
+    project.mkdir(parents=True)
+    for name, words, following in (("a" * 8, "begin", "b" * 8), ("b" * 8, "go on", "")):
+        said = {"role": "user", "content": words}
+        lines: list[dict[str, object]] = [
+            {"type": "user", "uuid": words, "sessionId": name, "message": said, "cwd": "/p"}
+        ]
+        if following:
+            lines.append({"type": "continued-in", "continuedInSessionId": following})
+        (project / f"{name}.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+    options = ("--thread", f"--claude-dir={tmp_path}")
+    for name in ("aaaaaaaa", "bbbbbbbb"):
+        result = show(run_recollect, name, "--outline", *options)
+        assert (result.code, result.stderr) == (0, "")
+        assert [line.strip("╌ ") for line in result.stdout.splitlines() if line] == [
+            "1 of 2 · aaaaaaaa · begin",
+            "1  begin",
+            "2 of 2 · Continued in a new session · bbbbbbbb · go on",
+            "1  go on",
+        ]
+    lines_of_json = show(run_recollect, "bbbbbbbb", "--json-lines", *options).stdout.splitlines()
+    heads_and_turns = [json.loads(line) for line in lines_of_json]
+    assert [each.get("words") for each in heads_and_turns] == [None, "begin", None, "go on"]
+
+
+@pytest.mark.parametrize("option", ["--json", "--raw", "--turn=1", "--at=1", "--branch=1"])
+def test_a_thread_is_shown_whole(run_recollect: RunRecollect, home: Path, option: str) -> None:
+    """What is about one session is refused with it, with the reason."""
+    result = show(run_recollect, BRANCHED, "--thread", option)
+    assert (result.code, result.stdout) == (2, "")
+    assert "--thread cannot be used with" in result.stderr

@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.commands.statusline and statusline.run, through the program."""
+"""Tests of recollect.cli.commands.statusline_command and statusline.run, through the program."""
 
 import json
 import os

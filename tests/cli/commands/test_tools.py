@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from recollect.cli.commands.tools import iter_report
+from recollect.cli.commands.tools_command import iter_report
 from recollect.documents.command_reports import ToolUsageRow
 from recollect.render.terminal import measure
 from recollect.usage.tool_usage import ToolReport

@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.commands.usage, through the program."""
+"""Tests of recollect.cli.commands.usage_command, through the program."""
 
 import json
 import os
@@ -13,9 +13,8 @@ import pytest
 from recollect import __version__
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.documents.usage_groups import Group
-from recollect.store.data_directory import INDEX_NAME
-from recollect.store.integrity import load_checksums
-from recollect.store.versions import SCHEMA_VERSION
+from recollect.store.data_directory import INDEX_NAME, SCHEMA_VERSION
+from recollect.store.schema import load_checksums
 from tests.process import Finished, RunRecollect, run_python
 from tests.usage.transcripts import (
     FIRST,
@@ -29,13 +28,17 @@ from tests.usage.transcripts import (
 
 TIP = "To see a sample report: recollect usage --demo\n"
 NOT_FOR_WARM_ANSWERS = (
-    *(f"recollect.reader.{name}" for name in ("salvage", "transcript_reader", "usage_reader")),
+    *(f"recollect.reader.{name}" for name in ("transcript_reader", "usage_reader")),
     "recollect.pricing",
     "recollect.session.session",
     "recollect.library",
     "recollect.sync.sync_engine",
+    "recollect.store.remains",
+    "hashlib",
+    "json",
     "multiprocessing",
     "rich",
+    "shutil",
 )
 
 
@@ -243,6 +246,16 @@ def test_the_sessions_of_the_demo_have_titles(run_recollect: RunRecollect) -> No
     assert any(row["title"] for row in rows)
 
 
+def test_the_first_rows_of_a_report(run_recollect: RunRecollect) -> None:
+    """The rest is counted and named, and the total stays that of all."""
+    lines = run_recollect("usage", "session", "--demo", "-n", "2").stdout.splitlines()
+    whole = run_recollect("usage", "session", "--demo").stdout.splitlines()
+    assert lines == [*whole[:7], "… and 6 more", whole[-1]]
+    document = json.loads(run_recollect("usage", "--demo", "-n", "1", "--json").stdout)
+    every = json.loads(run_recollect("usage", "--demo", "--json").stdout)
+    assert (document["rows"], document["totals"]) == (every["rows"][:1], every["totals"])
+
+
 def test_the_current_block_is_projected(run_recollect: RunRecollect, tmp_path: Path) -> None:
     """A message of a minute ago makes a block that is running, with a pace."""
     now = datetime.now(UTC) - timedelta(minutes=1)
@@ -324,7 +337,7 @@ def test_a_data_directory_that_cannot_be_written(
     result = usage(run_recollect, root, RECOLLECT_DATA_DIR=data)
     assert (result.code, result.stdout) == (0, plain.stdout)
     first, last = result.stderr.splitlines()
-    assert first.startswith(f"recollect: Cannot make the data directory {data}: ")
+    assert first.startswith(f"recollect: Cannot create the data directory {data}: ")
     assert last == (
         "Counted from existing files; transcripts that Claude Code has deleted are missing."
     )
@@ -347,10 +360,12 @@ def test_a_transcript_that_cannot_be_read(run_recollect: RunRecollect, root: Pat
 def test_a_warm_answer_loads_little(
     run_recollect: RunRecollect, root: Path, words: tuple[str, ...]
 ) -> None:
-    """When nothing changed, neither the reader nor the prices are loaded."""
+    """When nothing changed, no reader, prices or slow module of Python is loaded."""
     usage(run_recollect, root, *words)
     command = ("usage", *words, "--claude-dir", str(root))
-    result = run_python("-X", "importtime", "-m", "recollect", *command)
+    # A limit of columns would take the module that finds them.
+    unlimited = {"COLUMNS": ""}
+    result = run_python("-X", "importtime", "-m", "recollect", *command, env=unlimited)
     loaded = set(re.findall(r"^import time:.*\| +(\S+)$", result.stderr, flags=re.MULTILINE))
     assert (result.code, "recollect.usage.reports" in loaded) == (0, True)
     assert sorted(name for name in loaded if name.startswith(NOT_FOR_WARM_ANSWERS)) == []
@@ -427,10 +442,10 @@ def test_the_index_of_a_newer_program_is_refused(
     result = run_recollect(*command, "--claude-dir", str(root), env=env)
     assert (result.code, result.stdout) == (5, "")
     assert result.stderr == (
-        f"recollect: Recollect 9.8.7 made the index {data / INDEX_NAME}: it has schema 99, and "
-        f"this program, Recollect {__version__}, knows {SCHEMA_VERSION}. Use that version; or "
-        "start over with `recollect index --rebuild`, which sets that index aside as "
-        "index.newer.db; or set RECOLLECT_DATA_DIR to another directory.\n"
+        f"recollect: The index {data / INDEX_NAME} was created by Recollect 9.8.7 (schema 99), and "
+        f"this is Recollect {__version__} (schema {SCHEMA_VERSION}). Use that version; or start "
+        "over with `recollect index --rebuild`, which moves that index to index.newer.db; or set "
+        "RECOLLECT_DATA_DIR to another directory.\n"
     )
     rebuilt = run_recollect("index", "--rebuild", "--claude-dir", str(root), env=env)
     assert (rebuilt.code, rebuilt.stderr) == (0, "")
@@ -455,8 +470,8 @@ def test_no_root_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path: Path)
     assert run_recollect("usage", env=environment) == Finished(
         3,
         "",
-        f"recollect: No Claude Code data found. Looked at:\n  {tmp_path / 'missing'}\n"
-        "Name the directory that holds `projects` with --claude-dir, "
+        f"recollect: No Claude Code data found. Looked in:\n  {tmp_path / 'missing'}\n"
+        "Use --claude-dir to specify the directory that contains `projects`, "
         f"or set CLAUDE_CONFIG_DIR to it.\n{TIP}",
     )
 
@@ -485,6 +500,7 @@ def test_no_transcript_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path:
             ("explain", "x", "--client-cost"),
             "--client-cost cannot be used with `explain`.",
         ),
+        (("cause", "-n", "3"), "--limit cannot be used with `cause`."),
         (("--client-cost",), "--client-cost works only with `recollect usage session`."),
     ],
 )

@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from recollect.cli.command_workspace import command_workspace
-from recollect.cli.config_file import NAME, SETTINGS, Stated, find_path, load_stated
-from recollect.cli.effective_settings import load_policy
+from recollect.cli.config_file import NAME, SETTINGS, Stated, find_path, load_policy, load_stated
 from recollect.cli.program import Defaults, load_defaults
 from recollect.errors import UsageError
-from recollect.redact import OwnPattern, RedactionPolicy
+from recollect.redact.findings import OwnPattern, RedactionPolicy
 
 FULL = """\
 # mine

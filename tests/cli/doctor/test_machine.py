@@ -1,8 +1,13 @@
-"""Tests of recollect.cli.doctor_text."""
+"""Tests of recollect.cli.commands.doctor_command."""
 
 from msgspec.structs import replace
 
-from recollect.cli.doctor_text import iter_index, iter_orphans, iter_retention, iter_roots
+from recollect.cli.commands.doctor_command import (
+    iter_index,
+    iter_orphans,
+    iter_retention,
+    iter_roots,
+)
 from recollect.documents.health_report import Expiring, IndexReport, Orphan, RootReport
 
 ROOT = RootReport(

@@ -1,8 +1,8 @@
-"""Tests of recollect.cli.doctor_text: the report as a person sees it."""
+"""Tests of recollect.cli.commands.doctor_command: the report as a person sees it."""
 
 import pytest
 
-from recollect.cli.doctor_text import describe_verdict, iter_report
+from recollect.cli.commands.doctor_command import describe_verdict, iter_report
 from recollect.documents.health_report import DamagedRange, FileLocation, HealthReport, RefusedFile
 from recollect.render.terminal import measure
 

@@ -1,4 +1,4 @@
-"""Tests of recollect.live.event_documents: every event fits the published schema."""
+"""Tests of recollect.live.live_events: every event fits the published schema."""
 
 import json
 from typing import get_args
@@ -9,7 +9,6 @@ import pytest
 from recollect.cli.json_output import format_line
 from recollect.documents.events import EVENT_SCHEMA, EventName
 from recollect.documents.kinds import StatusKind
-from recollect.live.event_documents import describe_event
 from recollect.live.live_events import (
     AnyEvent,
     Appended,
@@ -21,6 +20,7 @@ from recollect.live.live_events import (
     Reset,
     StatusChanged,
     Watching,
+    describe_event,
 )
 from recollect.live.session_status import SessionStatus
 from recollect.locations import TranscriptKind

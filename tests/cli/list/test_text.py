@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.cli.list_text import iter_lines, list_marks, list_rows
+from recollect.cli.commands.list_command import iter_lines, list_marks, list_rows
 from recollect.documents.session_listing import LiveProcess, SessionListing
 from recollect.render.terminal import measure, safe_text
 

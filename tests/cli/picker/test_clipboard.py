@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.picker.picker_screen import copy_text
+from recollect.cli.picker_screen import copy_text
 
 
 @pytest.fixture

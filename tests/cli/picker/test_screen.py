@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.cli.picker_text import KEYS
 from recollect.demo import CLAUDE_DIRECTORY
 from tests.process import run_recollect
 from tests.terminal import Terminal, open_terminal
@@ -128,6 +129,21 @@ def test_resuming_says_why_it_cannot(picker: Terminal) -> None:
     picker.wait_for_text("The directory of the session no longer exists")
     picker.send(ESCAPE)
     assert picker.wait_for_end() == 0
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (60, 24), (80, 17)])
+def test_the_whole_help_is_shown_on_small_screens(
+    environment: dict[str, str], tmp_path: Path, columns: int, lines: int
+) -> None:
+    """It takes the room of the list, and gives it back."""
+    with open_terminal(columns=columns, lines=lines, env=environment, cwd=tmp_path) as terminal:
+        terminal.wait_for_text("8 of 8 sessions, everywhere")
+        terminal.send("?")
+        shown = terminal.wait_for_text("Esc     quit")
+        assert [key for key, _ in KEYS if not any(f" {key} " in line for line in shown)] == []
+        assert shown[1].startswith("▸")
+        terminal.send("?")
+        terminal.wait_for(lambda lines: not any("Esc     quit" in line for line in lines))
 
 
 def test_letters_always_search(picker: Terminal) -> None:

@@ -1,31 +1,35 @@
 """What keys do to the picker, without a terminal."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from recollect.cli.picker.picker_state import (
-    HINTS,
+from recollect.cli.picker_state import (
     DateFilter,
+    FoundHits,
     PickerRow,
     PickerScope,
     PickerState,
+    Sources,
     add_found,
     is_in_project,
     move,
     open_state,
-    render_hints,
-    render_preview,
     switch_branch,
     switch_dates,
     switch_errors,
     switch_scope,
     type_query,
 )
+from recollect.cli.picker_text import HINTS, render_hints, render_preview, render_status
 from recollect.documents.search_results import Hit, Snippet
 from recollect.documents.session_listing import SessionListing
 from recollect.render.terminal import measure
+from recollect.workspace.workspace import Workspace
+from tests.library.claude_root import FIRST, SECOND, prompt, reply, title
+from tests.search.made_index import make_index
 
 
 def _listing(name: str, cwd: str, title: str) -> SessionListing:
@@ -146,16 +150,30 @@ def test_texts_that_were_found_come_behind_titles() -> None:
     """Each session once, only those of the scope, with the words around the hit."""
     state = type_query(open_state(ALL, "/nowhere"), "flaky")
     hits = {name: _hit(name) for name in ("a1", "b2", "gone")}
-    found = add_found(state, "flaky", hits)
+    matches = FoundHits(hits, "Not found: flakey.")
+    found = add_found(state, "flaky", matches)
     assert found.rows == (
         PickerRow(FLAKY, hits["a1"]),
         PickerRow(PRESS),
         PickerRow(TIDES, hits["b2"], is_titled=False),
     )
-    assert add_found(found, "flaky", hits) == found
+    assert add_found(found, "flaky", matches) == found
+    ((_, status),) = render_status(found, 80)
+    assert status == "3 of 3 sessions, everywhere. Not found: flakey."
+    assert type_query(found, "flak").note == ""
 
 
 def test_an_answer_that_comes_too_late_changes_nothing() -> None:
     """Somebody has typed on."""
     state = type_query(open_state(ALL, "/nowhere"), "flaky p")
-    assert add_found(state, "flaky", {"b2": _hit("b2")}) is state
+    assert add_found(state, "flaky", FoundHits({"b2": _hit("b2")})) is state
+
+
+def test_a_session_is_read_where_its_text_matches(tmp_path: Path) -> None:
+    """Not at its title, which the list shows already, unless only that matches."""
+    made = make_index(tmp_path, [prompt("drain it"), reply("The heron left."), title("Heron pond")])
+    made.write(prompt("fill it"), title("Heron lake"), session=SECOND)
+    assert made.index()
+    sources = Sources(Workspace(data_directory=made.data), made.transcripts())
+    found = {name: hit.part for name, hit in sources.find("heron").hits.items()}
+    assert found == {FIRST: "reply", SECOND: "title"}

@@ -5,12 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.cli.usage_text import (
-    TableLine,
-    choose_places,
-    iter_usage_table,
-    show_cost,
-)
+from recollect.cli.usage_text import TableLine, choose_places, iter_usage_table, show_cost
 from recollect.render.terminal import measure
 from recollect.usage.totals import Totals, make_totals
 

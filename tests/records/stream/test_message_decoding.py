@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from recollect.records.blocks import Text, UnknownBlock
-from recollect.records.conversation import ApiMessage
-from recollect.records.conversation import UserMessage as Prompt
+from recollect.records.conversation_records import ApiMessage
+from recollect.records.conversation_records import UserMessage as Prompt
 from recollect.records.envelope import Span
 from recollect.records.stream.message_decoding import (
     STREAM_TYPES,
@@ -18,7 +18,7 @@ from recollect.records.stream.message_decoding import (
     decode_output,
     looks_like_stream,
 )
-from recollect.records.stream.messages import (
+from recollect.records.stream.stream_messages import (
     AssistantMessage,
     KeepAlive,
     Message,

@@ -4,7 +4,7 @@ import pytest
 from msgspec import Raw
 
 from recollect.records.blocks import Text, ToolResult
-from recollect.records.conversation import (
+from recollect.records.conversation_records import (
     ApiMessage,
     Assistant,
     McpMeta,
@@ -12,7 +12,7 @@ from recollect.records.conversation import (
     PermissionDecision,
     User,
 )
-from recollect.records.conversation import UserMessage as Prompt
+from recollect.records.conversation_records import UserMessage as Prompt
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Record, Span
 from recollect.records.state import Mode
@@ -24,13 +24,13 @@ from recollect.records.stream.conversion import (
     to_record,
 )
 from recollect.records.stream.message_decoding import MESSAGE_SUBTYPES, STREAM_TYPES, decode_message
-from recollect.records.stream.messages import (
+from recollect.records.stream.stream_messages import (
     AssistantMessage,
     KeepAlive,
     TranscriptMirror,
     UserMessage,
 )
-from recollect.records.system import (
+from recollect.records.system_records import (
     CommandRun,
     CompactBoundary,
     CompactMetadata,
@@ -41,7 +41,7 @@ from recollect.records.system import (
     PreservedMessages,
     PreservedSegment,
 )
-from recollect.records.usage import Usage
+from recollect.records.token_usage import Usage
 
 SPAN = Span("out.jsonl", 0, 9)
 IN_FILES = {

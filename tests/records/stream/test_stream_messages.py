@@ -4,14 +4,14 @@ import pytest
 from msgspec import Raw
 
 from recollect.records.blocks import Text, ToolResult, ToolUse
-from recollect.records.conversation import ApiMessage
-from recollect.records.conversation import UserMessage as Prompt
+from recollect.records.conversation_records import ApiMessage
+from recollect.records.conversation_records import UserMessage as Prompt
 from recollect.records.state import ModelUsage
 from recollect.records.stream import control
-from recollect.records.stream import messages as signals
 from recollect.records.stream import partial_messages as events
+from recollect.records.stream import stream_messages as signals
 from recollect.records.stream.message_decoding import decode_message
-from recollect.records.stream.messages import (
+from recollect.records.stream.stream_messages import (
     AssistantMessage,
     DeferredToolUse,
     KilledSubagents,
@@ -27,8 +27,8 @@ from recollect.records.stream.messages import (
     ToolUseMeta,
     UserMessage,
 )
-from recollect.records.system import CommandRun
-from recollect.records.usage import CacheCreation, Usage
+from recollect.records.system_records import CommandRun
+from recollect.records.token_usage import CacheCreation, Usage
 
 CONVERSATION: dict[bytes, Message] = {
     b'{"type":"assistant","message":{"id":"m1","type":"message","role":"assistant",'

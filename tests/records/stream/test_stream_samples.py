@@ -23,7 +23,7 @@ from recollect.records.stream.message_decoding import (
     decode_output,
     looks_like_stream,
 )
-from recollect.records.stream.messages import UnknownMessage
+from recollect.records.stream.stream_messages import UnknownMessage
 
 PLAIN_TEXT = "hello_text.jsonl"
 """Runs with `--output-format text`: they print an answer and no message."""

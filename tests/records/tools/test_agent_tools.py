@@ -4,13 +4,8 @@ import pytest
 from msgspec import Raw
 
 from recollect.records.blocks import Text
-from recollect.records.tools import (
-    TextResult,
-    ToolInput,
-    ToolOutput,
-    parse_input,
-    parse_result,
-)
+from recollect.records.token_usage import Usage
+from recollect.records.tools import TextResult, ToolInput, ToolOutput, parse_input, parse_result
 from recollect.records.tools.agent_tools import (
     AgentCompleted,
     AgentInput,
@@ -30,7 +25,6 @@ from recollect.records.tools.agent_tools import (
     WorkflowInput,
     WorkflowResult,
 )
-from recollect.records.usage import Usage
 
 INPUTS: list[tuple[str, bytes, ToolInput]] = [
     (

@@ -7,7 +7,7 @@ import pytest
 from msgspec import Raw, Struct
 
 from recollect.records.blocks import ToolResult, ToolUse
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.decoding import decode_record, decode_value
 from recollect.records.tools import (
     UnknownInput,

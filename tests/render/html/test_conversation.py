@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from recollect.documents.kinds import Context, ContextKind, InputKind, ToolStatus
-from recollect.documents.turns import (
+from recollect.documents.turn_documents import (
     Code,
     NoticeKind,
     NoticeStep,
@@ -16,7 +16,7 @@ from recollect.documents.turns import (
     ToolStep,
     TurnView,
 )
-from recollect.records.usage import Tokens
+from recollect.records.token_usage import Tokens
 from recollect.render.html.html_turns import Frame, render_call, render_turn
 from tests.render.html.payloads import every_payload
 from tests.render.html.scan import find_dangers

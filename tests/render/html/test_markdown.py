@@ -3,8 +3,10 @@
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from recollect.render.html.markdown import render_markdown
+from recollect.render.html.html_text import render_markdown
 
 
 @pytest.mark.parametrize(
@@ -57,3 +59,16 @@ def test_nesting_beyond_reason_takes_no_time(hostile: str) -> None:
 def test_what_is_nested_beyond_reason_stays_readable() -> None:
     """It is shown as it was written."""
     assert render_markdown(">" * 70 + "x") == f'<pre class="plain">{"&gt;" * 70}x</pre>'
+
+
+LINK = "[x](http://a.example)\n\n"
+PIECES = [
+    *"a b1 * ** *** ` ~~ _ - 1. > # --- \\ & &amp; &quot; &nbsp; <b> < /> [x] $x$ é 中文 |".split(),
+    *("\xa0", "word ", "  ", "    ", "\t", "\n", "\n\n", "```py\n", "\n```\n", "<br />", '"', "'"),
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+def test_what_is_harmless_is_written_as_the_sanitiser_writes_it(markdown: str) -> None:
+    """A text is the same HTML alone and below a link, which only the sanitiser lets pass."""
+    assert render_markdown(LINK + markdown) == render_markdown(LINK) + render_markdown(markdown)

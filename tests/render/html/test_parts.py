@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.documents.turns import (
+from recollect.documents.turn_documents import (
     CheckItem,
     Checklist,
     CheckState,

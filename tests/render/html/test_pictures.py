@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from recollect.documents.turns import Picture
-from recollect.render.html.images import MAX_BYTES, render_picture
+from recollect.documents.turn_documents import Picture
+from recollect.render.html.html_parts import MAX_BYTES, render_picture
 
 
 def _png(width: int, height: int) -> bytes:

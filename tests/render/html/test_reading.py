@@ -1,19 +1,16 @@
 """What makes a conversation quick to read: names that stay whole, figures beside a turn."""
 
+import re
+
 import pytest
+from msgspec.structs import replace
 
 from recollect.documents.kinds import ToolStatus
-from recollect.documents.turns import Diff, Hunk, ToolStep, TurnView
-from recollect.records.usage import Tokens
-from recollect.render.html.html_turns import (
-    TurnChanges,
-    count_changes,
-    draw_context,
-    name_in_words,
-    split_path,
-)
-from recollect.render.html.markdown import render_markdown
-from recollect.render.views.part_builders import fold_progress
+from recollect.documents.turn_documents import Diff, Hunk, ToolStep, TurnView
+from recollect.records.token_usage import Tokens
+from recollect.render.html.html_text import render_markdown
+from recollect.render.html.html_turns import TurnChanges, count_changes, draw_context, split_path
+from recollect.render.views.part_builders import fold_progress, name_tool
 
 
 @pytest.mark.parametrize(
@@ -52,11 +49,54 @@ def test_lines_are_broken_where_they_were_broken() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("create_issue", "create issue"), ("linear", "linear"), ("_", "_")]
+    ("written", "shown"),
+    [
+        ("is $x^2$ so", '<p>is <code class="language-latex">$x^2$</code> so</p>\n'),
+        ("from $5 to $6 in $HOME", "<p>from $5 to $6 in $HOME</p>\n"),
+        ("$<b>$", '<p><code class="language-latex">$&lt;b&gt;$</code></p>\n'),
+    ],
 )
-def test_tools_of_servers_have_readable_names(name: str, words: str) -> None:
+def test_formulas_are_shown_as_their_source(written: str, shown: str) -> None:
+    """No script draws them; prices and variables are none."""
+    assert render_markdown(written) == shown
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "classes"),
+    [
+        (
+            "mermaid",
+            'graph TD\n  A["one"] --> B %% end',
+            {"hl-kd", "hl-k", "hl-s", "hl-o", "hl-n", "hl-c1"},
+        ),
+        ("latex", "\\frac{a}{b}", {"hl-k", "hl-nb"}),
+    ],
+)
+def test_diagrams_are_highlighted_as_source(language: str, source: str, classes: set[str]) -> None:
+    """Each kind of word has a colour, and no character is lost."""
+    drawn = render_markdown(f"```{language}\n{source}\n```")
+    assert set(re.findall(r'class="(hl-\w+)"', drawn)) == classes
+    assert drawn.striptags() == " ".join(source.split())
+
+
+def test_a_formula_of_its_own_is_a_block() -> None:
+    """It can be copied like other code."""
+    drawn = render_markdown("$$\na\n$$")
+    assert (drawn.startswith('<pre class="code"><code>'), drawn.striptags()) == (True, "$$ a $$")
+
+
+@pytest.mark.parametrize(
+    ("server", "tool", "name"),
+    [
+        ("git_hub", "create_issue", "git hub: create issue"),
+        ("linear", "_", "linear: _"),
+        (None, "Bash", "Bash"),
+        (None, "my_tool", "my_tool"),
+    ],
+)
+def test_tools_of_servers_have_readable_names(server: str | None, tool: str, name: str) -> None:
     """Underscores are spaces, unless there is nothing else."""
-    assert name_in_words(name) == words
+    assert name_tool(replace(make_edit("a"), mcp_server=server, tool=tool)) == name
 
 
 def make_edit(path: str, *lines: str, status: ToolStatus = ToolStatus.SUCCESS) -> ToolStep:

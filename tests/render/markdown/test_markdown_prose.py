@@ -4,16 +4,10 @@ import re
 
 import comrak
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollect.render.markdown.markdown_prose import (
-    quote,
-    write_block,
-    write_code,
-    write_prose,
-    write_words,
-)
+from recollect.render.markdown import quote, write_block, write_code, write_prose, write_words
 from tests.render.html.payloads import every_payload
 
 PIECES = st.sampled_from(
@@ -39,6 +33,8 @@ PIECES = st.sampled_from(
     [
         ("plain *text* with snake_case", "plain *text* with snake_case"),
         ("# Title\n\n## Part", "#### Title\n\n##### Part"),
+        ("\tx = 1\n-", "    x = 1\n-"),
+        ("[a](javascript:b) [c](https://d.example)", "\\[a](javascript:b) [c](https://d.example)"),
         ("Title\n=====\n\ntext", "#### Title\n\ntext"),
         ("```py\nx = 1", "```py\nx = 1\n```"),
         ("a <b>bold</b> and `<b>`", "a \\<b>bold\\</b> and `<b>`"),
@@ -66,6 +62,7 @@ def find_escapes(written: str) -> list[str]:
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PIECES, max_size=8).map("\n".join))
+@example("  - ```\n\t<p>\n  - ```")
 def test_no_text_breaks_out_of_its_place(text: str) -> None:
     """Whatever is put together, what follows it is what it was."""
     assert find_escapes(write_prose(text)) == []

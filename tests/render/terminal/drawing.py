@@ -1,6 +1,6 @@
 """Draws parts and steps for tests: without colours, unless they are what the test is about."""
 
-from recollect.documents.turns import Part
+from recollect.documents.turn_documents import Part
 from recollect.render.terminal.canvas import Canvas, RenderOptions
 from recollect.render.terminal.terminal_parts import draw_part
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.documents.turns import (
+from recollect.documents.turn_documents import (
     CheckItem,
     Checklist,
     CheckState,
@@ -100,7 +100,7 @@ CASES: dict[str, tuple[Part, list[str]]] = {
     ),
     "picture that is none": (
         Picture("image/png", "a"),
-        ["[image/png, 1 character, no base64]"],
+        ["[image/png, 1 character, not base64]"],
     ),
     "json": (Json('{\n  "a": 1\n}'), ["{", '  "a": 1', "}"]),
 }

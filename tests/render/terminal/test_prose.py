@@ -1,4 +1,4 @@
-"""Tests of recollect.render.terminal.prose."""
+"""Tests of recollect.render.terminal.terminal_prose."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.documents.turns import Prose
+from recollect.documents.turn_documents import Prose
 from recollect.render.terminal import safe_text
 from tests.render.terminal.drawing import COLOURED, draw
 
@@ -60,7 +60,7 @@ def test_tables_fold_their_cells() -> None:
         ("| a |\n|---|\n| b | lost |", ["| a |", "|---|", "| b | lost |"]),
         ("a\x1b]8;;http://x\x07b", ["a␛]8;;http://x\u2039U+0007\u203ab"]),
         ("one&#x202e;two", ["one&#x202e;two"]),
-        ("line\r\nend", ["line end"]),
+        ("line\r\nend", ["line", "end"]),
         ("\n\n", []),
     ],
 )

@@ -1,5 +1,6 @@
-"""Tests of recollect.render.terminal.safe_text."""
+"""Tests of recollect.render.terminal."""
 
+import sys
 import unicodedata
 
 import pytest
@@ -44,6 +45,12 @@ def is_harmless(character: str) -> bool:
 def test_what_drives_a_terminal_is_shown_instead(text: str, shown: str) -> None:
     """Escapes, control characters, reordering, hidden and lone characters get a visible form."""
     assert safe_text(text) == shown
+
+
+def test_every_harmful_character_is_noticed_by_itself() -> None:
+    """Texts get a quick look first, which must not overlook any of them."""
+    harmful = [each for each in map(chr, range(sys.maxunicode + 1)) if not is_harmless(each)]
+    assert [each for each in harmful if safe_text(f"a{each}") == f"a{each}"] == ["\t", "\n"]
 
 
 @pytest.mark.parametrize(

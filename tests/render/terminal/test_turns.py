@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from recollect.documents.kinds import Context, ContextKind, InputKind, ToolStatus
-from recollect.documents.turns import (
+from recollect.documents.turn_documents import (
     CheckItem,
     Checklist,
     CheckState,
@@ -23,7 +23,7 @@ from recollect.documents.turns import (
     ToolStep,
     TurnView,
 )
-from recollect.records.usage import Tokens
+from recollect.records.token_usage import Tokens
 from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail
 from recollect.render.terminal.terminal_turns import draw_turn
 from recollect.session.session import Session
@@ -113,7 +113,7 @@ def test_a_rule_names_what_is_unusual() -> None:
         model=None,
     )
     rule = draw_rule(view, 60).replace("─", "").strip()
-    assert rule == "3  task notification · plan mode · left behind"
+    assert rule == "3  task notification · plan mode · abandoned"
 
 
 def test_a_prompt_has_a_bar_and_its_contexts_below() -> None:
@@ -181,7 +181,7 @@ def test_thoughts_are_folded() -> None:
     assert draw_steps(thought, empty) == ["∴ one  2 more lines"]
     assert draw_steps(thought, thinking=True) == ["∴ one", "  two", "  three"]
     assert draw_steps(empty, thinking=True) == [
-        "∴ (a thought of which only the signature was kept)"
+        "∴ (thinking, of which only the signature was kept)"
     ]
 
 

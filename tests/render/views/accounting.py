@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
-from recollect.documents.turns import NoticeKind, Step, ToolStep, TurnView
+from recollect.documents.turn_documents import NoticeKind, Step, ToolStep, TurnView
 from recollect.records.attachment_kinds import HookKind, OtherAttachment, StructuredOutput
 from recollect.records.attachments import Attachment
 from recollect.records.blocks import ServerToolResult
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.envelope import Chain, Record
-from recollect.records.progress import Progress
-from recollect.records.system import CompactBoundary, StopHookSummary, System
+from recollect.records.system_records import CompactBoundary, Progress, StopHookSummary, System
 from recollect.render.views.hidden import (
     HIDDEN_ATTACHMENT_NAMES,
     HIDDEN_ATTACHMENTS,
@@ -20,8 +19,8 @@ from recollect.render.views.hidden import (
 from recollect.render.views.message_steps import read_context
 from recollect.render.views.record_notices import name_line
 from recollect.render.views.turn_views import build_turn_views
-from recollect.session.content import iter_tool_results, list_blocks
 from recollect.session.messages import Message, is_empty_block
+from recollect.session.record_texts import iter_tool_results, list_blocks
 from recollect.session.session import Session
 
 
@@ -155,5 +154,7 @@ def _is_irregular(step: Step) -> bool:
 def _iter_shown(views: Iterable[TurnView]) -> Iterator[str]:
     for view in views:
         candidates = [view.uuid, *(step.uuid for step in view.steps)]
-        candidates += [step.result_uuid for step in view.steps if isinstance(step, ToolStep)]
+        calls = [step for step in view.steps if isinstance(step, ToolStep)]
+        candidates += [step.result_uuid for step in calls]
+        candidates += [hook.uuid for step in calls for hook in step.hooks]
         yield from (uuid for uuid in candidates if uuid)

@@ -2,7 +2,7 @@
 
 from msgspec import Raw
 
-from recollect.documents.turns import Entries, Entry, Fields, Json, Picture, Plain, Prose
+from recollect.documents.turn_documents import Entries, Entry, Fields, Json, Picture, Plain, Prose
 from recollect.records.blocks import (
     ContainerUpload,
     Document,

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.documents.turns import Hunk
+from recollect.documents.turn_documents import Hunk
 from recollect.render.views.part_builders import compare, show_addition, split_lines
 
 lines = st.lists(st.sampled_from("abc"), max_size=20).map("\n".join)

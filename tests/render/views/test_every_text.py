@@ -6,7 +6,7 @@ from typing import get_args
 import msgspec
 import pytest
 
-from recollect.documents.turns import (
+from recollect.documents.turn_documents import (
     CheckItem,
     Checklist,
     CheckState,

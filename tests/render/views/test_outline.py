@@ -1,9 +1,10 @@
 """The outline of a session."""
 
-from recollect.documents.api_documents import OutlineEntry
-from recollect.documents.kinds import InputKind
+from recollect.documents.kinds import InputKind, SubagentOutcome
+from recollect.documents.session_documents import OutlineEntry, OutlineSubagent
 from recollect.render.views.overview import build_outline
 from recollect.session.session import Session
+from recollect.session.subagents import Child, SubagentMeta, attach_subagents
 from tests.session.chains import boundary, in_a_row, reply, result, summary, use, user
 
 
@@ -61,3 +62,53 @@ def test_compactions_are_named() -> None:
         ("words", 0),
         ("The conversation was compacted", 1),
     ]
+
+
+def test_subagents_are_a_tree() -> None:
+    """A prompt lists the subagents that it started, and each of them its own."""
+    wanted = {"description": "look", "prompt": "look", "subagent_type": "Explore"}
+    inner = {"description": "deeper", "prompt": "deeper"}
+    session = Session(in_a_row(user("p"), reply("r", use("t1", "Agent", **wanted))))
+    outer = Session(in_a_row(user("a", "look"), reply("b", use("t2", "Agent", **inner), use("t3"))))
+    last = Session(in_a_row(user("c", "deeper"), reply("d", "done")))
+    children = [
+        Child(agent_id="a1", session=outer, meta=SubagentMeta(tool_use_id="t1")),
+        Child(agent_id="a2", session=last, meta=SubagentMeta(tool_use_id="t2")),
+    ]
+    attach_subagents(session, children)
+    (entry,) = build_outline(session)
+    deeper = OutlineSubagent(
+        agent_id="a2",
+        call_uuid="b",
+        turn=1,
+        agent_type=None,
+        description="deeper",
+        outcome=SubagentOutcome.RUNNING,
+        tool_calls=0,
+    )
+    assert entry.subagents == (
+        OutlineSubagent(
+            agent_id="a1",
+            call_uuid="r",
+            turn=1,
+            agent_type="Explore",
+            description="look",
+            outcome=SubagentOutcome.RUNNING,
+            tool_calls=2,
+            subagents=(deeper,),
+        ),
+    )
+
+
+def test_the_context_of_a_turn_is_that_of_its_last_reply() -> None:
+    """What the model read, also from its cache, and not what it wrote."""
+    read = {"input_tokens": 5, "cache_read_input_tokens": 100, "output_tokens": 50}
+    more = {"input_tokens": 7, "cache_creation_input_tokens": 200, "output_tokens": 50}
+    records = in_a_row(
+        user("p"),
+        reply("r", "one", message={"usage": read}),
+        reply("s", "two", message={"usage": more}),
+        user("q"),
+    )
+    outline = build_outline(Session(records))
+    assert [entry.context_tokens for entry in outline] == [207, 0]

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from recollect.documents.turns import Json
-from recollect.reader import read_span, read_transcript
+from recollect.documents.turn_documents import Json
+from recollect.reader.transcript_reader import read_span, read_transcript
 from recollect.render.views.notices import show_raw
 from recollect.session.session import Session
 from tests.session.chains import user

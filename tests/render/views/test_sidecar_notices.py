@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recollect.cli.session_text import iter_session
-from recollect.documents.turns import (
+from recollect.documents.turn_documents import (
     CheckItem,
     Checklist,
     CheckState,
@@ -18,7 +18,7 @@ from recollect.documents.turns import (
 from recollect.library.opening import open_session
 from recollect.library.sidecar_files import load_session_lists
 from recollect.render.terminal.canvas import RenderOptions
-from recollect.render.views.sidecar_notices import list_sidecar_notices
+from recollect.render.views.record_notices import list_sidecar_notices
 from recollect.session.session import Session
 from tests.library.claude_root import FIRST, ClaudeRoot, prompt
 

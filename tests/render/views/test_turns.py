@@ -1,10 +1,11 @@
 """Turns as they are shown: what opened them, and their steps in the order of the file."""
 
+import pytest
 from msgspec import Raw
 from msgspec.structs import replace
 
-from recollect.documents.kinds import Context, ContextKind, InputKind
-from recollect.documents.turns import (
+from recollect.documents.kinds import Context, ContextKind, InputKind, SubagentOutcome
+from recollect.documents.turn_documents import (
     Fields,
     Json,
     NoticeKind,
@@ -14,15 +15,17 @@ from recollect.documents.turns import (
     Plain,
     Prose,
     Step,
+    TaskReference,
     TextStep,
     ThinkingStep,
     ToolStep,
 )
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Damaged, Record, Span, Unknown
-from recollect.records.usage import Tokens
+from recollect.records.token_usage import Tokens
 from recollect.render.views.turn_views import build_turn_view, build_turn_views
 from recollect.session.session import Session
+from recollect.session.subagents import Child, attach_subagents
 from tests.session.chains import (
     answer,
     attachment,
@@ -45,10 +48,10 @@ def steps_of(*records: Record) -> list[tuple[Step, ...]]:
     return [view.steps for view in build_turn_views(Session(records))]
 
 
-def said(uuid: str, words: str, role: str = "assistant") -> TextStep:
+def said(uuid: str, words: str, role: str = "assistant", kind: InputKind | None = None) -> TextStep:
     """Text of the model, or of the user."""
     if role == "user":
-        return TextStep(uuid=uuid, message_id=uuid, role=role, parts=(Prose(words),))
+        return TextStep(uuid=uuid, message_id=uuid, role=role, parts=(Prose(words),), kind=kind)
     return TextStep(
         uuid=uuid,
         message_id=f"msg_{uuid}",
@@ -85,6 +88,23 @@ def test_turn_is_headed_by_the_words_of_the_person() -> None:
     assert (view.tokens, view.model) == (Tokens(input=3, output=5), "claude-opus-4-5")
     assert (view.permission_mode, view.uuids) == ("plan", ("p", "f", "r"))
     assert view.steps == (said("r", "done"),)
+
+
+def test_a_file_that_a_prompt_names_is_one_context() -> None:
+    """The client attaches what `@` names; a context block that names it too shows the same."""
+    words = "> **Context**\n>\n> - 📄 `b.py`\n> - 📁 `src/`\n\nfix @b.py"
+    records = in_a_row(
+        user("p", words.replace("Context", "上下文资料")),
+        attachment("f", "file", filename="/p/b.py", displayPath="b.py"),
+        attachment("d", "directory", path="/p/src", displayPath="src"),
+        attachment("o", "file", filename="/p/other.py", displayPath="other.py"),
+    )
+    (view,) = build_turn_views(Session(records))
+    assert [(context.kind, context.path) for context in view.contexts] == [
+        (ContextKind.FILE, "b.py"),
+        (ContextKind.FOLDER, "src/"),
+        (ContextKind.FILE, "/p/other.py"),
+    ]
 
 
 def test_results_are_part_of_their_calls() -> None:
@@ -131,7 +151,102 @@ def test_steps_stand_in_the_order_of_the_file() -> None:
         parts=(Fields((("command", "true"),)),),
         is_routine=True,
     )
-    assert steps[3:] == (said("w", "also this", "user"), said("r3", "done"))
+    assert steps[3:] == (said("w", "also this", "user", InputKind.QUEUED), said("r3", "done"))
+
+
+def test_hooks_fold_into_their_call() -> None:
+    """What hooks of a call did is part of it; a hook that failed stays where it failed."""
+    about = {"hookEvent": "PostToolUse", "hookName": "PostToolUse:Bash", "toolUseID": "t1"}
+    records = in_a_row(
+        user("p"),
+        reply("r", use("t1", command="ls")),
+        result("q", "t1"),
+        attachment("h1", "hook_success", command="fmt", **about),
+        attachment("h2", "hook_additional_context", content=["remember this"], **about),
+        attachment("h3", "hook_non_blocking_error", command="lint", stderr="no lint", **about),
+        attachment("h4", "hook_success", command="other", toolUseID="elsewhere"),
+    )
+    (steps,) = steps_of(*records)
+    call, *others = steps
+    assert isinstance(call, ToolStep)
+    assert [(hook.uuid, hook.title) for hook in call.hooks] == [
+        ("h1", "PostToolUse:Bash hook succeeded"),
+        ("h2", "PostToolUse:Bash hook added context"),
+    ]
+    assert call.hooks[1].parts == (Plain("remember this"),)
+    assert [step.uuid for step in others] == ["h3", "h4"]
+
+
+TOLD = """<task-notification>
+<task-id>a1</task-id>
+<tool-use-id>t1</tool-use-id>
+<status>{}</status>
+<summary>Agent "look" ended</summary>
+<result>All is well.</result>
+</task-notification>"""
+
+
+def make_delegating(status: str) -> Session:
+    """A session with a subagent in the background, and the notification that it ended."""
+    launched = {"status": "async_launched", "agentId": "a1", "description": "look"}
+    wanted = {"description": "look", "prompt": "look around", "subagent_type": "Explore"}
+    session = Session(
+        in_a_row(
+            user("p"),
+            reply("r", use("t1", "Agent", **wanted)),
+            result("q", "t1", toolUseResult=launched),
+            user("n", TOLD.format(status), origin={"kind": "task-notification"}),
+            reply("s", "good"),
+        )
+    )
+    found = Session(in_a_row(user("a", "look around"), reply("b", "All is well.")))
+    attach_subagents(session, [Child(agent_id="a1", session=found)])
+    return session
+
+
+def test_a_notification_refers_to_the_call_that_it_is_about() -> None:
+    """It names the call and the subagent whose card has the answer, and keeps what it says."""
+    first, second = build_turn_views(make_delegating("completed"))
+    (report, _) = second.steps
+    assert isinstance(report, TextStep)
+    assert report.tasks == (TaskReference(call_uuid="r", turn=1, title="look", agent_id="a1"),)
+    assert report.repeats_answers
+    assert Prose("All is well.") in report.parts
+    (call,) = first.steps
+    assert isinstance(call, ToolStep)
+    assert [child.outcome for child in call.subagents] == [SubagentOutcome.COMPLETED]
+
+
+def test_a_task_of_a_subagent_is_told_of_the_subagent() -> None:
+    """A notification about a call that a subagent made leads to the card of the subagent."""
+    session = make_delegating("completed")
+    told = TOLD.format("completed").replace(">t1<", ">t2<").replace(">a1<", ">b7<")
+    session.extend([user("m", told, "s", origin={"kind": "task-notification"})])
+    found = Session(in_a_row(user("a", "look around"), reply("b", use("t2", command="sleep 9"))))
+    attach_subagents(session, [Child(agent_id="a1", session=found)])
+    (report,) = build_turn_views(session)[-1].steps
+    assert isinstance(report, TextStep)
+    assert (report.kind, report.tasks) == (
+        InputKind.TASK_NOTIFICATION,
+        (TaskReference(call_uuid="r", turn=1, title="look", agent_id="a1"),),
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [
+        ("failed", SubagentOutcome.FAILED),
+        ("killed", SubagentOutcome.STOPPED),
+        ("resting", None),
+    ],
+)
+def test_how_a_subagent_ended_is_what_was_reported(
+    status: str, outcome: SubagentOutcome | None
+) -> None:
+    """The call only says that it was started; an unknown word says nothing."""
+    (call,) = build_turn_views(make_delegating(status))[0].steps
+    assert isinstance(call, ToolStep)
+    assert [child.outcome for child in call.subagents] == [outcome]
 
 
 def test_what_the_client_reports_is_noted() -> None:
@@ -187,7 +302,7 @@ def test_compaction_opens_a_turn_with_its_summary() -> None:
         summary("s", "so far", "b"),
     ]
     first, second = build_turn_views(Session(records))
-    title = "The conversation was compacted · by itself · 9,000 tokens"
+    title = "The conversation was compacted · automatically · 9,000 tokens"
     assert first.steps == (said("r", "done"),)
     assert (second.uuid, second.kind, second.words) == ("s", InputKind.COMPACTION_SUMMARY, "")
     assert (first.segment, second.segment) == (0, 1)
@@ -337,7 +452,7 @@ def test_damage_and_unknown_records_stand_where_they_lie() -> None:
 def test_answers_to_calls_that_are_elsewhere() -> None:
     """A result without its call is noted, so that it can be seen at all."""
     (steps,) = steps_of(user("p"), result("q", "elsewhere", "what", "p"))
-    title = "The answer to a call that is not in this file"
+    title = "Result of a call that is not in this file"
     assert steps == (noted("q", NoticeKind.INFORMATION, title, Output("what")),)
 
 
@@ -352,7 +467,7 @@ def test_answer_cut_at_its_length() -> None:
     """A reply that was cut off says so after its last line."""
     records = in_a_row(user("p"), reply("r", "and", message={"stop_reason": "max_tokens"}))
     (steps,) = steps_of(*records)
-    title = "The answer was cut at its length limit"
+    title = "The reply was cut off at its length limit"
     assert steps == (said("r", "and"), noted("r", NoticeKind.INFORMATION, title))
 
 
@@ -437,7 +552,7 @@ def test_queued_prompts_are_shown_where_they_were_taken_up() -> None:
     dropped = [queue("enqueue", "not this"), queue("popAll", "not this")]
     assert steps_of(chain[0], *added, chain[1], *dropped) == [
         (
-            said("queue-0", "and this", "user"),
+            said("queue-0", "and this", "user", InputKind.QUEUED),
             said("b", "first"),
             noted("queue-2", NoticeKind.INFORMATION, "Queued prompt, not sent", Prose("not this")),
         )

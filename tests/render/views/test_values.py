@@ -1,6 +1,6 @@
 """JSON of any shape as it is shown."""
 
-from recollect.documents.turns import Fields, Json
+from recollect.documents.turn_documents import Fields, Json
 from recollect.render.views.part_builders import show_fields, show_json, show_value
 
 

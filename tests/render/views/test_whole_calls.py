@@ -11,7 +11,7 @@ import pytest
 from msgspec import Raw, Struct
 from msgspec.structs import fields
 
-from recollect.documents.turns import Hunk, ToolStep
+from recollect.documents.turn_documents import Hunk, ToolStep
 from recollect.records.tools import ToolOutput
 from recollect.records.tools.tool_parsing import INPUTS, RESULTS, Variants
 from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail

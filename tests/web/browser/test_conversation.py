@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.web.browser.accessibility import find_issues_of_themes
 from tests.web.browser.chatting import end, expect_status, find_card, send, start
@@ -72,6 +72,65 @@ def test_text_is_streamed_and_interrupted(desk: Visit, talker: Talker) -> None:
     expect(page.locator("#turns .said").first).to_contain_text("word word")
     expect(page.locator("#turns")).to_contain_text("interrupted")
     expect(page.locator("[data-streaming] > *")).to_have_count(0)
+    end(page)
+
+
+def test_the_box_is_free_while_a_prompt_is_sent(desk: Visit, talker: Talker) -> None:
+    """What is typed meanwhile stays, is sent after it, and what could not be sent comes back."""
+    page = start(desk, talker.project)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/c/*/prompts", hold)
+    box = page.get_by_role("combobox", name="Message")
+    send(page, "say one")
+    send(page, "say two")
+    box.press_sequentially("say three")
+    assert len(held) == 1
+    held.pop().continue_()
+    said = page.locator("#turns .said .prose")
+    expect(said).to_have_text(["one"])
+    page.unroute("**/c/*/prompts")
+    expect(said).to_have_text(["one", "two"])
+    expect(box).to_have_value("say three")
+    talker.act(page.url.rpartition("/")[2], "end")
+    expect(page.locator("[data-ended]")).to_be_visible()
+    page.evaluate("document.querySelector('[data-composer]').hidden = false")
+    box.press("Enter")
+    expect(page.locator(".composer-error")).to_contain_text("This conversation has ended")
+    expect(box).to_have_value("say three")
+    desk.problems.clear()
+
+
+def test_new_things_are_shown_to_those_at_the_end(desk: Visit, talker: Talker) -> None:
+    """A card is in sight however long the page has become, but who has scrolled up stays there."""
+    page = start(desk, talker.project)
+    for number in range(1, 7):
+        send(page, f"say {'long ' * 60}")
+        expect(page.locator("#turns .said")).to_have_count(number)
+    send(page, "ask me")
+    card = find_card(page)
+    expect(card.get_by_role("button", name="Answer")).to_be_in_viewport(ratio=1)
+    above = "([a, b]) => a.getBoundingClientRect().bottom <= b.getBoundingClientRect().top"
+    both = [card.element_handle(), page.locator("[data-composer]").element_handle()]
+    talker.server.wait_for(lambda: bool(page.evaluate(above, both)))
+    card.get_by_text("Red").click()
+    card.get_by_role("button", name="Answer").click()
+    expect_status(page, "idle")
+    send(page, "nap 1.5")
+    page.mouse.move(600, 300)
+
+    def scroll_up() -> bool:
+        # A gesture is many events: the first may come in the middle of a scroll of the page.
+        page.mouse.wheel(0, -5000)
+        return bool(page.evaluate("scrollY === 0"))
+
+    talker.server.wait_for(scroll_up)
+    talker.act(page.url.rpartition("/")[2], "prompts", text="ask me")
+    expect(card).to_have_count(1)
+    assert page.evaluate("scrollY") == 0
     end(page)
 
 
@@ -147,7 +206,10 @@ def test_an_edit_is_shown_as_it_would_be_and_allowed(desk: Visit, talker: Talker
 
 
 def test_a_card_is_answered_by_keys_with_focus_only(desk: Visit, talker: Talker) -> None:
-    """`n` in the box is a letter; on the card it denies, with the words beside it."""
+    """`n` in the box is a letter; on the card it denies, with the words beside it.
+
+    `a` remembers the rule on the button that says so.
+    """
     page = start(desk, talker.project)
     send(page, "tools one")
     card = find_card(page)
@@ -161,6 +223,14 @@ def test_a_card_is_answered_by_keys_with_focus_only(desk: Visit, talker: Talker)
     expect(card).to_have_count(0)
     expect_status(page, "idle")
     assert talker.list_responses()[-1]["message"] == "use two instead"
+    send(page, "tools three")
+    expect(card.locator("[data-suggestion] kbd")).to_have_text("A")
+    expect(card.get_by_role("button", name="Deny")).to_be_enabled()
+    card.locator(".ask-body").focus()
+    page.keyboard.press("a")
+    expect(card).to_have_count(0)
+    (kept,) = talker.list_responses()[-1]["updatedPermissions"]
+    assert kept["rules"] == [{"toolName": "Bash", "ruleContent": "echo three"}]
     end(page)
 
 
@@ -189,6 +259,30 @@ def test_a_turn_that_grew_looks_like_one_that_was_loaded(desk: Visit, talker: Ta
     end(page)
 
 
+def test_the_todo_list_is_fetched_when_it_changes(desk: Visit, talker: Talker) -> None:
+    """The list beside the conversation is the latest one, and other calls do not ask for it."""
+    page = start(desk, talker.project)
+    lists = page.locator("[data-todos]")
+    expect(lists).to_be_hidden()
+    asked: list[str] = []
+    page.on("request", lambda each: asked.append(each.url) if "/todos" in each.url else None)
+    items = [{"content": "Look", "status": "completed"}, {"content": "Leap", "status": "pending"}]
+    for todos in (items[:1], items):
+        call = {"tool": "TodoWrite", "input": {"todos": todos}}
+        send(page, f"call {json.dumps(call)}")
+        find_card(page).get_by_role("button", name="Allow once").click()
+        expect(lists.locator("li")).to_have_text([each["content"] for each in todos])
+        expect_status(page, "idle")
+    expect(lists.locator("h2")).to_have_text("To-do list 1 / 2")
+    send(page, "work 3")
+    expect(page.locator("#turns .call")).to_have_count(5)
+    expect_status(page, "idle")
+    assert len(asked) == 2
+    page.reload()
+    expect(lists.locator("li")).to_have_text(["Look", "Leap"])
+    end(page)
+
+
 def test_an_input_is_edited_before_it_runs(desk: Visit, talker: Talker) -> None:
     """The edited command is what runs, and the page says that the transcript differs."""
     page = start(desk, talker.project)
@@ -200,6 +294,11 @@ def test_an_input_is_edited_before_it_runs(desk: Visit, talker: Talker) -> None:
     expect(card).to_have_count(0)
     expect_status(page, "idle")
     assert talker.list_responses()[-1]["updatedInput"] == {"command": "echo edited"}
+    notices = page.locator("[data-notices] .notice")
+    expect(notices).to_have_count(1)
+    expect(notices).to_contain_text("transcript")
+    send(page, "say next")
+    expect(notices).to_have_count(0)
     end(page)
 
 
@@ -332,7 +431,7 @@ def test_context_is_completed_pasted_and_sent(desk: Visit, talker: Talker) -> No
 
 
 def test_commands_are_completed_from_the_clients_list(desk: Visit, talker: Talker) -> None:
-    """`/co` offers what the client offers, and Enter takes it before it sends."""
+    """`/co` offers what the client offers, and Enter takes it; what is typed in full is sent."""
     page = start(desk, talker.project)
     # Measured once the client has said what it offers.
     expect(page.locator("[data-context] small")).to_have_text("1% of 200k")
@@ -341,6 +440,17 @@ def test_commands_are_completed_from_the_clients_list(desk: Visit, talker: Talke
     expect(page.get_by_role("option", name="/compact")).to_be_visible()
     box.press("Enter")
     expect(box).to_have_value("/compact ")
+    box.fill("/comp")
+    expect(page.get_by_role("option", name="/compact")).to_be_visible()
+    # Before the list knows what was typed since: it is not taken for that.
+    box.evaluate("field => { field.value = '/compact now'; }")
+    box.press("Enter")
+    expect(page.locator("#turns .prompt")).to_have_count(1)
+    box.press_sequentially("/compact")
+    expect(page.get_by_role("option", name="/compact")).to_be_visible()
+    box.press("Enter")
+    expect(box).to_have_value("")
+    expect(page.locator("#turns .prompt")).to_have_count(2)
     end(page)
 
 

@@ -48,6 +48,25 @@ def cut_payloads() -> list[str]:
     return ["\n\n".join([*share, *FORGED]) for share in shares]
 
 
+def test_all_payloads_are_sent() -> None:
+    """The suite is as large as it says, and each payload is in one of its shares."""
+    shares = cut_payloads()
+    assert len(set(every_payload())) >= 300
+    assert [each for each in every_payload() if not any(each in share for share in shares)] == []
+
+
+def test_harm_and_forged_cards_would_be_found(browser: Browser) -> None:
+    """The checks below fail on a page that shows such payloads as markup."""
+    page = browser.new_page()
+    for forged in FORGED:
+        page.set_content(f"<main id=turns>{forged}</main>")
+        assert page.locator(OUTSIDE).count() > 0, forged
+    page.set_content('<img src="https://evil.example/x" onerror="window.pwned = 1"><iframe>')
+    page.wait_for_function("window.pwned")
+    assert len(find_harm(page)) == 4
+    page.close()
+
+
 @pytest.mark.parametrize("share", range(SHARES))
 def test_conversations_are_harmless(browser: Browser, talker: Talker, share: int) -> None:
     """Streamed text, tool input, notices, prompts and cards: all of them are shown as text."""

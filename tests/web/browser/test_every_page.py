@@ -7,23 +7,38 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.web.addresses import SESSION
 from tests.web.browser.accessibility import find_issues, find_issues_of_themes
-from tests.web.browser.chromium import DESKTOP, PHONE, Language, Look, Theme, visit
+from tests.web.browser.chromium import (
+    DESKTOP,
+    PHONE,
+    TIMEOUT,
+    Language,
+    Look,
+    Theme,
+    sign_in,
+    visit,
+)
 from tests.web.browser.conftest import StartVisit
 from tests.web.running import RunningServer
 
 pytestmark = pytest.mark.slow
 
+DELEGATING = "7aa5fa93-883b-4f00-b3b1-6090844693a9"
+"""A session with a subagent."""
 PAGES = [
     "/",
     "/sessions",
     "/sessions?text=release&order=cost&subagents=true&errors=false",
     "/sessions?text=nothing-like-this",
     f"/s/{SESSION}",
-    "/s/7aa5fa93-883b-4f00-b3b1-6090844693a9",
+    f"/s/{DELEGATING}",
+    f"/s/{DELEGATING}?details=true",
     "/s/94791a87-9d13-410a-a632-25a9b25c1b45",
     "/s/agent-a557725",
     f"/s/{SESSION}/changes",
     f"/s/{SESSION}/timeline",
+    f"/s/{SESSION}/thread",
+    f"/s/{SESSION}/checkpoints",
+    f"/s/{SESSION}/export",
     "/search",
     "/search?q=release",
     "/search?q=((",
@@ -127,7 +142,7 @@ def test_a_chosen_theme_is_remembered(start_visit: StartVisit, theme: Theme) -> 
     grounds = [_ground(page)]
     found.open("/search")
     grounds.append(_ground(page))
-    page.locator("h1").click()
+    page.locator("[data-find]").blur()
     page.keyboard.press("t")
     grounds.append(_ground(page))
     found.open("/usage")
@@ -156,3 +171,25 @@ def test_nothing_runs_without_a_style(start_visit: StartVisit) -> None:
     pressed = page.locator("button:visible, input:visible, nav:visible")
     assert [each.evaluate("(it) => it.outerHTML.slice(0, 80)") for each in pressed.all()] == []
     assert page.locator(".turn:visible").count() > 0
+
+
+def test_a_session_is_readable_without_scripts(browser: Browser, server: RunningServer) -> None:
+    """A link shows the outline and the details of calls; both then work by markup alone."""
+    context = browser.new_context(java_script_enabled=False)
+    context.set_default_timeout(TIMEOUT)
+    sign_in(context, server)
+    page = context.new_page()
+    page.goto(f"{server.origin}/s/{DELEGATING}")
+    page.get_by_role("link", name="without JavaScript").click()
+    call = page.locator("details.call").first
+    output = call.locator(".call-output")
+    expect(output).to_be_hidden()
+    call.locator("> summary").click()
+    expect(output).to_be_visible()
+    page.locator("details.child > summary").first.click()
+    page.get_by_role("link", name="Its conversation").first.click()
+    expect(page.locator("details.call .call-output").first).to_be_attached()
+    page.go_back()
+    page.locator(".outline a").last.click()
+    expect(page.locator(".turn").first).to_have_attribute("data-turn", "1")
+    context.close()

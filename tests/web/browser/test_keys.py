@@ -96,6 +96,10 @@ def test_going_from_hit_to_hit(reader: Visit) -> None:
     page.keyboard.press("N")
     expect(page.locator(".find-count")).to_have_text("11 of 11")
     expect(page.locator(f"[id='{make_uuid(149, 'prompt')}']")).to_be_in_viewport()
+    pins = str(page.locator(".scrubber .pin").get_attribute("d"))
+    assert pins.count("M") == 11
+    page.locator("[data-find]").fill("")
+    expect(page.locator(".scrubber .pin")).to_have_attribute("d", "")
 
 
 def test_a_link_to_a_message_far_below(reader: Visit) -> None:
@@ -161,19 +165,22 @@ def test_keys_are_shown(reader: Visit) -> None:
 
 
 def test_going_anywhere_by_name(reader: Visit) -> None:
-    """Ctrl-K leads to a session or a page by a few letters of its name."""
+    """Ctrl-K leads to a session or a page by a few letters of its name, or searches for them."""
     page = reader.page
     page.keyboard.press("Control+k")
     page.keyboard.type("harbour import")
     expect(page.locator("#palette [aria-selected=true]")).to_contain_text("Speed up the harbour")
-    expect(page.locator("#palette li")).to_have_count(1)
+    searching = "Search all text for “harbour import”"
+    expect(page.locator("#palette li > a > span")).to_have_text(
+        ["Speed up the harbour import", searching]
+    )
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Speed up the harbour import")
     page.locator("html[data-ready=true]").wait_for(state="attached")
     page.keyboard.press("Control+k")
     expect(page.locator("#palette li")).to_have_count(17)
     page.keyboard.type("heal")
-    expect(page.locator("#palette li")).to_have_count(1)
+    expect(page.locator("#palette li")).to_have_count(2)
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{reader.server.origin}/health")
 

@@ -22,14 +22,14 @@ from recollect.cli.session_text import iter_place, iter_session
 from recollect.documents.search_results import Hit
 from recollect.library.opening import open_transcript
 from recollect.locations.transcript_files import name_of
-from recollect.reader import read_transcript
-from recollect.records.system import ApiError
+from recollect.reader.transcript_reader import read_transcript
+from recollect.records.system_records import ApiError
 from recollect.render.terminal import POINTER
 from recollect.render.terminal.canvas import CLOSE_MARK, OPEN_MARK, RenderOptions
 from recollect.render.terminal.terminal_turns import MARKED_MARGIN
+from recollect.session.searchable_texts import list_searchable_texts
 from recollect.session.session import Session
-from recollect.sync.searchable_texts import list_searchable_texts
-from recollect.web.hit_links import address_hit, list_marks
+from recollect.web.templating import address_hit, list_marks
 from recollect.workspace.session_places import locate
 from recollect.workspace.workspace import Workspace, open_workspace
 from tests.web.browser.chromium import visit

@@ -68,6 +68,24 @@ def test_new_records_appear_within_a_second(reader: Visit) -> None:
     assert page.evaluate("window.isSame") is True
 
 
+def test_marked_words_stay_marked_in_a_turn_that_grows(reader: Visit) -> None:
+    """The words of a hit are still marked after the turn that has them was drawn again."""
+    session_id = GROWING.replace("9999", "abab", 1)
+    path = write_session(reader.server.root, session_id, 2)
+    *known, answer = make_turn(session_id, 2)
+    append_records(path, known)
+    wait_for_session(reader, session_id)
+    prompt = make_uuid(2, "prompt")
+    page = reader.open(f"/s/{session_id}?at={prompt}&mark=pier#{prompt}")
+    page.locator("article.session[data-landed=true]").wait_for(state="attached")
+    append_records(path, [answer])
+    # The turn is replaced, or only its last steps, depending on what the page has drawn until now.
+    expect(page.locator(f"[id='{make_uuid(2, 'answer')}']")).to_be_attached()
+    reader.server.wait_for(
+        lambda: page.evaluate("[...CSS.highlights.get('current')].map(String)") == ["pier"]
+    )
+
+
 def test_the_reader_is_not_moved(reader: Visit) -> None:
     """While one reads above, nothing moves, what is open stays open, and a pill counts."""
     session_id = GROWING.replace("9999", "bbbb", 1)

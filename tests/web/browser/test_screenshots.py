@@ -57,6 +57,7 @@ SHOTS = (
     Shot("search", "/search?q=harbour"),
     Shot("file", "/file?path=/home/mina/projects/tidepool/src/tidepool/cli.py"),
     Shot("timeline", "/s/8facb961-b86b-4d27-b5bd-038c0d96c55c/timeline"),
+    Shot("checkpoint", "/s/7aa5fa93-883b-4f00-b3b1-6090844693a9/checkpoints?at=1"),
     Shot("usage", "/usage?group=project"),
     Shot("phone", HARBOUR, Look(size=PHONE)),
 )

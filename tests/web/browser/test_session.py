@@ -1,5 +1,7 @@
 """A session in the browser: unfolding, the outline, copying, links, files, raw records."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -100,6 +102,61 @@ def test_the_outline_leads_to_a_prompt(desk: Visit) -> None:
     expect(page.locator("[aria-current=true] .number")).to_have_text("4")
 
 
+def test_the_outline_opens_a_subagent(desk: Visit) -> None:
+    """A line of the tree leads to the card of a subagent, opened, with what it did."""
+    page = desk.open(f"/s/{THEMES}")
+    line = page.locator("[data-outline] .agents a")
+    expect(line).to_have_text(["ExploreSurvey the themes"])
+    line.click()
+    card = page.locator("details.child")
+    expect(card).to_have_attribute("open", "")
+    expect(card.locator(".child-body .call").first).to_be_in_viewport()
+    expect(card.locator(".outcome")).to_have_text("completed")
+
+
+def test_subagents_are_below_their_prompt(desk: Visit) -> None:
+    """In the outline, also beside the mark of a checkpoint: the prompt keeps its line."""
+    page = desk.open(f"/s/{THEMES}")
+    expect(page.locator("[data-outline] .agents")).to_be_visible()
+    prompt = page.locator("[data-outline] li[data-turn] > a").first.bounding_box()
+    tree = page.locator("[data-outline] .agents").bounding_box()
+    assert prompt
+    assert tree
+    assert (prompt["y"] + prompt["height"] <= tree["y"], prompt["width"] > 200) == (True, True)
+
+
+def test_the_scrubber_shows_how_full_the_context_was(desk: Visit) -> None:
+    """Behind the ticks, from the first turn to the last, and empty again after a compaction."""
+    page = desk.open(f"/s/{HARBOUR}")
+    area = page.locator(".scrubber .context")
+    expect(area).to_have_attribute("d", re.compile(r"^M0 30(L\d+ [\d.]+)+V30H\d+L\d+ .*V30Z$"))
+
+
+def test_a_phone_begins_with_the_conversation(start_visit: StartVisit) -> None:
+    """Buttons, figures and outline open from a menu, and the first prompt is in sight."""
+    page = start_visit(Look(size=PHONE)).open(f"/s/{HARBOUR}")
+    expect(page.locator("#turns .prompt .words").first).to_be_in_viewport()
+    hidden = page.locator(".session-menu, .session-facts, .session-note, .outline")
+    for each in hidden.all():
+        expect(each).to_be_hidden()
+    page.get_by_label("More", exact=True).click()
+    for each in hidden.all():
+        expect(each).to_be_visible()
+
+
+def test_title_and_buttons_fit_into_the_bar(start_visit: StartVisit) -> None:
+    """A title of any length keeps room, and no button is outside of the window."""
+    for width in (1290, 1440, 1600):
+        page = start_visit(Look(size=(width, 900))).open(f"/s/{HARBOUR}")
+        page.locator("h1").evaluate("(title) => { title.textContent = 'long '.repeat(80); }")
+        title = page.locator("h1").bounding_box()
+        assert title
+        assert title["width"] > 240
+        for button in page.locator(".session-actions :is(button, a, summary)").all():
+            box = button.bounding_box()
+            assert box is None or box["x"] + box["width"] <= width - 16
+
+
 def test_the_note_is_beside_the_facts(desk: Visit) -> None:
     """It covers no button, though the bar above the facts has two rows at this width."""
     page = desk.open(f"/s/{HARBOUR}")
@@ -197,9 +254,21 @@ def test_reading_on_a_phone(start_visit: StartVisit) -> None:
     assert _find_wide(page) == []
 
 
+def test_buttons_of_a_message_wait_for_a_touch(start_visit: StartVisit) -> None:
+    """On a phone they are three dots, which make room for them when they are touched."""
+    page = start_visit(Look(size=PHONE)).open(f"/s/{HARBOUR}")
+    for kind in (".said.from-model", ".prompt"):
+        message = page.locator(kind).first
+        copy = message.get_by_role("button", name="Copy", exact=True)
+        expect(copy).to_be_hidden()
+        message.get_by_label("Message actions").click()
+        expect(copy).to_be_visible()
+
+
 def test_the_outline_does_not_pull_a_phone_back(start_visit: StartVisit) -> None:
     """On a phone the outline is above the turns and can be scrolled away."""
     page = start_visit(Look(size=PHONE)).open(f"/s/{HARBOUR}")
+    page.get_by_label("More", exact=True).click()
     expect(page.locator("[data-outline] li[data-turn]")).to_have_count(4)
     assert page.evaluate("scrollY") == 0
     page.evaluate("scrollTo({ top: 900, behavior: 'instant' })")

@@ -6,7 +6,7 @@ are opaque, because their meaning depends on the request.
 
 from msgspec import Raw, Struct, field
 
-from recollect.records.stream.messages import Message
+from recollect.records.stream.stream_messages import Message
 
 
 class Request(Struct, frozen=True, kw_only=True, tag_field="subtype", gc=False):

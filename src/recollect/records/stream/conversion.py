@@ -13,27 +13,13 @@ from typing import Any, TypeVar
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from recollect.records import conversation, system
+from recollect.records import conversation_records, system_records
 from recollect.records.blocks import Text
-from recollect.records.conversation import SYNTHETIC_MODEL, Assistant, McpMeta, User
+from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant, McpMeta, User
 from recollect.records.decoding import decode_record, decode_value
 from recollect.records.envelope import Chain, Record, is_absent
+from recollect.records.stream import stream_messages, system_messages
 from recollect.records.stream.message_decoding import StreamMessage
-from recollect.records.stream.messages import (
-    AssistantMessage,
-    ConversationMessage,
-    Message,
-    TranscriptMirror,
-    UserMessage,
-)
-from recollect.records.stream.system_messages import (
-    CompactBoundaryMessage,
-    Compaction,
-    InformationalMessage,
-    LocalCommandOutput,
-    ModelFallbackMessage,
-    ModelRefusalMessage,
-)
 
 SUMMARY_OPENING = "This session is being continued from a previous conversation"
 """How every compaction summary starts; the stream has no other mark."""
@@ -54,14 +40,14 @@ def to_record(message: StreamMessage) -> Record | None:
     return None if convert is None else convert(message)
 
 
-def decode_mirrored(message: TranscriptMirror) -> tuple[Record, ...]:
+def decode_mirrored(message: stream_messages.TranscriptMirror) -> tuple[Record, ...]:
     """Return the records of the transcript lines in `message`."""
     return tuple(filter(None, (decode_record(bytes(entry)) for entry in message.entries)))
 
 
-def _convert_assistant(message: AssistantMessage) -> Record:
+def _convert_assistant(message: stream_messages.AssistantMessage) -> Record:
     if message.local_command_source is not None:
-        return system.LocalCommand(
+        return system_records.LocalCommand(
             **_envelope_fields(message),
             timestamp=message.timestamp,
             subtype="local_command",
@@ -87,7 +73,7 @@ def _convert_assistant(message: AssistantMessage) -> Record:
     )
 
 
-def _convert_user(message: UserMessage) -> User:
+def _convert_user(message: stream_messages.UserMessage) -> User:
     result, mcp_meta = _unwrap_mcp(message.tool_use_result)
     meta = message.tool_result_meta[0] if message.tool_result_meta else None
     decision = meta.permission_decision if meta else None
@@ -98,8 +84,8 @@ def _convert_user(message: UserMessage) -> User:
         tool_use_result=result,
         mcp_meta=mcp_meta,
         tool_denial_kind=meta.non_execution_kind if meta else None,
-        permission_decision=_copy(decision, conversation.PermissionDecision),
-        origin=_copy(message.origin, conversation.Origin),
+        permission_decision=_copy(decision, conversation_records.PermissionDecision),
+        origin=_copy(message.origin, conversation_records.Origin),
         refused_message_id=message.refused_message_id,
         is_meta=(message.is_synthetic or message.is_meta) and not is_summary,
         is_compact_summary=is_summary,
@@ -107,8 +93,10 @@ def _convert_user(message: UserMessage) -> User:
     )
 
 
-def _convert_boundary(message: CompactBoundaryMessage) -> system.CompactBoundary:
-    return system.CompactBoundary(
+def _convert_boundary(
+    message: system_messages.CompactBoundaryMessage,
+) -> system_records.CompactBoundary:
+    return system_records.CompactBoundary(
         **_envelope_fields(message),
         subtype=message.subtype,
         logical_parent_uuid=message.logical_parent_uuid,
@@ -116,22 +104,26 @@ def _convert_boundary(message: CompactBoundaryMessage) -> system.CompactBoundary
     )
 
 
-def _convert_compaction(compaction: Compaction | None) -> system.CompactMetadata | None:
+def _convert_compaction(
+    compaction: system_messages.Compaction | None,
+) -> system_records.CompactMetadata | None:
     if compaction is None:
         return None
-    return system.CompactMetadata(
+    return system_records.CompactMetadata(
         trigger=compaction.trigger,
         pre_tokens=compaction.pre_tokens,
         post_tokens=compaction.post_tokens,
         duration_ms=compaction.duration_ms,
         cumulative_dropped_tokens=compaction.cumulative_dropped_tokens,
-        preserved_segment=_copy(compaction.preserved_segment, system.PreservedSegment),
-        preserved_messages=_copy(compaction.preserved_messages, system.PreservedMessages),
+        preserved_segment=_copy(compaction.preserved_segment, system_records.PreservedSegment),
+        preserved_messages=_copy(compaction.preserved_messages, system_records.PreservedMessages),
     )
 
 
-def _convert_informational(message: InformationalMessage) -> system.Informational:
-    return system.Informational(
+def _convert_informational(
+    message: system_messages.InformationalMessage,
+) -> system_records.Informational:
+    return system_records.Informational(
         **_envelope_fields(message),
         subtype=message.subtype,
         content=message.content,
@@ -140,21 +132,23 @@ def _convert_informational(message: InformationalMessage) -> system.Informationa
     )
 
 
-def _convert_output(message: LocalCommandOutput) -> system.LocalCommand:
+def _convert_output(message: system_messages.LocalCommandOutput) -> system_records.LocalCommand:
     content = message.content
     if content is not None and not content.startswith(_OUTPUT_OPENING):
         content = f"{_OUTPUT_OPENING}{content}{_OUTPUT_END}"
-    return system.LocalCommand(
+    return system_records.LocalCommand(
         **_envelope_fields(message), subtype="local_command", content=content
     )
 
 
-def _convert_fallback(message: ModelFallbackMessage) -> system.ModelFallback:
-    return system.ModelFallback(**_envelope_fields(message), **_fallback_fields(message))
+def _convert_fallback(
+    message: system_messages.ModelFallbackMessage,
+) -> system_records.ModelFallback:
+    return system_records.ModelFallback(**_envelope_fields(message), **_fallback_fields(message))
 
 
-def _convert_refusal(message: ModelRefusalMessage) -> system.ModelRefusal:
-    return system.ModelRefusal(
+def _convert_refusal(message: system_messages.ModelRefusalMessage) -> system_records.ModelRefusal:
+    return system_records.ModelRefusal(
         **_envelope_fields(message),
         **_fallback_fields(message),
         request_id=message.request_id,
@@ -163,22 +157,22 @@ def _convert_refusal(message: ModelRefusalMessage) -> system.ModelRefusal:
     )
 
 
-_CONVERSIONS: dict[type[Message], Callable[[Any], Record]] = {
-    AssistantMessage: _convert_assistant,
-    UserMessage: _convert_user,
-    CompactBoundaryMessage: _convert_boundary,
-    InformationalMessage: _convert_informational,
-    LocalCommandOutput: _convert_output,
-    ModelFallbackMessage: _convert_fallback,
-    ModelRefusalMessage: _convert_refusal,
+_CONVERSIONS: dict[type[stream_messages.Message], Callable[[Any], Record]] = {
+    stream_messages.AssistantMessage: _convert_assistant,
+    stream_messages.UserMessage: _convert_user,
+    system_messages.CompactBoundaryMessage: _convert_boundary,
+    system_messages.InformationalMessage: _convert_informational,
+    system_messages.LocalCommandOutput: _convert_output,
+    system_messages.ModelFallbackMessage: _convert_fallback,
+    system_messages.ModelRefusalMessage: _convert_refusal,
 }
 
 
-def _envelope_fields(message: Message) -> dict[str, Any]:
+def _envelope_fields(message: stream_messages.Message) -> dict[str, Any]:
     return {"span": message.span, "uuid": message.uuid, "session_id": message.session_id}
 
 
-def _thread_fields(message: ConversationMessage) -> dict[str, Any]:
+def _thread_fields(message: stream_messages.ConversationMessage) -> dict[str, Any]:
     return _envelope_fields(message) | {
         "timestamp": message.timestamp,
         "agent_id": message.agent_id,
@@ -186,7 +180,7 @@ def _thread_fields(message: ConversationMessage) -> dict[str, Any]:
     }
 
 
-def _fallback_fields(message: ModelFallbackMessage) -> dict[str, Any]:
+def _fallback_fields(message: system_messages.ModelFallbackMessage) -> dict[str, Any]:
     return {
         "subtype": message.subtype,
         "content": message.content,
@@ -215,7 +209,7 @@ def _unwrap_mcp(result: Raw) -> tuple[Raw, McpMeta | None]:
     return parts["content"], meta
 
 
-def _opening(message: UserMessage) -> str:
+def _opening(message: stream_messages.UserMessage) -> str:
     content = message.message.content if message.message else None
     if isinstance(content, str):
         return content

@@ -16,10 +16,15 @@ from msgspec.structs import force_setattr
 
 from recollect.records.decoding import REFUSED, Vocabulary, decode_slowly, decode_value, repair
 from recollect.records.envelope import Span
-from recollect.records.stream import messages, system_messages
+from recollect.records.stream import stream_messages, system_messages
 from recollect.records.stream.control import ControlCancelRequest, ControlRequest, ControlResponse
-from recollect.records.stream.messages import AssistantMessage, Result, UnknownMessage, UserMessage
 from recollect.records.stream.partial_messages import StreamEvent
+from recollect.records.stream.stream_messages import (
+    AssistantMessage,
+    Result,
+    UnknownMessage,
+    UserMessage,
+)
 from recollect.records.stream.system_messages import SystemMessage
 
 StreamMessage = (
@@ -28,16 +33,16 @@ StreamMessage = (
     | SystemMessage
     | StreamEvent
     | Result
-    | messages.ToolProgress
-    | messages.ToolUseSummary
-    | messages.RateLimitEvent
-    | messages.AuthStatus
-    | messages.PromptSuggestion
-    | messages.ActiveGoal
-    | messages.ConversationReset
-    | messages.CommandLifecycle
-    | messages.KeepAlive
-    | messages.TranscriptMirror
+    | stream_messages.ToolProgress
+    | stream_messages.ToolUseSummary
+    | stream_messages.RateLimitEvent
+    | stream_messages.AuthStatus
+    | stream_messages.PromptSuggestion
+    | stream_messages.ActiveGoal
+    | stream_messages.ConversationReset
+    | stream_messages.CommandLifecycle
+    | stream_messages.KeepAlive
+    | stream_messages.TranscriptMirror
     | ControlRequest
     | ControlResponse
     | ControlCancelRequest

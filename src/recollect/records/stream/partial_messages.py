@@ -7,9 +7,9 @@ that shows both must drop one of them.
 from msgspec import Raw, Struct
 
 from recollect.records.blocks import ContentBlock
-from recollect.records.conversation import ApiMessage
-from recollect.records.stream.messages import Message
-from recollect.records.usage import Usage
+from recollect.records.conversation_records import ApiMessage
+from recollect.records.stream.stream_messages import Message
+from recollect.records.token_usage import Usage
 
 
 class Delta(Struct, frozen=True, kw_only=True, tag_field="type", gc=False):

@@ -5,7 +5,7 @@ Most never reach a transcript. Those that do are named like their record plus `M
 
 from msgspec import Raw, Struct, field
 
-from recollect.records.stream.messages import Message
+from recollect.records.stream.stream_messages import Message
 
 
 class SystemMessage(Message, frozen=True, tag="system"):

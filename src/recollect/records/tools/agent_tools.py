@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import Raw, Struct, field
 
 from recollect.records.blocks import NestedBlock
+from recollect.records.token_usage import Usage
 from recollect.records.tools.tool_values import ToolInput, ToolOutput
-from recollect.records.usage import Usage
 
 
 class AgentInput(ToolInput, frozen=True):

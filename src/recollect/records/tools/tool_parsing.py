@@ -18,25 +18,9 @@ from recollect.records.tools import (
     lookup_tools,
     planning_tools,
     shell_tools,
+    tool_values,
 )
 from recollect.records.tools.agent_tools import StructuredOutputInput
-from recollect.records.tools.lookup_tools import (
-    ListMcpResourcesResult,
-    McpInput,
-    McpRefresh,
-    McpResource,
-    McpResult,
-    RefreshMcpToolsResult,
-)
-from recollect.records.tools.tool_values import (
-    ContentResult,
-    Detached,
-    TextResult,
-    ToolInput,
-    ToolOutput,
-    UnknownInput,
-    UnknownResult,
-)
 
 TOOL_ALIASES = {
     "AgentOutputTool": "TaskOutput",
@@ -76,11 +60,11 @@ class Variants(Struct, frozen=True, kw_only=True, gc=False):
     """Result classes of a tool by the value of `key`, which may be missing."""
 
     key: str
-    classes: dict[str | None, type[ToolOutput]]
-    otherwise: type[ToolOutput] | None = None
+    classes: dict[str | None, type[tool_values.ToolOutput]]
+    otherwise: type[tool_values.ToolOutput] | None = None
 
 
-INPUTS: dict[str, type[ToolInput]] = {
+INPUTS: dict[str, type[tool_values.ToolInput]] = {
     "Agent": agent_tools.AgentInput,
     "AskUserQuestion": planning_tools.AskUserQuestionInput,
     "Bash": shell_tools.BashInput,
@@ -130,7 +114,7 @@ INPUTS: dict[str, type[ToolInput]] = {
     "Write": file_tools.WriteInput,
 }
 
-RESULTS: dict[str, type[ToolOutput] | Variants] = {
+RESULTS: dict[str, type[tool_values.ToolOutput] | Variants] = {
     "Agent": Variants(
         key="status",
         classes={
@@ -202,29 +186,29 @@ _CLIENT_MESSAGE_PREFIXES = ("Error: ", "InputValidationError: ", "User rejected 
 """Prefixes of strings that the client writes instead of a result."""
 
 
-def parse_input(name: str, raw: Raw) -> ToolInput:
+def parse_input(name: str, raw: Raw) -> tool_values.ToolInput:
     """Parse the input of a tool call; never raises: anything unexpected is an `UnknownInput`."""
     parts = decode_value(raw, dict[str, Raw])
     if parts is None:
-        return UnknownInput(raw=raw)
+        return tool_values.UnknownInput(raw=raw)
     mcp_name = split_mcp_name(name)
     if mcp_name is not None:
-        return McpInput(server=mcp_name[0], tool=mcp_name[1], arguments=raw)
+        return lookup_tools.McpInput(server=mcp_name[0], tool=mcp_name[1], arguments=raw)
     if name == "StructuredOutput":
         return StructuredOutputInput(value=raw)
     for wanted in _list_entries(INPUTS, name):
         found = _decode_known(raw, parts, wanted)
         if found is not None:
             return found
-    return UnknownInput(raw=raw)
+    return tool_values.UnknownInput(raw=raw)
 
 
-def parse_result(name: str, raw: Raw) -> ToolOutput:
+def parse_result(name: str, raw: Raw) -> tool_values.ToolOutput:
     """Parse the result of a tool call; never raises: anything unexpected is an `UnknownResult`.
 
     An empty `raw`, which means that the field is missing, is an `UnknownResult` too.
     """
-    found: ToolOutput | None = None
+    found: tool_values.ToolOutput | None = None
     match bytes(raw).lstrip()[:1]:
         case b'"':
             found = _parse_text(name, raw)
@@ -232,51 +216,51 @@ def parse_result(name: str, raw: Raw) -> ToolOutput:
             found = _parse_list(name, raw)
         case b"{":
             found = _parse_object(name, raw)
-    return UnknownResult(raw=raw) if found is None else found
+    return tool_values.UnknownResult(raw=raw) if found is None else found
 
 
-def _parse_text(name: str, raw: Raw) -> ToolOutput | None:
+def _parse_text(name: str, raw: Raw) -> tool_values.ToolOutput | None:
     text = decode_value(raw, str)
     if text is None:
         return None
     mcp_name = split_mcp_name(name)
     if mcp_name is None or text.startswith(_CLIENT_MESSAGE_PREFIXES):
-        return TextResult(text=text)
-    return McpResult(server=mcp_name[0], tool=mcp_name[1], blocks=(text,))
+        return tool_values.TextResult(text=text)
+    return lookup_tools.McpResult(server=mcp_name[0], tool=mcp_name[1], blocks=(text,))
 
 
-def _parse_list(name: str, raw: Raw) -> ToolOutput | None:
+def _parse_list(name: str, raw: Raw) -> tool_values.ToolOutput | None:
     blocks = _decode_blocks(raw)
     if blocks is None:
         return None
     mcp_name = split_mcp_name(name)
     if mcp_name is not None:
-        return McpResult(server=mcp_name[0], tool=mcp_name[1], blocks=blocks)
+        return lookup_tools.McpResult(server=mcp_name[0], tool=mcp_name[1], blocks=blocks)
     found = _parse_rows(canonical_name(name), raw, len(blocks))
     if found is None and not (blocks and all(isinstance(block, UnknownBlock) for block in blocks)):
-        found = ContentResult(blocks=blocks)
+        found = tool_values.ContentResult(blocks=blocks)
     return found
 
 
-def _parse_rows(name: str, raw: Raw, count: int) -> ToolOutput | None:
+def _parse_rows(name: str, raw: Raw, count: int) -> tool_values.ToolOutput | None:
     """Parse a list of the tool's own rows; None unless all `count` items are such rows."""
     if name == "ListMcpResources":
-        resources = decode_value(raw, tuple[McpResource, ...]) or ()
+        resources = decode_value(raw, tuple[lookup_tools.McpResource, ...]) or ()
         if sum(resource.uri != "" for resource in resources) == count:
-            return ListMcpResourcesResult(resources=resources)
+            return lookup_tools.ListMcpResourcesResult(resources=resources)
     if name == "RefreshMcpTools":
-        servers = decode_value(raw, tuple[McpRefresh, ...]) or ()
+        servers = decode_value(raw, tuple[lookup_tools.McpRefresh, ...]) or ()
         if sum(server.server != "" for server in servers) == count:
-            return RefreshMcpToolsResult(servers=servers)
+            return lookup_tools.RefreshMcpToolsResult(servers=servers)
     return None
 
 
-def _parse_object(name: str, raw: Raw) -> ToolOutput | None:
+def _parse_object(name: str, raw: Raw) -> tool_values.ToolOutput | None:
     parts = decode_value(raw, dict[str, Raw])
     if parts is None:
         return None
     if bytes(parts.get("detachedToolCall", b"")) == b"true":
-        return Detached()
+        return tool_values.Detached()
     mcp_name = split_mcp_name(name)
     if mcp_name is not None:
         return _parse_mcp_object(mcp_name, raw, parts)
@@ -288,10 +272,12 @@ def _parse_object(name: str, raw: Raw) -> ToolOutput | None:
     return None
 
 
-def _parse_mcp_object(mcp_name: tuple[str, str], raw: Raw, parts: dict[str, Raw]) -> McpResult:
+def _parse_mcp_object(
+    mcp_name: tuple[str, str], raw: Raw, parts: dict[str, Raw]
+) -> lookup_tools.McpResult:
     content = parts.get("content", Raw())
     text = decode_value(content, str)
-    return McpResult(
+    return lookup_tools.McpResult(
         server=mcp_name[0],
         tool=mcp_name[1],
         blocks=(_decode_blocks(content) or ()) if text is None else (text,),
@@ -311,8 +297,8 @@ def _list_entries(table: dict[str, V], name: str) -> list[V]:
 
 
 def _choose_class(
-    entry: type[ToolOutput] | Variants, parts: dict[str, Raw]
-) -> type[ToolOutput] | None:
+    entry: type[tool_values.ToolOutput] | Variants, parts: dict[str, Raw]
+) -> type[tool_values.ToolOutput] | None:
     if not isinstance(entry, Variants):
         return entry
     part = parts.get(entry.key)
@@ -330,6 +316,8 @@ def _decode_known(raw: Raw, parts: dict[str, Raw], wanted: type[S]) -> S | None:
 def _has_known_fields(raw: Raw, parts: dict[str, Raw], wanted: type[Struct]) -> bool:
     """Whether a value with only defaults was written like that, and no field was lost."""
     known = {*wanted.__struct_encode_fields__, wanted.__struct_config__.tag_field}
+    if known.isdisjoint(parts):
+        return False
     misfits: list[str] = []
     fit(repair(bytes(raw)), wanted, "", misfits)
-    return not known.isdisjoint(parts) and not misfits
+    return not misfits

@@ -5,7 +5,7 @@ times as large. The line of the call has a link to them.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -15,18 +15,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.documents.kinds import ToolStatus
-from recollect.documents.turns import Diff, Step, ToolStep, TurnView
+from recollect.documents.turn_documents import Diff, Step, ToolStep, TurnView
 from recollect.quantities import format_duration, format_short_number
 from recollect.records.tools.file_tools import FILE_TOOLS
-from recollect.render.html.html_code import show_text
 from recollect.render.html.html_parts import DEFAULT_OPTIONS, PartOptions, render_parts
-from recollect.render.html.markdown import render_markdown
-from recollect.render.html.secret_chips import add_chips
-from recollect.render.views.part_builders import shorten_path
-from recollect.session.trace import STEP_NAMES, classify_call
+from recollect.render.html.html_text import add_chips, render_markdown, show_text
+from recollect.render.views.part_builders import name_tool, shorten_path
+from recollect.session.figures import STEP_NAMES, classify_call
+from recollect.session.prompt_contexts import name_context
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+
+_TITLED_BY_US = frozenset(
+    """
+    CronCreate CronDelete EnterPlanMode ExitWorktree SendMessage StructuredOutput TaskGet TaskOutput
+    TaskStop TaskUpdate TodoWrite
+    """.split()
+)
+"""Tools whose titles views make, such as `task 3`; those of others are quoted from their input."""
 
 
 def say_in_english(words: str) -> str:
@@ -42,10 +50,14 @@ class Frame(Struct, frozen=True, kw_only=True):
     query: str = ""
     """Query string for those paths, such as `?project=…`."""
     translate: Callable[[str], str] = say_in_english
+    translate_phrase: Callable[[str], str] = say_in_english
+    """Translates summaries, titles of notices and other lines that views make."""
     language: str = "en"
     """The language of units, such as those of a duration."""
     is_whole: bool = False
     """Whether the details of calls are in the page itself, not fetched when they are opened."""
+    has_details: bool = False
+    """Whether the details of calls are in the page, for browsers that cannot fetch them."""
     directory: str | None = None
     """The session's directory: paths below it are relative."""
     has_raw: bool = True
@@ -72,10 +84,18 @@ class Frame(Struct, frozen=True, kw_only=True):
         """Return a path below the work directory relative to it, and any other text as it is."""
         return shorten_path(path, self.directory)
 
+    def show_title(self, call: ToolStep) -> str:
+        """Return what a call is about: in its own words, ours, or as in its input."""
+        if call.description:
+            return call.description
+        is_ours = call.tool in _TITLED_BY_US
+        return self.translate_phrase(call.title) if is_ours else self.shorten(call.title)
+
 
 def render_turn(turn: TurnView, frame: Frame) -> Markup:
     """Render a turn with all of its steps."""
-    html = _render("turn.html", turn=turn, frame=frame, drawn=None, kept=0)
+    changes = count_changes(turn)
+    html = _render("turn.html", turn=turn, frame=frame, drawn=None, kept=0, changed=changes)
     return _add_chips(html, frame)
 
 
@@ -90,10 +110,10 @@ def count_elements(step: Step) -> int:
 
 
 def render_grown_turn(
-    turn: TurnView, frame: Frame, steps: Sequence[Markup], *, kept: int
+    turn: TurnView, frame: Frame, steps: Sequence[Markup], *, kept: int, changes: "TurnChanges"
 ) -> Markup:
     """Render a turn with these steps, which follow the first `kept` elements of those on a page."""
-    html = _render("turn.html", turn=turn, frame=frame, drawn=steps, kept=kept)
+    html = _render("turn.html", turn=turn, frame=frame, drawn=steps, kept=kept, changed=changes)
     return _add_chips(html, frame)
 
 
@@ -140,6 +160,14 @@ def split_path(title: str, tool: str) -> tuple[str, str]:
     return title[:at], title[at:]
 
 
+class StepChanges(Struct, frozen=True, gc=False):
+    """What a call changed: the paths of files, and lines as far as diffs say."""
+
+    paths: tuple[str | None, ...] = ()
+    added: int = 0
+    removed: int = 0
+
+
 class TurnChanges(Struct, frozen=True):
     """What a turn changed: files, and lines as far as diffs say."""
 
@@ -148,17 +176,34 @@ class TurnChanges(Struct, frozen=True):
     removed: int = 0
 
 
+_NO_CHANGES = StepChanges()
+
+
+def count_step_changes(step: Step) -> StepChanges:
+    """Count the files and lines that a step changed."""
+    if not isinstance(step, ToolStep) or step.status is not ToolStatus.SUCCESS:
+        return _NO_CHANGES
+    diffs = [part for part in (*step.input, *step.output) if isinstance(part, Diff)]
+    if not diffs:
+        return _NO_CHANGES
+    signs = [line[:1] for diff in diffs for hunk in diff.hunks for line in hunk.lines]
+    paths = tuple(diff.path for diff in diffs)
+    return StepChanges(paths, signs.count("+"), signs.count("-"))
+
+
+def add_changes(steps: Iterable[StepChanges]) -> TurnChanges:
+    """Return what the steps of a turn changed together."""
+    changes = [each for each in steps if each is not _NO_CHANGES]
+    return TurnChanges(
+        len({path for each in changes for path in each.paths}),
+        sum(each.added for each in changes),
+        sum(each.removed for each in changes),
+    )
+
+
 def count_changes(turn: TurnView) -> TurnChanges:
     """Count the files and lines that the calls of a turn changed."""
-    done = [
-        part
-        for step in turn.steps
-        if isinstance(step, ToolStep) and step.status is ToolStatus.SUCCESS
-        for part in (*step.input, *step.output)
-        if isinstance(part, Diff)
-    ]
-    signs = [line[:1] for diff in done for hunk in diff.hunks for line in hunk.lines]
-    return TurnChanges(len({diff.path for diff in done}), signs.count("+"), signs.count("-"))
+    return add_changes(map(count_step_changes, turn.steps))
 
 
 WINDOWS = (200_000, 1_000_000)
@@ -173,11 +218,6 @@ def draw_context(tokens: int) -> Markup:
         '<svg class="meter" width="100%" height="6" aria-hidden="true"><rect class="room" '
         'width="100%" height="6" rx="1"/><rect class="used" width="{}%" height="6" rx="1"/></svg>'
     ).format(share)
-
-
-def name_in_words(name: str) -> str:
-    """Return the name of an MCP server or tool as words: `create_issue` is `create issue`."""
-    return name.replace("_", " ").strip() or name
 
 
 def draw_call_tick(call: ToolStep) -> Markup:
@@ -213,9 +253,9 @@ def _environment() -> "Environment":
         call_tick=draw_call_tick,
         path_parts=split_path,
         changed_file=find_changed_file,
-        words=name_in_words,
+        tool_name=name_tool,
         context=draw_context,
+        context_name=name_context,
         short=format_short_number,
-        changes=count_changes,
     )
     return environment

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recollect.render.terminal.safe_text import safe_text
+from recollect.render.terminal import safe_text
 
 _SGR = re.compile(r"\x1b\[([0-9;:]{0,200})m")
 

@@ -24,7 +24,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from recollect.quantities import format_count
-from recollect.render.terminal.safe_text import POINTER, safe_text
+from recollect.render.terminal import POINTER, safe_text
 from recollect.render.views.part_builders import shorten_path
 
 
@@ -131,6 +131,12 @@ class Canvas:
             self.options, columns=columns, tools=ToolDetail.FULL, thinking=True, at=""
         )
         return Canvas(options)
+
+    def resize(self, columns: int) -> None:
+        """Draw for a terminal that has another width now."""
+        if columns != self.options.columns:
+            self.options = replace(self.options, columns=columns)
+            self.__dict__.pop("complete", None)
 
     def draw(self, drawing: RenderableType, columns: int) -> Iterator[str]:
         """Yield the lines of anything that rich can lay out."""

@@ -1,73 +1,62 @@
-"""Render each kind of part as lines for a terminal."""
+"""Render each kind of part as lines for a terminal, and the head of a session: its title, where and
+when it was, and its figures.
+"""
 
 import binascii
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rich.text import Text
 
-from recollect.documents.turns import (
-    CheckItem,
-    Checklist,
-    CheckState,
-    Choice,
-    Code,
-    Diff,
-    Entries,
-    Entry,
-    Fields,
-    Json,
-    Output,
-    Part,
-    Picture,
-    Plain,
-    Prose,
-    Question,
-)
-from recollect.quantities import format_bytes, format_count
+from recollect.documents import turn_documents
+from recollect.documents.session_listing import Metadata
+from recollect.quantities import format_bytes, format_count, format_dollars, format_time_range
+from recollect.render.terminal import measure, safe_text, terminal_prose
 from recollect.render.terminal.ansi_output import Ink, iter_runs
-from recollect.render.terminal.canvas import Canvas, indent
-from recollect.render.terminal.prose import draw_plain, draw_prose
-from recollect.render.terminal.safe_text import measure, safe_text
-from recollect.render.terminal.source_code import describe_change, draw_code, draw_diff
+from recollect.render.terminal.canvas import Canvas, RenderOptions, indent
+from recollect.render.views.part_builders import join_facts, take_line
+from recollect.session.session import Session
+from recollect.session.times import parse_time
 
 _MAX_NAME_WIDTH = 20
 _BOXES = {
-    CheckState.PENDING: ("☐", ""),
-    CheckState.ACTIVE: ("▶", "bold yellow"),
-    CheckState.DONE: ("✓", "green"),
-    CheckState.DROPPED: ("✗", "dim strike"),
+    turn_documents.CheckState.PENDING: ("☐", ""),
+    turn_documents.CheckState.ACTIVE: ("▶", "bold yellow"),
+    turn_documents.CheckState.DONE: ("✓", "green"),
+    turn_documents.CheckState.DROPPED: ("✗", "dim strike"),
 }
 _WORD_STYLES = {
-    CheckState.PENDING: "",
-    CheckState.ACTIVE: "bold",
-    CheckState.DONE: "dim",
-    CheckState.DROPPED: "dim strike",
+    turn_documents.CheckState.PENDING: "",
+    turn_documents.CheckState.ACTIVE: "bold",
+    turn_documents.CheckState.DONE: "dim",
+    turn_documents.CheckState.DROPPED: "dim strike",
 }
 
 
-def draw_part(part: Part, canvas: Canvas, columns: int) -> Iterator[str]:
+def draw_part(part: turn_documents.Part, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the lines of a part, none wider than `columns`."""
     return _DRAW[type(part)](part, canvas, columns)
 
 
-def _draw_prose(part: Prose, canvas: Canvas, columns: int) -> Iterator[str]:
-    return draw_prose(part.text, canvas, columns)
+def _draw_prose(part: turn_documents.Prose, canvas: Canvas, columns: int) -> Iterator[str]:
+    return terminal_prose.draw_prose(part.text, canvas, columns)
 
 
-def _draw_plain(part: Plain, canvas: Canvas, columns: int) -> Iterator[str]:
-    return draw_plain(part.text, canvas, columns)
+def _draw_plain(part: turn_documents.Plain, canvas: Canvas, columns: int) -> Iterator[str]:
+    return terminal_prose.draw_plain(part.text, canvas, columns)
 
 
-def _draw_code(part: Code, canvas: Canvas, columns: int) -> Iterator[str]:
-    return draw_code(part, canvas, columns)
+def _draw_code(part: turn_documents.Code, canvas: Canvas, columns: int) -> Iterator[str]:
+    return terminal_prose.draw_code(part, canvas, columns)
 
 
-def _draw_json(part: Json, canvas: Canvas, columns: int) -> Iterator[str]:
-    return draw_code(Code(part.text, language="json"), canvas, columns)
+def _draw_json(part: turn_documents.Json, canvas: Canvas, columns: int) -> Iterator[str]:
+    return terminal_prose.draw_code(
+        turn_documents.Code(part.text, language="json"), canvas, columns
+    )
 
 
-def _draw_output(part: Output, canvas: Canvas, columns: int) -> Iterator[str]:
+def _draw_output(part: turn_documents.Output, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the output of a program in its colours; errors are red."""
     line = Text()
     for words, ink in iter_runs(part.text.replace("\r\n", "\n").strip("\n")):
@@ -85,33 +74,33 @@ def _style_of(ink: Ink) -> str:
     return " ".join([*([ink.hue] if ink.hue else []), *(f for f in flags if getattr(ink, f))])
 
 
-def _draw_diff(part: Diff, canvas: Canvas, columns: int) -> Iterator[str]:
+def _draw_diff(part: turn_documents.Diff, canvas: Canvas, columns: int) -> Iterator[str]:
     path = _one_line(part.path or "(unnamed)")
-    title = Text.assemble((path, "bold"), (f"  {describe_change(part)}", "dim"))
+    title = Text.assemble((path, "bold"), (f"  {terminal_prose.describe_change(part)}", "dim"))
     yield from canvas.fold(title, columns)
-    yield from draw_diff(part, canvas, columns)
+    yield from terminal_prose.draw_diff(part, canvas, columns)
 
 
-def _draw_checklist(part: Checklist, canvas: Canvas, columns: int) -> Iterator[str]:
+def _draw_checklist(part: turn_documents.Checklist, canvas: Canvas, columns: int) -> Iterator[str]:
     for item in part.items:
         yield from _draw_item(item, canvas, columns)
 
 
-def _draw_item(item: CheckItem, canvas: Canvas, columns: int) -> Iterator[str]:
+def _draw_item(item: turn_documents.CheckItem, canvas: Canvas, columns: int) -> Iterator[str]:
     box, style = _BOXES[item.state]
     note = f"  {safe_text(item.note)}" if item.note else ""
     words = Text.assemble((safe_text(item.text), _WORD_STYLES[item.state]), (note, "dim"))
     yield from _hang(box, style, words, canvas, columns)
 
 
-def _draw_entries(part: Entries, canvas: Canvas, columns: int) -> Iterator[str]:
+def _draw_entries(part: turn_documents.Entries, canvas: Canvas, columns: int) -> Iterator[str]:
     for entry in part.entries:
         yield from canvas.fold(_describe_entry(entry), columns)
     if part.omitted:
         yield from canvas.fold(Text(f"… and {part.omitted:,} more", "dim"), columns)
 
 
-def _describe_entry(entry: Entry) -> Text:
+def _describe_entry(entry: turn_documents.Entry) -> Text:
     """Return the location, and then the text; a list of paths does not repeat them."""
     line = Text()
     place = entry.path or entry.url or ""
@@ -127,7 +116,7 @@ def _describe_entry(entry: Entry) -> Text:
     return line
 
 
-def _draw_fields(part: Fields, canvas: Canvas, columns: int) -> Iterator[str]:
+def _draw_fields(part: turn_documents.Fields, canvas: Canvas, columns: int) -> Iterator[str]:
     names = [_one_line(name) for name, _ in part.fields]
     width = min(max(map(measure, names), default=0), _MAX_NAME_WIDTH, columns // 3)
     for name, (_, value) in zip(names, part.fields, strict=True):
@@ -137,11 +126,11 @@ def _draw_fields(part: Fields, canvas: Canvas, columns: int) -> Iterator[str]:
             yield from canvas.fold(Text(name, "dim"), columns)
         label = "" if is_long else name
         margin = canvas.styled(label + " " * (width - measure(label) + 2), "dim")
-        lines = draw_plain(value, canvas, max(columns - width - 2, 1))
+        lines = terminal_prose.draw_plain(value, canvas, max(columns - width - 2, 1))
         yield from indent(lines, margin, " " * (width + 2))
 
 
-def _draw_question(part: Question, canvas: Canvas, columns: int) -> Iterator[str]:
+def _draw_question(part: turn_documents.Question, canvas: Canvas, columns: int) -> Iterator[str]:
     question = Text()
     if part.header:
         question.append(f"{safe_text(part.header)}  ", "dim")
@@ -153,7 +142,7 @@ def _draw_question(part: Question, canvas: Canvas, columns: int) -> Iterator[str
         yield from _hang(">", "green", Text(safe_text(part.answer), "green"), canvas, columns)
 
 
-def _draw_choice(choice: Choice, canvas: Canvas, columns: int) -> Iterator[str]:
+def _draw_choice(choice: turn_documents.Choice, canvas: Canvas, columns: int) -> Iterator[str]:
     label = (safe_text(choice.label), "bold green" if choice.is_chosen else "")
     description = f"  {safe_text(choice.description)}" if choice.description else ""
     words = Text.assemble(label, (description, "dim"))
@@ -161,7 +150,7 @@ def _draw_choice(choice: Choice, canvas: Canvas, columns: int) -> Iterator[str]:
     yield from _hang(sign, style, words, canvas, columns)
 
 
-def _draw_picture(part: Picture, canvas: Canvas, columns: int) -> Iterator[str]:
+def _draw_picture(part: turn_documents.Picture, canvas: Canvas, columns: int) -> Iterator[str]:
     words = [part.media_type, _describe_size(part.data), part.name or ""]
     label = ", ".join(_one_line(word) for word in words if word)
     yield from canvas.fold(Text(f"[{label}]", "magenta"), columns)
@@ -173,7 +162,7 @@ def _describe_size(data: str) -> str:
     try:
         return format_bytes(len(binascii.a2b_base64(data)))
     except (binascii.Error, ValueError):
-        return f"{format_count(len(data), 'character')}, no base64"
+        return f"{format_count(len(data), 'character')}, not base64"
 
 
 def _hang(sign: str, style: str, words: Text, canvas: Canvas, columns: int) -> Iterator[str]:
@@ -187,15 +176,88 @@ def _one_line(text: str) -> str:
 
 
 _DRAW: dict[type, Callable[[Any, Canvas, int], Iterator[str]]] = {
-    Prose: _draw_prose,
-    Plain: _draw_plain,
-    Code: _draw_code,
-    Json: _draw_json,
-    Output: _draw_output,
-    Diff: _draw_diff,
-    Checklist: _draw_checklist,
-    Entries: _draw_entries,
-    Fields: _draw_fields,
-    Question: _draw_question,
-    Picture: _draw_picture,
+    turn_documents.Prose: _draw_prose,
+    turn_documents.Plain: _draw_plain,
+    turn_documents.Code: _draw_code,
+    turn_documents.Json: _draw_json,
+    turn_documents.Output: _draw_output,
+    turn_documents.Diff: _draw_diff,
+    turn_documents.Checklist: _draw_checklist,
+    turn_documents.Entries: _draw_entries,
+    turn_documents.Fields: _draw_fields,
+    turn_documents.Question: _draw_question,
+    turn_documents.Picture: _draw_picture,
 }
+
+
+def draw_head(session: Session, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield a session's title, where and when it took place, and its figures."""
+    about = session.contents.metadata
+    title = take_line(about.title or about.first_prompt or "(no title)")
+    yield from canvas.wrap(Text(safe_text(title, single_line=True), "bold"), columns)
+    for facts in (_list_facts(about, canvas.options), _list_figures(session)):
+        known = [safe_text(fact, single_line=True) for fact in facts if fact]
+        for line in _fill(known, columns):
+            yield from canvas.wrap(Text(line, "dim"), columns)
+
+
+def _fill(facts: Sequence[str], columns: int) -> Iterator[str]:
+    """Yield lines of facts, wrapped between facts if each fits a line."""
+    line = ""
+    for fact in facts:
+        longer = join_facts(line, fact)
+        if line and measure(longer) > columns:
+            yield line
+            longer = fact
+        line = longer
+    yield line
+
+
+def _list_facts(about: Metadata, options: RenderOptions) -> list[str | None]:
+    when = format_time_range(parse_time(about.created), parse_time(about.last_active), options.zone)
+    return [about.id, about.cwd, about.git_branch, when]
+
+
+def _list_figures(session: Session) -> list[str | None]:
+    metrics = session.metrics
+    changed = (metrics.lines_added, metrics.lines_removed)
+    return [
+        format_count(len(session.contents.turns), "turn"),
+        format_count(metrics.tool_calls, "tool call"),
+        _count_subagents(session),
+        f"+{changed[0]:,} -{changed[1]:,} lines" if any(changed) else None,
+        format_count(metrics.tokens.total, "token") if metrics.tokens.total else None,
+        f"{metrics.copied_tokens.total:,} copied" if metrics.copied_tokens.total else None,
+        *_list_costs(session),
+    ]
+
+
+def _iter_inner(session: Session) -> Iterator[Session]:
+    """Yield the sessions of all subagents, and of theirs."""
+    for child in session.subagents:
+        yield child.session
+        yield from _iter_inner(child.session)
+
+
+def _count_subagents(session: Session) -> str | None:
+    """Return how many there are and what they did, which the other figures leave out."""
+    inner = [each.metrics for each in _iter_inner(session)]
+    if not inner:
+        return None
+    calls = format_count(sum(each.tool_calls for each in inner), "tool call")
+    tokens = format_count(sum(each.tokens.total for each in inner), "token")
+    return f"{format_count(len(inner), 'subagent')} with {calls} and {tokens} more"
+
+
+def _list_costs(session: Session) -> list[str]:
+    """Return the cost recorded by an old client, and ours if prices are known."""
+    metrics = session.metrics
+    if metrics.client_cost_usd is None:
+        costs = [each.metrics.list_price_usd for each in (session, *_iter_inner(session))]
+        known = [cost for cost in costs if cost is not None]
+        return [f"{format_dollars(sum(known), 2)} at list prices"] if known else []
+    noted = f"{format_dollars(metrics.client_cost_usd, 4)} recorded by Claude Code"
+    if metrics.client_priced:
+        return [f"{noted} ({format_count(metrics.client_priced, 'message')} without tokens)"]
+    ours = metrics.list_price_usd
+    return [f"{format_dollars(ours, 4)} at list prices", noted] if ours is not None else [noted]

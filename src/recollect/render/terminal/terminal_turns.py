@@ -10,25 +10,10 @@ from itertools import groupby
 
 from rich.text import Text
 
+from recollect.documents import turn_documents
 from recollect.documents.kinds import Context, InputKind, ToolStatus
-from recollect.documents.turns import (
-    Checklist,
-    Diff,
-    NoticeKind,
-    NoticeStep,
-    Part,
-    Question,
-    Step,
-    TextStep,
-    ThinkingStep,
-    ToolStep,
-    TurnView,
-)
-from recollect.quantities import (
-    format_count,
-    format_duration,
-    format_time,
-)
+from recollect.quantities import format_count, format_duration, format_time
+from recollect.render.terminal import POINTER, measure, safe_text, shorten
 from recollect.render.terminal.canvas import (
     MIN_COLUMNS,
     Canvas,
@@ -37,49 +22,54 @@ from recollect.render.terminal.canvas import (
     cut_lines,
     indent,
 )
-from recollect.render.terminal.prose import draw_plain
-from recollect.render.terminal.safe_text import POINTER, measure, safe_text, shorten
-from recollect.render.terminal.source_code import draw_diff
 from recollect.render.terminal.terminal_parts import draw_part
-from recollect.render.views.part_builders import join_facts, take_line
+from recollect.render.terminal.terminal_prose import draw_diff, draw_plain
+from recollect.render.views.part_builders import join_facts, name_tool, take_line
 from recollect.render.views.turn_views import build_turn_views
 from recollect.render.views.whole_calls import show_whole_call, show_whole_calls
-from recollect.session.session import Session, Subagent
+from recollect.session.session import Session
+from recollect.session.subagents import Subagent
 from recollect.session.times import parse_time
 
 INDENT = "  "
 BAR = "▌ "
 
 _NOTICES = {
-    NoticeKind.API_ERROR: ("!", "red"),
-    NoticeKind.RETRY: ("!", "yellow"),
-    NoticeKind.HOOK: ("◇", "dim"),
-    NoticeKind.COMPACTION: ("─", "magenta"),
-    NoticeKind.INTERRUPTION: ("■", "yellow"),
-    NoticeKind.MODEL: ("◇", "dim"),
-    NoticeKind.INFORMATION: ("◇", "dim"),
-    NoticeKind.COMMAND_OUTPUT: ("◇", ""),
-    NoticeKind.GAP: ("╌", "yellow"),
-    NoticeKind.DAMAGE: ("▲", "red"),
-    NoticeKind.UNKNOWN: ("?", "yellow"),
+    turn_documents.NoticeKind.API_ERROR: ("!", "red"),
+    turn_documents.NoticeKind.RETRY: ("!", "yellow"),
+    turn_documents.NoticeKind.HOOK: ("◇", "dim"),
+    turn_documents.NoticeKind.COMPACTION: ("─", "magenta"),
+    turn_documents.NoticeKind.INTERRUPTION: ("■", "yellow"),
+    turn_documents.NoticeKind.MODEL: ("◇", "dim"),
+    turn_documents.NoticeKind.INFORMATION: ("◇", "dim"),
+    turn_documents.NoticeKind.COMMAND_OUTPUT: ("◇", ""),
+    turn_documents.NoticeKind.GAP: ("╌", "yellow"),
+    turn_documents.NoticeKind.DAMAGE: ("▲", "red"),
+    turn_documents.NoticeKind.UNKNOWN: ("?", "yellow"),
 }
 
 
-def draw_text(step: TextStep, canvas: Canvas, columns: int) -> Iterator[str]:
+def draw_text(step: turn_documents.TextStep, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield a text; a user's text between replies has the bar of a prompt."""
-    margin = INDENT if step.role == "assistant" else canvas.styled(BAR, "cyan")
-    for number, part in enumerate(step.parts):
-        if number:
+    colour = "dim" if step.kind is InputKind.TASK_NOTIFICATION else "cyan"
+    margin = INDENT if step.role == "assistant" else canvas.styled(BAR, colour)
+    for task in step.tasks:
+        title = safe_text(task.title, single_line=True)
+        line = Text.assemble(("→ ", "magenta"), title, (f"  turn {task.turn}", "dim"))
+        yield from indent(canvas.wrap(line, columns - 2), margin)
+    parts = () if step.repeats_answers and not canvas.options.is_full else step.parts
+    for number, part in enumerate(parts):
+        if number or step.tasks:
             yield margin.rstrip()
         yield from indent(draw_part(part, canvas, columns - 2), margin)
 
 
-def draw_thinking(step: ThinkingStep, canvas: Canvas, columns: int) -> Iterator[str]:
+def draw_thinking(step: turn_documents.ThinkingStep, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield thinking completely, or only its first line."""
     sign = canvas.styled("∴ ", "dim")
     room = columns - 2
     if canvas.options.thinking:
-        text = step.text or "(a thought of which only the signature was kept)"
+        text = step.text or "(thinking, of which only the signature was kept)"
         yield from indent(draw_plain(text, canvas, room, "dim italic"), sign, INDENT)
         return
     lines = safe_text(step.text).strip().splitlines()
@@ -90,11 +80,11 @@ def draw_thinking(step: ThinkingStep, canvas: Canvas, columns: int) -> Iterator[
         yield sign + canvas.line(Text.assemble(first, (more, "dim")))
 
 
-def draw_notice(step: NoticeStep, canvas: Canvas, columns: int) -> Iterator[str]:
+def draw_notice(step: turn_documents.NoticeStep, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield a notice: a rule for a compaction, a sign and a title for others."""
     title = safe_text(step.title, single_line=True)
     sign, style = _NOTICES[step.kind]
-    if step.kind is NoticeKind.COMPACTION:
+    if step.kind is turn_documents.NoticeKind.COMPACTION:
         yield from draw_rule(title, canvas, columns, style)
     else:
         words = canvas.wrap(Text(title, style), columns - 2)
@@ -130,7 +120,7 @@ _SIGNS = {
 _BAD = (ToolStatus.FAILED, ToolStatus.REJECTED, ToolStatus.INTERRUPTED)
 
 
-def draw_call(call: ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
+def draw_call(call: turn_documents.ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
     """Render a tool call: a headline, then indented details as configured."""
     yield from _draw_headline(call, canvas, columns)
     room = max(columns - measure(MARGIN), 1)
@@ -142,7 +132,9 @@ def draw_call(call: ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
     yield from indent(lines, canvas.styled(MARGIN, "dim"))
 
 
-def draw_call_count(calls: Sequence[ToolStep], canvas: Canvas, columns: int) -> Iterator[str]:
+def draw_call_count(
+    calls: Sequence[turn_documents.ToolStep], canvas: Canvas, columns: int
+) -> Iterator[str]:
     """Yield one line about several calls that are not shown."""
     names = Counter(_name_of(call) for call in calls).most_common()
     failed = sum(call.status in _BAD for call in calls)
@@ -156,58 +148,68 @@ def draw_call_count(calls: Sequence[ToolStep], canvas: Canvas, columns: int) -> 
     )
 
 
-def _draw_headline(call: ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
+def _draw_headline(call: turn_documents.ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
     sign, style = _SIGNS[call.status]
     name = _name_of(call)
     tail = Text.assemble((sign, style), (_describe_end(call, canvas.options), "dim"))
     title = safe_text(canvas.options.show_path(call.title), single_line=True)
+    about = Text()
     if not canvas.options.is_full:
-        room = columns - measure(name) - measure(tail.plain) - 6
-        title = shorten(title, max(room, MIN_TITLE_WIDTH))
-    line = Text.assemble((name, "bold"), "  ", title, "  " if title else "", tail)
+        room = max(columns - measure(name) - measure(tail.plain) - 6, MIN_TITLE_WIDTH)
+        if call.description:
+            about.append(shorten(safe_text(call.description, single_line=True), room))
+            room -= measure(about.plain) + 2
+        title = shorten(title, room) if room >= MIN_TITLE_WIDTH else ""
+    about.append("  " if about and title else "").append(title, "dim" if about else "")
+    line = Text.assemble((name, "bold"), "  ", about, "  " if about else "", tail)
     yield from indent(canvas.wrap(line, columns - 2), canvas.styled("● ", style), "  ")
 
 
-def _name_of(call: ToolStep) -> str:
-    name = f"{call.mcp_server}: {call.tool}" if call.mcp_server else call.tool
-    return safe_text(name, single_line=True)
+def _name_of(call: turn_documents.ToolStep) -> str:
+    return safe_text(name_tool(call), single_line=True)
 
 
-def _describe_end(call: ToolStep, options: RenderOptions) -> str:
+def _describe_end(call: turn_documents.ToolStep, options: RenderOptions) -> str:
     took = format_duration(call.duration_ms) if call.duration_ms is not None else None
     summary = call.summary
     if call.status is ToolStatus.FAILED and call.output and not options.is_full:
         # Why it failed is shown below, in more detail.
         summary = summary.partition(": ")[0]
-    words = join_facts(safe_text(summary, single_line=True), took)
+    hooks = format_count(len(call.hooks), "hook") if call.hooks else None
+    words = join_facts(safe_text(summary, single_line=True), took, hooks)
     return f" {words}" if words else ""
 
 
-def _iter_full(call: ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
+def _iter_full(call: turn_documents.ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
     yield from _draw_parts(call.input, call, canvas, columns)
     if call.input and call.output:
         yield canvas.styled("─" * min(columns, 20), "dim")
     yield from _draw_parts(call.output, call, canvas, columns)
+    for hook in call.hooks:
+        yield from draw_notice(hook, canvas, columns)
 
 
-def _iter_brief(call: ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
+def _iter_brief(call: turn_documents.ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield lists and questions completely, and the start of changes and failures."""
     for part in (*call.input, *call.output):
-        if isinstance(part, Checklist | Question):
+        if isinstance(part, turn_documents.Checklist | turn_documents.Question):
             yield from draw_part(part, canvas, columns)
     if call.status in _BAD:
         failure = _draw_parts(call.output, call, canvas, columns)
         yield from cut_lines(failure, canvas)
-    elif any(isinstance(part, Diff) for part in call.input):
-        changes = [part for part in call.input if isinstance(part, Diff)]
+    elif any(isinstance(part, turn_documents.Diff) for part in call.input):
+        changes = [part for part in call.input if isinstance(part, turn_documents.Diff)]
         yield from cut_lines(_draw_parts(changes, call, canvas, columns), canvas)
 
 
 def _draw_parts(
-    parts: Iterable[Part], call: ToolStep, canvas: Canvas, columns: int
+    parts: Iterable[turn_documents.Part],
+    call: turn_documents.ToolStep,
+    canvas: Canvas,
+    columns: int,
 ) -> Iterator[str]:
     for part in parts:
-        if isinstance(part, Diff) and part.path == call.title:
+        if isinstance(part, turn_documents.Diff) and part.path == call.title:
             # The line above already names the file.
             yield from draw_diff(part, canvas, columns)
         else:
@@ -220,7 +222,7 @@ _MIN_RULE_WIDTH = 4
 _USUAL_MODE = "default"
 
 
-def draw_turn_rule(view: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
+def draw_turn_rule(view: turn_documents.TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the rule that starts a turn: its number, time, and figures."""
     label = join_facts(
         format_time(parse_time(view.start), canvas.options.zone), *_list_labels(view)
@@ -236,16 +238,16 @@ def draw_turn_rule(view: TurnView, canvas: Canvas, columns: int) -> Iterator[str
     yield from canvas.fold(line, columns)
 
 
-def _list_labels(view: TurnView) -> Iterator[str]:
+def _list_labels(view: turn_documents.TurnView) -> Iterator[str]:
     if view.kind not in _UNNAMED:
         yield str(view.kind).replace("_", " ")
     if view.permission_mode not in (None, _USUAL_MODE):
         yield f"{safe_text(view.permission_mode or '', single_line=True)} mode"
     if not view.is_on_main_path:
-        yield "left behind"
+        yield "abandoned"
 
 
-def _fit_facts(view: TurnView, room: int) -> str:
+def _fit_facts(view: turn_documents.TurnView, room: int) -> str:
     """Return as many facts about the turn as fit; the model is dropped first."""
     took = format_duration(view.active_ms) if view.active_ms else None
     tokens = format_count(view.tokens.total, "token") if view.tokens.total else None
@@ -254,7 +256,7 @@ def _fit_facts(view: TurnView, room: int) -> str:
     return next((facts for facts in choices if measure(facts) <= room), "")
 
 
-def draw_prompt(view: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
+def draw_prompt(view: turn_documents.TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the prompt of a turn, with its contexts and images."""
     words = _join_words(view)
     if words:
@@ -268,7 +270,7 @@ def draw_prompt(view: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
         yield from draw_context(context, canvas, columns)
 
 
-def _join_words(view: TurnView) -> str:
+def _join_words(view: turn_documents.TurnView) -> str:
     if view.command:
         return f"{view.command} {view.words}".rstrip()
     return f"! {view.words}" if view.kind is InputKind.SHELL else view.words
@@ -295,7 +297,9 @@ def _show_place(context: Context) -> str:
 _NESTED = "  ┃ "
 
 
-def draw_turn(view: TurnView, session: Session, canvas: Canvas, columns: int) -> Iterator[str]:
+def draw_turn(
+    view: turn_documents.TurnView, session: Session, canvas: Canvas, columns: int
+) -> Iterator[str]:
     """Yield the lines of one turn of `session`."""
     yield from draw_turn_rule(view, canvas, columns)
     marked = _find_marked(view, canvas.options.at)
@@ -310,7 +314,7 @@ def draw_turn(view: TurnView, session: Session, canvas: Canvas, columns: int) ->
             yield from lines
 
 
-def _find_marked(view: TurnView, at: str) -> frozenset[str | None]:
+def _find_marked(view: turn_documents.TurnView, at: str) -> frozenset[str | None]:
     """Return the uuids of the steps of a turn that are marked.
 
     A prompt, or a record that no step shows, is marked as None: as are steps without a uuid, which
@@ -322,21 +326,21 @@ def _find_marked(view: TurnView, at: str) -> frozenset[str | None]:
 
 
 def _draw_group(
-    steps: Sequence[Step],
+    steps: Sequence[turn_documents.Step],
     session: Session,
     canvas: Canvas,
     columns: int,
     marked: frozenset[str | None],
 ) -> Iterator[str]:
     """Yield consecutive steps of one kind: calls close together, texts apart."""
-    calls = [step for step in steps if isinstance(step, ToolStep)]
+    calls = [step for step in steps if isinstance(step, turn_documents.ToolStep)]
     if calls and canvas.options.tools is ToolDetail.NONE:
         yield from draw_call_count(calls, canvas, columns)
         for call in calls:
             yield from _draw_subagents(call, session, canvas, columns)
         return
     for number, step in enumerate(steps):
-        if number and isinstance(step, TextStep):
+        if number and isinstance(step, turn_documents.TextStep):
             yield ""
         if step.uuid in marked:
             whole = show_whole_call(step, session)
@@ -344,7 +348,7 @@ def _draw_group(
             yield from point_at(lines, canvas)
         else:
             yield from draw_step(step, canvas, columns)
-        if isinstance(step, ToolStep):
+        if isinstance(step, turn_documents.ToolStep):
             yield from _draw_subagents(step, session, canvas, columns)
 
 
@@ -354,34 +358,39 @@ def point_at(lines: Iterable[str], canvas: Canvas) -> Iterator[str]:
     return indent(lines, canvas.styled(POINTER, "bold yellow"), margin)
 
 
-def draw_step(step: Step, canvas: Canvas, columns: int) -> Iterator[str]:
+def draw_step(step: turn_documents.Step, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the lines of one step, without the subagents that a call started."""
     match step:
-        case TextStep():
+        case turn_documents.TextStep():
             yield from draw_text(step, canvas, columns)
-        case ThinkingStep():
+        case turn_documents.ThinkingStep():
             yield from draw_thinking(step, canvas, columns)
-        case ToolStep():
+        case turn_documents.ToolStep():
             yield from draw_call(step, canvas, columns)
-        case NoticeStep() if canvas.options.is_full or not step.is_routine:
+        case turn_documents.NoticeStep() if canvas.options.is_full or not step.is_routine:
             yield from draw_notice(step, canvas, columns)
 
 
 def _draw_subagents(
-    call: ToolStep, session: Session, canvas: Canvas, columns: int
+    call: turn_documents.ToolStep, session: Session, canvas: Canvas, columns: int
 ) -> Iterator[str]:
+    outcomes = {each.agent_id: each.outcome for each in call.subagents}
     for subagent in session.find_subagents(call.call_id) if call.subagents else ():
-        yield from draw_subagent(subagent, canvas, columns)
+        yield from draw_subagent(subagent, canvas, columns, outcomes.get(subagent.agent_id))
 
 
-def draw_subagent(subagent: Subagent, canvas: Canvas, columns: int) -> Iterator[str]:
+def draw_subagent(
+    subagent: Subagent, canvas: Canvas, columns: int, outcome: str | None = None
+) -> Iterator[str]:
     """Yield one line about a subagent, and below it everything it did if requested."""
     metrics = subagent.session.metrics
     name = safe_text(subagent.agent_type or "subagent", single_line=True)
     facts = join_facts(
         safe_text(subagent.description or "", single_line=True),
         format_count(metrics.tool_calls, "tool call"),
+        format_count(metrics.tokens.total, "token") if metrics.tokens.total else None,
         format_duration(metrics.duration_ms) if metrics.duration_ms else None,
+        outcome,
     )
     line = Text.assemble(("  ↳ ", "magenta"), (name, "bold magenta"), (f"  {facts}", "dim"))
     yield from canvas.fold(line, columns)

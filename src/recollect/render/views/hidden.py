@@ -7,72 +7,38 @@ are routine notices where they change.
 """
 
 from recollect.documents.kinds import InputKind
-from recollect.records.attachment_kinds import (
-    AgentListingDelta,
-    AttachmentKind,
-    AutoMode,
-    BudgetUsd,
-    CommandPermissions,
-    Date,
-    DateChange,
-    DeferredToolsDelta,
-    DeferredToolsRecord,
-    Environment,
-    Instructions,
-    InvokedSkills,
-    McpInstructionsDelta,
-    ModelKind,
-    OutputStyle,
-    PlanKind,
-    PromptSnapshot,
-    RemoteSessionChange,
-    SessionContext,
-    SilentTurnReminder,
-    SkillListing,
-    TaskReminder,
-    TodoReminder,
-    TotalTokensReminder,
-)
-from recollect.records.progress import (
-    AgentProgress,
-    HookProgress,
-    McpProgress,
-    ProgressData,
-    QueryUpdate,
-    ReplToolCall,
-    SearchResultsReceived,
-    ShellProgress,
-    WaitingForTask,
-)
-from recollect.records.system import FileSnapshot, System, TurnDuration
+from recollect.records import attachment_kinds, system_records
 
-HIDDEN_SYSTEM: tuple[type[System], ...] = (FileSnapshot, TurnDuration)
+HIDDEN_SYSTEM: tuple[type[system_records.System], ...] = (
+    system_records.FileSnapshot,
+    system_records.TurnDuration,
+)
 """Bookkeeping; how long a turn took is a figure of its view."""
 
-HIDDEN_ATTACHMENTS: tuple[type[AttachmentKind], ...] = (
-    AgentListingDelta,
-    AutoMode,
-    BudgetUsd,
-    CommandPermissions,
-    Date,
-    DateChange,
-    DeferredToolsDelta,
-    DeferredToolsRecord,
-    Environment,
-    Instructions,
-    InvokedSkills,
-    McpInstructionsDelta,
-    ModelKind,
-    OutputStyle,
-    PlanKind,
-    PromptSnapshot,
-    RemoteSessionChange,
-    SessionContext,
-    SilentTurnReminder,
-    SkillListing,
-    TaskReminder,
-    TodoReminder,
-    TotalTokensReminder,
+HIDDEN_ATTACHMENTS: tuple[type[attachment_kinds.AttachmentKind], ...] = (
+    attachment_kinds.AgentListingDelta,
+    attachment_kinds.AutoMode,
+    attachment_kinds.BudgetUsd,
+    attachment_kinds.CommandPermissions,
+    attachment_kinds.Date,
+    attachment_kinds.DateChange,
+    attachment_kinds.DeferredToolsDelta,
+    attachment_kinds.DeferredToolsRecord,
+    attachment_kinds.Environment,
+    attachment_kinds.Instructions,
+    attachment_kinds.InvokedSkills,
+    attachment_kinds.McpInstructionsDelta,
+    attachment_kinds.ModelKind,
+    attachment_kinds.OutputStyle,
+    attachment_kinds.PlanKind,
+    attachment_kinds.PromptSnapshot,
+    attachment_kinds.RemoteSessionChange,
+    attachment_kinds.SessionContext,
+    attachment_kinds.SilentTurnReminder,
+    attachment_kinds.SkillListing,
+    attachment_kinds.TaskReminder,
+    attachment_kinds.TodoReminder,
+    attachment_kinds.TotalTokensReminder,
 )
 """Context for the model: where it is, what it may use, what it should not forget."""
 
@@ -89,15 +55,15 @@ HIDDEN_ATTACHMENT_NAMES = frozenset(
 )
 """The same, for kinds that are only known by name."""
 
-HIDDEN_PROGRESS: tuple[type[ProgressData], ...] = (
-    AgentProgress,
-    HookProgress,
-    McpProgress,
-    QueryUpdate,
-    ReplToolCall,
-    SearchResultsReceived,
-    ShellProgress,
-    WaitingForTask,
+HIDDEN_PROGRESS: tuple[type[system_records.ProgressData], ...] = (
+    system_records.AgentProgress,
+    system_records.HookProgress,
+    system_records.McpProgress,
+    system_records.QueryUpdate,
+    system_records.ReplToolCall,
+    system_records.SearchResultsReceived,
+    system_records.ShellProgress,
+    system_records.WaitingForTask,
 )
 """Progress of a tool, whose result has everything; a hook's are shown as its run."""
 

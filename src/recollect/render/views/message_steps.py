@@ -6,12 +6,12 @@ and hooks may be between two lines of one message. Attachments with files, selec
 become the same contexts that prompts have.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from recollect.documents.kinds import Context, ContextKind, InputKind
-from recollect.documents.turns import (
+from recollect.documents.kinds import Context, ContextKind, InputKind, SubagentOutcome
+from recollect.documents.turn_documents import (
     Code,
     NoticeKind,
     NoticeStep,
@@ -36,26 +36,27 @@ from recollect.records.blocks import (
     ToolResult,
     ToolUse,
 )
-from recollect.records.conversation import Assistant
+from recollect.records.conversation_records import Assistant
 from recollect.records.tools import split_mcp_name
 from recollect.render.views.hidden import HIDDEN_INPUTS
 from recollect.render.views.notices import make_output_notice
 from recollect.render.views.part_builders import (
-    find_inside,
     show_blocks,
     show_fields,
     show_plain,
     show_prose,
     show_value,
-    split_at,
     take_line,
 )
+from recollect.render.views.task_reports import find_outcome, show_notification
+from recollect.render.views.timeline import Timeline
 from recollect.render.views.tools import describe_call
-from recollect.session.content import list_blocks, result_text
 from recollect.session.messages import Message
 from recollect.session.prompt_contexts import separate_words
 from recollect.session.prompts import INTERRUPTION_MARKS, Prompt
-from recollect.session.session import Session, Subagent
+from recollect.session.record_texts import list_blocks, result_text
+from recollect.session.session import Session
+from recollect.session.subagents import Subagent
 from recollect.session.tool_calls import ToolCall
 
 
@@ -84,10 +85,8 @@ def _make_context(kind: ContextKind, file: FileKind) -> Context:
     return Context(kind, shown, file.filename or file.display_path)
 
 
-ORPHAN_TITLE = "The answer to a call that is not in this file"
+ORPHAN_TITLE = "Result of a call that is not in this file"
 _OUTPUTS = frozenset({InputKind.COMMAND_OUTPUT, InputKind.SHELL_OUTPUT})
-_TASK = "task-notification"
-_TASK_FIELDS = ("task-id", "status", "tool-use-id", "output-file", "note", "usage")
 
 
 def show_input(message: Message, orphans: frozenset[str]) -> tuple[Step, ...]:
@@ -123,7 +122,7 @@ def show_words(prompt: Prompt) -> tuple[Part, ...]:
         case InputKind.SHELL:
             return (Code(prompt.words, language="bash"),) if prompt.words else ()
         case InputKind.TASK_NOTIFICATION:
-            return _show_notification(prompt.words)
+            return show_notification(prompt.words)
     return show_prose(prompt.words)
 
 
@@ -131,36 +130,6 @@ def name_command(prompt: Prompt) -> str:
     """Return the command line of a command."""
     command = prompt.command
     return f"{command.name} {command.arguments}".rstrip() if command else prompt.words
-
-
-def name_notification(text: str) -> str:
-    """Return one line for a notification: its summary, or else its start."""
-    return take_line(find_inside(text, "summary")) or take_line(text)
-
-
-def _show_notification(text: str) -> tuple[Part, ...]:
-    """Return what a background task reported: its result and its details.
-
-    Several notifications may be joined; text around them may be the user's and is kept.
-    """
-    notices = tuple(split_at(text, _TASK))
-    if not notices:
-        return show_prose(text)
-    parts: list[Part] = list(show_prose(text.partition(f"<{_TASK}>")[0]))
-    for notice in notices:
-        parts += show_plain(find_inside(notice, "summary"))
-        parts += show_prose(find_inside(notice, "result"))
-        parts += show_fields(*((name, find_inside(notice, name)) for name in _TASK_FIELDS))
-        parts += show_plain(_remove_known(notice))
-    return (*parts, *show_prose(text.rpartition(f"</{_TASK}>")[2] if f"</{_TASK}>" in text else ""))
-
-
-def _remove_known(notice: str) -> str:
-    """Return what a notification says outside of the elements that are shown."""
-    for name in ("summary", "result", *_TASK_FIELDS):
-        before, opened, rest = notice.partition(f"<{name}>")
-        notice = before + rest.partition(f"</{name}>")[2] if opened else notice
-    return notice.strip()
 
 
 def show_media(blocks: tuple[ContentBlock, ...]) -> tuple[Part, ...]:
@@ -200,13 +169,16 @@ def make_text_step(
     message: Message, parts: tuple[Part, ...], *, is_opener: bool = False
 ) -> TextStep:
     """Return the text of a user record; if it opened its turn, links to it lead to the turn."""
+    prompt = message.prompt
     return TextStep(
         uuid=None if is_opener else _uuid_of(message),
         message_id=message.id,
         role="user",
         parts=parts,
         timestamp=message.timestamp,
-        contexts=message.prompt.contexts if message.prompt else (),
+        contexts=prompt.contexts if prompt else (),
+        # Words beside a result are not a result.
+        kind=prompt.kind if prompt and prompt.kind is not InputKind.TOOL_RESULT else None,
     )
 
 
@@ -223,9 +195,9 @@ def _uuid_of(message: Message) -> str | None:
 
 
 _STOPS = {
-    "max_tokens": "The answer was cut at its length limit",
+    "max_tokens": "The reply was cut off at its length limit",
     "model_context_window_exceeded": "The context window was full",
-    "refusal": "The model refused to go on",
+    "refusal": "The model refused to continue",
 }
 
 
@@ -248,14 +220,12 @@ class Replies:
 
     def __init__(
         self,
-        session: Session,
-        subagents: dict[str, tuple[Subagent, ...]],
-        orphans: frozenset[str],
+        timeline: Timeline,
+        hooks: Callable[[str], tuple[NoticeStep, ...]],
         calls: CallSteps | None = None,
     ) -> None:
-        self._session = session
-        self._subagents = subagents
-        self._orphans = orphans
+        self._timeline = timeline
+        self._hooks = hooks
         self._calls = calls
         self._kept: dict[int, set[int]] = {}
 
@@ -292,10 +262,10 @@ class Replies:
             case RedactedThinking():
                 return _make_thinking_step(line, message, "")
             case ToolUse() | ServerToolUseBlock() | McpToolUse():
-                call = self._session.find_tool_call(block.id)
+                call = self._timeline.contents.calls.get(block.id)
                 return None if call is None else self._make_called(call, line, message, block)
             case ServerToolResult():
-                if block.tool_use_id not in self._orphans:
+                if block.tool_use_id not in self._timeline.orphans:
                     return None
                 answer = show_value(block.content)
                 return _note_reply(line, NoticeKind.INFORMATION, ORPHAN_TITLE, answer)
@@ -309,14 +279,16 @@ class Replies:
         message: Message,
         block: ToolUse | ServerToolUseBlock | McpToolUse,
     ) -> ToolStep:
-        subagents = tuple(map(refer_to, self._subagents.get(call.id, ())))
+        children = self._timeline.subagents.get(call.id, ())
+        subagents = tuple(refer_to(child, self._timeline.outcomes) for child in children)
         server = block.server_name if isinstance(block, McpToolUse) else None
+        hooks = self._hooks(call.id)
         if self._calls is None:
-            return _make_tool_step(call, line, message.id, server, subagents)
+            return _make_tool_step(call, line, message.id, server, subagents, hooks)
         return self._calls.make(
             call.id,
-            (call, line.uuid, line.timestamp, message.id, server, subagents),
-            lambda: _make_tool_step(call, line, message.id, server, subagents),
+            (call, line.uuid, line.timestamp, message.id, server, subagents, hooks),
+            lambda: _make_tool_step(call, line, message.id, server, subagents, hooks),
         )
 
 
@@ -326,6 +298,7 @@ def _make_tool_step(
     message_id: str,
     server: str | None,
     subagents: tuple[SubagentReference, ...],
+    hooks: tuple[NoticeStep, ...],
 ) -> ToolStep:
     view = describe_call(call)
     mcp_name = split_mcp_name(call.recorded_name)
@@ -347,11 +320,12 @@ def _make_tool_step(
         subagents=subagents,
         result_uuid=call.result_uuid,
         description=view.description,
+        hooks=hooks,
     )
 
 
-def refer_to(subagent: Subagent) -> SubagentReference:
-    """Return the reference to a subagent."""
+def refer_to(subagent: Subagent, outcomes: Mapping[str, SubagentOutcome]) -> SubagentReference:
+    """Return the reference to a subagent; `outcomes` are those that were reported."""
     return SubagentReference(
         agent_id=subagent.agent_id,
         kind=subagent.kind,
@@ -362,6 +336,7 @@ def refer_to(subagent: Subagent) -> SubagentReference:
         tokens=subagent.session.metrics.tokens.total,
         duration_ms=subagent.session.metrics.duration_ms,
         model=_find_model(subagent.session),
+        outcome=find_outcome(subagent, outcomes),
     )
 
 

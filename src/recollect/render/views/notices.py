@@ -3,40 +3,16 @@
 Knows the text for each kind of record that is not a message; where it goes is decided elsewhere.
 """
 
-from recollect.documents.turns import Code, Json, NoticeKind, NoticeStep, Output, Part
+from recollect.documents.turn_documents import Code, Json, NoticeKind, NoticeStep, Output, Part
 from recollect.quantities import format_count, format_duration
-from recollect.records.attachment_kinds import (
-    EditedImageFile,
-    EditedTextFile,
-    MaxTurnsReached,
-    OtherAttachment,
-    StructuredOutput,
-)
+from recollect.records import attachment_kinds, system_records
 from recollect.records.attachments import Attachment
-from recollect.records.envelope import (
-    Chain,
-    Damaged,
-    Oversized,
-    Record,
-    StreamLine,
-    Torn,
-    Unknown,
-)
-from recollect.records.progress import OtherProgress, Progress
-from recollect.records.system import MicrocompactBoundary, MicrocompactMetadata
+from recollect.records.envelope import Chain, Damaged, Oversized, Record, StreamLine, Torn, Unknown
+from recollect.render.views import part_builders
 from recollect.render.views.hidden import HIDDEN_ATTACHMENT_NAMES
-from recollect.render.views.part_builders import (
-    find_inside,
-    join_facts,
-    show_fields,
-    show_json,
-    show_plain,
-    show_prose,
-    take_line,
-)
 from recollect.render.views.timeline import Irregular, ModelSwitch, ReportEntry
+from recollect.session.client_reports import FailedRequest, ModelChange, Notice, Recap
 from recollect.session.hook_runs import HookOutcome, HookRun
-from recollect.session.reports import FailedRequest, ModelChange, Notice, Recap
 from recollect.session.turns import Segment
 
 _LINE_EDGES = b"\xef\xbb\xbf\x00 \t\r\n"
@@ -44,7 +20,7 @@ _LINE_EDGES = b"\xef\xbb\xbf\x00 \t\r\n"
 
 def show_raw(data: bytes) -> Json:
     """Return the bytes of one line, indented if they are JSON."""
-    return show_json(data.strip(_LINE_EDGES))
+    return part_builders.show_json(data.strip(_LINE_EDGES))
 
 
 _OUTCOMES = {
@@ -74,8 +50,8 @@ def make_report_notice(report: ReportEntry) -> NoticeStep:
         case ModelChange():
             return _note_fallback(report)
         case Recap():
-            kind, title = NoticeKind.INFORMATION, "While the person was away"
-            return _note(report, kind, title, show_prose(report.text))
+            kind, title = NoticeKind.INFORMATION, "While you were away"
+            return _note(report, kind, title, part_builders.show_prose(report.text))
     return _note_notice(report)
 
 
@@ -107,8 +83,11 @@ def make_gap_notice(link: Chain) -> NoticeStep:
 def _note_hook(run: HookRun) -> NoticeStep:
     said = run.text if run.text.strip() != run.stdout.strip() else ""
     streams = (Output(run.stdout), Output(run.stderr, is_error=run.outcome not in _ROUTINE))
-    spoken = (*show_plain(said), *(stream for stream in streams if stream.text.strip()))
-    facts = show_fields(
+    spoken = (
+        *part_builders.show_plain(said),
+        *(stream for stream in streams if stream.text.strip()),
+    )
+    facts = part_builders.show_fields(
         ("command", run.command),
         ("exit code", run.exit_code),
         ("duration", None if run.duration_ms is None else format_duration(run.duration_ms)),
@@ -128,16 +107,19 @@ def _note_retry(failed: FailedRequest) -> NoticeStep:
     if attempt and failed.max_retries is not None:
         attempt = f"{attempt} of {failed.max_retries}"
     wait = None if failed.retry_in_ms is None else f"next in {format_duration(failed.retry_in_ms)}"
-    title = join_facts(f"The request failed{status}", attempt, wait)
-    return _note(failed, NoticeKind.RETRY, title, show_plain(failed.message))
+    title = part_builders.join_facts(f"The request failed{status}", attempt, wait)
+    return _note(failed, NoticeKind.RETRY, title, part_builders.show_plain(failed.message))
 
 
 def _note_fallback(change: ModelChange) -> NoticeStep:
     if change.fallback:
         title = name_switch(change.original, change.fallback)
     else:
-        title = f"{change.original or 'The model'} did not answer, and no other model did"
-    parts = (*show_plain(change.text), *show_fields(("reason", change.trigger)))
+        title = f"{change.original or 'The model'} did not respond, and neither did another model"
+    parts = (
+        *part_builders.show_plain(change.text),
+        *part_builders.show_fields(("reason", change.trigger)),
+    )
     return _note(change, NoticeKind.MODEL, title, parts)
 
 
@@ -157,25 +139,27 @@ def _note_notice(notice: Notice) -> NoticeStep:
         return _note_local_command(notice)
     is_named = notice.subtype not in (None, "informational")
     title = (notice.subtype or "").replace("_", " ").capitalize() if is_named else ""
-    level = show_fields(("level", notice.level if notice.level not in (None, "info") else None))
+    level = part_builders.show_fields(
+        ("level", notice.level if notice.level not in (None, "info") else None)
+    )
     return _note(
         notice,
         NoticeKind.INFORMATION,
-        title or take_line(notice.text) or "A notice without words",
-        (*_show_more(notice.text, "" if title else take_line(notice.text)), *level),
+        title or part_builders.take_line(notice.text) or "Empty notice",
+        (*_show_more(notice.text, "" if title else part_builders.take_line(notice.text)), *level),
     )
 
 
 def _show_more(text: str, title: str) -> tuple[Part, ...]:
     """Return `text`, unless the title has all of it."""
-    return () if text.strip() == title else show_plain(text)
+    return () if text.strip() == title else part_builders.show_plain(text)
 
 
 def _note_local_command(notice: Notice) -> NoticeStep:
     """Return a notice of a command that the client ran itself, or of its output."""
-    name = find_inside(notice.text, "command-name")
+    name = part_builders.find_inside(notice.text, "command-name")
     if name:
-        arguments = find_inside(notice.text, "command-args")
+        arguments = part_builders.find_inside(notice.text, "command-args")
         title = f"{name} {arguments}".rstrip()
         return _note(notice, NoticeKind.COMMAND_OUTPUT, title, ())
     return make_output_notice(notice.uuid, notice.text, notice.timestamp)
@@ -184,7 +168,7 @@ def _note_local_command(notice: Notice) -> NoticeStep:
 def make_output_notice(uuid: str | None, text: str, timestamp: str | None) -> NoticeStep:
     """Return a notice of the output of a command."""
     streams = (
-        Output(find_inside(text, f"{source}-{stream}"), is_error=stream == "stderr")
+        Output(part_builders.find_inside(text, f"{source}-{stream}"), is_error=stream == "stderr")
         for source in ("local-command", "bash")
         for stream in ("stdout", "stderr")
     )
@@ -202,19 +186,19 @@ def make_compaction_notice(
 ) -> NoticeStep:
     """Return a notice of a compaction, with the summary that replaced what was before."""
     opened = segment or Segment(index=0, first_uuid=None, last_uuid=None, record_count=0)
-    how = {"auto": "by itself", "manual": "by command"}.get(opened.trigger or "")
+    how = {"auto": "automatically", "manual": "by command"}.get(opened.trigger or "")
     before, after = opened.tokens_before, opened.tokens_after
     tokens = None if before is None else format_count(before, "token")
     return NoticeStep(
         uuid=uuid,
         kind=NoticeKind.COMPACTION,
-        title=join_facts(
+        title=part_builders.join_facts(
             "The conversation was compacted",
             how,
             tokens if after is None else f"{tokens or 'unknown'} → {after:,}",
             None if opened.duration_ms is None else format_duration(opened.duration_ms),
         ),
-        parts=show_prose(summary),
+        parts=part_builders.show_prose(summary),
         timestamp=timestamp,
     )
 
@@ -223,26 +207,30 @@ def make_irregular_notice(record: Irregular) -> NoticeStep:
     """Return a notice of data that is not a record, or not a known one."""
     if isinstance(record, StreamLine):
         title = " ".join(filter(None, ("Stream message", record.record_type, record.subtype)))
-        return _note_record(record, NoticeKind.UNKNOWN, title, (show_json(record.raw),))
+        return _note_record(
+            record, NoticeKind.UNKNOWN, title, (part_builders.show_json(record.raw),)
+        )
     if isinstance(record, Unknown):
         title = f"Unknown record {record.record_type or ''}".rstrip()
-        return _note_record(record, NoticeKind.UNKNOWN, title, (show_json(record.raw),))
+        return _note_record(
+            record, NoticeKind.UNKNOWN, title, (part_builders.show_json(record.raw),)
+        )
     return _note_record(record, NoticeKind.DAMAGE, _name_damage(record), _show_span(record))
 
 
 def _name_damage(record: Damaged | Torn | Oversized) -> str:
     match record:
         case Torn():
-            return "The last line is not finished"
+            return "The last line is incomplete"
         case Oversized():
-            return "A line too long to be shown"
+            return "Line too long to show"
     return f"Damaged line: {record.reason}" if record.reason else "Damaged line"
 
 
 def _show_span(record: Record) -> tuple[Part, ...]:
     if record.span is None:
         return ()
-    return show_fields(("offset", record.span.offset), ("bytes", record.span.length))
+    return part_builders.show_fields(("offset", record.span.offset), ("bytes", record.span.length))
 
 
 def _note_record(
@@ -262,21 +250,21 @@ def make_record_notice(record: Record) -> NoticeStep | None:
     match record:
         case Unknown():
             return make_irregular_notice(record)
-        case MicrocompactBoundary(microcompact_metadata=facts):
-            title = _name_microcompaction(facts or MicrocompactMetadata())
+        case system_records.MicrocompactBoundary(microcompact_metadata=facts):
+            title = _name_microcompaction(facts or system_records.MicrocompactMetadata())
             return _note_record(record, NoticeKind.COMPACTION, title, ())
-        case Progress(data=OtherProgress(kind=kind, raw=raw)):
-            title = f"Unknown sign of life {kind or ''}".rstrip()
-            return _note_record(record, NoticeKind.UNKNOWN, title, (show_json(raw),))
+        case system_records.Progress(data=system_records.OtherProgress(kind=kind, raw=raw)):
+            title = f"Unknown progress record {kind or ''}".rstrip()
+            return _note_record(record, NoticeKind.UNKNOWN, title, (part_builders.show_json(raw),))
         case Attachment():
             return _note_attachment(record)
     return None
 
 
-def _name_microcompaction(facts: MicrocompactMetadata) -> str:
+def _name_microcompaction(facts: system_records.MicrocompactMetadata) -> str:
     cleared = len(facts.compacted_tool_ids)
     saved = facts.tokens_saved
-    return join_facts(
+    return part_builders.join_facts(
         "Old tool results were cleared",
         format_count(cleared, "result") if cleared else None,
         None if saved is None else f"{format_count(saved, 'token')} saved",
@@ -286,26 +274,26 @@ def _name_microcompaction(facts: MicrocompactMetadata) -> str:
 def _note_attachment(record: Attachment) -> NoticeStep | None:
     kind = NoticeKind.INFORMATION
     match record.attachment:
-        case EditedTextFile(filename=path, snippet=snippet):
+        case attachment_kinds.EditedTextFile(filename=path, snippet=snippet):
             title = f"Changed outside the session: {path or 'a file'}"
             parts: tuple[Part, ...] = (Code(snippet, path=path),) if snippet else ()
-        case EditedImageFile(filename=path):
+        case attachment_kinds.EditedImageFile(filename=path):
             title, parts = f"Changed outside the session: {path or 'a picture'}", ()
-        case MaxTurnsReached(max_turns=limit):
+        case attachment_kinds.MaxTurnsReached(max_turns=limit):
             title, parts = f"Stopped at the limit of {limit or 'its'} turns", ()
-        case StructuredOutput(data=data):
-            title, parts = "Structured answer", (show_json(data),)
-        case OtherAttachment() as other:
+        case attachment_kinds.StructuredOutput(data=data):
+            title, parts = "Structured output", (part_builders.show_json(data),)
+        case attachment_kinds.OtherAttachment() as other:
             return _note_other(record, other)
         case _:
             return None
     return _note_record(record, kind, title, parts)
 
 
-def _note_other(record: Attachment, other: OtherAttachment) -> NoticeStep | None:
+def _note_other(record: Attachment, other: attachment_kinds.OtherAttachment) -> NoticeStep | None:
     """Return a notice of an attachment that is at most known by name."""
     if other.kind in HIDDEN_ATTACHMENT_NAMES:
         return None
     kind = NoticeKind.HOOK if other.kind in _HOOK_NAMES else NoticeKind.UNKNOWN
     title = f"Attachment {other.kind or ''}".rstrip()
-    return _note_record(record, kind, title, (show_json(other.raw),))
+    return _note_record(record, kind, title, (part_builders.show_json(other.raw),))

@@ -8,20 +8,22 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import structs
 
-from recollect.documents.api_documents import OutlineEntry
 from recollect.documents.file_versions import FileChange, FilesDocument
 from recollect.documents.kinds import InputKind, ToolStatus
-from recollect.documents.turns import Code, Diff
+from recollect.documents.session_documents import OutlineEntry, OutlineSubagent
+from recollect.documents.turn_documents import Code, Diff
 from recollect.records.blocks import McpToolUse, ServerToolUseBlock, ToolUse
+from recollect.render.views import turn_views
 from recollect.render.views.message_steps import name_command
 from recollect.render.views.part_builders import take_line
+from recollect.render.views.task_reports import find_outcome
 from recollect.render.views.timeline import Timeline, build_timeline
 from recollect.render.views.tools import describe_call
-from recollect.render.views.turn_views import choose_words, find_opener, find_segment
 from recollect.session.facts import count_backups
+from recollect.session.figures import trace_turn
 from recollect.session.session import Session
 from recollect.session.times import parse_time
-from recollect.session.trace import trace_turn
+from recollect.session.tool_calls import ToolCall
 from recollect.session.turns import Turn
 
 
@@ -41,8 +43,8 @@ def build_outline(session: Session) -> tuple[OutlineEntry, ...]:
 
 
 def _make_entry(session: Session, turn: Turn, places: Timeline, *, is_branch: bool) -> OutlineEntry:
-    opener = find_opener(turn)
-    statuses = _list_statuses(session, turn)
+    opener = turn_views.find_opener(turn)
+    statuses = [call.status for call in _iter_calls(session, turn)]
     failures = sum(said.failure is not None for said in turn.messages)
     return OutlineEntry(
         number=turn.number,
@@ -52,11 +54,13 @@ def _make_entry(session: Session, turn: Turn, places: Timeline, *, is_branch: bo
         is_by_person=turn.is_by_person,
         is_on_main_path=turn.is_on_main_path,
         is_branch=is_branch,
-        segment=find_segment(turn, places),
+        segment=turn_views.find_segment(turn, places),
         start=turn.start,
         tool_calls=len(statuses),
         errors=statuses.count(ToolStatus.FAILED) + failures,
         trace=trace_turn(session, turn),
+        context_tokens=turn_views.measure_context(turn_views.list_replies(turn)),
+        subagents=_list_subagents(session, _iter_calls(session, turn)),
     )
 
 
@@ -67,10 +71,10 @@ def _name_turn(turn: Turn) -> str:
         return ""
     if prompt.kind is InputKind.COMPACTION_SUMMARY:
         return "The conversation was compacted"
-    return take_line(name_command(prompt) if prompt.command else choose_words(prompt))
+    return take_line(name_command(prompt) if prompt.command else turn_views.choose_words(prompt))
 
 
-def _list_statuses(session: Session, turn: Turn) -> list[ToolStatus]:
+def _iter_calls(session: Session, turn: Turn) -> Iterator[ToolCall]:
     calls = (
         session.find_tool_call(block.id)
         for said in turn.messages
@@ -78,7 +82,34 @@ def _list_statuses(session: Session, turn: Turn) -> list[ToolStatus]:
         for block in said.content
         if isinstance(block, ToolUse | ServerToolUseBlock | McpToolUse)
     )
-    return [call.status for call in calls if call is not None]
+    return (call for call in calls if call is not None)
+
+
+def _list_subagents(
+    session: Session, calls: Iterable[ToolCall], above: frozenset[str] = frozenset()
+) -> tuple[OutlineSubagent, ...]:
+    """Return the subagents that some calls started, each with its own.
+
+    Those `above` are left out: damaged records could make a subagent its own descendant.
+    """
+    timeline = build_timeline(session)
+    return tuple(
+        OutlineSubagent(
+            agent_id=child.agent_id,
+            call_uuid=call.call_uuid,
+            turn=timeline.turn_of.get(call.call_uuid or "", 0) + 1,
+            agent_type=child.agent_type,
+            description=child.description,
+            outcome=find_outcome(child, timeline.outcomes),
+            tool_calls=len(child.session.tool_calls),
+            subagents=_list_subagents(
+                child.session, child.session.tool_calls, above | {child.agent_id}
+            ),
+        )
+        for call in calls
+        for child in timeline.subagents.get(call.id, ())
+        if child.agent_id not in above
+    )
 
 
 def list_changes(sessions: Iterable[Session], *, with_diff: bool) -> tuple[FileChange, ...]:

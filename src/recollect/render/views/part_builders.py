@@ -1,4 +1,4 @@
-"""Build parts from texts, listings, JSON, diffs and content blocks; nothing to show is no part.
+"""Build parts from texts, listings, JSON, diffs and content blocks.
 
 Phrases are plain English and few, because every surface shows them as they are. Flat JSON becomes
 named values, other JSON is indented. Comparing texts takes quadratic time on hostile input, so
@@ -12,17 +12,7 @@ from difflib import SequenceMatcher
 import msgspec
 from msgspec import Raw
 
-from recollect.documents.turns import (
-    Entries,
-    Entry,
-    Fields,
-    Hunk,
-    Json,
-    Part,
-    Picture,
-    Plain,
-    Prose,
-)
+from recollect.documents import turn_documents
 from recollect.records.blocks import (
     ContainerUpload,
     ContentBlock,
@@ -67,6 +57,14 @@ def split_at(text: str, tag: str) -> Iterator[str]:
         yield piece.partition(f"</{tag}>")[0]
 
 
+def name_tool(call: turn_documents.ToolStep) -> str:
+    """Return the name of a tool as people say it: `create_issue` of a server is `create issue`."""
+    if not call.mcp_server:
+        return call.tool
+    words = (name.replace("_", " ").strip() or name for name in (call.mcp_server, call.tool))
+    return ": ".join(words)
+
+
 LINE_LIMIT = 300
 """Maximum length of a title or summary; longer text is shown in full below it."""
 
@@ -106,17 +104,17 @@ def join_facts(*facts: str | None) -> str:
 _NESTED = (b"{", b"[")
 
 
-def show_json(raw: Raw | bytes) -> Json:
+def show_json(raw: Raw | bytes) -> turn_documents.Json:
     """Return `raw` indented; unchanged if it is not JSON."""
     data = bytes(raw)
     try:
         data = msgspec.json.format(data, indent=2)
     except REFUSED:
-        return Json(data.decode(errors="replace"))
-    return Json(data.decode(errors="replace"))
+        return turn_documents.Json(data.decode(errors="replace"))
+    return turn_documents.Json(data.decode(errors="replace"))
 
 
-def show_value(raw: Raw | bytes) -> tuple[Part, ...]:
+def show_value(raw: Raw | bytes) -> tuple[turn_documents.Part, ...]:
     """Return a flat object as named values, anything else as JSON, and nothing for no value."""
     data = Raw(bytes(raw))
     if is_absent(data):
@@ -135,26 +133,28 @@ def show_scalar(raw: Raw) -> str:
     return bytes(raw).decode(errors="replace").strip() if text is None else text
 
 
-def show_prose(text: str | None) -> tuple[Part, ...]:
+def show_prose(text: str | None) -> tuple[turn_documents.Part, ...]:
     """Return Markdown text as a part."""
-    return (Prose(text),) if text and text.strip() else ()
+    return (turn_documents.Prose(text),) if text and text.strip() else ()
 
 
-def show_plain(text: str | None) -> tuple[Part, ...]:
+def show_plain(text: str | None) -> tuple[turn_documents.Part, ...]:
     """Return plain text as a part."""
-    return (Plain(text),) if text and text.strip() else ()
+    return (turn_documents.Plain(text),) if text and text.strip() else ()
 
 
-def show_entries(entries: Iterable[Entry], omitted: int = 0) -> tuple[Part, ...]:
+def show_entries(
+    entries: Iterable[turn_documents.Entry], omitted: int = 0
+) -> tuple[turn_documents.Part, ...]:
     """Return a listing as a part."""
     listed = tuple(entries)
-    return (Entries(listed, omitted),) if listed else ()
+    return (turn_documents.Entries(listed, omitted),) if listed else ()
 
 
-def show_fields(*fields: tuple[str, object]) -> tuple[Part, ...]:
+def show_fields(*fields: tuple[str, object]) -> tuple[turn_documents.Part, ...]:
     """Return the `fields` that have a value as one part, or none."""
     known = tuple((name, _show(value)) for name, value in fields if value not in (None, "", ()))
-    return (Fields(known),) if known else ()
+    return (turn_documents.Fields(known),) if known else ()
 
 
 def _show(value: object) -> str:
@@ -171,7 +171,7 @@ MAX_COMPARISONS = 100_000
 _CONTEXT = 3
 
 
-def compare(before: str, after: str) -> tuple[Hunk, ...] | None:
+def compare(before: str, after: str) -> tuple[turn_documents.Hunk, ...] | None:
     """Return the hunks that turn `before` into `after`; None if there is too much to compare."""
     removed, added = split_lines(before), split_lines(after)
     if len(removed) * len(added) > MAX_COMPARISONS:
@@ -180,16 +180,16 @@ def compare(before: str, after: str) -> tuple[Hunk, ...] | None:
     return tuple(_make_hunk(group, removed, added) for group in groups)
 
 
-def show_addition(text: str) -> tuple[Hunk, ...]:
+def show_addition(text: str) -> tuple[turn_documents.Hunk, ...]:
     """Return the hunk of a new file."""
     lines = tuple(f"+{line}" for line in split_lines(text))
-    return (Hunk(new_start=1, new_lines=len(lines), lines=lines),) if lines else ()
+    return (turn_documents.Hunk(new_start=1, new_lines=len(lines), lines=lines),) if lines else ()
 
 
-def show_patch(patch: Iterable[PatchHunk]) -> tuple[Hunk, ...]:
+def show_patch(patch: Iterable[PatchHunk]) -> tuple[turn_documents.Hunk, ...]:
     """Return the hunks of a patch by the client."""
     return tuple(
-        Hunk(
+        turn_documents.Hunk(
             old_start=hunk.old_start,
             old_lines=hunk.old_lines,
             new_start=hunk.new_start,
@@ -207,7 +207,7 @@ def split_lines(text: str) -> list[str]:
 
 def _make_hunk(
     group: list[tuple[str, int, int, int, int]], removed: list[str], added: list[str]
-) -> Hunk:
+) -> turn_documents.Hunk:
     lines: list[str] = []
     for tag, first, last, new_first, new_last in group:
         if tag == "equal":
@@ -215,7 +215,7 @@ def _make_hunk(
         else:
             lines += [f"-{line}" for line in removed[first:last]]
             lines += [f"+{line}" for line in added[new_first:new_last]]
-    return Hunk(
+    return turn_documents.Hunk(
         old_start=group[0][1] + 1,
         old_lines=group[-1][2] - group[0][1],
         new_start=group[0][3] + 1,
@@ -229,10 +229,12 @@ AnyBlock = ContentBlock | NestedBlock | str
 _UNKNOWN_MEDIA = "application/octet-stream"
 
 
-def show_blocks(blocks: Iterable[AnyBlock], *, as_prose: bool = False) -> tuple[Part, ...]:
+def show_blocks(
+    blocks: Iterable[AnyBlock], *, as_prose: bool = False
+) -> tuple[turn_documents.Part, ...]:
     """Return the parts of `blocks`; text is Markdown only if a person or a model wrote it."""
-    words = Prose if as_prose else Plain
-    parts: list[Part] = []
+    words = turn_documents.Prose if as_prose else turn_documents.Plain
+    parts: list[turn_documents.Part] = []
     for block in blocks:
         text = block if isinstance(block, str) else block.words if isinstance(block, Text) else None
         if text is None:
@@ -242,7 +244,7 @@ def show_blocks(blocks: Iterable[AnyBlock], *, as_prose: bool = False) -> tuple[
     return tuple(parts)
 
 
-def _show_block(block: AnyBlock) -> tuple[Part, ...]:
+def _show_block(block: AnyBlock) -> tuple[turn_documents.Part, ...]:
     match block:
         case Image():
             return show_source(block.source, None)
@@ -257,28 +259,32 @@ def _show_block(block: AnyBlock) -> tuple[Part, ...]:
     return _show_reference(block)
 
 
-def _show_document(block: Document) -> tuple[Part, ...]:
+def _show_document(block: Document) -> tuple[turn_documents.Part, ...]:
     parts = show_source(block.source, block.title)
     # A picture has a name; a document as text would lose its title.
-    is_named = any(isinstance(part, Picture) for part in parts)
+    is_named = any(isinstance(part, turn_documents.Picture) for part in parts)
     title = None if is_named else block.title
     return (*parts, *show_fields(("title", title), ("context", block.context)))
 
 
-def _show_reference(block: AnyBlock) -> tuple[Part, ...]:
+def _show_reference(block: AnyBlock) -> tuple[turn_documents.Part, ...]:
     match block:
         case ToolReference(tool_name=name):
-            return show_entries((Entry(name),))
+            return show_entries((turn_documents.Entry(name),))
         case ResourceLink():
-            link = show_entries((Entry(block.name or block.uri or "", note=block.uri),))
+            link = show_entries(
+                (turn_documents.Entry(block.name or block.uri or "", note=block.uri),)
+            )
             return (*link, *show_fields(("description", block.description)))
         case SearchResult():
-            found = show_entries((Entry(block.title or block.source or "", note=block.source),))
+            found = show_entries(
+                (turn_documents.Entry(block.title or block.source or "", note=block.source),)
+            )
             return (*found, *show_value(block.content))
     return _show_raw(block)
 
 
-def _show_raw(block: AnyBlock) -> tuple[Part, ...]:
+def _show_raw(block: AnyBlock) -> tuple[turn_documents.Part, ...]:
     match block:
         case Resource():
             return show_value(block.resource)
@@ -287,7 +293,7 @@ def _show_raw(block: AnyBlock) -> tuple[Part, ...]:
     return _show_foreign(block)
 
 
-def _show_foreign(block: AnyBlock) -> tuple[Part, ...]:
+def _show_foreign(block: AnyBlock) -> tuple[turn_documents.Part, ...]:
     """Return a block that only models write, in a message that is not a model's."""
     match block:
         case Thinking():
@@ -303,16 +309,16 @@ def _show_foreign(block: AnyBlock) -> tuple[Part, ...]:
     return ()
 
 
-def show_source(source: Source | None, name: str | None) -> tuple[Part, ...]:
+def show_source(source: Source | None, name: str | None) -> tuple[turn_documents.Part, ...]:
     """Return the picture or document in `source`; a document may be plain text, or be elsewhere."""
     if source is None:
-        return (Picture(_UNKNOWN_MEDIA, "", name),)
+        return (turn_documents.Picture(_UNKNOWN_MEDIA, "", name),)
     if source.type == "text" and source.data is not None:
-        return (Plain(source.data),)
+        return (turn_documents.Plain(source.data),)
     if not is_absent(source.content):
         return (show_json(source.content),)
     return (
-        Picture(
+        turn_documents.Picture(
             source.media_type or _UNKNOWN_MEDIA,
             source.data or "",
             name or source.url or source.file_id,

@@ -1,7 +1,11 @@
-"""Notices for texts of a record that none of its steps shows, so that nothing is hidden.
+"""Notices for texts of a record that none of its steps shows, so that nothing is hidden, and for
+the files beside a session: its todo lists, its tasks and its plan.
 
 `session.record_texts` knows which texts a record has outside the conversation. They are added to
 the notice of their record if there is one, and otherwise make a routine one.
+
+The files beside a session hold only the last state and belong to no turn, so they are shown after
+the last one.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,20 +13,22 @@ from collections.abc import Iterable, Iterator
 from msgspec import Raw
 from msgspec.structs import astuple, replace
 
-from recollect.documents.turns import NoticeKind, NoticeStep, Part, Step, TextStep
+from recollect.documents.turn_documents import NoticeKind, NoticeStep, Part, Step, TextStep
+from recollect.library.sidecar_files import SessionSidecars, TodoFile
 from recollect.locations.place_names import BESIDE_PREFIX, LINE_PREFIX
-from recollect.records.attachment_kinds import OtherAttachment
+from recollect.records.attachment_kinds import OtherAttachment, QueuedCommand
 from recollect.records.attachments import Attachment
-from recollect.records.conversation import Assistant, User
+from recollect.records.conversation_records import Assistant, User
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Chain, Span, is_absent
 from recollect.records.state import State
-from recollect.records.system import CompactBoundary, LocalCommand, System
+from recollect.records.system_records import CompactBoundary, LocalCommand, System
 from recollect.records.tools.planning_tools import Todo
 from recollect.render.views.message_steps import read_context
-from recollect.render.views.part_builders import show_fields
-from recollect.render.views.tools.planning_views import show_todos
+from recollect.render.views.part_builders import show_fields, show_prose
+from recollect.render.views.tools.planning_views import show_tasks, show_todos
 from recollect.render.views.whole_calls import ShownTexts
+from recollect.session.queue import QueuedPrompt
 from recollect.session.record_texts import NamedText, list_texts
 
 _ARROW = " → "
@@ -65,6 +71,12 @@ def _iter_lines(record: Chain, steps: tuple[Step, ...]) -> Iterator[str]:
     match record:
         case Attachment(attachment=OtherAttachment(kind=str(kind))):
             yield kind
+        case (
+            Attachment(attachment=QueuedCommand(prompt=str(words)))
+            | QueuedPrompt(prompt=str(words))
+        ):
+            # A step shows it without the tags of the client.
+            yield words if any(isinstance(step, TextStep) for step in steps) else ""
     context = read_context(record) if isinstance(record, Attachment) else None
     if context is not None:
         yield from (context.text, context.path or "")
@@ -133,3 +145,33 @@ def _name(record: Chain) -> str:
         case _:
             return "Also in this record"
     return name.replace("_", " ").capitalize()
+
+
+TODOS = "Todo list"
+TASKS = "Tasks"
+PLAN = "Plan"
+
+
+def list_sidecar_notices(sidecars: SessionSidecars, session_id: str) -> tuple[NoticeStep, ...]:
+    """Return a notice for each todo list, for the tasks and for the plan of a session."""
+    return tuple(_iter_notices(sidecars, session_id))
+
+
+def _iter_notices(sidecars: SessionSidecars, session_id: str) -> Iterator[NoticeStep]:
+    for file in sidecars.todos:
+        yield _make_sidecar_notice(_name_todos(file, session_id), show_todos(file.todos))
+    if sidecars.tasks:
+        described = ((task.subject or task.id, task.description) for task in sidecars.tasks)
+        parts = (*show_tasks(sidecars.tasks), *show_fields(*described))
+        yield _make_sidecar_notice(TASKS, parts)
+    if sidecars.plan:
+        yield _make_sidecar_notice(PLAN, show_prose(sidecars.plan))
+
+
+def _name_todos(file: TodoFile, session_id: str) -> str:
+    is_own = file.agent_id in ("", session_id)
+    return TODOS if is_own else f"{TODOS} of agent {file.agent_id}"
+
+
+def _make_sidecar_notice(title: str, parts: tuple[Part, ...]) -> NoticeStep:
+    return NoticeStep(uuid=None, kind=NoticeKind.INFORMATION, title=title, parts=parts)

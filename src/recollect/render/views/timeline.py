@@ -1,7 +1,6 @@
 """What the view of a turn needs to know about the whole session, computed once per session.
 
-A session computes its views on demand and discards them when it grows. The timeline follows that:
-it is cached as long as the session's tree and subagents are the same.
+A session has the same contents until it grows, and so the timeline is cached with them.
 """
 
 from bisect import bisect_right
@@ -15,16 +14,19 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
+from recollect.documents.kinds import SubagentOutcome
 from recollect.records.envelope import Chain, Damaged, Oversized, Record, Torn, Unknown
 from recollect.records.state import QueueOperation, State
-from recollect.records.system import System
-from recollect.session.hook_runs import HookRun
+from recollect.records.system_records import System
+from recollect.render.views.task_reports import read_outcomes
+from recollect.session.client_reports import FailedRequest, ModelChange, Notice, Recap, Reports
+from recollect.session.facts import Facts
+from recollect.session.hook_runs import HookOutcome, HookRun
 from recollect.session.messages import Message
 from recollect.session.record_texts import NamedText, list_texts
-from recollect.session.reports import FailedRequest, ModelChange, Notice, Recap, Reports
-from recollect.session.session import Session, Subagent
+from recollect.session.session import Contents, Session
+from recollect.session.subagents import Subagent
 from recollect.session.times import parse_time
-from recollect.session.tree import Tree
 from recollect.session.turns import Segment, Turn
 
 V = TypeVar("V")
@@ -49,8 +51,7 @@ class ModelSwitch(Struct, frozen=True):
 class Timeline(Struct, frozen=True, kw_only=True):
     """The position of everything in a session."""
 
-    tree: Tree
-    children: tuple[Subagent, ...]
+    contents: Contents
     entries: tuple[tuple[TimelineEntry, ...], ...]
     """By turn index, each in file order."""
     turn_of: dict[str, int]
@@ -65,8 +66,13 @@ class Timeline(Struct, frozen=True, kw_only=True):
     """By the id of the call that started them."""
     orphans: frozenset[str]
     """Calls that have a result here but were made elsewhere."""
+    outcomes: dict[str, SubagentOutcome]
+    """How tasks in the background ended, by task and by call."""
+    hooks: dict[str, tuple[HookRun, ...]]
+    """The hooks that are shown with a call, by its id."""
 
 
+_FAILURES = frozenset({HookOutcome.FAILED, HookOutcome.BLOCKED, HookOutcome.STOPPED})
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _FAR_AHEAD = datetime.max.replace(tzinfo=UTC)
 _known: WeakKeyDictionary[Session, Timeline] = WeakKeyDictionary()
@@ -75,13 +81,10 @@ _known: WeakKeyDictionary[Session, Timeline] = WeakKeyDictionary()
 def build_timeline(session: Session) -> Timeline:
     """Build the timeline of `session`."""
     timeline = _known.get(session)
-    if timeline is None or not _is_current(timeline, session):
-        timeline = _known[session] = _build_timeline(session)
+    contents = session.contents
+    if timeline is None or timeline.contents is not contents:
+        timeline = _known[session] = _build_timeline(contents)
     return timeline
-
-
-def _is_current(timeline: Timeline, session: Session) -> bool:
-    return timeline.tree is session.tree and timeline.children is session.subagents
 
 
 def find_turn_index(session: Session, uuid: str) -> int | None:
@@ -89,26 +92,37 @@ def find_turn_index(session: Session, uuid: str) -> int | None:
     return build_timeline(session).turn_of.get(uuid)
 
 
-def _build_timeline(session: Session) -> Timeline:
-    links = session.tree.links
-    turn_of = _assign_turns(session.turns, links)
-    turn_of |= {copy: turn_of[original] for copy, original in session.copies.items()}
-    reports = (*_iter_reports(session.facts.reports), *session.hooks)
+def _build_timeline(contents: Contents) -> Timeline:
+    links = contents.tree.links
+    turn_of = _assign_turns(contents.turns, links)
+    turn_of |= {copy: turn_of[original] for copy, original in contents.copies.items()}
+    hooks = _group((_find_hooked(contents, run), run) for run in contents.hooks)
+    folded = {id(run) for runs in hooks.values() for run in runs}
+    others = (run for run in contents.hooks if id(run) not in folded)
+    reports = (*_iter_reports(contents.facts.reports), *others)
     by_uuid = _group((report.uuid, report) for report in reports if report.uuid in links)
     lone = [report for report in reports if report.uuid not in links]
     return Timeline(
-        tree=session.tree,
-        children=session.subagents,
-        entries=_order(session, turn_of, lone),
+        contents=contents,
+        entries=_order(contents, turn_of, lone),
         turn_of=turn_of,
-        segment_of=_find_segments(session.segments, links),
+        segment_of=_find_segments(contents.segments, links),
         reports=by_uuid,
-        switches=_find_switches(session),
+        switches=_find_switches(contents.facts),
         subagents=_group(
-            (child.call.id if child.call else None, child) for child in session.subagents
+            (child.call.id if child.call else None, child) for child in contents.subagents
         ),
-        orphans=frozenset(session.orphan_results),
+        orphans=frozenset(contents.orphan_results),
+        outcomes=read_outcomes(contents.messages),
+        hooks=hooks,
     )
+
+
+def _find_hooked(contents: Contents, run: HookRun) -> str | None:
+    """Return the call that a hook is shown with; None if it is shown where it ran."""
+    if run.tool_use_id is None or run.outcome in _FAILURES:
+        return None
+    return run.tool_use_id if contents.calls.get(run.tool_use_id) else None
 
 
 def _iter_reports(reports: Reports) -> Iterator[ReportEntry]:
@@ -160,9 +174,9 @@ class _Rows:
 
 
 def _order(
-    session: Session, turn_of: dict[str, int], lone: Iterable[ReportEntry]
+    contents: Contents, turn_of: dict[str, int], lone: Iterable[ReportEntry]
 ) -> tuple[tuple[TimelineEntry, ...], ...]:
-    links, turns = session.tree.links, session.turns
+    links, turns = contents.tree.links, contents.turns
     messages = {id(line): said for turn in turns for said in turn.messages for line in said.records}
     rows = _Rows(turns)
     ranks: dict[str, int] = {}
@@ -171,7 +185,7 @@ def _order(
         rows.add(turn_of[uuid], rank, TimelineEntry(link, messages.get(id(link))))
     for turn in turns:
         _add_nameless(rows, turn, ranks)
-    _add_unlinked(rows, session, turn_of)
+    _add_unlinked(rows, contents, turn_of)
     starts = [parse_time(turn.start) or _LONG_AGO for turn in turns]
     begun = list(accumulate(starts, max))
     for report in lone:
@@ -191,18 +205,18 @@ def _add_nameless(rows: _Rows, turn: Turn, ranks: dict[str, int]) -> None:
                 rows.add(turn.index, rank, TimelineEntry(line, message))
 
 
-def _add_unlinked(rows: _Rows, session: Session, turn_of: dict[str, int]) -> None:
+def _add_unlinked(rows: _Rows, contents: Contents, turn_of: dict[str, int]) -> None:
     """Add records without a link, and damaged lines, after the record before them in the file."""
     irregular = [
-        each for each in session.irregular if not isinstance(each, Unknown) or not each.uuid
+        each for each in contents.irregular if not isinstance(each, Unknown) or not each.uuid
     ]
     # What a system message reports is shown as a report.
-    nameless = (link for link in session.nameless if not isinstance(link, System))
-    unlinked = [*irregular, *nameless, *_list_stated(session.states)]
+    nameless = (link for link in contents.nameless if not isinstance(link, System))
+    unlinked = [*irregular, *nameless, *_list_stated(contents.states)]
     if not unlinked:
         return
-    uuids = list(session.tree.links)
-    offsets = _order_offsets([_offset(link) for link in session.tree.links.values()])
+    uuids = list(contents.tree.links)
+    offsets = _order_offsets([_offset(link) for link in contents.tree.links.values()])
     for record in unlinked:
         rank = bisect_right(offsets, _offset(record)) - 1 if record.span else len(uuids) - 1
         rows.add(turn_of[uuids[rank]] if rank >= 0 else 0, rank, TimelineEntry(record))
@@ -252,12 +266,11 @@ def _find_segments(segments: Sequence[Segment], links: Iterable[str]) -> dict[st
     return found
 
 
-def _find_switches(session: Session) -> dict[str, ModelSwitch]:
+def _find_switches(facts: Facts) -> dict[str, ModelSwitch]:
     """Return where the model changes without a report."""
-    models = session.facts.models
-    reported = {change.fallback for change in session.facts.reports.model_changes}
+    reported = {change.fallback for change in facts.reports.model_changes}
     return {
         later.uuid: ModelSwitch(earlier.value, later.value)
-        for earlier, later in pairwise(models)
+        for earlier, later in pairwise(facts.models)
         if later.uuid and later.value not in reported
     }

@@ -1,4 +1,5 @@
-"""Views of turns: the steps of each in file order.
+"""Views of turns: the steps of each in file order; and turns with nothing left out, as JSON has
+them, with whole tool calls and expanded subagents.
 
 `message_steps` and `notices` decide what is shown of a record; `hidden` has what is not shown at
 all, and why. The cost of a view depends only on its own turn: everything that needs the whole
@@ -9,36 +10,24 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from recollect.documents import turn_documents
 from recollect.documents.kinds import Context, InputKind
-from recollect.documents.turns import BranchPlace, NoticeStep, Step, TurnView
-from recollect.records.attachment_kinds import StructuredOutput
+from recollect.records.attachment_kinds import HookKind, StructuredOutput
 from recollect.records.attachments import Attachment
-from recollect.records.conversation import Assistant
+from recollect.records.conversation_records import Assistant
 from recollect.records.envelope import Chain, Damaged, Oversized, Record, Torn, Unknown
 from recollect.records.state import State
-from recollect.records.system import CompactBoundary
-from recollect.records.usage import Tokens
-from recollect.render.views.message_steps import (
-    CallSteps,
-    Replies,
-    make_text_step,
-    name_notification,
-    read_context,
-    show_input,
-    show_media,
-    show_words,
-)
-from recollect.render.views.notices import (
-    make_compaction_notice,
-    make_gap_notice,
-    make_irregular_notice,
-    make_record_notice,
-    make_report_notice,
-    make_switch_notice,
-)
+from recollect.records.system_records import CompactBoundary
+from recollect.records.token_usage import Tokens
+from recollect.render.views import message_steps, notices
 from recollect.render.views.part_builders import show_prose
 from recollect.render.views.record_notices import add_texts, make_state_notice, name_line
+from recollect.render.views.task_reports import TaskReport, name_notification, read_reports
 from recollect.render.views.timeline import Timeline, TimelineEntry, build_timeline
+from recollect.render.views.tools import describe_call
+from recollect.render.views.whole_calls import show_whole_calls
+from recollect.session.branches import Branch
+from recollect.session.hook_runs import HookRun
 from recollect.session.messages import Message
 from recollect.session.metadata import count_tokens
 from recollect.session.prompts import Prompt
@@ -50,6 +39,7 @@ _IRREGULAR = (Damaged, Torn, Oversized)
 
 _NO_TURN = Turn(
     index=0,
+    number=1,
     prompt_id=None,
     prompt=None,
     messages=(),
@@ -62,8 +52,12 @@ _NO_TURN = Turn(
 
 
 def build_turn_views(
-    session: Session, *, start: int = 0, stop: int | None = None, calls: CallSteps | None = None
-) -> tuple[TurnView, ...]:
+    session: Session,
+    *,
+    start: int = 0,
+    stop: int | None = None,
+    calls: message_steps.CallSteps | None = None,
+) -> tuple[turn_documents.TurnView, ...]:
     """Return the views of turns from index `start` to before `stop`, like a slice.
 
     With the same `calls` as before, only steps of calls that have changed are made again.
@@ -71,7 +65,7 @@ def build_turn_views(
     A session without messages in which something happened has one turn, so that it can be shown. A
     file with nothing but facts about a session has none.
     """
-    turns = session.turns or ((_NO_TURN,) if _has_event(session) else ())
+    turns = session.contents.turns or ((_NO_TURN,) if _has_event(session) else ())
     return tuple(build_turn_view(session, turn, calls) for turn in turns[start:stop])
 
 
@@ -80,15 +74,17 @@ def _has_event(session: Session) -> bool:
     return any(not isinstance(entry.what, State) for entry in entries)
 
 
-def build_turn_view(session: Session, turn: Turn, calls: CallSteps | None = None) -> TurnView:
+def build_turn_view(
+    session: Session, turn: Turn, calls: message_steps.CallSteps | None = None
+) -> turn_documents.TurnView:
     """Return the view of `turn`, which is one of the session's."""
     timeline = build_timeline(session)
     entries = timeline.entries[turn.index]
     opener = find_opener(turn)
     prompt = turn.prompt
     uuid = opener.records[0].uuid if opener else None
-    replies = [said for said in turn.messages if said.role == "assistant" and not said.is_synthetic]
-    return TurnView(
+    replies = list_replies(turn)
+    return turn_documents.TurnView(
         number=turn.number,
         uuid=uuid,
         kind=turn.kind,
@@ -97,28 +93,35 @@ def build_turn_view(session: Session, turn: Turn, calls: CallSteps | None = None
         segment=find_segment(turn, timeline),
         words=choose_words(prompt) if prompt else "",
         command=prompt.command.name if prompt and prompt.command else None,
-        contexts=(*turn.contexts, *_iter_contexts(entries)),
-        media=show_media(opener.content) if opener else (),
-        steps=tuple(_Steps(session, timeline, opener, calls).show(entries)),
+        contexts=(*turn.contexts, *_iter_contexts(entries, turn.contexts)),
+        media=message_steps.show_media(opener.content) if opener else (),
+        steps=tuple(_Steps(timeline, opener, calls).show(entries)),
         tokens=count_tokens(said.usage for said in replies if said.usage) if replies else Tokens(),
         model=next((said.model for said in reversed(replies) if said.model), None),
         start=turn.start,
         end=turn.end,
         active_ms=turn.active_ms,
         permission_mode=turn.permission_mode,
-        context_tokens=_measure_context(replies),
+        context_tokens=measure_context(replies),
         uuids=tuple(name for entry in entries if (name := _uuid_of(entry))),
-        branch=_find_branch(session, uuid),
+        branch=_find_branch(timeline.contents.branches, uuid),
     )
 
 
-def _find_branch(session: Session, uuid: str | None) -> BranchPlace | None:
+def _find_branch(branches: Iterable[Branch], uuid: str | None) -> turn_documents.BranchPlace | None:
     """Return which branch a prompt begins."""
-    options = next((each.options for each in session.branches if uuid in each.options), None)
-    return BranchPlace(options.index(uuid) + 1, options) if options and uuid else None
+    options = next((each.options for each in branches if uuid in each.options), None)
+    return (
+        turn_documents.BranchPlace(options.index(uuid) + 1, options) if options and uuid else None
+    )
 
 
-def _measure_context(replies: Sequence[Message]) -> int:
+def list_replies(turn: Turn) -> list[Message]:
+    """Return what the model said in a turn, without what the client said in its name."""
+    return [said for said in turn.messages if said.role == "assistant" and not said.is_synthetic]
+
+
+def measure_context(replies: Sequence[Message]) -> int:
     """Return what the model read for the last reply that says so."""
     for said in reversed(replies):
         if said.usage:
@@ -154,25 +157,37 @@ def choose_words(prompt: Prompt) -> str:
     return prompt.words
 
 
-def _iter_contexts(entries: tuple[TimelineEntry, ...]) -> Iterator[Context]:
+def _iter_contexts(
+    entries: tuple[TimelineEntry, ...], named: Sequence[Context]
+) -> Iterator[Context]:
+    """Yield what the client attached, except files that the prompt names as contexts itself."""
+    known = {(context.kind, _name_path(context.path)) for context in named}
     for entry in entries:
         if isinstance(entry.what, Attachment) and entry.message is None:
-            context = read_context(entry.what)
-            if context is not None:
+            context = message_steps.read_context(entry.what)
+            if context is not None and (context.kind, _name_path(context.text)) not in known:
                 yield context
+
+
+def _name_path(path: str | None) -> str:
+    return (path or "").rstrip("/")
 
 
 def _uuid_of(entry: TimelineEntry) -> str | None:
     return entry.what.uuid if isinstance(entry.what, Chain) else None
 
 
-def _name_steps(steps: Iterable[Step], what: object) -> Iterable[Step]:
+def _name_steps(
+    steps: Iterable[turn_documents.Step], what: object
+) -> Iterable[turn_documents.Step]:
     """Give the notices of a record without a uuid the name of its line, so that links find them."""
     if not isinstance(what, Record) or (isinstance(what, Chain) and what.uuid):
         return steps
     name = name_line(what.span)
     return (
-        replace(step, uuid=name) if isinstance(step, NoticeStep) and not step.uuid else step
+        replace(step, uuid=name)
+        if isinstance(step, turn_documents.NoticeStep) and not step.uuid
+        else step
         for step in steps
     )
 
@@ -182,18 +197,17 @@ class _Steps:
 
     def __init__(
         self,
-        session: Session,
         timeline: Timeline,
         opener: Message | None,
-        calls: CallSteps | None = None,
+        calls: message_steps.CallSteps | None = None,
     ) -> None:
-        self._session = session
+        self._contents = timeline.contents
         self._places = timeline
         self._opener = opener
-        self._gaps = session.tree.gaps
-        self._replies = Replies(session, timeline.subagents, timeline.orphans, calls)
+        self._gaps = timeline.contents.tree.gaps
+        self._replies = message_steps.Replies(timeline, self._show_hooks, calls)
 
-    def show(self, entries: tuple[TimelineEntry, ...]) -> Iterator[Step]:
+    def show(self, entries: tuple[TimelineEntry, ...]) -> Iterator[turn_documents.Step]:
         """Yield the steps of a turn, in order."""
         for entry in entries:
             what = entry.what
@@ -201,70 +215,156 @@ class _Steps:
                 yield from _name_steps(self._show_happening(entry), what)
                 continue
             if self._gaps and what.uuid in self._gaps:
-                yield make_gap_notice(what)
+                yield notices.make_gap_notice(what)
             steps = self._show_happening(entry)
             texts = list_texts(what)
             if texts and not self._repeats_call(what):
                 steps = add_texts(what, tuple(steps), texts)
             yield from _name_steps(steps, what)
 
-    def _show_happening(self, entry: TimelineEntry) -> Iterable[Step]:
+    def _show_happening(self, entry: TimelineEntry) -> Iterable[turn_documents.Step]:
         what, message = entry.what, entry.message
         if message is not None:
             if isinstance(what, Assistant):
                 return self._show_reply(what, message)
             return self._show_input(message)
         if isinstance(what, _IRREGULAR):
-            return (make_irregular_notice(what),)
+            return (notices.make_irregular_notice(what),)
         if isinstance(what, State):
             return (make_state_notice(what),)
-        return self._show_record(what) if isinstance(what, Record) else (make_report_notice(what),)
+        return (
+            self._show_record(what)
+            if isinstance(what, Record)
+            else (notices.make_report_notice(what),)
+        )
 
-    def _show_reply(self, line: Assistant, message: Message) -> Sequence[Step]:
+    def _show_hooks(self, call_id: str) -> tuple[turn_documents.NoticeStep, ...]:
+        """Return notices of the hooks of a call, with all texts of their records."""
+        return tuple(
+            notice for run in self._places.hooks.get(call_id, ()) for notice in self._note_hook(run)
+        )
+
+    def _note_hook(self, run: HookRun) -> Iterator[turn_documents.NoticeStep]:
+        steps: tuple[turn_documents.Step, ...] = (notices.make_report_notice(run),)
+        record = self._contents.tree.links.get(run.uuid or "")
+        if record is not None:
+            steps = add_texts(record, steps, list_texts(record))
+        return (step for step in steps if isinstance(step, turn_documents.NoticeStep))
+
+    def _show_reply(self, line: Assistant, message: Message) -> Sequence[turn_documents.Step]:
         steps = self._replies.show(line, message)
         switch = self._places.switches.get(line.uuid or "")
-        return steps if switch is None else (make_switch_notice(switch, line.timestamp), *steps)
+        return (
+            steps
+            if switch is None
+            else (notices.make_switch_notice(switch, line.timestamp), *steps)
+        )
 
-    def _show_input(self, message: Message) -> Iterator[Step]:
+    def _show_input(self, message: Message) -> Iterator[turn_documents.Step]:
         prompt = message.prompt
         if prompt is not None and prompt.kind is InputKind.COMPACTION_SUMMARY:
             yield self._note_compaction(message)
         elif message is not self._opener:
-            yield from show_input(message, self._places.orphans)
+            for step in message_steps.show_input(message, self._places.orphans):
+                yield self._refer_to_tasks(step, prompt)
         elif prompt is not None and prompt.kind is InputKind.TASK_NOTIFICATION:
             yield from self._show_notification(message, prompt)
 
-    def _note_compaction(self, message: Message) -> Step:
+    def _refer_to_tasks(
+        self, step: turn_documents.Step, prompt: Prompt | None
+    ) -> turn_documents.Step:
+        """Return a notification with references to what it reports on, and any other step as is."""
+        is_report = prompt is not None and prompt.kind is InputKind.TASK_NOTIFICATION
+        if not (is_report and prompt and isinstance(step, turn_documents.TextStep)):
+            return step
+        tasks = (self._find_task(report) for report in read_reports(prompt.words))
+        return replace(step, tasks=tuple(task for task in tasks if task))
+
+    def _find_task(self, report: TaskReport) -> turn_documents.TaskReference | None:
+        # A background task may belong to a subagent: then the reference names that subagent.
+        started = next(
+            (
+                each
+                for each in self._contents.subagents
+                if each.agent_id == report.task_id or each.session.find_tool_call(report.call_id)
+            ),
+            None,
+        )
+        call = self._contents.calls.get(report.call_id) or (started and started.call)
+        turn = self._places.turn_of.get((call.call_uuid or "") if call else "")
+        if not call or not call.call_uuid or turn is None:
+            return None
+        agents = self._places.subagents.get(call.id, ())
+        return turn_documents.TaskReference(
+            call_uuid=call.call_uuid,
+            turn=turn + 1,
+            title=describe_call(call).title,
+            agent_id=agents[0].agent_id if agents else None,
+        )
+
+    def _note_compaction(self, message: Message) -> turn_documents.Step:
         uuid = message.records[0].uuid
         segment = self._places.segment_of.get(uuid or "")
         if message is self._opener:
             # The turn itself has the uuid of the summary: a link must have one target.
             uuid = segment.boundary_uuid if segment else None
-        return make_compaction_notice(uuid, segment, message.text, message.timestamp)
+        return notices.make_compaction_notice(uuid, segment, message.text, message.timestamp)
 
-    def _show_notification(self, message: Message, prompt: Prompt) -> Iterator[Step]:
+    def _show_notification(self, message: Message, prompt: Prompt) -> Iterator[turn_documents.Step]:
         """Yield all of a notification whose one line is at the top of the turn."""
-        parts = show_words(prompt)
+        parts = message_steps.show_words(prompt)
         if parts != show_prose(choose_words(prompt)):
-            yield make_text_step(message, parts, is_opener=True)
+            yield self._refer_to_tasks(
+                message_steps.make_text_step(message, parts, is_opener=True), prompt
+            )
 
-    def _show_record(self, record: Record) -> Iterator[Step]:
+    def _show_record(self, record: Record) -> Iterator[turn_documents.Step]:
         uuid = record.uuid if isinstance(record, Chain) else None
         reports = self._places.reports.get(uuid or "", ())
         if reports:
-            yield from map(make_report_notice, reports)
+            yield from map(notices.make_report_notice, reports)
         elif isinstance(record, CompactBoundary):
             segment = self._places.segment_of.get(uuid or "")
             if segment is None or segment.summary is None:
-                yield make_compaction_notice(uuid, segment, "", record.timestamp)
+                yield notices.make_compaction_notice(uuid, segment, "", record.timestamp)
         elif not self._repeats_call(record):
-            noted = make_record_notice(record)
+            noted = notices.make_record_notice(record)
             if noted is not None:
                 yield noted
 
     def _repeats_call(self, record: Record) -> bool:
-        """Return whether the call with this structured reply is already shown."""
+        """Return whether a call already shows a record: a structured reply, or one of its hooks."""
         match record:
+            case Attachment(attachment=HookKind(tool_use_id=str(call_id)), uuid=uuid):
+                return any(run.uuid == uuid for run in self._places.hooks.get(call_id, ()))
             case Attachment(attachment=StructuredOutput(tool_use_id=str(call_id))):
-                return self._session.find_tool_call(call_id) is not None
+                return self._contents.calls.get(call_id) is not None
         return False
+
+
+def complete_turn(
+    view: turn_documents.TurnView, session: Session, *, subagents: bool = False
+) -> turn_documents.TurnView:
+    """Return a turn of `session` with whole calls, and with the turns of their `subagents`."""
+    whole = show_whole_calls(view, session)
+    if not subagents:
+        return whole
+    return replace(whole, steps=tuple(_expand(step, session) for step in whole.steps))
+
+
+def _expand(step: turn_documents.Step, session: Session) -> turn_documents.Step:
+    if not isinstance(step, turn_documents.ToolStep) or not step.subagents:
+        return step
+    children = {child.agent_id: child for child in session.find_subagents(step.call_id)}
+    return replace(
+        step,
+        subagents=tuple(
+            replace(each, turns=_list_turns(children[each.agent_id].session))
+            for each in step.subagents
+        ),
+    )
+
+
+def _list_turns(session: Session) -> tuple[turn_documents.TurnView, ...]:
+    views = build_turn_views(session)
+    return tuple(complete_turn(view, session, subagents=True) for view in views)

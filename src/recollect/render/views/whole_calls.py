@@ -7,33 +7,17 @@ done only for `--tools full`, an opened call on a page, and records with texts o
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Final
 
 import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from recollect.documents.turns import (
-    Checklist,
-    Code,
-    Diff,
-    Entries,
-    Entry,
-    Fields,
-    Hunk,
-    Json,
-    NoticeStep,
-    Part,
-    Picture,
-    Question,
-    Step,
-    ThinkingStep,
-    ToolStep,
-    TurnView,
-)
+from recollect.documents import turn_documents
 from recollect.records.blocks import Document, Image, ServerToolResult, Text, ToolResult
 from recollect.records.decoding import decode_value
-from recollect.records.tools import TextResult
+from recollect.records.tools import TextResult, ToolOutput
 from recollect.records.tools.file_tools import count_text_lines
 from recollect.render.views.part_builders import FACT_SEPARATOR, show_fields, show_plain
 from recollect.session.session import Session
@@ -47,43 +31,56 @@ _NUMBER: Final = re.compile(r"\d{1,9}[→\t]")
 _DATA_URL: Final = re.compile(r"data:[\w.+/-]{1,80};base64,")
 
 Leaf = tuple[str, str]
-"""A value and its path: `edits[0].old_string`."""
+"""A path and the value at it: `edits[0].old_string`."""
 
 
 class ShownTexts:
     """The texts of some lines and parts."""
 
-    def __init__(self, lines: Iterable[str], parts: tuple[Part, ...]) -> None:
+    def __init__(self, lines: Iterable[str], parts: tuple[turn_documents.Part, ...]) -> None:
         facts = (fact for line in lines for fact in line.split(FACT_SEPARATOR))
         texts = [*facts, *(text for part in parts for text in _iter_texts(part))]
-        self._lines = {line.strip() for text in texts for line in text.split("\n")}
-        self._all = "\n".join(texts).casefold()
-        self._pictures = {part.data for part in parts if isinstance(part, Picture)}
+        self._lines = {"", *map(str.strip, "\n".join(texts).split("\n"))}
+        self._texts = texts
+        self._pictures = {part.data for part in parts if isinstance(part, turn_documents.Picture)}
 
     def lacks(self, text: str) -> bool:
         """Return whether some line of `text` is missing."""
-        if text in self._pictures or _DATA_URL.sub("", text, count=1) in self._pictures:
+        if self._pictures and {text, _DATA_URL.sub("", text, count=1)} & self._pictures:
             return False
-        return not all(map(self._has_line, text.split("\n")))
+        return any(True for _ in self.iter_missing(text))
 
-    def _has_line(self, line: str) -> bool:
-        text = line.strip()
-        if not text or text in self._lines:
-            return True
+    def iter_missing(self, text: str) -> Iterator[str]:
+        """Yield the lines of `text` that are missing."""
+        shown, lines = self._lines, text.split("\n")
+        # Nearly all lines are shown as they are, and outputs have many.
+        if shown.issuperset(map(str.strip, lines)):
+            return
+        for line in lines:
+            if line.strip() not in shown and not self._has_reworded(line):
+                yield line
+
+    def _has_reworded(self, line: str) -> bool:
         number = _NUMBER.match(line.lstrip())
         if number is not None and line.lstrip()[number.end() :].strip() in self._lines:
             return True
+        text = line.strip()
         return len(text) >= _LONG and text.casefold() in self._all
 
+    @cached_property
+    def _all(self) -> str:
+        return "\n".join(self._texts).casefold()
 
-def read_step(step: Step) -> str:
+
+def read_step(step: turn_documents.Step) -> str:
     """Return all texts that a step shows, one after the other."""
     match step:
-        case ToolStep():
-            lines, parts = [step.title, step.summary], (*step.input, *step.output)
-        case ThinkingStep():
+        case turn_documents.ToolStep():
+            lines = [step.title, step.summary, *map(read_step, step.hooks)]
+            parts = (*step.input, *step.output)
+        case turn_documents.ThinkingStep():
             lines, parts = [step.text], ()
-        case NoticeStep():
+        case turn_documents.NoticeStep():
             lines, parts = [step.title], step.parts
         case _:
             lines, parts = [], step.parts
@@ -111,26 +108,26 @@ def decode_any(raw: Raw | bytes) -> object:
     return decode_value(raw, object) if bytes(raw) else None
 
 
-def _iter_texts(part: Part) -> Iterator[str]:
+def _iter_texts(part: turn_documents.Part) -> Iterator[str]:
     match part:
-        case Diff(path=path, hunks=hunks):
+        case turn_documents.Diff(path=path, hunks=hunks):
             yield path or ""
             yield from (text for hunk in hunks for text in _iter_hunk(hunk))
-        case Checklist(items=items):
+        case turn_documents.Checklist(items=items):
             yield from _iter_known(text for item in items for text in (item.text, item.note))
-        case Entries(entries=entries):
+        case turn_documents.Entries(entries=entries):
             yield from (text for entry in entries for text in _iter_entry(entry))
-        case Fields(fields=fields):
+        case turn_documents.Fields(fields=fields):
             yield from (text for _, value in fields for text in (value, *value.split(", ")))
-        case Question(text=text, header=header, answer=answer, choices=choices):
+        case turn_documents.Question(text=text, header=header, answer=answer, choices=choices):
             yield from _iter_known((text, header, answer))
             yield from (each for choice in choices for each in (choice.label, choice.description))
-        case Picture(name=name, media_type=media_type):
+        case turn_documents.Picture(name=name, media_type=media_type):
             yield from _iter_known((name, media_type))
-        case Code(text=text, first_line=first) if first is not None:
+        case turn_documents.Code(text=text, first_line=first) if first is not None:
             lines = count_text_lines(text)
             yield from (text, str(first), str(lines), str(first + lines - 1))
-        case Json(text=text):
+        case turn_documents.Json(text=text):
             yield text
             yield from (
                 leaf for _, leaf in iter_leaves(decode_any(text.encode(errors="replace")), "")
@@ -139,14 +136,14 @@ def _iter_texts(part: Part) -> Iterator[str]:
             yield part.text
 
 
-def _iter_hunk(hunk: Hunk) -> Iterator[str]:
+def _iter_hunk(hunk: turn_documents.Hunk) -> Iterator[str]:
     for line in hunk.lines:
         yield from (line, line[1:])
     numbers = (hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines)
     yield from map(str, numbers)
 
 
-def _iter_entry(entry: Entry) -> Iterator[str]:
+def _iter_entry(entry: turn_documents.Entry) -> Iterator[str]:
     """Yield the texts of a listed entry, also joined as ripgrep writes them."""
     yield from _iter_known((entry.text, entry.path, entry.url))
     yield from (entry.note or "").split(FACT_SEPARATOR)
@@ -164,23 +161,31 @@ _ERROR: Final = "Error: "
 """What the client writes before the text of a failure that it keeps as a result."""
 
 
-def show_whole_calls(view: TurnView, session: Session) -> TurnView:
+def show_whole_calls(view: turn_documents.TurnView, session: Session) -> turn_documents.TurnView:
     """Return `view` with the complete input and output of its calls."""
     return replace(view, steps=tuple(show_whole_call(step, session) for step in view.steps))
 
 
-def show_whole_call(step: Step, session: Session) -> Step:
+def show_whole_call(step: turn_documents.Step, session: Session) -> turn_documents.Step:
     """Return `step` with its complete input and output, if it is a call."""
-    call = session.find_tool_call(step.call_id) if isinstance(step, ToolStep) else None
-    return complete_call(step, call) if isinstance(step, ToolStep) and call is not None else step
+    call = (
+        session.find_tool_call(step.call_id) if isinstance(step, turn_documents.ToolStep) else None
+    )
+    return (
+        complete_call(step, call)
+        if isinstance(step, turn_documents.ToolStep) and call is not None
+        else step
+    )
 
 
-def complete_call(step: ToolStep, call: ToolCall) -> ToolStep:
-    """Return `step`, followed by what it does not show of the input and result of `call`."""
+def complete_call(step: turn_documents.ToolStep, call: ToolCall) -> turn_documents.ToolStep:
+    """Return `step` with the parts of the input and result of `call` that it does not show."""
     shown = ShownTexts((step.title, step.summary), (*step.input, *step.output))
     wanted = [leaf for leaf in iter_leaves(decode_any(call.raw_input), "") if shown.lacks(leaf[1])]
-    answered = [leaf for leaf in _iter_answer(call) if shown.lacks(leaf[1])]
-    words = [line for text in _iter_words(call) for line in text.split("\n") if shown.lacks(line)]
+    result = call.result
+    answered = [leaf for leaf in _iter_answer(call, result) if shown.lacks(leaf[1])]
+    missing = [line for text in _iter_words(call, result) for line in shown.iter_missing(text)]
+    words = [line for line in missing if shown.lacks(line)]
     return replace(
         step,
         input=(*step.input, *show_fields(*wanted)),
@@ -188,14 +193,14 @@ def complete_call(step: ToolStep, call: ToolCall) -> ToolStep:
     )
 
 
-def _iter_words(call: ToolCall) -> Iterator[str]:
+def _iter_words(call: ToolCall, result: ToolOutput | None) -> Iterator[str]:
     """Yield what the model saw, and what the client kept if that is only text."""
     yield call.text
-    if isinstance(call.result, TextResult):
-        yield call.result.text.removeprefix(_ERROR)
+    if isinstance(result, TextResult):
+        yield result.text.removeprefix(_ERROR)
 
 
-def _iter_answer(call: ToolCall) -> Iterator[Leaf]:
+def _iter_answer(call: ToolCall, result: ToolOutput | None) -> Iterator[Leaf]:
     block = call.block
     if isinstance(block, ServerToolResult):
         yield from iter_leaves(decode_any(block.content), "")
@@ -205,5 +210,5 @@ def _iter_answer(call: ToolCall) -> Iterator[Leaf]:
             each for each in block.content if not isinstance(each, str | Text | Image | Document)
         ]
         yield from iter_leaves(decode_any(msgspec.json.encode(others)), "")
-    if not isinstance(call.result, TextResult):
+    if not isinstance(result, TextResult):
         yield from iter_leaves(decode_any(call.raw_result), "")

@@ -18,34 +18,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from recollect.errors import ClientFailure, UsageError
+from recollect.launch import context_references
 from recollect.launch.client_replies import ClientInfo, ContextUsage
-from recollect.launch.context_references import (
-    ProjectPath,
-    list_changed,
-    list_commits,
-    list_paths,
-    match_paths,
-    read_reference,
-)
 from recollect.launch.conversation_events import PromptImage
+from recollect.reader.line_blocks import mask_value
 from recollect.session.prompt_contexts import attach_contexts
-from recollect.web.api.event_stream import EventSource
-from recollect.web.conversations.answers import AnswerBody, make_answer
-from recollect.web.conversations.bodies import (
-    PREFIX,
-    Done,
-    EventParameters,
-    ImageBody,
-    NamedBody,
-    PromptBody,
-    SettingsBody,
-)
+from recollect.web import http_messages
+from recollect.web.conversations import page_messages
+from recollect.web.conversations.answers import AnswerBody, make_answer, restore_secrets
 from recollect.web.conversations.hosting import HostedConversation
-from recollect.web.conversations.page_events import iter_page_events, iter_running
 from recollect.web.conversations.permits import START
-from recollect.web.conversations.starting import StartBody, Word, check_mode, plan_start
-from recollect.web.parameters import BadParameter, decode_body, read_parameters
-from recollect.web.responses import Refused, json_response
+from recollect.web.event_stream import EventSource
 from recollect.web.services import Services
 
 MAX_PROMPT_BYTES: Final = 24 * 1024 * 1024
@@ -64,14 +47,14 @@ _RASTER: Final = {
 class PathsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which paths of the project of which conversation."""
 
-    id: Word
-    query: Word = ""
+    id: page_messages.Word
+    query: page_messages.Word = ""
 
 
 class IdParameter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which conversation."""
 
-    id: Word
+    id: page_messages.Word
 
 
 Act = Callable[[HostedConversation, bytes], Awaitable[str]]
@@ -84,7 +67,7 @@ class ConversationActions:
         self._services = services
         self._conversations = services.conversations
         self._source = source
-        self._paths: dict[str, tuple[float, tuple[ProjectPath, ...]]] = {}
+        self._paths: dict[str, tuple[float, tuple[context_references.ProjectPath, ...]]] = {}
 
     def make_routes(self) -> list[Route]:
         """Return the routes; those that do something are POST."""
@@ -106,47 +89,54 @@ class ConversationActions:
             "git": self._list_git,
         }
         return [
-            Route(PREFIX, self._start, methods=["POST"]),
-            Route(f"{PREFIX}/events", self._stream_all),
-            *(Route(f"{PREFIX}/{{id}}/{name}", read) for name, read in reads.items()),
+            Route(page_messages.PREFIX, self._start, methods=["POST"]),
+            Route(f"{page_messages.PREFIX}/events", self._stream_all),
+            *(Route(f"{page_messages.PREFIX}/{{id}}/{name}", read) for name, read in reads.items()),
             *(
-                Route(f"{PREFIX}/{{id}}/{name}", self._guard(act), methods=["POST"])
+                Route(f"{page_messages.PREFIX}/{{id}}/{name}", self._guard(act), methods=["POST"])
                 for name, act in acts.items()
             ),
         ]
 
     async def _start(self, request: Request) -> Response:
         self._services.permits.check(request, START)
-        body = decode_body(await request.body(), StartBody)
+        body = http_messages.decode_body(await request.body(), page_messages.StartBody)
         if body.session and not body.fork:
             known = self._conversations.find_by_session(body.session)
             if known is not None:
-                return json_response(Done(id=known.id))
-        options, origin = await asyncio.to_thread(plan_start, self._services, body)
+                return http_messages.json_response(page_messages.Done(id=known.id))
+        options, origin = await asyncio.to_thread(page_messages.plan_start, self._services, body)
         hosted = await self._conversations.start(options, origin)
-        return json_response(Done(id=hosted.id))
+        return http_messages.json_response(page_messages.Done(id=hosted.id))
 
     def _guard(self, act: Act) -> Callable[[Request], Awaitable[Response]]:
         async def handle(request: Request) -> Response:
             conversation_id = request.path_params["id"]
             self._services.permits.check(request, conversation_id)
             hosted = self._conversations.find(conversation_id)
-            return json_response(Done(id=await act(hosted, await request.body())))
+            return http_messages.json_response(
+                page_messages.Done(id=await act(hosted, await request.body()))
+            )
 
         return handle
 
     async def _send(self, hosted: HostedConversation, data: bytes) -> str:
-        body = decode_body(data, PromptBody)
+        body = http_messages.decode_body(data, page_messages.PromptBody)
         if not hosted.is_running:
-            raise Refused(_CONFLICT, "ended", "This conversation has ended. Continue its session.")
+            raise http_messages.Refused(
+                _CONFLICT, "ended", "This conversation has ended. Continue its session."
+            )
         images = [_read_image(each) for each in body.images]
         text = await asyncio.to_thread(_write_prompt, hosted.directory, body)
         return await hosted.conversation.send(text, images)
 
     async def _answer(self, hosted: HostedConversation, data: bytes) -> str:
-        body = decode_body(data, AnswerBody)
+        body = http_messages.decode_body(data, AnswerBody)
         request = self._conversations.find_request(hosted, body.request)
-        await self._conversations.answer(hosted, request, make_answer(request, body))
+        reveal = self._services.mask.find_session(hosted.stream_name).reveal
+        shown = mask_value(hosted.stream_name, request)
+        answer = make_answer(request, restore_secrets(body, request, shown, reveal))
+        await self._conversations.answer(hosted, request, answer)
         return body.request
 
     async def _interrupt(self, hosted: HostedConversation, _: bytes) -> str:
@@ -154,9 +144,9 @@ class ConversationActions:
         return ""
 
     async def _change_settings(self, hosted: HostedConversation, data: bytes) -> str:
-        body = decode_body(data, SettingsBody)
+        body = http_messages.decode_body(data, page_messages.SettingsBody)
         if body.permission_mode is not None:
-            check_mode(body.permission_mode)
+            page_messages.check_mode(body.permission_mode)
             await hosted.conversation.set_permission_mode(body.permission_mode or "default")
         if body.model is not None:
             await hosted.conversation.set_model(body.model or None)
@@ -165,14 +155,20 @@ class ConversationActions:
         return ""
 
     async def _compact(self, hosted: HostedConversation, data: bytes) -> str:
-        return await hosted.conversation.compact(decode_body(data, NamedBody).name)
+        return await hosted.conversation.compact(
+            http_messages.decode_body(data, page_messages.NamedBody).name
+        )
 
     async def _withdraw(self, hosted: HostedConversation, data: bytes) -> str:
-        await hosted.conversation.cancel_prompt(decode_body(data, NamedBody).name)
+        await hosted.conversation.cancel_prompt(
+            http_messages.decode_body(data, page_messages.NamedBody).name
+        )
         return ""
 
     async def _stop_task(self, hosted: HostedConversation, data: bytes) -> str:
-        await hosted.conversation.stop_task(decode_body(data, NamedBody).name)
+        await self._conversations.stop_task(
+            hosted, http_messages.decode_body(data, page_messages.NamedBody).name
+        )
         return ""
 
     async def _end(self, hosted: HostedConversation, _: bytes) -> str:
@@ -180,13 +176,15 @@ class ConversationActions:
         return ""
 
     async def _stream(self, request: Request) -> Response:
-        wanted = read_parameters(request, EventParameters)
+        wanted = http_messages.read_parameters(request, page_messages.EventParameters)
         last_id = request.headers.get("last-event-id") or wanted.last_id
         after = int(last_id) if last_id.isascii() and last_id.isdecimal() else 0
-        return self._source.respond(iter_page_events(self._conversations.find(wanted.id), after))
+        return self._source.respond(
+            page_messages.iter_page_events(self._conversations.find(wanted.id), after)
+        )
 
     async def _stream_all(self, _: Request) -> Response:
-        return self._source.respond(iter_running(self._conversations))
+        return self._source.respond(page_messages.iter_running(self._conversations))
 
     async def _list_offers(self, request: Request) -> Response:
         hosted = self._find(request)
@@ -195,7 +193,7 @@ class ConversationActions:
             found = await hosted.conversation.client_info() if hosted.is_running else ClientInfo()
         except (ClientFailure, TimeoutError, UsageError):
             found = ClientInfo()
-        return json_response(found)
+        return http_messages.json_response(found)
 
     async def _measure_context(self, request: Request) -> Response:
         hosted = self._find(request)
@@ -205,44 +203,44 @@ class ConversationActions:
             found = await hosted.conversation.context_usage() if is_awake else ContextUsage()
         except (ClientFailure, UsageError):
             found = ContextUsage()
-        return json_response(found)
+        return http_messages.json_response(found)
 
     async def _find_paths(self, request: Request) -> Response:
-        wanted = read_parameters(request, PathsParameters)
+        wanted = http_messages.read_parameters(request, PathsParameters)
         directory = self._conversations.find(wanted.id).directory
         paths = await asyncio.to_thread(self._list_paths, directory)
-        return json_response(match_paths(paths, wanted.query))
+        return http_messages.json_response(context_references.match_paths(paths, wanted.query))
 
     async def _list_git(self, request: Request) -> Response:
         directory = Path(self._find(request).directory)
-        changed = await asyncio.to_thread(list_changed, directory)
-        commits = await asyncio.to_thread(list_commits, directory)
-        return json_response({"changed": len(changed), "commits": commits})
+        changed = await asyncio.to_thread(context_references.list_changed, directory)
+        commits = await asyncio.to_thread(context_references.list_commits, directory)
+        return http_messages.json_response({"changed": len(changed), "commits": commits})
 
     def _find(self, request: Request) -> HostedConversation:
-        return self._conversations.find(read_parameters(request, IdParameter).id)
+        return self._conversations.find(http_messages.read_parameters(request, IdParameter).id)
 
-    def _list_paths(self, directory: str) -> tuple[ProjectPath, ...]:
+    def _list_paths(self, directory: str) -> tuple[context_references.ProjectPath, ...]:
         """Return the paths of a project, listed again after a few seconds."""
         moment, paths = self._paths.get(directory, (0.0, ()))
         if time.monotonic() - moment > _LISTING_SECONDS or not moment:
-            paths = list_paths(Path(directory))
+            paths = context_references.list_paths(Path(directory))
             self._paths = {directory: (time.monotonic(), paths)}
         return paths
 
 
-def _write_prompt(directory: str, body: PromptBody) -> str:
-    found = [read_reference(Path(directory), each) for each in body.contexts]
+def _write_prompt(directory: str, body: page_messages.PromptBody) -> str:
+    found = [context_references.read_reference(Path(directory), each) for each in body.contexts]
     return attach_contexts(
         body.text, [context for context, _ in found], [content for _, content in found]
     )
 
 
-def _read_image(image: ImageBody) -> PromptImage:
+def _read_image(image: page_messages.ImageBody) -> PromptImage:
     try:
         data = base64.b64decode(image.data, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise BadParameter("images", "An image is not base64.") from error
+        raise http_messages.BadParameter("images", "An image is not base64.") from error
     if not data.startswith(_RASTER[image.media_type]):
-        raise BadParameter("images", f"An image is not {image.media_type}.")
+        raise http_messages.BadParameter("images", f"An image is not {image.media_type}.")
     return PromptImage(image.media_type, data)

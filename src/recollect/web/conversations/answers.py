@@ -1,15 +1,26 @@
-"""What a page answers to a request of the client, checked against the request itself.
+"""Cards for what the client asks, drawn from its request alone, and what a page answers, checked
+against the request itself.
 
 A page names the request, its decision and, at most, positions and texts: the rule to remember is
 the client's own suggestion, and an edited input is the model's with other values. Nothing else of
-what is sent to the client comes from a page.
+what is sent to the client comes from a page. A page has tags in the place of secrets; the secrets
+are put back here.
+
+A tool's request is shown as the tool would act: an edit as the difference to the file as it is now,
+a command as a command, a page to fetch by its address. Secrets in it are masked, and a click shows
+one; what is allowed is the request as it is.
 """
 
-from typing import Annotated, Final, Literal
+import re
+from collections.abc import Callable
+from typing import Annotated, Final, Literal, TypeVar
 
 import msgspec
+from markupsafe import Markup
 from msgspec import Meta, Raw, Struct
+from msgspec.structs import replace
 
+from recollect.documents.turn_documents import Diff, Fields, Part
 from recollect.errors import UsageError
 from recollect.launch.conversation_events import (
     Allow,
@@ -17,6 +28,7 @@ from recollect.launch.conversation_events import (
     Answers,
     ApprovePlan,
     ClientRequest,
+    ConversationRequest,
     Deny,
     ElicitationRequest,
     KeepPlanning,
@@ -26,10 +38,14 @@ from recollect.launch.conversation_events import (
     Suggestion,
     ToolRequest,
 )
-from recollect.launch.elicitation_forms import fill_form, read_form
+from recollect.launch.request_details import FormField, describe_proposal, fill_form, read_form
+from recollect.reader.line_blocks import mask_value
 from recollect.records.decoding import decode_value
 from recollect.records.tools.planning_tools import Question
-from recollect.web.parameters import BadParameter
+from recollect.render.html.html_parts import render_parts
+from recollect.render.html.html_text import TAG, TAG_START, add_chips, render_markdown
+from recollect.render.views.part_builders import shorten_path
+from recollect.web.http_messages import BadParameter
 
 MAX_TEXT: Final = 1_000_000
 Text = Annotated[str, Meta(max_length=MAX_TEXT)]
@@ -51,6 +67,63 @@ class AnswerBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """
     message: Text = ""
     """The message for the model, with `deny`."""
+
+
+RevealTag = Callable[[str, int], str | None]
+"""From the kind and the number of a tag to its secret."""
+
+
+def restore_secrets(
+    body: AnswerBody, request: ConversationRequest, shown: ConversationRequest, reveal: RevealTag
+) -> AnswerBody:
+    """Return an answer to `request` with its secrets in the place of the tags that a page had."""
+    if not any(TAG_START in text for text in body.fields.values()):
+        return body
+    real, masked = _list_editable(request), _list_editable(shown)
+    as_json = _list_json_fields(request)
+    fields = {
+        name: real[name]
+        if text == masked.get(name)
+        else _restore(text, real.get(name), reveal, is_json=name in as_json)
+        for name, text in body.fields.items()
+    }
+    return replace(body, fields=fields)
+
+
+def _list_json_fields(request: ConversationRequest) -> set[str]:
+    """Return the fields of a tool's input that are edited as JSON."""
+    given = request.input if isinstance(request, ToolRequest) else Raw()
+    values = decode_value(given, dict[str, Raw]) or {}
+    return {name for name, value in values.items() if not _is_text(value)}
+
+
+def _list_editable(request: ConversationRequest) -> dict[str, str]:
+    """Return the texts of a request that a person can change, by the names of their fields."""
+    match request:
+        case ToolRequest(input=given):
+            return dict(list_fields(given))
+        case PlanRequest(plan=plan):
+            return {"plan": plan}
+        case ElicitationRequest(form=form):
+            return {str(place): each.default for place, each in enumerate(read_form(form))}
+    return {}
+
+
+def _restore(text: str, real: str | None, reveal: RevealTag, *, is_json: bool) -> str:
+    """Return an edited text with its secrets.
+
+    Not if the model wrote a tag itself: that one was never a secret, and must not become one.
+    """
+    if real is None or TAG_START in real:
+        return text
+
+    def restore(found: re.Match[str]) -> str:
+        value = reveal(found[1], int(found[2]))
+        if value is None:
+            return found[0]
+        return msgspec.json.encode(value).decode()[1:-1] if is_json else value
+
+    return TAG.sub(restore, text)
 
 
 def make_answer(request: ClientRequest, body: AnswerBody) -> RequestAnswer:
@@ -174,3 +247,115 @@ def _read(name: str, value: Raw, text: str) -> object:
         return msgspec.json.decode(text)
     except msgspec.DecodeError as error:
         raise BadParameter("fields", f"{name} is not JSON: {error}") from error
+
+
+T = TypeVar("T")
+
+ACCEPT_EDITS: Final = "acceptEdits"
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """Something to allow from now on."""
+
+    place: int
+    kind: str
+    """`addRules`, `addDirectories` or `setMode`."""
+    text: str
+    destination: str
+
+
+class RequestCard(Struct, frozen=True, kw_only=True):
+    """A request to a person."""
+
+    id: str
+    kind: str
+    """`tool`, `question`, `plan` or `elicitation`."""
+    tool: str = ""
+    title: str = ""
+    summary: str = ""
+    reason: str = ""
+    agent: str = ""
+    body: Markup = Markup()
+    rules: tuple[Rule, ...] = ()
+    fields: tuple[tuple[str, str], ...] = ()
+    questions: tuple[Question, ...] = ()
+    form: tuple[FormField, ...] = ()
+    """What an MCP server asks for."""
+
+
+class CardMask(Struct, frozen=True, kw_only=True):
+    """How secrets are masked in a card, and where a click asks for one."""
+
+    stream_name: str
+    address: str
+    reveal: str
+    """The label of the button."""
+
+    def mask(self, shown: T) -> T:
+        """Return a struct without its secrets."""
+        return mask_value(self.stream_name, shown)
+
+    def draw(self, html: Markup) -> Markup:
+        """Return HTML with a button at each tag."""
+        return add_chips(html, self.address, self.reveal)
+
+
+def make_card(request: ConversationRequest, directory: str, mask: CardMask) -> RequestCard:
+    """Return the card of a request; reads the file that an edit would change."""
+    match mask.mask(request):
+        case ToolRequest() as masked:
+            assert isinstance(request, ToolRequest)  # noqa: S101 - for the type checker
+            return _make_tool_card(request, masked, directory, mask)
+        case QuestionRequest(questions=questions):
+            return RequestCard(id=request.id, kind="question", questions=questions)
+        case PlanRequest(plan=plan, path=path):
+            return RequestCard(
+                id=request.id,
+                kind="plan",
+                title=shorten_path(path or "", directory),
+                body=mask.draw(Markup('<div class="prose">{}</div>').format(render_markdown(plan))),
+                fields=(("plan", plan),),
+            )
+        case ElicitationRequest() as masked:
+            named = (("server", masked.server), ("url", masked.url or ""))
+            shown = Fields(tuple(each for each in named if each[1]))
+            return RequestCard(
+                id=request.id,
+                kind="elicitation",
+                title=masked.message,
+                body=mask.draw(render_parts((shown,))),
+                form=read_form(masked.form) if masked.mode != "url" else (),
+            )
+
+
+def _make_tool_card(
+    request: ToolRequest, masked: ToolRequest, directory: str, mask: CardMask
+) -> RequestCard:
+    # An edit is compared with its file, so what would change is masked only then.
+    view = mask.mask(describe_proposal(request.tool, request.input, request.call_id or ""))
+    return RequestCard(
+        id=request.id,
+        kind="tool",
+        tool=masked.tool,
+        title=shorten_path(view.title, directory),
+        summary=view.summary,
+        reason=masked.reason or "",
+        agent=request.agent_id or "",
+        body=mask.draw(render_parts(_shorten(part, directory) for part in view.input)),
+        rules=_list_rules(masked.suggestions),
+        fields=tuple(list_fields(masked.input)),
+    )
+
+
+def _shorten(part: Part, directory: str) -> Part:
+    """Return a change with its path relative to the project."""
+    if isinstance(part, Diff) and part.path:
+        return replace(part, path=shorten_path(part.path, directory))
+    return part
+
+
+def _list_rules(suggestions: tuple[Suggestion, ...]) -> tuple[Rule, ...]:
+    return tuple(
+        Rule(place=place, kind=each.kind, text=each.text, destination=each.destination)
+        for place, each in enumerate(suggestions)
+    )

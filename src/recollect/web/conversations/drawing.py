@@ -6,35 +6,56 @@ step that changed.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from operator import is_
 from typing import Final
 
 from markupsafe import Markup
 from msgspec import Struct
 
-from recollect.documents.turns import Step, TurnView
-from recollect.render.html.html_turns import Frame, count_elements, render_grown_turn, render_step
-from recollect.render.views.message_steps import CallSteps
-from recollect.render.views.turn_views import build_turn_views
-from recollect.session.session import Session
+from recollect.documents.turn_documents import Step, TurnView
+from recollect.render.html import html_turns
 
 MAX_KEPT: Final = 64
 """How many turns are kept; pages ask for the last 20."""
 
+MAX_REVISIONS: Final = 256
+"""How many revisions of a turn are kept; a page with an earlier one is sent the whole turn."""
+
 
 class DrawnStep(Struct, frozen=True):
-    """A step as HTML, and the revision in which it became that."""
+    """A step as HTML, and what the page and its turn need to know about it."""
 
-    step: Step
     html: Markup
-    revision: int
+    elements: int
+    changes: html_turns.StepChanges
+
+
+class Revision(Struct, frozen=True):
+    """The number of a drawing that changed a turn, and the first step that changed."""
+
+    number: int
+    first: int
 
 
 class DrawnTurn(Struct, frozen=True):
-    """A turn, its steps as HTML, and the revision in which anything of it last changed."""
+    """A turn, its steps as HTML, and how they have changed."""
 
     view: TurnView
     steps: tuple[DrawnStep, ...]
-    revision: int
+    revisions: tuple[Revision, ...]
+
+    @property
+    def revision(self) -> int:
+        """The revision in which anything of it last changed."""
+        return self.revisions[-1].number
+
+    def find_first_change(self, since: int) -> int:
+        """Return the first step that has changed since a revision."""
+        if since < self.revisions[0].number:
+            return 0
+        later = takewhile(lambda each: each.number > since, reversed(self.revisions))
+        return min(each.first for each in later)
 
 
 class Drawing:
@@ -44,21 +65,18 @@ class Drawing:
         self.revision = 0
         """Counts the drawings that differed from the one before."""
         self._turns: dict[int, DrawnTurn] = {}
-        self._calls = CallSteps()
         self._language = ""
 
     def draw(
-        self, session: Session, frame: Frame, turns: range, since: int | None = None
+        self, views: Sequence[TurnView], frame: html_turns.Frame, since: int | None = None
     ) -> tuple[Markup, ...]:
-        """Draw what has changed since a revision in turns, given by index; all if there is none."""
+        """Draw what has changed in turns since a revision; all of them if there is none."""
         if since is None or since > self.revision:
             since = -1
-        start, stop = turns.start, turns.stop
-        views = build_turn_views(session, start=start, stop=stop, calls=self._calls)
         drawn = self._update(views, frame)
         return tuple(_render(turn, frame, since) for turn in drawn if turn.revision > since)
 
-    def _update(self, views: Sequence[TurnView], frame: Frame) -> list[DrawnTurn]:
+    def _update(self, views: Sequence[TurnView], frame: html_turns.Frame) -> list[DrawnTurn]:
         known = self._turns if frame.language == self._language else {}
         revision = self.revision + 1
         drawn = [_redraw(known.get(view.number), view, frame, revision) for view in views]
@@ -70,28 +88,51 @@ class Drawing:
         return drawn
 
 
-def _redraw(known: DrawnTurn | None, view: TurnView, frame: Frame, revision: int) -> DrawnTurn:
-    if known is not None and known.view == view:
+def _redraw(
+    known: DrawnTurn | None, view: TurnView, frame: html_turns.Frame, revision: int
+) -> DrawnTurn:
+    if known is None:
+        steps = tuple(_draw_step(step, frame) for step in view.steps)
+        return DrawnTurn(view, steps, (Revision(revision, 0),))
+    if known.view == view:
         return known
-    before = known.steps if known else ()
-    steps = tuple(_iter_steps(before, view.steps, frame, revision))
-    return DrawnTurn(view, steps, revision)
+    same = _count_same(known.view.steps, view.steps)
+    rest = tuple(_iter_steps(known, view.steps, same, frame))
+    first = same + _count_same(known.steps[same:], rest)
+    revisions = (*known.revisions[1 - MAX_REVISIONS :], Revision(revision, first))
+    return DrawnTurn(view, known.steps[:same] + rest, revisions)
+
+
+def _count_same(before: Sequence[object], after: Sequence[object]) -> int:
+    """Return how many items at the beginning are the same objects."""
+    # Without a loop in Python: nearly all steps of a long turn are the same.
+    same = list(map(is_, before, after))
+    return same.index(False) if False in same else len(same)
 
 
 def _iter_steps(
-    before: Sequence[DrawnStep], steps: Sequence[Step], frame: Frame, revision: int
+    known: DrawnTurn, steps: Sequence[Step], start: int, frame: html_turns.Frame
 ) -> Iterator[DrawnStep]:
-    for number, step in enumerate(steps):
-        known = before[number] if number < len(before) else None
-        if known is not None and known.step == step:
-            yield known
-        else:
-            yield DrawnStep(step, render_step(step, frame), revision)
+    before = known.view.steps
+    for number, step in enumerate(steps[start:], start):
+        is_known = number < len(before) and before[number] == step
+        yield known.steps[number] if is_known else _draw_step(step, frame)
 
 
-def _render(turn: DrawnTurn, frame: Frame, since: int) -> Markup:
-    changed = (number for number, each in enumerate(turn.steps) if each.revision > since)
-    first = next(changed, len(turn.steps))
-    kept = sum(count_elements(each.step) for each in turn.steps[:first])
-    fresh = [each.html for each in turn.steps[first:]]
-    return render_grown_turn(turn.view, frame, fresh, kept=kept)
+def _draw_step(step: Step, frame: html_turns.Frame) -> DrawnStep:
+    return DrawnStep(
+        html_turns.render_step(step, frame),
+        html_turns.count_elements(step),
+        html_turns.count_step_changes(step),
+    )
+
+
+def _render(turn: DrawnTurn, frame: html_turns.Frame, since: int) -> Markup:
+    first = turn.find_first_change(since)
+    return html_turns.render_grown_turn(
+        turn.view,
+        frame,
+        [each.html for each in turn.steps[first:]],
+        kept=sum(each.elements for each in turn.steps[:first]),
+        changes=html_turns.add_changes(each.changes for each in turn.steps),
+    )

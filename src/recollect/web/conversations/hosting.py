@@ -1,28 +1,159 @@
 """One conversation that this server runs: its client, its session so far, and its events.
 
+Records come in on the event loop and are only queued there; threads that render a page add them to
+the session under a lock, because a session must not be read while it is being extended. The stream
+does not say which record follows which across a resume: the first new one is put after the last one
+that was read from the file.
+
 Every page that shows it reads the same numbered events, so a reload, a second tab or a lost
 connection misses nothing. The event of a record is published once the record is in the session, so
-the turns that a page then asks for contain it.
+the turns that a page then asks for contain it. Secrets are masked here, once for all pages; only
+what the client asks is kept as it is, because it is answered.
 """
 
 import asyncio
+import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
+
+from msgspec.structs import replace
 
 from recollect.documents.events import ConversationRow
 from recollect.launch import conversation_events as events
 from recollect.launch.conversation import Conversation
 from recollect.launch.conversation_events import ConversationEvent, ConversationRequest
-from recollect.records.envelope import Record
+from recollect.reader.line_blocks import mask_text, mask_value
+from recollect.records.conversation_records import ApiMessage, Assistant, User, UserMessage
+from recollect.records.envelope import Chain, Record, Span
+from recollect.records.tools import canonical_name
+from recollect.redact.growing_text import GrowingText
+from recollect.render.views.growing_turns import GrowingTurns
+from recollect.session.prompt_contexts import summarize_prompt
+from recollect.session.record_texts import iter_tool_results, iter_tool_uses
+from recollect.session.session import Session
+from recollect.session.subagents import Child, SubagentMeta, attach_subagents
+from recollect.session.tool_effects import LIST_TOOLS
 from recollect.web.conversations.drawing import Drawing
-from recollect.web.conversations.session_view import SessionView
+
+ReceivedRecord = tuple[str | None, Record]
+"""The tool call that started the subagent, None for the main conversation, and the record."""
+
+
+class SessionView:
+    """A session that grows while it is shown."""
+
+    def __init__(self, records: Sequence[Record] = ()) -> None:
+        self._known = {uuid for record in records if (uuid := _uuid_of(record))}
+        self._waiting: list[ReceivedRecord] = []
+        self._lock = threading.Lock()
+        self._session = Session(records)
+        self._last = self._session.main_path[-1] if self._session.main_path else None
+        self._end = max((each.span.end for each in records if each.span), default=0)
+        """Where the next record would be if all were in one file."""
+        self._agents: dict[str, GrowingTurns] = {}
+        self._is_attached = True
+        self._todo_calls: set[str] = set()
+        self.todo_revision = 0
+        """Counts the changes of the todo list since the conversation was started here."""
+        self._turns = GrowingTurns(self._session, self._agents, self._attach)
+
+    def add(self, agent: str | None, record: Record) -> None:
+        """Queue a record; it is part of the session from the next use on."""
+        self._waiting.append((agent, record))
+
+    @contextmanager
+    def use(self) -> Iterator[Session]:
+        """Lend the session, up to date; nobody else changes it meanwhile."""
+        with self.use_turns():
+            self._attach()
+            yield self._session
+
+    @contextmanager
+    def use_turns(self) -> Iterator[GrowingTurns]:
+        """Lend the views of its turns, which cost less than the session while a turn goes on."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+            if waiting:
+                self._extend(waiting)
+            yield self._turns
+
+    def _extend(self, received: Sequence[ReceivedRecord]) -> None:
+        own: list[Record] = []
+        grown: dict[str, None] = {}
+        for agent, record in received:
+            uuid = _uuid_of(record)
+            if uuid in self._known:
+                continue
+            if uuid:
+                self._known.add(uuid)
+            if agent is None:
+                own.append(self._place(self._link(record)))
+                self._note_todos(record)
+            else:
+                self._agents.setdefault(agent, GrowingTurns(Session())).add([record])
+                grown[agent] = None
+        self._turns.add(own)
+        for agent in grown:
+            self._turns.note_growth(agent)
+        self._is_attached = not self._agents
+
+    def _attach(self) -> None:
+        if not self._is_attached:
+            attach_subagents(self._session, self._list_children())
+            self._is_attached = True
+
+    def _link(self, record: Record) -> Record:
+        if isinstance(record, Chain) and record.uuid and record.parent_uuid is None:
+            record = replace(record, parent_uuid=self._last)
+        # Only the first one lacks its parent.
+        self._last = None if isinstance(record, Chain) and record.uuid else self._last
+        return record
+
+    def _place(self, record: Record) -> Record:
+        """Put a record after all others: every client counts the bytes of its stream from 0."""
+        span = Span("", self._end, record.span.length if record.span else 1)
+        self._end = span.end
+        return replace(record, span=span)
+
+    def _note_todos(self, record: Record) -> None:
+        match record:
+            case Assistant(message=ApiMessage(content=content)):
+                self._todo_calls.update(
+                    use.id
+                    for use in iter_tool_uses(content)
+                    if canonical_name(use.name) in LIST_TOOLS
+                )
+            case User(message=UserMessage(content=content)) if self._todo_calls:
+                done = {result.tool_use_id for result in iter_tool_results(content)}
+                self.todo_revision += not done.isdisjoint(self._todo_calls)
+
+    def _list_children(self) -> list[Child]:
+        return [
+            Child(agent_id=call, session=each.session, meta=SubagentMeta(tool_use_id=call))
+            for call, each in self._agents.items()
+        ]
+
+
+def _uuid_of(record: Record) -> str | None:
+    return record.uuid if isinstance(record, Chain) else None
+
 
 MAX_TITLE: Final = 200
 NO_THINKING: Final = "off"
 """The effort of a model that does not think."""
 
 _BlockName = tuple[str | None, str, int]
+
+
+class _OpenBlock:
+    """A block that is being written: what each of its events adds to what is shown."""
+
+    def __init__(self, first: int, mask: Callable[[str], str]) -> None:
+        self.first = first
+        self.growing = GrowingText(mask)
+        self.shown: dict[int, str] = {}
 
 
 class HostedConversation:
@@ -58,7 +189,17 @@ class HostedConversation:
         self._number = 0
         self._progress = asyncio.Event()
         self._is_fed = False
-        self._open_blocks: dict[_BlockName, int] = {}
+        self._open_blocks: dict[_BlockName, _OpenBlock] = {}
+
+    @property
+    def stream_name(self) -> str:
+        """What its secrets are filed under."""
+        return self.conversation.options.stream_name
+
+    def find_streamed(self, event: events.BlockEvent) -> str:
+        """Return what can be shown of a block since the event before; nothing once it is closed."""
+        block = self._open_blocks.get(_name_block(event))
+        return block.shown.get(event.number, "") if block else ""
 
     @property
     def resume_after(self) -> int:
@@ -66,13 +207,13 @@ class HostedConversation:
 
         What was streamed of a block that is still open is sent again: no record has it yet.
         """
-        first = min(self._open_blocks.values(), default=None)
+        first = min((each.first for each in self._open_blocks.values()), default=None)
         return self._number if first is None else first - 1
 
     def describe(self) -> ConversationRow:
         """Return the conversation as lists show it."""
         conversation = self.conversation
-        return ConversationRow(
+        row = ConversationRow(
             id=self.id,
             session_id=conversation.session_id,
             title=self.title,
@@ -86,6 +227,7 @@ class HostedConversation:
             started=self.started,
             active=self.active,
         )
+        return mask_value(self.stream_name, row)
 
     def _name_status(self) -> str:
         status = self.conversation.status
@@ -130,27 +272,45 @@ class HostedConversation:
                 if event.index is not None:
                     self._open_blocks.pop((agent, event.message_id or "", event.index), None)
             case events.BlockStarted():
-                self._open_blocks[event.agent, event.message_id, event.index] = event.number
+                self._open_blocks[_name_block(event)] = _OpenBlock(event.number, self._mask)
+            case events.BlockEvent():
+                self._take_streamed(event)
             case events.TurnFinished() | events.ClientEnded():
                 self._open_blocks.clear()
-                self.notice = event.words if isinstance(event, events.ClientEnded) else ""
+                self.notice = (
+                    self._mask(event.words) if isinstance(event, events.ClientEnded) else ""
+                )
             case events.TasksChanged(tasks=tasks):
-                self.tasks = tasks
+                self.tasks = mask_value(self.stream_name, tasks)
             case _:
                 self._take_waiting(event)
+
+    def _take_streamed(self, event: events.BlockEvent) -> None:
+        block = self._open_blocks.get(_name_block(event))
+        text = getattr(event, "text", "")
+        if block is not None and text:
+            block.shown[event.number] = block.growing.add(text)
+
+    def _mask(self, text: str) -> str:
+        return mask_text(self.stream_name, text)
 
     def _take_waiting(self, event: ConversationEvent) -> None:
         """Take in what waits, for the client or for a person, and what no longer does."""
         match event:
             case events.PromptQueued():
-                self.prompts = (*self.prompts, event)
-                self.title = self.title or " ".join(event.text.split())[:MAX_TITLE]
+                shown = replace(event, text=summarize_prompt(self._mask(event.text)))
+                self.prompts = (*self.prompts, shown)
+                self.title = self.title or " ".join(shown.text.split())[:MAX_TITLE]
             case events.PromptTaken(uuid=uuid) | events.PromptWithdrawn(uuid=uuid):
                 self.prompts = tuple(each for each in self.prompts if each.uuid != uuid)
             case events.RequestAsked(request=request):
                 self.requests = (*self.requests, request)
             case events.RequestSettled(id=request_id):
                 self.requests = tuple(each for each in self.requests if each.id != request_id)
+
+
+def _name_block(event: events.BlockEvent) -> _BlockName:
+    return event.agent, event.message_id, event.index
 
 
 def name_request(request: ConversationRequest) -> str:

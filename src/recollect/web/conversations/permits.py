@@ -1,20 +1,32 @@
-"""Who may start and steer Claude Code: a page that we rendered for it, in a signed-in browser.
+"""Who may start and steer Claude Code: a page that we rendered for it, in a signed-in browser; and
+a log of what was started, answered and stopped from pages: when, what and where, no content.
 
 Beside the checks that every request passes (Host, origin, key), a request that runs something must
 come from a page (`Sec-Fetch-Site: same-origin`, our Origin, the cookie; never the access key) and
 carry the nonce that the page was rendered with. A nonce is valid for one scope, such as one
 conversation, and for one run of the server. It is computed, so nothing has to be stored.
+
+The log has one line of JSON per event, in a file that only its owner may read. It is opened for
+every line: a line a minute is many here, and no descriptor has to be closed.
 """
 
 import hmac
+import os
 import secrets
-from typing import Final
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Literal
 
+import msgspec
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.types import Scope
 
+from recollect.redact import mask_words
+from recollect.store.data_directory import make_private_directory
+from recollect.web.http_messages import JSON, Refused
 from recollect.web.middleware import Keys, find_value, has_cookie, list_values
-from recollect.web.responses import JSON, Refused
 from recollect.web.settings import Settings
 
 NONCE_HEADER: Final = "x-recollect-nonce"
@@ -50,7 +62,9 @@ class Permits:
                 "This server may not run Claude Code. Start it with `recollect serve --allow-run`.",
             )
         if not self._is_from_page(request.scope):
-            raise Refused(_FORBIDDEN, "wrong_origin", "Only pages of this server may ask for this.")
+            raise Refused(
+                _FORBIDDEN, "wrong_origin", "Only this server's own pages may request this."
+            )
         salt, _, signature = (find_value(request.scope, NONCE_HEADER) or "").partition(".")
         if not hmac.compare_digest(self._sign(scope, salt).encode(), signature.encode()):
             raise Refused(_FORBIDDEN, "wrong_nonce", "This page is out of date. Reload it.")
@@ -67,3 +81,50 @@ class Permits:
     def _sign(self, scope: str, salt: str) -> str:
         text = f"{scope}\0{salt}".encode("utf-8", "surrogatepass")
         return hmac.new(self._secret, text, "sha256").hexdigest()
+
+
+NAME: Final = "conversations.log"
+Action = Literal["start", "answer", "stop", "restore"]
+
+
+class AuditLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something that a page asked for."""
+
+    time: str
+    action: Action
+    conversation: str = ""
+    session: str = ""
+    directory: str = ""
+    """Where a client was started."""
+    tool: str = ""
+    """The tool that a request was about."""
+    decision: str = ""
+    """What was answered, or how a conversation was stopped."""
+    file: str = ""
+    """The file that was restored."""
+    version: int = 0
+    """The version that it has now."""
+
+
+class AuditLog:
+    """Appends lines to the log."""
+
+    def __init__(self, directory: Path, now: Callable[[], datetime]) -> None:
+        self.path = directory / NAME
+        self._now = now
+
+    def write(self, action: Action, *, version: int = 0, **details: str) -> None:
+        """Append a line with these fields."""
+        line = AuditLine(
+            time=self._now().isoformat(timespec="seconds"),
+            action=action,
+            version=version,
+            **{name: mask_words(text) for name, text in details.items()},
+        )
+        make_private_directory(self.path.parent)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        descriptor = os.open(self.path, flags, 0o600)
+        try:
+            os.write(descriptor, msgspec.json.encode(line) + b"\n")
+        finally:
+            os.close(descriptor)

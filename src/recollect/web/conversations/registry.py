@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from recollect.documents.events import ConversationsDocument
 from recollect.errors import NothingFound
@@ -19,9 +20,9 @@ from recollect.launch.conversation import converse
 from recollect.launch.conversation_events import ConversationRequest, RequestAnswer
 from recollect.launch.conversation_options import ConversationOptions
 from recollect.records.envelope import Record
-from recollect.web.conversations.audit_log import AuditLog
 from recollect.web.conversations.hosting import NO_THINKING, HostedConversation, name_request
-from recollect.web.responses import Refused
+from recollect.web.conversations.permits import AuditLog
+from recollect.web.http_messages import Refused
 
 MAX_RUNNING: Final = 8
 MAX_ENDED: Final = 16
@@ -104,9 +105,12 @@ class Conversations:
 
     async def _start(self, options: ConversationOptions, origin: StartedFrom) -> HostedConversation:
         stack = AsyncExitStack()
+        conversation_id = secrets.token_hex(8)
+        if not options.stream_name:
+            options = replace(options, stream_name=conversation_id)
         conversation = await stack.enter_async_context(converse(options))
         hosted = HostedConversation(
-            secrets.token_hex(8),
+            conversation_id,
             conversation,
             options.directory,
             title=origin.title,
@@ -115,7 +119,7 @@ class Conversations:
         self._hosted[hosted.id], self._stacks[hosted.id] = hosted, stack
         self._audit.write(
             "start",
-            hosted.id,
+            conversation=hosted.id,
             session=conversation.session_id,
             directory=options.directory,
         )
@@ -138,7 +142,7 @@ class Conversations:
         await hosted.conversation.answer(request.id, answer, by="page")
         self._audit.write(
             "answer",
-            hosted.id,
+            conversation=hosted.id,
             session=hosted.conversation.session_id,
             tool=name_request(request),
             decision=type(answer).__name__.lower(),
@@ -156,19 +160,26 @@ class Conversations:
 
     async def interrupt(self, hosted: HostedConversation) -> None:
         """Stop what it is doing; the conversation goes on."""
-        self._audit.write("stop", hosted.id, decision="interrupt")
+        self._write_stop(hosted, "interrupt")
         await hosted.conversation.interrupt()
+
+    async def stop_task(self, hosted: HostedConversation, task_id: str) -> None:
+        """Stop a background task; the conversation goes on."""
+        self._write_stop(hosted, "task")
+        await hosted.conversation.stop_task(task_id)
 
     async def end(self, hosted: HostedConversation, how: str = "end") -> None:
         """End its client; the session can be resumed."""
         stack = self._stacks.pop(hosted.id, None)
         if stack is not None:
             hosted.is_running = False
-            self._audit.write(
-                "stop", hosted.id, session=hosted.conversation.session_id, decision=how
-            )
+            self._write_stop(hosted, how)
             await stack.aclose()
         self._wake()
+
+    def _write_stop(self, hosted: HostedConversation, how: str) -> None:
+        session = hosted.conversation.session_id
+        self._audit.write("stop", conversation=hosted.id, session=session, decision=how)
 
     async def close(self) -> None:
         """End all of them, at once."""

@@ -1,27 +1,34 @@
-"""`/c/{id}` and below: a conversation that runs, its turns, its tool calls and what it asks.
+"""`/c/{id}` and below: a conversation that runs, its turns, its tool calls and what it asks;
+`/running` and `/new`: what runs on this machine, and the form that starts a conversation.
 
 The turns come from the session in memory and are drawn like those of any session. The page is given
 the number of the last event that it contains; its script goes on from there.
 """
 
-from typing import Annotated
+import shlex
+from typing import Annotated, Final
 
 from markupsafe import Markup
 from msgspec import Meta, Struct
 
 from recollect.documents.events import ConversationRow
-from recollect.launch.conversation_events import PromptQueued
+from recollect.documents.session_listing import SessionListing
+from recollect.launch.conversation_events import ConversationRequest, PromptQueued
+from recollect.library.session_filters import SessionQuery
 from recollect.records.tools.planning_tools import Todo
+from recollect.render.html.html_parts import PartOptions
 from recollect.render.html.html_turns import Frame, render_call, render_turn
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
-from recollect.web.conversations.cards import RequestCard, make_card
-from recollect.web.conversations.drawing import Drawing
+from recollect.web.conversations.answers import CardMask, RequestCard, make_card
 from recollect.web.conversations.hosting import HostedConversation
+from recollect.web.conversations.page_messages import MAX_PATH
+from recollect.web.conversations.permits import START
 from recollect.web.conversations.registry import MODES
+from recollect.web.http_messages import MAX_ID
 from recollect.web.pages.session_page import FIRST_TURNS, TurnsFragment
-from recollect.web.parameters import MAX_ID
 from recollect.web.services import Services
+from recollect.web.session_endpoints import NoParameters
 from recollect.web.templating import PageContent, Translator
 from recollect.workspace.session_places import find_agent, find_call
 
@@ -70,6 +77,7 @@ class ConversationPage(Struct, frozen=True, kw_only=True):
     nonce: str
     start_nonce: str
     last_event: int
+    todo_revision: int
     turns: tuple[Markup, ...]
     start: int
     total: int
@@ -114,20 +122,23 @@ def render_conversation_page(
     # Read first: what comes in between is then sent again, instead of lost.
     last_event = hosted.resume_after
     known = services.conversations.document
-    with hosted.view.use() as session:
-        total = len(session.turns)
+    with hosted.view.use_turns() as growing:
+        total = growing.count
         start = max(total - FIRST_TURNS, 0)
-        turns = _render(session, hosted, translator, start, total)
+        views = growing.show(range(start, total))
+        todo_revision = hosted.view.todo_revision
+    frame = _make_frame(hosted, translator)
     page = ConversationPage(
         conversation=hosted.describe(),
         address=make_path(hosted.id),
         nonce=services.permits.make_nonce(hosted.id),
         start_nonce=services.permits.make_nonce("start"),
         last_event=last_event,
-        turns=turns,
+        todo_revision=todo_revision,
+        turns=tuple(render_turn(view, frame) for view in views),
         start=start,
         total=total,
-        cards=tuple(make_card(each, hosted.directory) for each in hosted.requests),
+        cards=tuple(_make_card(each, hosted, translator) for each in hosted.requests),
         prompts=hosted.prompts,
         tasks=hosted.tasks,
         modes=MODES,
@@ -143,24 +154,45 @@ def render_conversation_turns(
 ) -> PageContent:
     """Render some turns of a conversation, or of one of its subagents."""
     hosted = services.conversations.find(wanted.id)
-    with hosted.view.use() as session:
-        owner = find_agent(session, wanted.agent) if wanted.agent else session
-        total = len(owner.turns)
+    frame = _make_frame(hosted, translator)
+    if wanted.agent:
+        return PageContent("turns.html", _draw_agent(hosted, wanted, frame))
+    with hosted.view.use_turns() as growing:
+        total = growing.count
         stop = min(wanted.start + wanted.count, total)
-        frame = _make_frame(hosted, translator)
-        drawing = Drawing() if wanted.agent else hosted.drawing
-        turns = drawing.draw(owner, frame, range(wanted.start, stop), wanted.since)
+        turns = hosted.drawing.draw(growing.show(range(wanted.start, stop)), frame, wanted.since)
+        revision, todo_revision = hosted.drawing.revision, hosted.view.todo_revision
     fragment = TurnsFragment(
         turns=turns,
         start=wanted.start,
         next_start=max(stop, wanted.start),
         total=total,
         is_partial=False,
-        agent=wanted.agent,
+        agent="",
         at="",
-        revision=None if wanted.agent else drawing.revision,
+        revision=revision,
+        todo_revision=todo_revision,
     )
     return PageContent("turns.html", fragment)
+
+
+def _draw_agent(
+    hosted: HostedConversation, wanted: ConversationTurnsParameters, frame: Frame
+) -> TurnsFragment:
+    with hosted.view.use() as session:
+        owner = find_agent(session, wanted.agent)
+        total = len(owner.turns)
+        stop = min(wanted.start + wanted.count, total)
+        views = build_turn_views(owner, start=wanted.start, stop=stop)
+    return TurnsFragment(
+        turns=tuple(render_turn(view, frame) for view in views),
+        start=wanted.start,
+        next_start=max(stop, wanted.start),
+        total=total,
+        is_partial=False,
+        agent=wanted.agent,
+        at="",
+    )
 
 
 def render_conversation_call(
@@ -178,12 +210,25 @@ def render_conversation_call(
     return PageContent("call.html", CallBody(body=body))
 
 
-def render_request(services: Services, wanted: ConversationRequestParameters) -> PageContent:
+def render_request(
+    services: Services, wanted: ConversationRequestParameters, translator: Translator
+) -> PageContent:
     """Render the card of a request; nothing once it is settled."""
     hosted = services.conversations.find(wanted.id)
     request = next((each for each in hosted.requests if each.id == wanted.request), None)
-    card = make_card(request, hosted.directory) if request else None
+    card = _make_card(request, hosted, translator) if request else None
     return PageContent("request.html", RequestFragment(card=card))
+
+
+def _make_card(
+    request: ConversationRequest, hosted: HostedConversation, translator: Translator
+) -> RequestCard:
+    mask = CardMask(
+        stream_name=hosted.stream_name,
+        address=f"{make_path(hosted.id)}/reveal",
+        reveal=translator.translate("Reveal"),
+    )
+    return make_card(request, hosted.directory, mask)
 
 
 def render_todos(services: Services, wanted: ConversationParameters) -> PageContent:
@@ -200,19 +245,82 @@ def _list_todos(session: Session) -> tuple[Todo, ...]:
     return session.todos[-1].items if session.todos else ()
 
 
-def _render(
-    session: Session, hosted: HostedConversation, translator: Translator, start: int, stop: int
-) -> tuple[Markup, ...]:
-    frame = _make_frame(hosted, translator)
-    views = build_turn_views(session, start=start, stop=stop)
-    return tuple(render_turn(view, frame) for view in views)
-
-
 def _make_frame(hosted: HostedConversation, translator: Translator) -> Frame:
     return Frame(
         address=make_path(hosted.id),
         translate=translator.translate,
+        translate_phrase=translator.translate_phrase,
+        parts=PartOptions(translate=translator.translate_phrase),
         language=translator.language,
         directory=hosted.directory,
         has_raw=False,
+        reveals=True,
     )
+
+
+MODELS: Final = ("opus", "sonnet", "haiku")
+"""Aliases that every client knows; its own list is on the page of a conversation."""
+
+MAX_PROJECTS: Final = 200
+
+
+class NewParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where to start, if that is known already."""
+
+    directory: Annotated[str, Meta(max_length=MAX_PATH)] = ""
+
+
+class NewPage(Struct, frozen=True, kw_only=True):
+    """The form for a new conversation; without `--allow-run`, the command to copy."""
+
+    allow_run: bool
+    nonce: str
+    directory: str
+    projects: tuple[str, ...]
+    """The work directories of sessions, most recently active first."""
+    models: tuple[str, ...]
+    modes: tuple[str, ...]
+    command: str
+
+
+class RunningPage(Struct, frozen=True, kw_only=True):
+    """What runs: conversations of this server, and clients that were started elsewhere."""
+
+    allow_run: bool
+    conversations: tuple[ConversationRow, ...]
+    nonces: dict[str, str]
+    """By conversation: each may be stopped from here."""
+    max_running: int
+    elsewhere: tuple[SessionListing, ...]
+
+
+def render_new_page(services: Services, wanted: NewParameters) -> PageContent:
+    """Render the form for a new conversation."""
+    known = services.workspace.choices.projects[:MAX_PROJECTS]
+    projects = tuple(dict.fromkeys(each.path for each in known if each.path))
+    directory = wanted.directory or next(iter(projects), "")
+    page = NewPage(
+        allow_run=services.permits.allow_run,
+        nonce=services.permits.make_nonce(START),
+        directory=directory,
+        projects=projects,
+        models=MODELS,
+        modes=MODES,
+        command=f"cd {shlex.quote(directory)} && claude" if directory else "claude",
+    )
+    return PageContent("new.html", page, title="converse.new", section="running")
+
+
+def render_running_page(services: Services, _: NoParameters) -> PageContent:
+    """Render what runs."""
+    known = services.conversations.document
+    own = {each.session_id for each in known.conversations if each.status != "ended"}
+    live = services.workspace.sessions(SessionQuery(is_live=True), page_size=100).sessions
+    page = RunningPage(
+        allow_run=services.permits.allow_run,
+        conversations=known.conversations,
+        nonces={each.id: services.permits.make_nonce(each.id) for each in known.conversations},
+        max_running=known.max_running,
+        elsewhere=tuple(each for each in live if each.id not in own),
+    )
+    return PageContent("running.html", page, title="running.title", section="running")

@@ -1,7 +1,8 @@
 """`/files` and `/file`: which files sessions changed, the versions of one, and what two differ in.
 
-Shows only what sessions recorded: neither the file on disk nor git is asked, so that a path from a
-transcript opens nothing. A version is compared with the one before it unless others are named.
+Shows only what sessions recorded: git is not asked, and of the file on disk the page says which
+version it equals, if it is one that a page may restore: a path from a transcript opens no other. A
+version is compared with the one before it unless others are named.
 """
 
 import shlex
@@ -14,22 +15,23 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from recollect.documents.file_versions import VersionEntry
-from recollect.errors import NothingFound
+from recollect.errors import NothingFound, UsageError
 from recollect.quantities import format_date
-from recollect.redact.text_masking import mask_in_lines
-from recollect.render.html.html_code import colour_lines
+from recollect.redact import mask_in_lines
+from recollect.render.html.html_text import colour_lines
 from recollect.session.times import parse_time
 from recollect.versions.file_history import FileHistory
-from recollect.versions.file_texts import split_lines
+from recollect.versions.file_paths import find_modified, read_tracked
+from recollect.versions.file_restore import is_partial
+from recollect.versions.file_texts import decode_file, match_lines, split_lines
 from recollect.versions.line_authors import Author, find_authors
-from recollect.versions.patience import match_lines
 from recollect.versions.replay import Version, VersionKind
-from recollect.web.api.file_endpoints import FilePath, find_within_budget
+from recollect.web.page_actions import find_place, name_scope
 from recollect.web.pages.session_page import make_address
-from recollect.web.restoring import name_scope
 from recollect.web.services import Services
+from recollect.web.session_endpoints import FilePath, find_within_budget
+from recollect.web.template_filters import draw_axis
 from recollect.web.templating import PageContent
-from recollect.web.version_drawing import draw_axis
 from recollect.workspace.file_questions import KnownFile, describe_version, list_files
 
 MAX_FILES: Final = 500
@@ -117,6 +119,15 @@ class DiffRow(Struct, frozen=True, kw_only=True):
     author_place: str = ""
 
 
+class OnDisk(Struct, frozen=True):
+    """What there is of a file today."""
+
+    state: str
+    """`equal` to the newest version, `earlier` if it equals another, `other` or `missing`."""
+    number: int
+    """The version that it equals, or else the newest."""
+
+
 class FilePage(Struct, frozen=True, kw_only=True):
     """The versions of a file, and two of them side by side."""
 
@@ -136,6 +147,8 @@ class FilePage(Struct, frozen=True, kw_only=True):
     unread: int
     """Sessions that are still being read."""
     reload: str
+    on_disk: OnDisk | None
+    """None if the page does not look at the file."""
     nonce: str
     """For the Restore button; empty if pages may not restore this version."""
 
@@ -155,8 +168,32 @@ def render_file_page(services: Services, wanted: FileParameters) -> PageContent:
     if found is None:
         page = UnreadFilePage(path=wanted.path, unread=unread, reload=reload)
         return PageContent("unread_file.html", page, title="file.title", section="files")
-    nonce = "" if unread else services.permits.make_nonce(name_scope(wanted.path))
-    return _render_history(found.history, wanted, _Frame(unread, reload, nonce))
+    if unread:
+        return _render_history(found.history, wanted, _Frame(unread, reload))
+    nonce = services.permits.make_nonce(name_scope(wanted.path))
+    frame = _Frame(unread, reload, nonce, _look_at_disk(services, found.history))
+    return _render_history(found.history, wanted, frame)
+
+
+def _look_at_disk(services: Services, history: FileHistory) -> OnDisk | None:
+    """Compare the file with its versions, newest first."""
+    versions = history.own[::-1]
+    try:
+        target = find_place(services, history.path, history.sessions)
+    except UsageError:
+        return None
+    data = read_tracked(target)
+    if not versions or (data is None and find_modified(target)):
+        return None
+    newest = versions[0].number
+    if data is None:
+        return OnDisk("missing", newest)
+    content = decode_file(data)
+    text = content.text if content else None
+    same = next((each.number for each in versions if text is not None and each.text == text), None)
+    return OnDisk(
+        "other" if same is None else "equal" if same == newest else "earlier", same or newest
+    )
 
 
 class _Frame(NamedTuple):
@@ -164,7 +201,8 @@ class _Frame(NamedTuple):
 
     unread: int
     reload: str
-    nonce: str
+    nonce: str = ""
+    on_disk: OnDisk | None = None
 
 
 def _render_history(history: FileHistory, wanted: FileParameters, frame: _Frame) -> PageContent:
@@ -184,9 +222,12 @@ def _render_history(history: FileHistory, wanted: FileParameters, frame: _Frame)
         b=chosen.b.number,
         unknown=unknown,
         rows=() if unknown else tuple(_compare(chosen, versions)),
-        restore="" if frame.unread else _name_command(history.path, chosen.b),
+        restore=""
+        if frame.unread or is_partial(chosen.b)
+        else _name_command(history.path, chosen.b),
         unread=frame.unread,
         reload=frame.reload,
+        on_disk=frame.on_disk,
         nonce="" if unknown else frame.nonce,
     )
     return PageContent("file.html", page, title="file.title", section="files")
@@ -206,7 +247,7 @@ def _choose(versions: Sequence[Version], wanted: FileParameters) -> _Chosen:
     newer = by_number.get(wanted.b or versions[-1].number)
     older = by_number.get(wanted.a) if wanted.a else None
     if newer is None or (wanted.a and older is None):
-        raise NothingFound("The file has no version of that number.")
+        raise NothingFound("The file has no such version.")
     if not wanted.a:
         before = [each for each in versions if each.number < newer.number]
         same = [each for each in before if each.path == newer.path]

@@ -1,16 +1,16 @@
 """`/search`: results by session, or what is wrong with the query."""
 
+from collections.abc import Mapping
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
-from recollect.documents.api_documents import ErrorDetail
 from recollect.documents.search_results import Facet, Hit
+from recollect.documents.session_documents import ErrorDetail
 from recollect.documents.session_listing import SessionListing
 from recollect.search.query_parser import QueryError, point_at
-from recollect.web.api.search_endpoint import SearchParameters, run_search
-from recollect.web.parameters import Id
-from recollect.web.responses import describe_failure
+from recollect.web.history_endpoints import SearchParameters, run_search
+from recollect.web.http_messages import Id, describe_failure
 from recollect.web.services import Services
 from recollect.web.templating import PageContent
 from recollect.workspace.searching import SearchAnswer
@@ -41,6 +41,13 @@ class HitGroup(Struct, frozen=True, kw_only=True):
     missing: tuple[str, ...]
     """Words of the query that the session does not have."""
 
+    @property
+    def places(self) -> list[float]:
+        """How far down in the transcript of the session its hits are, from 0 to 1."""
+        session = self.session
+        offsets = [hit.offset or 0 for hit in self.hits if session and hit.path == session.path]
+        return [min(offset / max(session.size, 1), 1) for offset in offsets] if session else []
+
 
 class SearchPage(Struct, frozen=True, kw_only=True):
     """A query and its results."""
@@ -60,7 +67,9 @@ class SearchPage(Struct, frozen=True, kw_only=True):
     page: int = 1
     left_out: tuple[str, ...] = ()
     did_you_mean: str | None = None
+    corrected: Mapping[str, str] = {}
     split: tuple[str, ...] = ()
+    capped: tuple[str, ...] = ()
     facets: tuple[Facet, ...] = ()
 
     @property
@@ -110,7 +119,9 @@ def _find(services: Services, wanted: SearchPageParameters) -> SearchPage:
         page=wanted.page,
         left_out=result.left_out,
         did_you_mean=result.did_you_mean,
+        corrected=result.corrected,
         split=result.split,
+        capped=result.capped,
         facets=result.facets,
     )
 

@@ -13,28 +13,29 @@ from markupsafe import Markup
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
+from recollect.documents.session_documents import OutlineEntry
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError
-from recollect.launch.resuming import check_shown, plan_resume
+from recollect.launch.client_commands import check_shown, plan_resume
 from recollect.library.sidecar_files import load_lists
-from recollect.lineage.trees import Relatives
+from recollect.lineage import Relatives
 from recollect.quantities import format_dollars
 from recollect.reader.transcript_reader import read_shown
-from recollect.render.html.html_parts import render_parts
+from recollect.render.html.html_parts import PartOptions, render_parts
 from recollect.render.html.html_turns import Frame, render_call, render_turn
 from recollect.render.views.notices import show_raw
-from recollect.render.views.sidecar_notices import list_sidecar_notices
+from recollect.render.views.overview import build_outline
+from recollect.render.views.record_notices import list_sidecar_notices
 from recollect.usage.totals import to_dollars
-from recollect.web.api.session_endpoints import Project
-from recollect.web.api.turn_endpoints import MAX_TURNS, Marks, TurnsParameters, load_turns
 from recollect.web.conversations.permits import START
-from recollect.web.parameters import MAX_ID, Id
+from recollect.web.http_messages import MAX_ID, Id
 from recollect.web.services import Services
+from recollect.web.session_endpoints import MAX_TURNS, Marks, Project, TurnsParameters, load_turns
 from recollect.web.template_filters import or_dash
 from recollect.web.templating import PageContent, Translator
 from recollect.workspace.session_catalog import FoundSession
 from recollect.workspace.session_places import RecordLocation, find_call, find_line, find_span
-from recollect.workspace.turn_windows import TurnRange
+from recollect.workspace.turn_selection import TurnRange
 
 FIRST_TURNS = 20
 FIRST_STEPS = 80
@@ -55,6 +56,8 @@ class SessionPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """The offset of that record, if several have its uuid."""
     mark: Marks = ""
     """Words to mark in that record, one per line."""
+    details: bool = False
+    """Whether outline and details of calls are in the page, for browsers without scripts."""
 
 
 class SessionPageContent(Struct, frozen=True, kw_only=True):
@@ -70,6 +73,9 @@ class SessionPageContent(Struct, frozen=True, kw_only=True):
     """
     turns: tuple[Markup, ...]
     """One `article.turn` each."""
+    has_details: bool
+    outline: tuple[OutlineEntry, ...]
+    """One line per turn, if details are in the page; otherwise a script fetches it."""
     lists: tuple[tuple[str, Markup], ...]
     """The todo lists and tasks stored beside the session, each with its title."""
     start: int
@@ -116,6 +122,8 @@ class TurnsFragment(Struct, frozen=True, kw_only=True):
     """How to get from there to a record of a subagent, as JSON."""
     revision: int | None = None
     """Of a conversation that runs: the page may ask for what changes after this."""
+    todo_revision: int | None = None
+    """Of a conversation that runs: how often its todo list has changed."""
 
 
 class CallParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -184,18 +192,22 @@ def render_session_page(
             offset=wanted.offset,
             mark=wanted.mark,
             steps=FIRST_STEPS,
-            quick=True,
+            quick=not wanted.details,
         ),
     )
     row = services.workspace.complete(found.listing)
     # With the same options as the page's script: turns that are loaded again have to be equal.
-    frame = _make_frame(services, found, row.project, translator)
+    frame = replace(
+        _make_frame(services, found, row.project, translator), has_details=wanted.details
+    )
     page = SessionPageContent(
         session=row,
         relatives=services.workspace.find_relatives(found.listing),
         address=frame.address,
         query=frame.query,
         turns=_render(turns, frame),
+        has_details=wanted.details,
+        outline=_load_outline(services, found) if wanted.details else (),
         lists=_render_lists(found, translator),
         start=turns.start,
         total=turns.total,
@@ -208,6 +220,11 @@ def render_session_page(
     )
     title = row.title or row.first_prompt or row.id
     return PageContent("session.html", page, title=title, section="sessions")
+
+
+def _load_outline(services: Services, found: FoundSession) -> tuple[OutlineEntry, ...]:
+    with services.workspace.use(found) as session:
+        return tuple(each for each in build_outline(session) if each.line and each.is_by_person)
 
 
 def _render_lists(found: FoundSession, translator: Translator) -> tuple[tuple[str, Markup], ...]:
@@ -287,6 +304,15 @@ def _render_fragment(
     return PageContent("turns.html", fragment)
 
 
+def render_nested_turns(
+    services: Services, wanted: TurnsParameters, translator: Translator
+) -> tuple[Markup, ...]:
+    """Render turns of a session inside another page, where their numbers are not unique."""
+    found = services.workspace.locate(wanted.id, wanted.project)
+    frame = _make_frame(services, found, wanted.project, translator)
+    return _render(load_turns(services, wanted), replace(frame, can_fork=False, is_nested=True))
+
+
 def _describe_way(location: RecordLocation | None) -> str:
     """Return which subagents to open, at which turn and which anchor in it, as JSON."""
     steps: list[tuple[str, int, str]] = []
@@ -322,6 +348,8 @@ def _make_frame(
         address=make_address(found.listing.id),
         query=query,
         translate=translator.translate,
+        translate_phrase=translator.translate_phrase,
+        parts=PartOptions(translate=translator.translate_phrase),
         language=translator.language,
         directory=found.listing.cwd,
         can_fork=may_run and bool(_find_resume_command(found)),

@@ -1,33 +1,176 @@
-"""`/s/ID/timeline`: a session over time, as a drawing and as a table.
+"""`/s/{id}/timeline`: a session over time, as a drawing and as a table: prompts, calls, a lane for
+each subagent, and what it cost per minute.
 
-Zooming needs no script: the number of a turn leads to a drawing of that turn alone. The time that a
-call waited for permission is part of it, because transcripts do not say when it was given.
+Time is to scale while something happens. Longer pauses take the same room each, with their length
+written in them: a night between two prompts would leave nothing to see otherwise.
+
+Zooming needs no script: the number of a turn leads to a drawing of that turn alone. Transcripts do
+not say when a permission was given, but newer ones say who gave it: a call that a person was asked
+about waited for them, at most as long as it took.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Final
 
 from markupsafe import Markup
 from msgspec import Struct
 
-from recollect.documents.kinds import ToolStatus
+from recollect.documents.kinds import RejectedBy, ToolStatus
 from recollect.documents.session_listing import SessionListing
 from recollect.library.opening import price_at_list
-from recollect.quantities import format_duration
+from recollect.quantities import format_duration, format_time
+from recollect.records.conversation_records import User
 from recollect.records.tools.file_tools import FILE_TOOLS
-from recollect.session.session import Session, Subagent
+from recollect.render.html.html_text import show_text
+from recollect.session.session import Session
+from recollect.session.subagents import Subagent
 from recollect.session.times import find_range, parse_time
 from recollect.session.tool_calls import ToolCall
 from recollect.session.turns import Turn
 from recollect.versions.session_evidence import name_prompt
+from recollect.web.http_messages import Id
 from recollect.web.pages.session_page import make_address
-from recollect.web.parameters import Id
 from recollect.web.services import Services
 from recollect.web.templating import PageContent, Translator
-from recollect.web.timeline_drawing import MAX_LANES, TimelineBar, draw_timeline
+
+PAUSE_SECONDS: Final = 120.0
+"""A longer time without anything is drawn as a pause."""
+MAX_LANES: Final = 12
+_WIDTH: Final = 1200
+"""Pixels for the time in which something happened; pauses come on top."""
+_LEFT: Final = 12
+_PAUSE_ROOM: Final = 46
+_LANE: Final = 20
+_TOP: Final = 22
+_COST_HEIGHT: Final = 40
+_TIME_HEIGHT: Final = 22
+_CHARACTER: Final = 7
+"""Pixels for a character of a time."""
+_LINK: Final = Markup('<a href="{href}"><title>{title}</title>{shape}</a>')
+_RECT: Final = Markup('<rect class="{name}" x="{x:.1f}" y="{y}" width="{width:.1f}" height="{h}"/>')
+_TEXT: Final = Markup('<text class="{name}" x="{x:.1f}" y="{y}">{words}</text>')
+
+
+class TimelineBar(Struct, frozen=True, kw_only=True):
+    """Something that took time, in seconds since 1970, and the page that shows it."""
+
+    kind: str
+    """`turn`, `call`, `change`, `failed`, `waiting`, `agent` or `compaction`."""
+    start: float
+    end: float
+    title: str
+    address: str
+    lane: int
+    rate: float = 0.0
+    """Dollars per minute, for a turn."""
+
+
+def draw_timeline(bars: Sequence[TimelineBar], format_pause: Callable[[float], str]) -> Markup:
+    """Return the drawing of all bars; each is a link to its place."""
+    scale = _Scale(bars)
+    lanes = 1 + max((bar.lane for bar in bars), default=0)
+    bottom = _TOP + lanes * _LANE
+    parts = [_draw_bar(bar, scale) for bar in bars]
+    for start, pause in scale.pauses:
+        words = format_pause(pause * 1000)
+        parts.append(_TEXT.format(name="pause", x=start + _PAUSE_ROOM / 2, y=14, words=words))
+        parts.append(
+            Markup('<path class="pause" d="M{:.1f} {}V{}"/>').format(
+                start + _PAUSE_ROOM / 2, _TOP, bottom + _COST_HEIGHT
+            )
+        )
+    parts += _draw_rates(bars, scale, bottom + _COST_HEIGHT)
+    parts += _draw_times(bars, scale, bottom + _COST_HEIGHT + _TIME_HEIGHT - 6)
+    return Markup('<svg class="timeline" width="{}" height="{}">{}</svg>').format(
+        scale.width, bottom + _COST_HEIGHT + _TIME_HEIGHT, Markup().join(parts)
+    )
+
+
+def _draw_bar(bar: TimelineBar, scale: "_Scale") -> Markup:
+    left, right = scale.place(bar.start), scale.place(bar.end)
+    shape = _RECT.format(
+        name=bar.kind,
+        x=left,
+        y=_TOP + bar.lane * _LANE + 2,
+        width=max(right - left, 2),
+        h=_LANE - 4,
+    )
+    return _LINK.format(href=bar.address, title=show_text(bar.title), shape=shape)
+
+
+def _draw_rates(bars: Sequence[TimelineBar], scale: "_Scale", base: int) -> list[Markup]:
+    turns = [bar for bar in bars if bar.kind == "turn" and bar.rate]
+    most = max((bar.rate for bar in turns), default=0.0)
+    drawn = []
+    for bar in turns:
+        height = max(round((_COST_HEIGHT - 6) * bar.rate / most), 1)
+        left, right = scale.place(bar.start), scale.place(bar.end)
+        drawn.append(
+            _RECT.format(name="cost", x=left, y=base - height, width=max(right - left, 2), h=height)
+        )
+    return drawn
+
+
+def _draw_times(bars: Sequence[TimelineBar], scale: "_Scale", base: int) -> list[Markup]:
+    """Write when turns began, where there is room: the day too if it is another one."""
+    drawn: list[Markup] = []
+    free, day = 0.0, ""
+    for start in sorted(bar.start for bar in bars if bar.kind == "turn"):
+        left = scale.place(start)
+        if left < free:
+            continue
+        date, _, clock = format_time(start).rpartition(" ")
+        words = clock if date == day else f"{date} {clock}".strip()
+        drawn.append(_TEXT.format(name="time", x=left, y=base, words=words))
+        free, day = left + _CHARACTER * (len(words) + 2), date
+    return drawn
+
+
+class _Scale:
+    """Where a moment is drawn."""
+
+    def __init__(self, bars: Sequence[TimelineBar]) -> None:
+        spans = _unite([(bar.start, bar.end) for bar in bars])
+        busy = sum(end - start for start, end in spans) or 1.0
+        gaps = [later[0] - earlier[1] for earlier, later in pairwise(spans)]
+        self._pixels = _WIDTH / busy
+        self._spans: list[tuple[float, float, float]] = []
+        self.pauses: list[tuple[float, float]] = []
+        """Where each pause begins, and how long it is."""
+        across = float(_LEFT)
+        for number, (start, end) in enumerate(spans):
+            self._spans.append((start, end, across))
+            across += (end - start) * self._pixels
+            if number < len(gaps):
+                self.pauses.append((across, gaps[number]))
+                across += _PAUSE_ROOM
+        self.width = round(across) + _LEFT
+
+    def place(self, moment: float) -> float:
+        """Return how far to the right a moment is."""
+        for start, end, across in self._spans:
+            if moment <= end:
+                return across + max(moment - start, 0) * self._pixels
+        return float(self.width - _LEFT)
+
+
+def _unite(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the times in which something happened, without those of pauses."""
+    united: list[tuple[float, float]] = []
+    for start, end in sorted(spans):
+        if united and start - united[-1][1] <= PAUSE_SECONDS:
+            united[-1] = (united[-1][0], max(united[-1][1], end))
+        else:
+            united.append((start, end))
+    return united
+
 
 _MICRO = 1_000_000
 _MINUTE = 60.0
+_QUESTIONS = frozenset({"AskUserQuestion", "ExitPlanMode"})
+"""Tools that do nothing but wait for a person."""
 _FAILED = frozenset({ToolStatus.FAILED, ToolStatus.REJECTED, ToolStatus.INTERRUPTED})
 
 
@@ -48,6 +191,8 @@ class TimelineRow(Struct, frozen=True, kw_only=True):
     pause_ms: float | None
     """How long nothing happened before it."""
     duration_ms: float
+    waited_ms: float
+    """How long its calls waited for a person, at most."""
     calls: int
     failed: int
     subagents: int
@@ -73,7 +218,7 @@ def render_timeline_page(
     """Render a session over time."""
     found = services.workspace.locate(wanted.id, wanted.project)
     with services.workspace.use(found) as session:
-        maker = _Maker(session, make_address(wanted.id))
+        maker = TimelineMaker(session, make_address(wanted.id), translator)
         bars = maker.list_bars(wanted.turn)
         rows = tuple(maker.iter_rows())
     page = TimelinePage(
@@ -87,11 +232,13 @@ def render_timeline_page(
     return PageContent("timeline.html", page, title="timeline.title", section="sessions")
 
 
-class _Maker:
+class TimelineMaker:
     """Makes bars and rows of a session."""
 
-    def __init__(self, session: Session, address: str) -> None:
+    def __init__(self, session: Session, address: str, translator: Translator) -> None:
         self._session = session
+        self._language = translator.language
+        self._waiting = translator("timeline.waiting")
         self._id = address
         self._turns = [turn for turn in session.turns if _span(turn.start, turn.end)]
         self._costs = {turn.number: price_at_list(turn.messages) for turn in self._turns}
@@ -106,13 +253,16 @@ class _Maker:
         return [bar for bar in bars if first <= bar.start <= last]
 
     def iter_bars(self) -> Iterator[TimelineBar]:
+        """Yield turns, calls, subagents with their calls, and compactions."""
         for turn in self._turns:
             yield from self._make_turn(turn)
         for call in self._session.tool_calls:
-            yield from self._make_call(call, 1)
+            yield from self._make_call(self._session, call, 1)
         agents = [each for each in self._session.subagents if not each.is_warmup]
-        for number, agent in enumerate(agents):
-            yield from self._make_agent(agent, 2 + min(number, MAX_LANES - 1))
+        spans = [_find_span(agent) for agent in agents]
+        for agent, span, lane in zip(agents, spans, assign_lanes(spans), strict=True):
+            if span is not None:
+                yield from self._make_agent(agent, span, 2 + lane)
         for segment in self._session.segments:
             record = self._session.find_record(segment.boundary_uuid or "")
             moment = parse_time(record.timestamp) if record else None
@@ -152,31 +302,37 @@ class _Maker:
         uuids = [uuid for message in turn.messages[:1] for uuid in message.uuids]
         return make_address(self._session.id, uuids[0] if uuids else None)
 
-    def _make_call(self, call: ToolCall, lane: int) -> Iterator[TimelineBar]:
+    def _make_call(self, session: Session, call: ToolCall, lane: int) -> Iterator[TimelineBar]:
         span = _span(call.started, call.ended or call.started)
-        if span is not None:
-            is_change = call.name in FILE_TOOLS and call.name != "Read"
-            kind = "failed" if call.status in _FAILED else "change" if is_change else "call"
-            yield self._bar(kind, span, f"{call.name}, {call.status.value}", call.call_uuid, lane)
+        if span is None:
+            return
+        title = f"{call.name}, {call.status.value}"
+        is_change = call.name in FILE_TOOLS and call.name != "Read"
+        kind = "failed" if call.status in _FAILED else "change" if is_change else "call"
+        if _has_asked(session, call):
+            waited = format_duration((span[1] - span[0]) * 1000, self._language)
+            sign = "" if call.name in _QUESTIONS else "≤ "
+            kind, title = "waiting", f"{title}: {self._waiting} {sign}{waited}"
+        yield self._bar(kind, span, title, call.call_uuid, lane)
 
-    def _make_agent(self, agent: Subagent, lane: int) -> Iterator[TimelineBar]:
-        chain = agent.session.tree.links.values()
-        first, last = find_range(link.timestamp for link in chain)
-        span = _span(first, last)
-        if span is not None:
-            name = (agent.meta.description if agent.meta else None) or agent.agent_id
-            uuid = agent.call.call_uuid if agent.call else None
-            yield self._bar("agent", span, name, uuid, lane)
-            for call in agent.session.tool_calls:
-                for bar in self._make_call(call, lane):
-                    yield self._bar(bar.kind, (bar.start, bar.end), bar.title, uuid, lane)
+    def _make_agent(
+        self, agent: Subagent, span: tuple[float, float], lane: int
+    ) -> Iterator[TimelineBar]:
+        name = (agent.meta.description if agent.meta else None) or agent.agent_id
+        uuid = agent.call.call_uuid if agent.call else None
+        yield self._bar("agent", span, name, uuid, lane)
+        for call in agent.session.tool_calls:
+            for bar in self._make_call(agent.session, call, lane):
+                yield self._bar(bar.kind, (bar.start, bar.end), bar.title, uuid, lane)
 
     def iter_rows(self) -> Iterator[TimelineRow]:
+        """Yield the turns with their figures."""
         before: float | None = None
         calls = self._session.tool_calls
         starts = _list_starts(calls)
         failures = _list_starts(each for each in calls if each.status in _FAILED)
         agents = _list_starts(each.call for each in self._session.subagents if each.call)
+        waits = list(_iter_waits(self._session))
         for turn in self._turns:
             start, end = _span(turn.start, turn.end) or (0.0, 0.0)
             cost = self._costs[turn.number]
@@ -186,6 +342,8 @@ class _Maker:
                 start=turn.start,
                 pause_ms=None if before is None else max(start - before, 0) * 1000,
                 duration_ms=(end - start) * 1000,
+                waited_ms=sum(last - first for first, last in waits if start <= first <= end)
+                * 1000,
                 calls=_count_within(starts, start, end),
                 failed=_count_within(failures, start, end),
                 subagents=_count_within(agents, start, end),
@@ -201,6 +359,42 @@ def _span(start: str | None, end: str | None) -> tuple[float, float] | None:
     if first is None:
         return None
     return first.timestamp(), max(first, last or first).timestamp()
+
+
+def _find_span(agent: Subagent) -> tuple[float, float] | None:
+    links = agent.session.tree.links.values()
+    return _span(*find_range(link.timestamp for link in links))
+
+
+def assign_lanes(spans: Sequence[tuple[float, float] | None]) -> list[int]:
+    """Return a lane for each span: the first that is free then, so that only overlaps need more."""
+    ends: list[float] = []
+    lanes = [0] * len(spans)
+    for number, span in sorted(enumerate(spans), key=lambda pair: pair[1] or (0.0, 0.0)):
+        if span is None:
+            continue
+        lane = next((lane for lane, end in enumerate(ends) if end <= span[0]), len(ends))
+        if lane == len(ends) < MAX_LANES:
+            ends.append(span[1])
+        lanes[number] = lane = min(lane, MAX_LANES - 1)
+        ends[lane] = max(ends[lane], span[1])
+    return lanes
+
+
+def _iter_waits(session: Session) -> Iterator[tuple[float, float]]:
+    for call in session.tool_calls:
+        span = _span(call.started, call.ended or call.started)
+        if span is not None and _has_asked(session, call):
+            yield span
+
+
+def _has_asked(session: Session, call: ToolCall) -> bool:
+    """Whether a person was asked about a call, as far as that is recorded."""
+    if call.name in _QUESTIONS or call.rejected_by is RejectedBy.PERSON:
+        return True
+    record = session.find_record(call.result_uuid) if call.result_uuid else None
+    decision = record.permission_decision if isinstance(record, User) else None
+    return decision is not None and (decision.source or "").startswith("user")
 
 
 def _list_starts(calls: Iterable[ToolCall]) -> list[float]:

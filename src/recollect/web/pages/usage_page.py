@@ -1,28 +1,250 @@
-"""`/usage`: tokens and list prices by any group, with a chart and a table."""
+"""`/usage`: tokens and list prices by any group, with a chart and a table.
 
+Periods are on an axis that includes days without usage, if there is room; other groups are a list
+of the largest.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import date
 from typing import Final
 
+from markupsafe import Markup
 from msgspec import Struct
 
-from recollect.documents.api_documents import ErrorDetail
+from recollect.documents.session_documents import ErrorDetail
 from recollect.documents.usage_groups import Group
-from recollect.documents.usage_report import CurrentBlock, UsageDocument, UsageRow
+from recollect.documents.usage_report import CurrentBlock, Figures, UsageDocument, UsageRow
 from recollect.errors import UsageError
+from recollect.quantities import format_dollars, format_number, format_rate, format_short_number
 from recollect.usage.reports import ReportOrder
 from recollect.usage.zones import load_zone
-from recollect.web.api.usage_endpoints import UsageParameters, report_usage
-from recollect.web.pages.usage_chart import Chart, make_chart
-from recollect.web.pages.usage_table import (
-    EXPLAINED,
-    MAX_ROWS,
-    TableRow,
-    UsagePageParameters,
-    make_rows,
-    name_key,
-)
-from recollect.web.responses import describe_failure
+from recollect.web.charts import SERIES, Bar, Rule, Slice, draw_columns, draw_rows
+from recollect.web.history_endpoints import UsageParameters, report_usage
+from recollect.web.http_messages import describe_failure
+from recollect.web.pages import usage_table
 from recollect.web.services import Services
 from recollect.web.templating import PageContent, Translator
+
+MAX_SLOTS: Final = 366 * 20
+"""Days; times that are decades apart are not those of one person's sessions."""
+MAX_BARS: Final = 120
+"""Maximum columns without gaps."""
+MIN_RULED_DAYS: Final = 35
+MAX_MONTHS: Final = 13
+"""Months that have room for their names."""
+MAX_NAMED_BARS: Final = 12
+_MAX_NAME_WIDTH: Final = 46
+
+_CLASSES: Final = ("output", "input", "cache_write", "cache_read")
+
+
+class ChartEntry(Struct, frozen=True):
+    """A colour, and what it means."""
+
+    series: int
+    name: str
+
+
+class Chart(Struct, frozen=True, kw_only=True):
+    """A drawing with its texts."""
+
+    caption: str
+    drawing: Markup
+    legend: tuple[ChartEntry, ...]
+    has_unknown: bool
+
+
+def make_chart(
+    report: UsageDocument,
+    rows: Sequence[usage_table.TableRow],
+    measure: usage_table.Measure,
+    translator: Translator,
+) -> Chart:
+    """Make the chart of a report."""
+    kinds = _Kinds(report, measure, translator)
+    name = translator(f"group.{report.group.value}")
+    # Inside a sentence; but MCP stays MCP.
+    name = name[:1].lower() + name[1:] if name[1:2].islower() else name
+    caption = translator(f"usage.chart_{measure}", group=name)
+    named = [row for row in rows if row.figures.key is not None or not report.group.is_time]
+    if report.group.is_time:
+        axis, slots = lay_out([row.figures.key or "" for row in named], report.group)
+        rules = rule_months(axis, report.group, translator("home.months").split())
+        bars = [
+            kinds.make_bar(row, slots[row.figures.key]) for row in named if row.figures.key in slots
+        ]
+        show = format_rate if measure == "cost" else _show_count
+        drawing = draw_columns(_shorten(axis), bars, show, caption, rules)
+    else:
+        named.sort(key=lambda row: -(usage_table.measure_figures(row.figures, measure) or 0))
+        bars = [kinds.make_bar(row) for row in named[:MAX_NAMED_BARS]]
+        drawing = draw_rows(bars, caption)
+        if len(named) > MAX_NAMED_BARS:
+            caption = f"{caption} · {translator('usage.largest', count=MAX_NAMED_BARS)}"
+    return Chart(
+        caption=caption,
+        drawing=drawing,
+        legend=kinds.legend,
+        has_unknown=any(bar.is_open for bar in bars),
+    )
+
+
+def _show_count(tokens: float) -> str:
+    """Format a round number without decimals."""
+    return format_short_number(tokens).replace(".0", "")
+
+
+def lay_out(keys: Sequence[str], group: Group) -> tuple[list[str], dict[str | None, int]]:
+    """Return the labels of an axis, and the slot of each key on it.
+
+    Periods without usage keep their place. Only if times are decades apart, as in damaged records,
+    columns are placed side by side.
+    """
+    keys = sorted(keys)
+    numbers = [_number(key, group) for key in keys]
+    if group is not Group.BLOCK and numbers and numbers[-1] - numbers[0] < MAX_SLOTS:
+        axis = [_label(number, group) for number in range(numbers[0], numbers[-1] + 1)]
+        return axis, {key: number - numbers[0] for key, number in zip(keys, numbers, strict=True)}
+    shown = keys[-MAX_BARS:]
+    axis = [key[:16].replace("T", " ") for key in shown]
+    return axis, {key: slot for slot, key in enumerate(shown)}
+
+
+def rule_months(axis: Sequence[str], group: Group, names: Sequence[str]) -> list[Rule]:
+    """Return where months begin on an axis of days or weeks that is long enough for that.
+
+    If there are many, only some have their name; January has that of its year.
+    """
+    days = {Group.DAY: 1, Group.WEEK: 7}.get(group, 0)
+    if len(axis) * days < MIN_RULED_DAYS:
+        return []
+    starts: list[tuple[int, date]] = []
+    for slot, label in enumerate(axis):
+        day = date.fromisoformat(label) if group is Group.DAY else usage_table.find_monday(label)
+        if day.day <= days:
+            starts.append((slot, day))
+    step = -(-len(starts) // MAX_MONTHS) or 1
+    return [
+        Rule(slot, _name_month(day, names) if number % step == 0 else "")
+        for number, (slot, day) in enumerate(starts)
+    ]
+
+
+def _name_month(day: date, names: Sequence[str]) -> str:
+    return str(day.year) if day.month == 1 else names[day.month - 1]
+
+
+def _number(key: str, group: Group) -> int:
+    if group is Group.DAY:
+        return date.fromisoformat(key).toordinal()
+    if group is Group.WEEK:
+        return usage_table.find_monday(key).toordinal() // 7
+    if group is Group.MONTH:
+        year, month = key.split("-")
+        return int(year) * 12 + int(month) - 1
+    return 0
+
+
+def _label(number: int, group: Group) -> str:
+    if group is Group.DAY:
+        return date.fromordinal(number).isoformat()
+    if group is Group.WEEK:
+        # The ordinal of a Monday modulo 7 is 1.
+        week = date.fromordinal(number * 7 + 1).isocalendar()
+        return f"{week.year:04}-W{week.week:02}"
+    return f"{number // 12:04}-{number % 12 + 1:02}"
+
+
+def _shorten(axis: list[str]) -> list[str]:
+    """Remove the year if all have the same, except for months."""
+    years = {label[:4] for label in axis}
+    is_long = any(len(label) > len("2026-11") for label in axis)
+    return [label[5:] for label in axis] if len(years) == 1 and is_long else axis
+
+
+class _Kinds:
+    """The meaning of a chart's colours, and the bars in them."""
+
+    def __init__(
+        self, report: UsageDocument, measure: usage_table.Measure, translator: Translator
+    ) -> None:
+        self._measure = measure
+        self._translator = translator
+        self._models = _rank_models(report, measure)
+        self.legend = tuple(self._make_legend())
+
+    def make_bar(self, row: usage_table.TableRow, slot: int = 0) -> Bar:
+        figures = row.figures
+        slices = tuple(sorted(self._iter_slices(row), key=lambda each: each.series))
+        is_open = self._measure == "cost" and figures.unpriced_messages > 0
+        shown = self._show(figures)
+        label = (
+            row.label
+            if len(row.label) <= _MAX_NAME_WIDTH
+            else f"{row.label[: _MAX_NAME_WIDTH - 1]}…"
+        )
+        return Bar(
+            label=label,
+            title="\n".join(self._describe(row, shown)),
+            shown=shown,
+            slices=slices,
+            is_open=is_open,
+            slot=slot,
+        )
+
+    def _make_legend(self) -> Iterator[ChartEntry]:
+        if self._models:
+            shown = list(self._models)[: SERIES - 1]
+            yield from (ChartEntry(at, name or "—") for at, name in enumerate(shown))
+            if len(self._models) > len(shown):
+                yield ChartEntry(SERIES - 1, self._translator("usage.other_models"))
+        elif self._measure == "tokens":
+            for at, name in enumerate(_CLASSES):
+                yield ChartEntry(at, self._translator(f"usage.{name}"))
+
+    def _iter_slices(self, row: usage_table.TableRow) -> Iterator[Slice]:
+        figures = row.figures
+        if isinstance(figures.models, tuple):
+            for each in figures.models:
+                value = usage_table.measure_figures(each, self._measure)
+                if value is not None:
+                    yield Slice(min(self._models.index(each.model), SERIES - 1), value)
+        elif self._measure == "tokens":
+            writes = figures.cache_write_5m_tokens + figures.cache_write_1h_tokens
+            classes = (figures.output_tokens, figures.input_tokens, writes)
+            for at, tokens in enumerate((*classes, figures.cache_read_tokens)):
+                yield Slice(at, tokens)
+        elif figures.cost_usd is not None:
+            yield Slice(0, figures.cost_usd)
+
+    def _show(self, figures: Figures) -> str:
+        if self._measure == "tokens":
+            return format_short_number(usage_table.count_tokens(figures))
+        if figures.cost_usd is None:
+            return self._translator("usage.unknown")
+        return f"{'≥ ' if figures.unpriced_messages else ''}{format_dollars(figures.cost_usd)}"
+
+    def _describe(self, row: usage_table.TableRow, shown: str) -> Iterator[str]:
+        figures = row.figures
+        yield f"{row.label}: {shown}"
+        yield self._translator(
+            "usage.bar_title",
+            messages=format_number(figures.messages),
+            tokens=format_number(usage_table.count_tokens(figures)),
+        )
+        if isinstance(figures.models, tuple):
+            yield from (f"{each.model or '—'}: {self._show(each)}" for each in figures.models)
+
+
+def _rank_models(report: UsageDocument, measure: usage_table.Measure) -> list[str | None]:
+    """Return the models of a report that is split by them, the largest first."""
+    sums: defaultdict[str | None, float] = defaultdict(float)
+    for row in report.rows:
+        for each in row.models if isinstance(row.models, tuple) else ():
+            sums[each.model] += usage_table.measure_figures(each, measure) or 0
+    return sorted(sums, key=lambda model: (-sums[model], model or ""))
+
 
 TABS: Final = (
     Group.DAY,
@@ -47,7 +269,7 @@ class RunningBlock(Struct, frozen=True):
 class UsagePage(Struct, frozen=True, kw_only=True):
     """A report, or what is wrong with the request."""
 
-    wanted: UsagePageParameters
+    wanted: usage_table.UsagePageParameters
     tabs: tuple[str, ...]
     more_tabs: tuple[str, ...]
     orders: tuple[str, ...]
@@ -56,27 +278,27 @@ class UsagePage(Struct, frozen=True, kw_only=True):
     only: str
     """The name of the only row that is shown."""
     report: UsageDocument | None
-    rows: tuple[TableRow, ...]
+    rows: tuple[usage_table.TableRow, ...]
     chart: Chart | None
     current: RunningBlock | None
     error: ErrorDetail | None
 
 
 def render_usage_page(
-    services: Services, wanted: UsagePageParameters, translator: Translator
+    services: Services, wanted: usage_table.UsagePageParameters, translator: Translator
 ) -> PageContent:
     """Render a report."""
     report, error, chart = None, None, None
-    rows: tuple[TableRow, ...] = ()
+    rows: tuple[usage_table.TableRow, ...] = ()
     try:
         report = report_usage(services, _make_parameters(wanted))
-        rows = make_rows(report, wanted, load_zone(wanted.timezone or None), translator)
+        rows = usage_table.make_rows(report, wanted, load_zone(wanted.timezone or None), translator)
         chart = make_chart(report, rows, wanted.measure, translator) if rows else None
     except UsageError as failure:
         error = describe_failure(failure)[1]
     choices = services.workspace.choices
     # A single row can only be split by groups that are explained line by line.
-    tabs = TABS if wanted.only is None else EXPLAINED
+    tabs = TABS if wanted.only is None else usage_table.EXPLAINED
     page = UsagePage(
         wanted=wanted,
         tabs=tuple(group.value for group in tabs),
@@ -84,7 +306,9 @@ def render_usage_page(
         orders=tuple(order.value for order in ReportOrder),
         projects=tuple(each.path or each.id for each in choices.projects),
         models=choices.models,
-        only=name_key(wanted.key or None, wanted.only, translator) if wanted.only else "",
+        only=usage_table.name_key(wanted.key or None, wanted.only, translator)
+        if wanted.only
+        else "",
         report=report,
         rows=rows,
         chart=chart,
@@ -104,7 +328,7 @@ def find_running(services: Services) -> RunningBlock | None:
     return RunningBlock(report.current_block, report.rows[0])
 
 
-def _make_parameters(wanted: UsagePageParameters) -> UsageParameters:
+def _make_parameters(wanted: usage_table.UsagePageParameters) -> UsageParameters:
     orders = {order.value for order in ReportOrder}
     order = ReportOrder(wanted.order) if wanted.order in orders else None
     return UsageParameters(
@@ -120,5 +344,5 @@ def _make_parameters(wanted: UsagePageParameters) -> UsageParameters:
         only=wanted.only,
         key=wanted.key,
         client_costs=wanted.client_costs,
-        limit=MAX_ROWS,
+        limit=usage_table.MAX_ROWS,
     )

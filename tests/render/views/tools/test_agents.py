@@ -1,6 +1,6 @@
 """Subagents, skills and messages as they are shown."""
 
-from recollect.documents.turns import Fields, Json, Plain, Prose
+from recollect.documents.turn_documents import Fields, Json, Plain, Prose
 from recollect.render.views.tools import ToolView, describe_call
 from tests.session.recordings import make_call
 

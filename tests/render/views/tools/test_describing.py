@@ -12,8 +12,9 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from recollect.documents.kinds import RejectedBy, ToolStatus
-from recollect.documents.turns import Code, Fields, Output, Picture, Plain
+from recollect.documents.turn_documents import Code, Fields, Output, Picture, Plain
 from recollect.records.blocks import Image, Source, ToolResult
+from recollect.records.tools import canonical_name, split_mcp_name
 from recollect.records.tools.tool_parsing import INPUTS, RESULTS
 from recollect.render.views.tools import ToolView, describe_call
 from recollect.render.views.tools.tool_views import VIEWS
@@ -79,13 +80,17 @@ def test_any_call_has_a_view_of_its_own_words(
     name: str, wanted: object, result: object, content: str | list[str], outcome: Outcome
 ) -> None:
     """Whatever a call contains, its view has only strings of the data and words of ours."""
+    mcp_name = split_mcp_name(name)
     call = ToolCall(
         id="t1",
+        name=canonical_name(name),
         recorded_name=name,
+        mcp_server=mcp_name[0] if mcp_name else None,
         raw_input=Raw(_write(wanted).encode()),
         message_id="m1",
         call_uuid="c1",
-        outcome=outcome,
+        status=outcome.status,
+        rejected_by=outcome.rejected_by,
         block=ToolResult(
             tool_use_id="t1", content=content if isinstance(content, str) else tuple(content)
         ),
@@ -182,8 +187,8 @@ def test_unanswered_calls_say_so() -> None:
     waiting = make_call("Bash", {"command": "x"}, outcome=PENDING)
     lost = msgspec.structs.replace(waiting, is_lost=True)
     assert [describe_call(call).summary for call in (waiting, lost)] == [
-        "no answer yet",
-        "the answer is missing",
+        "no result yet",
+        "the result is missing",
     ]
 
 
@@ -198,7 +203,7 @@ def test_spilled_output_is_named() -> None:
     view = describe_call(make_call("Bash", {"command": "x"}, result, text=text))
     assert view.output == (
         Output("head"),
-        Fields((("whole output in", path), ("size", "108.9 KB"))),
+        Fields((("full output in", path), ("size", "108.9 KB"))),
     )
 
 

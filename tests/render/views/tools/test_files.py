@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.documents.turns import Code, Diff, Fields, Hunk, Plain
+from recollect.documents.turn_documents import Code, Diff, Fields, Hunk, Plain
 from recollect.render.views.tools import ToolView, describe_call
 from recollect.session.tool_calls import PENDING
 from tests.session.recordings import make_call
@@ -52,7 +52,7 @@ def test_edit_without_a_patch_is_compared() -> None:
     change = (Diff("/p/x.py", (COMPARED,), is_fragment=True),)
     assert [describe_call(call) for call in (done, waiting)] == [
         ToolView(title="/p/x.py", summary="+1 -1", input=change, output=(Plain("done"),)),
-        ToolView(title="/p/x.py", summary="no answer yet", input=change),
+        ToolView(title="/p/x.py", summary="no result yet", input=change),
     ]
 
 

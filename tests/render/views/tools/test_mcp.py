@@ -1,6 +1,6 @@
 """Calls of MCP tools as they are shown."""
 
-from recollect.documents.turns import Entries, Entry, Fields, Json, Picture, Plain
+from recollect.documents.turn_documents import Entries, Entry, Fields, Json, Picture, Plain
 from recollect.render.views.tools import ToolView, describe_call
 from tests.session.recordings import make_call
 

@@ -1,6 +1,6 @@
 """Lists, questions and plans as they are shown."""
 
-from recollect.documents.turns import (
+from recollect.documents.turn_documents import (
     CheckItem,
     Checklist,
     CheckState,

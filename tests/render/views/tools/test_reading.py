@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.documents.turns import Code, Fields, Json, Picture, Plain
+from recollect.documents.turn_documents import Code, Fields, Json, Picture, Plain
 from recollect.render.views.tools import ToolView, describe_call
 from recollect.render.views.tools.file_views import strip_numbers
 from tests.session.recordings import make_call

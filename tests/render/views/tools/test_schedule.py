@@ -1,6 +1,6 @@
 """Tools that make the model come back later as they are shown."""
 
-from recollect.documents.turns import Entries, Entry, Plain, Prose
+from recollect.documents.turn_documents import Entries, Entry, Plain, Prose
 from recollect.render.views.tools import ToolView, describe_call
 from tests.session.recordings import make_call
 

@@ -1,6 +1,6 @@
 """What searches in files found as it is shown."""
 
-from recollect.documents.turns import Entries, Entry, Fields, Plain
+from recollect.documents.turn_documents import Entries, Entry, Fields, Plain
 from recollect.render.views.tools import ToolView, describe_call
 from tests.session.recordings import make_call
 

@@ -1,6 +1,6 @@
 """Commands and background tasks as they are shown."""
 
-from recollect.documents.turns import Code, Fields, Output, Picture, Plain
+from recollect.documents.turn_documents import Code, Fields, Output, Picture, Plain
 from recollect.render.views.tools import ToolView, describe_call
 from tests.session.recordings import make_call
 

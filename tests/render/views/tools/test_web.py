@@ -2,10 +2,11 @@
 
 from msgspec import Raw
 
-from recollect.documents.turns import Entries, Entry, Prose
+from recollect.documents.kinds import ToolStatus
+from recollect.documents.turn_documents import Entries, Entry, Prose
 from recollect.records.blocks import WebSearchToolResult
 from recollect.render.views.tools import ToolView, describe_call
-from recollect.session.tool_calls import SUCCESS, ToolCall
+from recollect.session.tool_calls import ToolCall
 from tests.session.recordings import make_call
 
 
@@ -51,11 +52,12 @@ def test_search_on_the_side_of_the_api() -> None:
         describe_call(
             ToolCall(
                 id="s1",
+                name="web_search",
                 recorded_name="web_search",
                 raw_input=Raw(raw),
                 message_id="m1",
                 call_uuid="c1",
-                outcome=SUCCESS,
+                status=ToolStatus.SUCCESS,
                 block=WebSearchToolResult(tool_use_id="s1", content=Raw(hits)),
             )
         )

@@ -1,6 +1,6 @@
 """Worktrees as they are shown."""
 
-from recollect.documents.turns import Fields
+from recollect.documents.turn_documents import Fields
 from recollect.render.views.tools import ToolView, describe_call
 from tests.session.recordings import make_call
 
@@ -21,6 +21,6 @@ def test_entering_and_leaving() -> None:
         ToolView(
             title="remove · /w/fix",
             summary="out",
-            output=(Fields((("back in", "/p"), ("files thrown away", "2"))),),
+            output=(Fields((("back in", "/p"), ("files discarded", "2"))),),
         ),
     ]

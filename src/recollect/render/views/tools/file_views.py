@@ -9,51 +9,20 @@ import re
 from collections.abc import Iterable
 
 from recollect.documents.kinds import FileAction
-from recollect.documents.turns import Code, Diff, Output, Part, Picture
+from recollect.documents.turn_documents import Code, Diff, Output, Part, Picture
 from recollect.quantities import format_bytes, format_count
 from recollect.records.blocks import ToolResult
-from recollect.records.tools import LineCount, ToolOutput, count_patch_lines
-from recollect.records.tools.file_tools import (
-    EditInput,
-    EditResult,
-    EditStep,
-    MultiEditInput,
-    MultiEditResult,
-    NotebookCell,
-    NotebookEditInput,
-    NotebookEditResult,
-    NotebookReadInput,
-    ReadImage,
-    ReadInput,
-    ReadNotebook,
-    ReadParts,
-    ReadPdf,
-    ReadText,
-    ReadUnchanged,
-    TextFile,
-    WriteInput,
-    WriteResult,
-    count_text_lines,
-)
-from recollect.render.views.part_builders import (
-    compare,
-    join_facts,
-    show_addition,
-    show_blocks,
-    show_fields,
-    show_patch,
-    show_plain,
-    show_value,
-)
+from recollect.records.tools import LineCount, ToolOutput, count_patch_lines, file_tools
+from recollect.render.views import part_builders
 from recollect.render.views.tools.tool_view import Case, ToolView
-from recollect.session.file_events import FileEvent, build_file_events
 from recollect.session.prompt_contexts import separate_words
+from recollect.session.tool_effects import FileEvent, build_file_events
 
 _NUMBERED = re.compile(r" {0,10}(\d{1,9})[→\t]")
 _DONE = re.compile(
     r"(?:The file .* has been updated|File created successfully at|Updated cell )[^\n]*(?:\n|\Z)"
 )
-"""The sentence with which clients tell the model that a change was made."""
+"""The sentence by which clients tell the model that a change was made."""
 
 _SNIPPET = "on a snippet of the edited file:"
 _PDF = "application/pdf"
@@ -63,7 +32,9 @@ _IMAGE = "image/png"
 def describe_read(case: Case) -> ToolView | None:
     """Describe reading a file, or a part of it."""
     match case.input:
-        case ReadInput(file_path=path) | NotebookReadInput(notebook_path=path) if path:
+        case (
+            file_tools.ReadInput(file_path=path) | file_tools.NotebookReadInput(notebook_path=path)
+        ) if path:
             pass
         case _:
             return None
@@ -73,24 +44,24 @@ def describe_read(case: Case) -> ToolView | None:
 
 def _show_range(case: Case) -> tuple[Part, ...]:
     match case.input:
-        case ReadInput() as wanted:
-            return show_fields(
+        case file_tools.ReadInput() as wanted:
+            return part_builders.show_fields(
                 ("offset", wanted.offset), ("limit", wanted.limit), ("pages", wanted.pages)
             )
-        case NotebookReadInput(cell_id=cell):
-            return show_fields(("cell", cell))
+        case file_tools.NotebookReadInput(cell_id=cell):
+            return part_builders.show_fields(("cell", cell))
     return ()
 
 
 def _show_found(case: Case, path: str) -> tuple[str, tuple[Part, ...]]:
     result = case.result
     match result:
-        case ReadText(file=file):
+        case file_tools.ReadText(file=file):
             return _describe_range(file), _show_text(file, path)
-        case ReadNotebook(file=notebook):
+        case file_tools.ReadNotebook(file=notebook):
             cells = notebook.cells
             return format_count(len(cells), "cell"), _join(_show_cell(cell, path) for cell in cells)
-        case ReadUnchanged():
+        case file_tools.ReadUnchanged():
             return "unchanged since it was last read", ()
     return _show_media(result, path) or _show_seen(case, path)
 
@@ -99,35 +70,38 @@ def _join(groups: Iterable[tuple[Part, ...]]) -> tuple[Part, ...]:
     return tuple(part for group in groups for part in group)
 
 
-def _describe_range(file: TextFile) -> str:
-    lines = count_text_lines(file.content) if file.num_lines is None else file.num_lines
+def _describe_range(file: file_tools.TextFile) -> str:
+    lines = file_tools.count_text_lines(file.content) if file.num_lines is None else file.num_lines
     start, total = file.start_line or 1, file.total_lines
-    cut = "cut by the token limit" if file.truncated_by_token_cap else None
+    cut = "truncated at the token limit" if file.truncated_by_token_cap else None
     if not lines or total is None or (start == 1 and lines >= total):
-        return join_facts(format_count(lines, "line"), cut)
-    return join_facts(f"lines {start:,} to {start + lines - 1:,} of {total:,}", cut)
+        return part_builders.join_facts(format_count(lines, "line"), cut)
+    return part_builders.join_facts(f"lines {start:,} to {start + lines - 1:,} of {total:,}", cut)
 
 
-def _show_text(file: TextFile, path: str) -> tuple[Part, ...]:
+def _show_text(file: file_tools.TextFile, path: str) -> tuple[Part, ...]:
     if not file.content:
         return ()
     return (Code(file.content, path=path, first_line=file.start_line or 1),)
 
 
-def _show_cell(cell: NotebookCell, path: str) -> tuple[Part, ...]:
+def _show_cell(cell: file_tools.NotebookCell, path: str) -> tuple[Part, ...]:
     source = cell.source if isinstance(cell.source, str) else "".join(cell.source)
-    return (Code(source, path=path, language=cell.language), *show_value(cell.outputs))
+    return (
+        Code(source, path=path, language=cell.language),
+        *part_builders.show_value(cell.outputs),
+    )
 
 
 def _show_media(result: ToolOutput | None, path: str) -> tuple[str, tuple[Part, ...]] | None:
     match result:
-        case ReadImage(file=image):
+        case file_tools.ReadImage(file=image):
             picture = Picture(image.type or _IMAGE, image.base64, path)
-            return join_facts("a picture", _size(image.original_size)), (picture,)
-        case ReadPdf(file=pdf):
+            return part_builders.join_facts("a picture", _size(image.original_size)), (picture,)
+        case file_tools.ReadPdf(file=pdf):
             picture = Picture(_PDF, pdf.base64, path)
-            return join_facts("a PDF", _size(pdf.original_size)), (picture,)
-        case ReadParts(file=parts):
+            return part_builders.join_facts("a PDF", _size(pdf.original_size)), (picture,)
+        case file_tools.ReadParts(file=parts):
             pages = len(result.pages) if parts.count is None else parts.count
             return format_count(pages, "page"), tuple(
                 Picture(page.media_type or _IMAGE, page.base64) for page in result.pages
@@ -143,15 +117,15 @@ def _show_seen(case: Case, path: str) -> tuple[str, tuple[Part, ...]]:
     """Return what the model saw, if the result was not kept otherwise."""
     block = case.call.block
     if isinstance(block, ToolResult) and isinstance(block.content, tuple):
-        parts = show_blocks(block.content)
+        parts = part_builders.show_blocks(block.content)
         if any(isinstance(part, Picture) for part in parts):
             return "a picture or document", parts
     text, _ = separate_words(case.text) if case.text.rstrip().endswith(">") else (case.text, ())
     code, rest = strip_numbers(text, path)
-    said = show_plain(rest)
+    said = part_builders.show_plain(rest)
     if code is None:
         return "", said
-    return format_count(count_text_lines(code.text), "line"), (code, *said)
+    return format_count(file_tools.count_text_lines(code.text), "line"), (code, *said)
 
 
 def strip_numbers(text: str, path: str | None) -> tuple[Code | None, str]:
@@ -174,38 +148,42 @@ def strip_numbers(text: str, path: str | None) -> tuple[Code | None, str]:
 def describe_edit(case: Case) -> ToolView | None:
     """Describe one or several replacements in a file."""
     match case.input:
-        case EditInput(file_path=path) as wanted if path:
-            step = EditStep(old_string=wanted.old_string, new_string=wanted.new_string)
-            steps: tuple[EditStep, ...] = (step,)
+        case file_tools.EditInput(file_path=path) as wanted if path:
+            step = file_tools.EditStep(old_string=wanted.old_string, new_string=wanted.new_string)
+            steps: tuple[file_tools.EditStep, ...] = (step,)
             everywhere = "all occurrences" if wanted.replace_all else None
-        case MultiEditInput(file_path=path, edits=steps) if path:
+        case file_tools.MultiEditInput(file_path=path, edits=steps) if path:
             everywhere = None
         case _:
             return None
     match case.result:
-        case EditResult() | MultiEditResult() as result if result.structured_patch:
+        case file_tools.EditResult() | file_tools.MultiEditResult() as result if (
+            result.structured_patch
+        ):
             lines = count_patch_lines(result.structured_patch)
             return ToolView(
                 title=path,
-                summary=join_facts(_summarise(lines, is_modified=result.user_modified), everywhere),
-                input=(Diff(path, show_patch(result.structured_patch)),),
+                summary=part_builders.join_facts(
+                    _summarise(lines, is_modified=result.user_modified), everywhere
+                ),
+                input=(Diff(path, part_builders.show_patch(result.structured_patch)),),
             )
     return ToolView(
         title=path,
-        summary=join_facts(_summarise(_count_lines(_find_event(case))), everywhere),
+        summary=part_builders.join_facts(_summarise(_count_lines(_find_event(case))), everywhere),
         input=_show_steps(path, steps),
     )
 
 
 def _summarise(lines: LineCount | None, *, is_new: bool = False, is_modified: bool = False) -> str:
-    return join_facts(
+    return part_builders.join_facts(
         "new file" if is_new else None,
         f"+{lines.added:,} -{lines.removed:,}" if lines else None,
         "changed by you" if is_modified else None,
     )
 
 
-def _show_steps(path: str, steps: Iterable[EditStep]) -> tuple[Part, ...]:
+def _show_steps(path: str, steps: Iterable[file_tools.EditStep]) -> tuple[Part, ...]:
     parts: list[Part] = []
     for step in steps:
         parts += _show_change(path, step.old_string, step.new_string)
@@ -214,7 +192,7 @@ def _show_steps(path: str, steps: Iterable[EditStep]) -> tuple[Part, ...]:
 
 def _show_change(path: str, before: str, after: str) -> tuple[Part, ...]:
     """Return the diff of two texts; both texts, if there is too much to compare."""
-    hunks = compare(before, after)
+    hunks = part_builders.compare(before, after)
     if hunks is None:
         return tuple(Code(text, path=path) for text in (before, after) if text)
     return (Diff(path, hunks, is_fragment=True),)
@@ -223,11 +201,13 @@ def _show_change(path: str, before: str, after: str) -> tuple[Part, ...]:
 def describe_write(case: Case) -> ToolView | None:
     """Describe writing a whole file."""
     wanted = case.input
-    if not isinstance(wanted, WriteInput) or not wanted.file_path:
+    if not isinstance(wanted, file_tools.WriteInput) or not wanted.file_path:
         return None
     event = _find_event(case)
     is_created = event is not None and event.action is FileAction.CREATE
-    result = case.result if isinstance(case.result, WriteResult) else WriteResult()
+    result = (
+        case.result if isinstance(case.result, file_tools.WriteResult) else file_tools.WriteResult()
+    )
     return ToolView(
         title=wanted.file_path,
         summary=_summarise(
@@ -237,11 +217,15 @@ def describe_write(case: Case) -> ToolView | None:
     )
 
 
-def _show_file(wanted: WriteInput, result: WriteResult, *, is_created: bool) -> tuple[Part, ...]:
+def _show_file(
+    wanted: file_tools.WriteInput, result: file_tools.WriteResult, *, is_created: bool
+) -> tuple[Part, ...]:
     if is_created:
-        return (Diff(wanted.file_path, show_addition(wanted.content), is_new_file=True),)
+        return (
+            Diff(wanted.file_path, part_builders.show_addition(wanted.content), is_new_file=True),
+        )
     if result.structured_patch:
-        return (Diff(wanted.file_path, show_patch(result.structured_patch)),)
+        return (Diff(wanted.file_path, part_builders.show_patch(result.structured_patch)),)
     return (Code(wanted.content, path=wanted.file_path, first_line=1),)
 
 
@@ -268,9 +252,13 @@ def _count_lines(event: FileEvent | None) -> LineCount | None:
 def describe_notebook_edit(case: Case) -> ToolView | None:
     """Describe a change of one cell."""
     wanted = case.input
-    if not isinstance(wanted, NotebookEditInput) or not wanted.notebook_path:
+    if not isinstance(wanted, file_tools.NotebookEditInput) or not wanted.notebook_path:
         return None
-    result = case.result if isinstance(case.result, NotebookEditResult) else NotebookEditResult()
+    result = (
+        case.result
+        if isinstance(case.result, file_tools.NotebookEditResult)
+        else file_tools.NotebookEditResult()
+    )
     mode = wanted.edit_mode or result.edit_mode or "replace"
     before = result.old_source or ""
     after = "" if mode == "delete" else wanted.new_source or result.new_source
@@ -278,10 +266,12 @@ def describe_notebook_edit(case: Case) -> ToolView | None:
     number = None if wanted.cell_number is None else str(wanted.cell_number)
     return ToolView(
         title=wanted.notebook_path,
-        summary=join_facts(mode, f"cell {cell or number}" if cell or number else None),
+        summary=part_builders.join_facts(
+            mode, f"cell {cell or number}" if cell or number else None
+        ),
         input=(
             *_show_change(wanted.notebook_path, before, after),
-            *show_fields(("cell type", wanted.cell_type or result.cell_type)),
+            *part_builders.show_fields(("cell type", wanted.cell_type or result.cell_type)),
         ),
         output=(Output(result.error, is_error=True),) if result.error else (),
     )

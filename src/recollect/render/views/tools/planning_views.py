@@ -1,7 +1,7 @@
 """Plans, todo and task lists, questions to the user, findings, scheduled prompts and worktrees."""
 
 from recollect.documents.kinds import ToolStatus
-from recollect.documents.turns import (
+from recollect.documents.turn_documents import (
     CheckItem,
     Checklist,
     CheckState,
@@ -242,7 +242,7 @@ def describe_plan(case: Case) -> ToolView | None:
         (allowed.tool or "tool", allowed.prompt or "") for allowed in wanted.allowed_prompts
     )
     is_done = case.call.status is ToolStatus.SUCCESS
-    verdict = "waits for approval" if approved.awaiting_leader_approval else "approved"
+    verdict = "waiting for approval" if approved.awaiting_leader_approval else "approved"
     return ToolView(
         title=take_line(plan.lstrip("# ")),
         summary=join_facts(
@@ -367,7 +367,7 @@ def describe_exit(case: Case) -> ToolView | None:
         output=show_fields(
             ("back in", back.restored_cwd or back.original_cwd),
             ("branch", back.worktree_branch),
-            ("files thrown away", back.discarded_files),
-            ("commits thrown away", back.discarded_commits),
+            ("files discarded", back.discarded_files),
+            ("commits discarded", back.discarded_commits),
         ),
     )

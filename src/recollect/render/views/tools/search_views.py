@@ -5,34 +5,12 @@ from collections.abc import Iterator
 
 from msgspec import Raw, Struct
 
-from recollect.documents.turns import Entry, Part
+from recollect.documents.turn_documents import Entry, Part
 from recollect.quantities import format_bytes, format_count
 from recollect.records.blocks import ServerToolResult
 from recollect.records.decoding import decode_value
-from recollect.records.tools.lookup_tools import (
-    GlobInput,
-    GlobResult,
-    GrepInput,
-    GrepResult,
-    LsInput,
-    LspInput,
-    LspResult,
-    WebFetchInput,
-    WebFetchResult,
-    WebHit,
-    WebHits,
-    WebSearchInput,
-    WebSearchResult,
-)
-from recollect.render.views.part_builders import (
-    join_facts,
-    show_entries,
-    show_fields,
-    show_json,
-    show_plain,
-    show_prose,
-    take_line,
-)
+from recollect.records.tools import lookup_tools
+from recollect.render.views import part_builders
 from recollect.render.views.tools.tool_view import Case, ToolView
 
 _MATCH = re.compile(r"(.+?):(\d{1,9}):")
@@ -44,9 +22,9 @@ _FOUND = re.compile(r"Found \d")
 def describe_glob(case: Case) -> ToolView | None:
     """Describe a search for files by name."""
     wanted, result = case.input, case.result
-    if not isinstance(wanted, GlobInput) or not wanted.pattern:
+    if not isinstance(wanted, lookup_tools.GlobInput) or not wanted.pattern:
         return None
-    if isinstance(result, GlobResult):
+    if isinstance(result, lookup_tools.GlobResult):
         names = result.filenames
         total = max(result.total_matches or 0, len(names))
         cut = "cut" if result.truncated and total == len(names) else None
@@ -55,8 +33,8 @@ def describe_glob(case: Case) -> ToolView | None:
         total, cut = len(names), None
     return ToolView(
         title=wanted.pattern,
-        summary=join_facts(format_count(total, "file"), cut),
-        input=show_fields(("path", wanted.path)),
+        summary=part_builders.join_facts(format_count(total, "file"), cut),
+        input=part_builders.show_fields(("path", wanted.path)),
         output=_list_files(names, total - len(names)),
     )
 
@@ -69,20 +47,24 @@ def _read_names(text: str) -> tuple[str, ...]:
 
 
 def _list_files(names: tuple[str, ...], omitted: int) -> tuple[Part, ...]:
-    return show_entries((Entry(name, path=name) for name in names), omitted)
+    return part_builders.show_entries((Entry(name, path=name) for name in names), omitted)
 
 
 def describe_grep(case: Case) -> ToolView | None:
     """Describe a search for text in files."""
     wanted = case.input
-    if not isinstance(wanted, GrepInput) or not wanted.pattern:
+    if not isinstance(wanted, lookup_tools.GrepInput) or not wanted.pattern:
         return None
-    result = case.result if isinstance(case.result, GrepResult) else _read_answer(wanted, case.text)
+    result = (
+        case.result
+        if isinstance(case.result, lookup_tools.GrepResult)
+        else _read_answer(wanted, case.text)
+    )
     summary, output = _show_matches(wanted, result)
     return ToolView(
         title=wanted.pattern,
         summary=summary,
-        input=show_fields(
+        input=part_builders.show_fields(
             ("path", wanted.path),
             ("glob", wanted.glob),
             ("type", wanted.type),
@@ -93,16 +75,18 @@ def describe_grep(case: Case) -> ToolView | None:
     )
 
 
-def _read_answer(wanted: GrepInput, text: str) -> GrepResult:
+def _read_answer(wanted: lookup_tools.GrepInput, text: str) -> lookup_tools.GrepResult:
     """Parse a text result."""
     mode = wanted.output_mode or "files_with_matches"
     names = _read_names(text)
     if mode == "files_with_matches":
-        return GrepResult(mode=mode, filenames=names)
-    return GrepResult(mode=mode, content="\n".join(names))
+        return lookup_tools.GrepResult(mode=mode, filenames=names)
+    return lookup_tools.GrepResult(mode=mode, content="\n".join(names))
 
 
-def _show_matches(wanted: GrepInput, result: GrepResult) -> tuple[str, tuple[Part, ...]]:
+def _show_matches(
+    wanted: lookup_tools.GrepInput, result: lookup_tools.GrepResult
+) -> tuple[str, tuple[Part, ...]]:
     if result.content is None or result.mode == "files_with_matches":
         names = result.filenames
         omitted = max((result.total_files or 0) - len(names), 0)
@@ -112,7 +96,7 @@ def _show_matches(wanted: GrepInput, result: GrepResult) -> tuple[str, tuple[Par
     found = result.num_matches if result.mode == "count" else len(lines) + omitted
     noun = "match" if result.mode == "count" else "line"
     counted = format_count(found or 0, noun, f"{noun}es" if noun == "match" else None)
-    return counted, show_entries(_read_lines(lines, wanted.path), omitted)
+    return counted, part_builders.show_entries(_read_lines(lines, wanted.path), omitted)
 
 
 def _read_lines(lines: list[str], path: str | None) -> Iterator[Entry]:
@@ -134,32 +118,32 @@ def _read_lines(lines: list[str], path: str | None) -> Iterator[Entry]:
 def describe_ls(case: Case) -> ToolView | None:
     """Describe the listing of a directory."""
     wanted = case.input
-    if not isinstance(wanted, LsInput) or not wanted.path:
+    if not isinstance(wanted, lookup_tools.LsInput) or not wanted.path:
         return None
     lines = tuple(line for line in case.text.split("\n") if line.strip())
     return ToolView(
         title=wanted.path,
         summary=format_count(len(lines), "line"),
-        input=show_fields(("ignore", wanted.ignore)),
-        output=show_entries(map(Entry, lines)),
+        input=part_builders.show_fields(("ignore", wanted.ignore)),
+        output=part_builders.show_entries(map(Entry, lines)),
     )
 
 
 def describe_lsp(case: Case) -> ToolView | None:
     """Describe a query to a language server."""
     wanted, result = case.input, case.result
-    if not isinstance(wanted, LspInput) or not wanted.operation:
+    if not isinstance(wanted, lookup_tools.LspInput) or not wanted.operation:
         return None
     place = wanted.file_path if wanted.line is None else f"{wanted.file_path}:{wanted.line}"
-    found = result if isinstance(result, LspResult) else LspResult()
+    found = result if isinstance(result, lookup_tools.LspResult) else lookup_tools.LspResult()
     text = found.result or case.text
     return ToolView(
-        title=join_facts(wanted.operation, place),
-        summary=take_line(text)
+        title=part_builders.join_facts(wanted.operation, place),
+        summary=part_builders.take_line(text)
         if found.result_count is None
         else format_count(found.result_count, "result"),
-        input=show_fields(("query", wanted.query), ("character", wanted.character)),
-        output=show_plain(text),
+        input=part_builders.show_fields(("query", wanted.query), ("character", wanted.character)),
+        output=part_builders.show_plain(text),
     )
 
 
@@ -181,44 +165,54 @@ class _Hit(Struct, frozen=True):
 def describe_search(case: Case) -> ToolView | None:
     """Describe a query and the pages found."""
     wanted, result = case.input, case.result
-    if not isinstance(wanted, WebSearchInput) or not wanted.query:
+    if not isinstance(wanted, lookup_tools.WebSearchInput) or not wanted.query:
         return None
-    found = result.results if isinstance(result, WebSearchResult) else ()
-    hits = sum(len(group.content) for group in found if isinstance(group, WebHits))
-    said = show_prose(case.text) if not isinstance(result, WebSearchResult) else ()
+    found = result.results if isinstance(result, lookup_tools.WebSearchResult) else ()
+    hits = sum(len(group.content) for group in found if isinstance(group, lookup_tools.WebHits))
+    said = (
+        part_builders.show_prose(case.text)
+        if not isinstance(result, lookup_tools.WebSearchResult)
+        else ()
+    )
     return ToolView(
-        title=take_line(wanted.query),
-        summary=format_count(hits, "result") if found else take_line(case.text),
-        input=show_fields(("only", wanted.allowed_domains), ("without", wanted.blocked_domains)),
+        title=part_builders.take_line(wanted.query),
+        summary=format_count(hits, "result") if found else part_builders.take_line(case.text),
+        input=part_builders.show_fields(
+            ("only", wanted.allowed_domains), ("without", wanted.blocked_domains)
+        ),
         output=(*(part for group in found for part in _show_group(group)), *said),
     )
 
 
-def _show_group(group: WebHits | str) -> tuple[Part, ...]:
+def _show_group(group: lookup_tools.WebHits | str) -> tuple[Part, ...]:
     if isinstance(group, str):
-        return show_prose(group)
-    return show_entries(map(_show_hit, group.content))
+        return part_builders.show_prose(group)
+    return part_builders.show_entries(map(_show_hit, group.content))
 
 
-def _show_hit(hit: WebHit) -> Entry:
+def _show_hit(hit: lookup_tools.WebHit) -> Entry:
     return Entry(hit.title or hit.url or "", url=hit.url, note=hit.snippet)
 
 
 def describe_fetch(case: Case) -> ToolView | None:
     """Describe a page and what was found in it."""
     wanted, result = case.input, case.result
-    if not isinstance(wanted, WebFetchInput) or not wanted.url:
+    if not isinstance(wanted, lookup_tools.WebFetchInput) or not wanted.url:
         return None
-    page = result if isinstance(result, WebFetchResult) else WebFetchResult()
+    page = (
+        result if isinstance(result, lookup_tools.WebFetchResult) else lookup_tools.WebFetchResult()
+    )
     code = None if page.code is None else f"{page.code} {page.code_text or ''}".rstrip()
     return ToolView(
         title=wanted.url,
-        summary=join_facts(code, None if page.bytes is None else format_bytes(page.bytes)),
-        input=(
-            *show_entries((Entry(wanted.url, url=wanted.url),)),
-            *show_prose(wanted.prompt),
+        summary=part_builders.join_facts(
+            code, None if page.bytes is None else format_bytes(page.bytes)
         ),
-        output=show_prose(page.result or case.text),
+        input=(
+            *part_builders.show_entries((Entry(wanted.url, url=wanted.url),)),
+            *part_builders.show_prose(wanted.prompt),
+        ),
+        output=part_builders.show_prose(page.result or case.text),
     )
 
 
@@ -228,9 +222,9 @@ def describe_server_search(case: Case) -> ToolView | None:
     if not query.query or hits is None:
         return None
     return ToolView(
-        title=take_line(query.query),
+        title=part_builders.take_line(query.query),
         summary=format_count(len(hits), "result"),
-        output=show_entries(
+        output=part_builders.show_entries(
             Entry(hit.title or hit.url or "", url=hit.url, note=hit.page_age) for hit in hits
         ),
     )
@@ -241,8 +235,8 @@ def describe_server_fetch(case: Case) -> ToolView | None:
     query, block = _read_query(case), case.call.block
     if not query.url:
         return None
-    found = (show_json(block.content),) if isinstance(block, ServerToolResult) else ()
-    link = show_entries((Entry(query.url, url=query.url),))
+    found = (part_builders.show_json(block.content),) if isinstance(block, ServerToolResult) else ()
+    link = part_builders.show_entries((Entry(query.url, url=query.url),))
     return ToolView(title=query.url, input=link, output=found)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from msgspec import Raw, Struct
 
-from recollect.documents.turns import Part, Plain
+from recollect.documents.turn_documents import Part, Plain
 from recollect.records.blocks import Document, Image, ServerToolResult, ToolResult
 from recollect.records.decoding import decode_value
 from recollect.records.tools import ToolInput, ToolOutput

@@ -8,7 +8,7 @@ and an answer that the view of its tool does not show. To add a tool, add it to 
 from msgspec.structs import replace
 
 from recollect.documents.kinds import RejectedBy, ToolStatus
-from recollect.documents.turns import Output, Part, Picture, Plain
+from recollect.documents.turn_documents import Output, Part, Picture, Plain
 from recollect.quantities import format_bytes
 from recollect.records.tools.file_tools import CHANGE_TOOLS
 from recollect.render.views.part_builders import fold_progress, show_fields, show_plain, take_line
@@ -18,21 +18,14 @@ from recollect.render.views.tools import (
     planning_views,
     search_views,
     shell_views,
+    tool_view,
 )
 from recollect.render.views.tools.agent_views import describe_mcp
 from recollect.render.views.tools.file_views import strip_confirmation
 from recollect.render.views.tools.shell_views import read_exit_code
-from recollect.render.views.tools.tool_view import (
-    Case,
-    Describe,
-    ToolView,
-    describe_any,
-    find_media,
-    show_answer,
-)
-from recollect.session.tool_calls import ToolCall
+from recollect.session.tool_calls import SpilledOutput, ToolCall
 
-VIEWS: dict[str, Describe] = {
+VIEWS: dict[str, tool_view.Describe] = {
     "Agent": agent_views.describe_agent,
     "AskUserQuestion": planning_views.describe_question,
     "Bash": shell_views.describe_command,
@@ -90,17 +83,18 @@ _REFUSALS = {
 }
 
 
-def describe_call(call: ToolCall) -> ToolView:
+def describe_call(call: ToolCall) -> tool_view.ToolView:
     """Return the view of `call`; never raises, whatever its input and result contain."""
-    case = Case(call, call.input, call.result, _clean(call.text))
-    view = _find_view(call)(case) or describe_any(case)
+    parsed = call.parse()
+    case = tool_view.Case(call, parsed.input, parsed.result, _clean(parsed.text))
+    view = _find_view(call)(case) or tool_view.describe_any(case)
     if call.status is not ToolStatus.SUCCESS:
         view = replace(view, summary=_describe_end(case), output=_show_end(case, view))
-    return _name_spilled(_add_pictures(_add_words(view, case), case), call)
+    return _name_spilled(_add_pictures(_add_words(view, case), case), parsed.spilled)
 
 
-def _find_view(call: ToolCall) -> Describe:
-    return describe_mcp if call.mcp_server else VIEWS.get(call.name, describe_any)
+def _find_view(call: ToolCall) -> tool_view.Describe:
+    return describe_mcp if call.mcp_server else VIEWS.get(call.name, tool_view.describe_any)
 
 
 def _clean(text: str) -> str:
@@ -108,11 +102,11 @@ def _clean(text: str) -> str:
     return text.strip().removeprefix(start).removesuffix(end) if start in text[:100] else text
 
 
-def _describe_end(case: Case) -> str:
+def _describe_end(case: tool_view.Case) -> str:
     call = case.call
     match call.status:
         case ToolStatus.PENDING:
-            return "the answer is missing" if call.is_lost else "no answer yet"
+            return "the result is missing" if call.is_lost else "no result yet"
         case ToolStatus.INTERRUPTED:
             return "interrupted"
         case ToolStatus.REJECTED:
@@ -125,34 +119,34 @@ def _describe_end(case: Case) -> str:
     return f"{how}: {reason}" if reason else how
 
 
-def _find_reason(case: Case) -> str:
+def _find_reason(case: tool_view.Case) -> str:
     """Return why a call was rejected; for a user their own text, as the rest never changes."""
     if case.call.rejected_by is RejectedBy.PERSON:
         return take_line(case.text.partition(_PERSON_SAID)[2])
     return take_line(case.text)
 
 
-def _error_text(case: Case) -> str:
+def _error_text(case: tool_view.Case) -> str:
     """Return the text of an error without the line that only has an exit code."""
     first, _, rest = case.text.partition("\n")
     return rest if first.startswith(_EXIT_CODE) else case.text
 
 
-def _show_end(case: Case, view: ToolView) -> tuple[Part, ...]:
+def _show_end(case: tool_view.Case, view: tool_view.ToolView) -> tuple[Part, ...]:
     match case.call.status:
         case ToolStatus.PENDING:
             return ()
         case ToolStatus.FAILED:
             text = _error_text(case)
             if not text.strip():
-                return () if case.text.strip() else show_answer(case)
+                return () if case.text.strip() else tool_view.show_answer(case)
             return (Output(fold_progress(text), is_error=True),)
         case ToolStatus.REJECTED:
-            return (Plain(case.text),) if case.text.strip() else show_answer(case)
-    return view.output or show_answer(case)
+            return (Plain(case.text),) if case.text.strip() else tool_view.show_answer(case)
+    return view.output or tool_view.show_answer(case)
 
 
-def _add_words(view: ToolView, case: Case) -> ToolView:
+def _add_words(view: tool_view.ToolView, case: tool_view.Case) -> tool_view.ToolView:
     """Add what the model saw, if the view of a completed call shows none of it."""
     is_done = case.call.status in (ToolStatus.SUCCESS, ToolStatus.INTERRUPTED)
     is_change = case.call.name in CHANGE_TOOLS and bool(view.input)
@@ -162,9 +156,9 @@ def _add_words(view: ToolView, case: Case) -> ToolView:
     return replace(view, output=show_plain(text))
 
 
-def _add_pictures(view: ToolView, case: Case) -> ToolView:
+def _add_pictures(view: tool_view.ToolView, case: tool_view.Case) -> tool_view.ToolView:
     """Add images and documents of the result that the view does not show."""
-    media = find_media(case.call)
+    media = tool_view.find_media(case.call)
     if not media:
         return view
     known = {_identify(part) for part in (*view.input, *view.output)}
@@ -177,11 +171,10 @@ def _identify(part: Part) -> object:
     return (part.data if isinstance(part, Picture) else None) or part
 
 
-def _name_spilled(view: ToolView, call: ToolCall) -> ToolView:
+def _name_spilled(view: tool_view.ToolView, spilled: SpilledOutput | None) -> tool_view.ToolView:
     """Say where the whole output is, if the transcript has only its start."""
-    spilled = call.spilled
     if spilled is None:
         return view
     size = None if spilled.size is None else format_bytes(spilled.size)
-    named = show_fields(("whole output in", spilled.recorded_path), ("size", size))
+    named = show_fields(("full output in", spilled.recorded_path), ("size", size))
     return replace(view, output=(*view.output, *named))

@@ -18,6 +18,7 @@ startMarking();
 const isThere = (selector) => document.querySelector(selector) !== null;
 
 if (isThere("article.session")) (await import("./session.js")).startSession();
+if (isThere("article.thread")) (await import("./thread.js")).startThread();
 if (isThere("article.chat")) (await import("./conversation.js")).startConversation();
 if (isThere("[data-new-conversation], [data-start-conversation]")) {
   (await import("./starting.js")).startStarting();

@@ -44,18 +44,13 @@ export class Cards {
     this.place.append(card);
     addCopyButtons(card);
     this.calm(card);
-    card.scrollIntoView({ block: "nearest" });
   }
 
-  /**
-   * @param {string} id
-   * @param {string} how
-   */
-  remove(id, how) {
+  /** @param {string} id */
+  remove(id) {
     const card = this.find(id);
     if (card?.contains(document.activeElement)) this.onLeft?.();
     card?.remove();
-    if (how === "edited") showToast(translate("edited"));
   }
 
   /** @type {(() => void) | null} */
@@ -93,9 +88,7 @@ export class Cards {
     }
     if (isText || event.ctrlKey || event.metaKey || event.altKey) return;
     const key = event.key.toLowerCase();
-    const button =
-      card.querySelector(`footer button[data-key="${CSS.escape(key)}"]`) ??
-      (key === "a" ? card.querySelector("footer button[data-suggestion]") : null);
+    const button = card.querySelector(`footer button[data-key="${CSS.escape(key)}"]`);
     if (!(button instanceof HTMLButtonElement) || button.hidden) return;
     event.preventDefault();
     event.stopPropagation();
@@ -136,7 +129,7 @@ export class Cards {
     for (const each of buttons) each.disabled = true;
     try {
       await post(`${this.address}/answers`, this.nonce, readAnswer(card, button));
-      this.remove(card.dataset.request ?? "", "");
+      this.remove(card.dataset.request ?? "");
     } catch (failure) {
       // Answered in another tab: the event that says so removes the card.
       if (failure instanceof RequestError && failure.status === 409) card.remove();

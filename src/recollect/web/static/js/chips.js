@@ -97,10 +97,23 @@ export class Chips {
     return chip;
   }
 
-  clear() {
+  /** Removes all chips and returns them. */
+  take() {
+    const taken = { references: new Map(this.references), images: new Map(this.images) };
     for (const chip of [...this.references.keys(), ...this.images.keys()]) chip.remove();
     this.references.clear();
     this.images.clear();
+    return taken;
+  }
+
+  /** @param {{ references: Map<HTMLElement, Reference>, images: Map<HTMLElement, Image> }} taken */
+  putBack({ references, images }) {
+    const before = this.place.firstElementChild;
+    for (const chip of [...references.keys(), ...images.keys()]) {
+      this.place.insertBefore(chip, before);
+    }
+    this.references = new Map([...references, ...this.references]);
+    this.images = new Map([...images, ...this.images]);
   }
 
   /** @param {HTMLElement} article */

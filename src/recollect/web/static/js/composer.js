@@ -27,7 +27,11 @@ export class Composer {
     /** @type {Completion[]} */
     this.completions = [];
     this.selected = 0;
+    // The text that they complete: what was typed since may want others.
+    this.completed = "";
     this.timer = 0;
+    /** @type {Promise<unknown>} */
+    this.sending = Promise.resolve();
     this.start();
   }
 
@@ -63,12 +67,13 @@ export class Composer {
   /** @param {KeyboardEvent} event */
   press(event) {
     if (event.isComposing) return;
-    const isOpen = this.completions.length > 0;
+    const isOpen = this.completions.length > 0 && this.completed === this.before;
+    const isTyped = this.completions[this.selected]?.text === this.before;
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (isOpen && step) {
       event.preventDefault();
       this.select(this.selected + step);
-    } else if (isOpen && (event.key === "Tab" || event.key === "Enter") && !event.shiftKey) {
+    } else if (isOpen && (event.key === "Tab" || (event.key === "Enter" && !isTyped)) && !event.shiftKey) {
       event.preventDefault();
       this.completions[this.selected]?.take();
     } else if (isOpen && event.key === "Escape") {
@@ -81,43 +86,62 @@ export class Composer {
     }
   }
 
+  /**
+   * The box is free at once, because a client that has to be started again takes seconds; what could
+   * not be sent comes back, before what was typed since.
+   */
   async send() {
     const text = this.field.value;
     if (!text.trim() && this.chips.isEmpty) return;
-    this.button.disabled = true;
+    const chips = this.chips.take();
+    const body = {
+      text,
+      contexts: [...chips.references.values()],
+      images: [...chips.images.values()],
+    };
+    this.setText("");
     this.error.hidden = true;
+    this.field.focus({ preventScroll: true });
+    this.onSend?.();
+    // One after the other: a prompt with images must not be overtaken.
+    const sent = this.sending.then(() => post(`${this.address}/prompts`, this.nonce, body));
+    this.sending = sent.catch(() => {});
     try {
-      await post(`${this.address}/prompts`, this.nonce, {
-        text,
-        contexts: [...this.chips.references.values()],
-        images: [...this.chips.images.values()],
-      });
-      this.field.value = "";
-      this.chips.clear();
-      this.fit();
-      this.show([]);
+      await sent;
     } catch (failure) {
+      this.chips.putBack(chips);
+      this.setText([text, this.field.value].filter(Boolean).join("\n"));
       this.error.textContent = failure instanceof Error ? showText(failure.message) : "";
       this.error.hidden = false;
-    } finally {
-      this.button.disabled = false;
-      this.field.focus();
     }
+  }
+
+  /** @type {(() => void) | null} */
+  onSend = null;
+
+  /** @param {string} text */
+  setText(text) {
+    this.field.value = text;
+    this.fit();
+    this.show([]);
   }
 
   fit() {
     this.field.rows = Math.min(Math.max(this.field.value.split("\n").length, 1), 12);
   }
 
+  get before() {
+    return this.field.value.slice(0, this.field.selectionStart);
+  }
+
   async complete() {
-    const before = this.field.value.slice(0, this.field.selectionStart);
+    const { before } = this;
     const command = /^\/([\w:-]*)$/.exec(before);
     if (command) return this.show(this.completeCommand(command[1]));
     const path = /(?:^|\s)@([^\s@]*)$/.exec(before);
     if (!path) return this.show([]);
     const found = await this.chips.findPaths(path[1]).catch(() => []);
-    const now = this.field.value.slice(0, this.field.selectionStart);
-    if (now === before) this.show(found.slice(0, MAX_COMPLETIONS).map((each) => this.completePath(each, path[1])));
+    if (this.before === before) this.show(found.slice(0, MAX_COMPLETIONS).map((each) => this.completePath(each, path[1])));
   }
 
   /** @param {string} typed */
@@ -167,6 +191,7 @@ export class Composer {
   /** @param {Completion[]} completions */
   show(completions) {
     this.completions = completions;
+    this.completed = this.before;
     this.list.replaceChildren(...completions.map((each, place) => this.draw(each, place)));
     this.list.hidden = completions.length === 0;
     this.field.setAttribute("aria-expanded", String(completions.length > 0));

@@ -48,8 +48,10 @@ class ConversationPage {
     /** @type {{ message: string | null, index: number | null, agent: string | null }[]} */
     this.finished = [];
     this.isFollowing = true;
+    this.scrolled = 0;
     /** @type {Model[]} what the client offers */
     this.models = [];
+    this.todoRevision = "";
     this.model = article.dataset.model ?? "";
     this.effort = article.dataset.effort ?? "";
   }
@@ -58,9 +60,11 @@ class ConversationPage {
     startUnfolding(this.article);
     this.turns.onChange((part) => addCopyButtons(part));
     this.cards.onLeft = () => this.composer.field.focus();
+    this.composer.onSend = () => this.goToEnd();
     this.article.addEventListener("click", (event) => this.click(event));
     document.addEventListener("keydown", (event) => this.press(event));
-    addEventListener("scroll", () => (this.isFollowing = this.isAtEnd), { passive: true });
+    addEventListener("scroll", () => this.noteScroll(), { passive: true });
+    addEventListener("wheel", (event) => this.noteWheel(event), { passive: true });
     for (const select of this.article.querySelectorAll("select[data-setting]")) {
       select.addEventListener("change", () => this.changeSetting(select));
     }
@@ -82,8 +86,32 @@ class ConversationPage {
     return innerHeight + scrollY >= document.documentElement.scrollHeight - NEAR_END;
   }
 
+  /** Who scrolls up reads on there; a page that has grown meanwhile is still followed. */
+  noteScroll() {
+    if (scrollY > this.scrolled) this.isFollowing ||= this.isAtEnd;
+    else if (scrollY < this.scrolled) this.isFollowing &&= this.isAtEnd;
+    this.scrolled = scrollY;
+  }
+
+  /**
+   * Before the scrolling itself: what comes in at this moment would take the page back.
+   * @param {WheelEvent} event
+   */
+  noteWheel(event) {
+    const isLong = document.documentElement.scrollHeight > innerHeight;
+    if (event.deltaY < 0 && isLong) this.isFollowing = false;
+  }
+
+  goToEnd() {
+    this.isFollowing = true;
+    this.showEnd();
+  }
+
   showEnd() {
-    if (this.isFollowing) scrollTo({ top: document.body.scrollHeight, behavior: "instant" });
+    if (!this.isFollowing) return;
+    scrollTo({ top: document.body.scrollHeight, behavior: "instant" });
+    // Not by the person: the event that says so comes later.
+    this.scrolled = scrollY;
   }
 
   listen() {
@@ -97,7 +125,7 @@ class ConversationPage {
         record: (event) => this.refresh(event),
         status: ({ conversation }) => this.showStatus(conversation),
         finished: ({ conversation }) => this.finish(conversation),
-        request: ({ id, how }) => (how ? this.cards.remove(id, how) : this.ask(id)),
+        request: ({ id, how }) => (how ? this.settle(id, how) : this.ask(id)),
         prompt: (event) => this.showPrompt(event),
         notice: ({ kind, text }) => this.notice(kind, text),
         tasks: ({ tasks }) => this.showTasks(tasks),
@@ -132,7 +160,7 @@ class ConversationPage {
       if (this.finished.length > 0) this.schedule();
       this.showEnd();
     }
-    this.refreshTodos();
+    if (this.todoRevision !== this.turns.todoRevision) this.refreshTodos();
   }
 
   /**
@@ -146,6 +174,15 @@ class ConversationPage {
   async ask(id) {
     await this.cards.add(id);
     this.showEnd();
+  }
+
+  /**
+   * @param {string} id
+   * @param {string} how
+   */
+  settle(id, how) {
+    this.cards.remove(id);
+    if (how === "edited") this.notice("edited", "");
   }
 
   /** @param {Row} row */
@@ -209,6 +246,8 @@ class ConversationPage {
     const shown = listElements(this.queue, "[data-prompt]").find(
       (each) => each.dataset.prompt === event.uuid,
     );
+    // What was noticed belongs to the turn before.
+    if (event.state === "taken") this.notices.replaceChildren();
     if (event.state !== "queued") shown?.remove();
     else if (!shown) this.queue.append(this.drawPrompt(event));
   }
@@ -242,7 +281,9 @@ class ConversationPage {
    * @param {string} text
    */
   notice(kind, text) {
-    const known = { silent: "silent", ended: "died", stderr: "stderr", unparsed: "unparsed" }[kind];
+    const known = {
+      silent: "silent", ended: "died", stderr: "stderr", unparsed: "unparsed", edited: "edited",
+    }[kind];
     const line = document.createElement("p");
     line.className = `notice ${kind === "ended" ? "failure" : ""}`;
     line.textContent = showText(known ? translate(known).replace("{text}", () => text) : text);
@@ -317,6 +358,7 @@ class ConversationPage {
 
   async refreshTodos() {
     const place = getElement(this.article, "[data-todos]", HTMLElement);
+    this.todoRevision = this.turns.todoRevision;
     const fragment = await fetchFragment(`${this.address}/todos`).catch(() => null);
     if (!fragment) return;
     place.replaceChildren(fragment);
@@ -376,6 +418,7 @@ class ConversationPage {
 
 /** @param {number} count */
 function shorten(count) {
+  if (count >= 1_000_000) return `${Number((count / 1_000_000).toFixed(1))}M`;
   return count >= 1000 ? `${Math.round(count / 1000)}k` : String(count);
 }
 

@@ -3,6 +3,8 @@
 import { findAround, getElement, listElements } from "./elements.js";
 import { translate, showToast } from "./words.js";
 
+const narrow = matchMedia("(max-width: 46rem)");
+
 /** @param {string} text */
 export async function copyText(text) {
   await navigator.clipboard.writeText(text);
@@ -44,7 +46,18 @@ export function addCopyButtons(within) {
     if (place.querySelector(".copy")) continue;
     addButton(place, translate("copy"), () => readText(section));
     addButton(place, translate("link"), () => linkTo(section.id));
+    if (narrow.matches) makeTouchable(place);
   }
+}
+
+/**
+ * Where there is no room for the buttons, a touch shows them.
+ * @param {Element} place
+ */
+function makeTouchable(place) {
+  place.setAttribute("tabindex", "0");
+  place.setAttribute("role", "group");
+  place.setAttribute("aria-label", translate("actions"));
 }
 
 /** @param {Element} section */

@@ -15,7 +15,7 @@ export function startFinding(article, turns) {
   const form = getElement(article, "[data-find-in-session]", HTMLElement);
   const field = getElement(form, "input", HTMLInputElement);
   const count = getElement(form, ".find-count", HTMLElement);
-  /** @type {{ uuid: string }[]} */
+  /** @type {{ uuid: string, turn: number | null }[]} */
   let hits = [];
   let place = -1;
   let sought = "";
@@ -30,6 +30,7 @@ export function startFinding(article, turns) {
     hits = text ? await ask(text, asked.signal) : [];
     place = -1;
     tellCount();
+    document.dispatchEvent(new CustomEvent("recollect:found", { detail: { hits } }));
   }
 
   /**

@@ -9,32 +9,51 @@ const HOLD = 3000;
 const OWN_TEXT = "button, .actions, .turn-figures, .prompt-meta, .status, .duration, script";
 
 /**
+ * What is marked and shown, while it is.
+ * @type {{ range: Range, id: string, marks: string } | null}
+ */
+let shown = null;
+
+/**
  * Marks words in an element, or else in the turn around it, and shows the best place.
  * @param {HTMLElement} target
  * @param {string} marks one word or phrase per line
+ * @param {boolean} isScrolled whether the page goes there
  */
-export async function markWords(target, marks) {
+export async function markWords(target, marks, isScrolled = true) {
+  shown = null;
   document.querySelector(".found")?.classList.remove("found");
   const wanted = marks.split("\n").map(normalize).filter(Boolean);
   if (wanted.length === 0) return;
   const scopes = [...document.querySelectorAll(`[id="${CSS.escape(target.id)}"]`)];
   for (const scope of [target, ...scopes, target.closest(".turn")]) {
     if (!(scope instanceof HTMLElement)) continue;
-    const matches = findMatches(scope, wanted);
-    if (matches.length === 0) continue;
-    const best = chooseBest(matches, wanted.length);
-    highlight(matches.map((match) => match.range), best.range);
-    const around = best.range.startContainer.parentElement;
+    const first = findMatches(scope, wanted);
+    if (first.length === 0) continue;
+    const around = chooseBest(first, wanted.length).range.startContainer.parentElement;
     if (around) await openAround(around);
-    hold(best.range);
+    // Opening a call may replace the text that was found by one with all fields.
+    const matches = findMatches(scope, wanted);
+    const best = chooseBest(matches.length > 0 ? matches : first, wanted.length);
+    highlight(matches.map((match) => match.range), best.range);
+    shown = { range: best.range, id: target.id, marks };
+    if (isScrolled) hold(best.range);
     return;
   }
   // The words are in an address or a name that the page does not spell out.
   highlight([], null);
   target.classList.add("found");
-  target.scrollIntoView({ block: "center", behavior: "instant" });
+  if (isScrolled) target.scrollIntoView({ block: "center", behavior: "instant" });
 }
 
+/** Marks the words again after the turn that has them was drawn again. */
+export async function restoreMarks() {
+  if (!shown?.range.collapsed) return;
+  const target = document.getElementById(shown.id);
+  if (target) await markWords(target, shown.marks, isHeld);
+}
+
+let isHeld = false;
 let release = () => {};
 
 /**
@@ -46,14 +65,17 @@ function hold(range) {
   reveal(range);
   const observer = new ResizeObserver(() => reveal(range));
   const stop = new AbortController();
+  isHeld = true;
   release = () => {
+    isHeld = false;
     observer.disconnect();
     stop.abort();
   };
   for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) {
     addEventListener(name, release, { signal: stop.signal, passive: true });
   }
-  setTimeout(release, HOLD);
+  const timer = setTimeout(release, HOLD);
+  stop.signal.addEventListener("abort", () => clearTimeout(timer));
   observer.observe(document.body);
 }
 

@@ -12,7 +12,7 @@ const TEXT_FIELDS = "input:not([type=checkbox]), select, textarea";
 let chosen = null;
 
 function listItems() {
-  const session = document.querySelector("article.session, article.chat");
+  const session = document.querySelector("article.session, article.thread, article.chat");
   if (session) return listElements(session, ".prompt, .said, .call, .noted, .thought");
   return listElements(document, "[data-item]");
 }

@@ -17,7 +17,21 @@ import { showText, translate } from "./words.js";
  * @property {boolean} is_on_main_path
  * @property {string} trace its steps, two characters each
  * @property {number} segment between compactions, counted from 0
+ * @property {number} context_tokens read by its last request
  * @property {number} backups files that were backed up at this prompt
+ * @property {Agent[]} subagents
+ */
+
+/**
+ * A subagent, with those that it started itself.
+ * @typedef {object} Agent
+ * @property {string} agent_id
+ * @property {string | null} call_uuid the record of the call that started it
+ * @property {number} turn that of the call, counted from 1 in the session or subagent that made it
+ * @property {string | null} agent_type
+ * @property {string | null} description
+ * @property {string | null} outcome
+ * @property {Agent[]} subagents
  */
 
 /**
@@ -40,7 +54,7 @@ export function startOutline(article, turns) {
     /** @type {Entry[]} */
     const all = answer.turns;
     scrubber.draw(all);
-    const entries = all.filter((entry) => entry.line && (entry.is_by_person || entry.is_branch));
+    const entries = listPrompts(all);
     const items = entries.flatMap((entry, at) =>
       at > 0 && entry.segment > entries[at - 1].segment ? [drawGap(), draw(entry)] : [draw(entry)],
     );
@@ -76,7 +90,36 @@ export function startOutline(article, turns) {
     });
     item.append(link);
     if (entry.backups > 0) item.append(drawCheckpoint(entry));
+    if (entry.subagents.length > 0) item.append(drawAgents(entry.subagents, []));
     return item;
+  }
+
+  /**
+   * The tree of some subagents.
+   * @param {Agent[]} agents
+   * @param {Agent[]} above the subagents that these are part of
+   */
+  function drawAgents(agents, above) {
+    const tree = document.createElement("ul");
+    tree.className = "agents";
+    for (const agent of agents) {
+      const way = [...above, agent];
+      const item = document.createElement("li");
+      const link = document.createElement("a");
+      const call = way[0].call_uuid ?? "";
+      link.href = `#${call}`;
+      link.title = showText(agent.description ?? agent.agent_id);
+      link.append(drawText("kind", showText(agent.agent_type ?? "")), drawText("line", link.title));
+      if (agent.outcome === "failed") link.append(drawText("errors", "✕"));
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        turns.show(call, "", way.map((each, at) => makeStep(each, way[at + 1])));
+      });
+      item.append(link);
+      if (agent.subagents.length > 0) item.append(drawAgents(agent.subagents, way));
+      tree.append(item);
+    }
+    return tree;
   }
 
   /** @param {Entry} entry */
@@ -149,6 +192,32 @@ export function startOutline(article, turns) {
   }
   document.addEventListener("recollect:grown", load);
   load();
+}
+
+/**
+ * A step of the way to a subagent: the one to open, and the call in it that started the next.
+ * @param {Agent} agent
+ * @param {Agent | undefined} next
+ * @returns {[agent: string, turn: number, anchor: string]}
+ */
+function makeStep(agent, next) {
+  return [agent.agent_id, next ? next.turn - 1 : 0, next?.call_uuid ?? ""];
+}
+
+/**
+ * The turns that have a line: prompts and branches. Subagents of other turns, such as those that a
+ * notification opened, are listed with the prompt before them.
+ * @param {Entry[]} turns
+ */
+function listPrompts(turns) {
+  /** @type {Entry[]} */
+  const entries = [];
+  for (const turn of turns) {
+    const last = entries.at(-1);
+    if (turn.line && (turn.is_by_person || turn.is_branch)) entries.push({ ...turn });
+    else if (last) last.subagents = [...last.subagents, ...turn.subagents];
+  }
+  return entries;
 }
 
 /**

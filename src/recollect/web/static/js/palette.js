@@ -1,8 +1,8 @@
-// Ctrl-K: go to any session or page by typing a few letters of its name.
+// Ctrl-K: go to any session or page by typing a few letters of its name, or search for them.
 
 import { getElement } from "./elements.js";
 import { fetchJson } from "./fragments.js";
-import { showText } from "./words.js";
+import { showText, translate } from "./words.js";
 
 /** @typedef {{ name: string, note: string, address: string }} Choice */
 
@@ -56,7 +56,17 @@ async function fill() {
   const text = field.value.trim();
   const pages = listPages(text.toLowerCase().split(/\s+/).filter(Boolean));
   const sessions = await listSessions(text).catch(() => []);
-  show([...sessions, ...pages]);
+  show([...sessions, ...pages, ...(text ? [searchFor(text)] : [])]);
+}
+
+/**
+ * What is no title may still be in a text.
+ * @param {string} text
+ * @returns {Choice}
+ */
+function searchFor(text) {
+  const address = `/search?${new URLSearchParams({ q: text })}`;
+  return { name: translate("search", { text: showText(text) }), note: "", address };
 }
 
 /** @param {Choice[]} choices */

@@ -1,17 +1,21 @@
-// The trace of the whole session over the width of the page: a tick for each step. A click goes to
-// its turn, and a box shows which turns are on the screen.
+// The trace of the whole session over the width of the page: a tick for each step, and behind them
+// how full the context was. A click goes to its turn, a box shows which turns are on the screen, and
+// triangles below show where something was found.
 
 import { getElement, listElements } from "./elements.js";
 
 const HEIGHT = 40;
 const BASE = 30;
-const MAX_PITCH = 8;
+const MAX_PITCH = 16;
+const PIN = 4;
+// Transcripts do not say which context window a model had.
+const WINDOWS = [200_000, 1_000_000];
 const SVG = "http://www.w3.org/2000/svg";
 /** @type {Record<string, string>} */
 const CLASSES = { y: "you", t: "text", c: "call", f: "change", a: "agent", x: "failed" };
 
 /**
- * @typedef {{ number: number, trace: string }} TracedTurn
+ * @typedef {{ number: number, trace: string, segment: number, context_tokens: number }} TracedTurn
  */
 
 export class Scrubber {
@@ -25,6 +29,13 @@ export class Scrubber {
     /** @type {number[]} the first step of each turn, and the number of all steps */
     this.starts = [0];
     this.view = document.createElementNS(SVG, "rect");
+    this.pins = drawPath("pin", "");
+    /** @type {number[]} turns with a hit, counted from 1 */
+    this.found = [];
+    document.addEventListener("recollect:found", (event) => {
+      this.found = event.detail.hits.flatMap(({ turn }) => turn ?? []);
+      this.pin();
+    });
     this.place.addEventListener("click", (event) => {
       const picture = getElement(this.place, "svg", SVGSVGElement);
       const { left, width } = picture.getBoundingClientRect();
@@ -53,14 +64,29 @@ export class Scrubber {
     picture.setAttribute("preserveAspectRatio", "none");
     picture.setAttribute("width", String(place * MAX_PITCH));
     picture.setAttribute("aria-hidden", "true");
+    picture.append(drawPath("context", traceContext(turns, this.starts)));
     picture.append(drawPath("base", `M0 ${BASE}H${place}`));
     for (const [name, path] of ticks) picture.append(drawPath(name, path));
     this.view.setAttribute("class", "view");
     this.view.setAttribute("height", String(HEIGHT - 1));
-    picture.append(this.view);
+    picture.append(this.view, this.pins);
     this.place.replaceChildren(picture);
     this.place.hidden = place === 0;
+    this.pin();
     this.mark();
+  }
+
+  // The turns in which something was found.
+  pin() {
+    const steps = Math.max(this.starts.at(-1) ?? 0, 1);
+    // The picture is stretched, its triangles are not.
+    const half = PIN / Math.min(MAX_PITCH, Math.max(this.place.clientWidth, 1) / steps);
+    const turns = [...new Set(this.found)];
+    const path = turns.map((turn) => {
+      const across = (this.starts[turn - 1] ?? 0) + 0.5;
+      return `M${across} ${HEIGHT - 6}L${across + half} ${HEIGHT}H${across - half}Z`;
+    });
+    this.pins.setAttribute("d", path.join(""));
   }
 
   // The turns that are on the screen.
@@ -74,6 +100,25 @@ export class Scrubber {
     this.view.setAttribute("x", String(first));
     this.view.setAttribute("width", String(Math.max(end - first, 0.5)));
   }
+}
+
+/**
+ * The area below the context: it grows within a turn, and a compaction empties it.
+ * @param {TracedTurn[]} turns
+ * @param {number[]} starts the first step of each turn, and the number of all steps
+ */
+function traceContext(turns, starts) {
+  const most = Math.max(...turns.map((turn) => turn.context_tokens), 1);
+  const room = WINDOWS.find((size) => most <= size) ?? most;
+  let path = `M0 ${BASE}`;
+  let height = BASE;
+  for (const [at, turn] of turns.entries()) {
+    const isCompacted = at > 0 && turn.segment > turns[at - 1].segment;
+    if (isCompacted) path += `V${BASE}`;
+    if (turn.context_tokens > 0) height = BASE - (BASE * turn.context_tokens) / room;
+    path += `${isCompacted ? `H${starts[at]}` : ""}L${starts[at + 1]} ${height.toFixed(1)}`;
+  }
+  return `${path}V${BASE}Z`;
 }
 
 /**

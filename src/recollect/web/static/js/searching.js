@@ -4,6 +4,7 @@
 
 import { findAround, getElement } from "./elements.js";
 import { fetchFragment } from "./fragments.js";
+import { showTimes } from "./times.js";
 import { showText } from "./words.js";
 
 const PAUSE = 120;
@@ -60,12 +61,15 @@ export function startSearching() {
     asked.abort();
     asked = new AbortController();
     const query = new URLSearchParams();
-    for (const [name, value] of new FormData(form)) query.append(name, String(value));
+    for (const [name, value] of new FormData(form)) {
+      if (value !== "false") query.append(name, String(value));
+    }
     history.replaceState(null, "", `/search?${query}`);
     showRecent(!query.get("q"));
     query.set("part", "true");
     try {
       results.replaceChildren(await fetchFragment(`/search?${query}`, asked.signal));
+      showTimes(results);
     } catch (error) {
       if (!(error instanceof DOMException && error.name === "AbortError")) throw error;
     }

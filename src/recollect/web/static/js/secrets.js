@@ -1,5 +1,6 @@
 // Secrets are masked in the page. A click on a chip asks the server for one; another hides it again.
 
+import { post } from "./posting.js";
 import { translate, showToast } from "./words.js";
 
 /** @param {HTMLElement} chip */
@@ -14,18 +15,17 @@ function hideSecret(chip) {
  * @param {string} address
  */
 async function revealSecret(chip, address) {
-  const answer = await fetch(address, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ kind: chip.dataset.kind, number: Number(chip.dataset.number) }),
-  });
-  if (!answer.ok) {
+  const { kind, number } = chip.dataset;
+  const page = chip.closest("[data-nonce]");
+  const nonce = page instanceof HTMLElement ? page.dataset.nonce : "";
+  try {
+    const answer = await post(address, nonce ?? "", { kind, number: Number(number) });
+    const tag = chip.querySelector(".tag");
+    if (tag) tag.textContent = answer.value;
+    chip.dataset.revealed = "true";
+  } catch {
     showToast(translate("unrevealed"));
-    return;
   }
-  const tag = chip.querySelector(".tag");
-  if (tag) tag.textContent = (await answer.json()).value;
-  chip.dataset.revealed = "true";
 }
 
 /** Chips come with every part of a session that is loaded, so the document listens for all. */

@@ -4,7 +4,7 @@ import { addCopyButtons } from "./copying.js";
 import { getElement } from "./elements.js";
 import { startFinding } from "./finding.js";
 import { startFollowing } from "./following.js";
-import { markWords } from "./highlighting.js";
+import { markWords, restoreMarks } from "./highlighting.js";
 import { startOutline } from "./outline.js";
 import { startUnfolding, unfoldAll } from "./unfolding.js";
 import { startSecrets } from "./secrets.js";
@@ -39,6 +39,7 @@ export function startSession() {
   startFinding(article, turns);
   startFollowing(article, turns);
   turns.onChange((part) => addCopyButtons(part));
+  document.addEventListener("recollect:grown", restoreMarks);
   const expand = getElement(article, "[data-expand]", HTMLElement);
   expand.addEventListener("click", () => unfoldAll(article, expand));
   const named = decodeURIComponent(location.hash.slice(1));

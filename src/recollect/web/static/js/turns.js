@@ -37,6 +37,8 @@ export class Turns {
     this.drawn = new WeakMap();
     // What the server calls the state of the turns on the page; empty if it must send all of them.
     this.revision = "";
+    // Of a conversation that runs: how often its todo list has changed.
+    this.todoRevision = article.dataset.todoRevision ?? "";
     for (const turn of this.list.children) this.drawn.set(turn, turn.innerHTML);
     this.observer = this.watchEnds();
     if (article.dataset.partial === "true") this.refresh(true);
@@ -142,7 +144,8 @@ export class Turns {
       if (!document.getElementById(uuid)) {
         const got = await this.fetch(0, COUNT, uuid, marks);
         this.replace(got);
-        [shown, way] = [got.at || uuid, got.way];
+        shown = got.at || uuid;
+        if (got.way.length > 0) way = got.way;
       }
       const target = await openWay(document.getElementById(shown), way);
       if (!target) return null;
@@ -191,6 +194,7 @@ export class Turns {
         this.next = Math.max(got.next, this.next);
         for (const fresh of listTurns(got.part)) this.swap(fresh);
         this.revision = got.part.dataset.revision ?? "";
+        this.todoRevision = got.part.dataset.todoRevision ?? "";
         from += MAX_TURNS;
       } while (from < end);
       this.updateLinks();

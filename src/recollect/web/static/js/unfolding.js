@@ -7,11 +7,26 @@ import { translate } from "./words.js";
 
 const MOST_AT_ONCE = 40;
 
+/** @type {WeakMap<HTMLDetailsElement, Promise<void>>} */
+const filling = new WeakMap();
+
 /**
+ * One request at a time for each call: a second one would replace what was found in the first.
  * @param {HTMLDetailsElement} details
  * @param {boolean} isWhole whether to fetch a call with every field, which its view may leave out
  */
-async function fill(details, isWhole = false) {
+function fill(details, isWhole = false) {
+  const before = filling.get(details) ?? Promise.resolve();
+  const result = before.then(() => load(details, isWhole));
+  filling.set(details, result);
+  return result;
+}
+
+/**
+ * @param {HTMLDetailsElement} details
+ * @param {boolean} isWhole
+ */
+async function load(details, isWhole) {
   const body = details.querySelector(":scope > .call-body, :scope > .child-body");
   if (!details.open || !details.dataset.source || !body) return;
   const lacksFields = isWhole && details.matches(".call") && !details.dataset.whole;

@@ -1,0 +1,157 @@
+"""Sessions that Claude Code has deleted: copies in the archive, and partial sessions, which are
+transcripts made of what is left of the others.
+
+Partial sessions are in Recollect's data directory, laid out like a Claude directory, and are read
+like all others. So lists, searches and pages need to know one thing only: that a session is
+partial. Their paths differ from those that the transcripts had, because what the index remembers of
+these, such as their tokens, must stay. They have no replies and no usage.
+
+Every command asks whether they are up to date, so this module only compares what directories say;
+`partial_transcripts` does the work.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from recollect.archive import find_archive_directory, has_archive
+from recollect.errors import ArchiveFailure
+from recollect.locations.claude_directories import PROJECTS_DIRECTORY
+from recollect.sources.safe_files import list_directory
+from recollect.sources.source import Stamp, find_stamp, list_mounts
+
+DIRECTORY: Final = "partial-sessions"
+_STATE: Final = "state.json"
+_VERSION: Final = "2"
+_LEFT: Final = ("history.jsonl", "todos", "tasks", "file-history")
+_WATCHED: Final = (*_LEFT, "plans", PROJECTS_DIRECTORY)
+_MARK: Final = f"{os.sep}{DIRECTORY}{os.sep}"
+
+
+def is_partial(path: str) -> bool:
+    """Whether a transcript was made of leftovers."""
+    return _MARK in path
+
+
+class DeletedSessions(NamedTuple):
+    """Where to find sessions, deleted ones among them."""
+
+    roots: tuple[Path, ...]
+    """The Claude directories, and directories with partial sessions."""
+    failure: str | None
+    """Why the archive cannot be read."""
+
+
+def include_deleted(roots: Sequence[Path], data_directory: Path) -> DeletedSessions:
+    """Let deleted sessions of Claude directories be found, from the archive or in part."""
+    failure = use_archive(roots)
+    return DeletedSessions(add_partial_sessions(roots, data_directory), failure)
+
+
+def use_archive(roots: Sequence[Path], *, is_server: bool = False) -> str | None:
+    """Read what is missing in Claude directories from the archive, if there is one.
+
+    A server also sees one that is made later. Returns why the archive cannot be read: an encrypted
+    one may be without its key here.
+    """
+    directory = find_archive_directory()
+    # Only those who have an archive load what reads it.
+    if is_server or has_archive(directory):
+        from recollect.archive.archive import Archive
+        from recollect.archive.archive_source import mount_archive
+
+        archive = Archive(directory)
+        try:
+            archive.require_keys()
+        except ArchiveFailure as error:
+            return f"Deleted sessions are left out. {error}"
+        mount_archive(archive, roots)
+    return None
+
+
+def add_partial_sessions(roots: Sequence[Path], data_directory: Path) -> tuple[Path, ...]:
+    """Return these Claude directories, and directories with what is left of deleted sessions."""
+    archive, mounted = find_archive_directory(), list_mounts()
+    forgotten = _list_forgotten(archive)
+    stamp = find_stamp(str(archive / "snapshots")) if mounted else None
+    found = (
+        update_partial_sessions(
+            root, data_directory, forgotten, stamp if str(root.absolute()) in mounted else None
+        )
+        for root in roots
+    )
+    try:
+        return (*roots, *(each for each in found if each))
+    except OSError:
+        # Whatever keeps our own files from being written is reported by those who need the index.
+        return tuple(roots)
+
+
+def _list_forgotten(directory: Path) -> tuple[str, ...]:
+    """Return the sessions that were removed from the archive on purpose."""
+    if not has_archive(directory):
+        return ()
+    from recollect.archive.archive import Archive
+
+    settings = Archive(directory).settings
+    return settings.forgotten if settings else ()
+
+
+def update_partial_sessions(
+    root: Path,
+    data_directory: Path,
+    forgotten: Sequence[str] = (),
+    archive: Stamp | None = None,
+) -> Path | None:
+    """Bring the partial sessions of a Claude directory up to date; None if there are none.
+
+    `forgotten` are sessions that the user has removed on purpose; `archive` is the stamp of the
+    archive that is mounted at the directory, whose sessions are not partial.
+    """
+    stamps = {name: find_stamp(str(root / name)) for name in _WATCHED}
+    if not any(stamps[name] for name in _LEFT):
+        return None
+    state = _make_state(root, {**stamps, "archive": archive}, forgotten)
+    directory = _find_current(data_directory / DIRECTORY, state)
+    if directory is None:
+        from recollect.archive.partial_transcripts import replace_file, write_transcripts
+
+        directory = data_directory / DIRECTORY / _name(root)
+        write_transcripts(root, directory, forgotten)
+        replace_file(directory / _STATE, state)
+    return directory if (directory / PROJECTS_DIRECTORY).is_dir() else None
+
+
+def _make_state(root: Path, stamps: dict[str, Stamp | None], forgotten: Iterable[str]) -> bytes:
+    """Return what has to be the same for the partial sessions to be up to date."""
+    try:
+        projects = list_directory(root / PROJECTS_DIRECTORY)
+    except OSError:
+        projects = []
+    listed = [(entry.name, find_stamp(entry.path)) for entry in projects]
+    return msgspec.json.encode((_VERSION, str(root), stamps, listed, sorted(forgotten)))
+
+
+def _find_current(parent: Path, state: bytes) -> Path | None:
+    """Return the directory that was written in this state, which names its Claude directory."""
+    try:
+        entries = list_directory(parent)
+    except OSError:
+        return None
+    return next((Path(each.path) for each in entries if _read_state(each.path) == state), None)
+
+
+def _read_state(directory: str) -> bytes | None:
+    try:
+        return Path(directory, _STATE).read_bytes()
+    except OSError:
+        return None
+
+
+def _name(root: Path) -> str:
+    from hashlib import sha256  # loads OpenSSL, and only to write
+
+    return sha256(os.path.realpath(root).encode(errors="surrogateescape")).hexdigest()[:16]

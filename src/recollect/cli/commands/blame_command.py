@@ -1,0 +1,251 @@
+"""`recollect blame`: which prompt wrote each line of a file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Unpack
+
+import click
+from msgspec.structs import replace
+
+from recollect.cli.command_workspace import command_workspace
+from recollect.cli.commands.commit_commands import iter_prompts, iter_rest
+from recollect.cli.file_text import (
+    SearchOptions,
+    all_projects_option,
+    load_history,
+    moved_from_option,
+    report_unreadable,
+)
+from recollect.cli.json_output import format_document
+from recollect.cli.options import check_reveal, claude_dir_option, json_option, reveal_option
+from recollect.cli.terminal_output import (
+    GAP,
+    colour_option,
+    count_columns,
+    faint,
+    join_lines,
+    label_id,
+    pad,
+    pager_option,
+    show_lines,
+    strong,
+)
+from recollect.documents.file_versions import BlamedLine, BlameDocument, TreeDocument
+from recollect.errors import UnreadableInput, UsageError
+from recollect.quantities import format_count, format_date
+from recollect.redact import mask_lines
+from recollect.render.terminal import clip, measure, safe_text
+from recollect.session.times import parse_time
+from recollect.versions.file_paths import is_directory
+
+_NAMES = {"claude": "Claude Code", "other": "not by Claude Code", "unknown": "unknown"}
+_MIN_PROMPT_WIDTH = 12
+_MAX_PROMPT_WIDTH = 40
+_TEXT_SHARE = 2
+
+
+class _Options(SearchOptions):
+    lines: str | None
+    revision: str | None
+    ignore_space: bool
+    stat: bool
+    porcelain: bool
+    reveal: bool
+    paged: bool
+    as_json: bool
+
+
+@click.command("blame")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("-L", "lines", metavar="A,B", help="Only lines A to B; `A,` and `A,+N` work too.")
+@click.option("--rev", "revision", metavar="REV", help="Blame the file in this git revision.")
+@click.option("-w", "ignore_space", is_flag=True, help="Ignore whitespace changes.")
+@click.option(
+    "--stat",
+    is_flag=True,
+    help="Count lines by session, prompt and model; for a directory, in all tracked files.",
+)
+@click.option("--porcelain", is_flag=True, help="Output for scripts, like `git blame --porcelain`.")
+@reveal_option
+@moved_from_option
+@all_projects_option
+@pager_option
+@colour_option
+@claude_dir_option
+@json_option
+def blame_command(path: Path, **options: Unpack[_Options]) -> int:
+    """Show which prompt wrote each line of a file.
+
+    A line is attributed to a prompt if a change recorded for that prompt added it. Other lines
+    are "not by Claude Code", or "unknown" if a command that Claude Code ran may have written them
+    or the records are inconclusive. Secrets are masked.
+
+    \b
+      recollect blame src/app.py
+      recollect blame src/app.py -L 10,20
+      recollect blame src/app.py --rev HEAD~3
+      recollect blame src/app.py --stat
+      recollect blame --stat src
+      recollect blame src/app.py --json | jq '.lines[] | select(.by == "claude") | .session'
+
+    Exits with 3 if no session mentions the file and with 4 if a transcript could not be read.
+    """
+    is_tree = is_directory(path)
+    if is_tree and not options["stat"]:
+        raise UsageError(f"{path} is a directory. Use --stat to count the lines of its files.")
+    if not is_tree and sum((options["as_json"], options["porcelain"], options["stat"])) > 1:
+        raise UsageError("Use only one of --json, --porcelain and --stat.")
+    if is_tree:
+        return _count_directory(path, options)
+    is_for_programs = options["as_json"] or options["porcelain"]
+    check_reveal(reveal=options["reveal"], is_for_programs=is_for_programs)
+    document, unreadable = _load(path, options)
+    wanted = _select(document.lines, options["lines"])
+    document = replace(document, lines=tuple(wanted))
+    if options["as_json"]:
+        click.echo(format_document(document))
+        return unreadable
+    if options["porcelain"]:
+        lines = _iter_porcelain(document)
+    else:
+        lines = (_iter_counts if options["stat"] else _iter_table)(wanted, count_columns())
+    show_lines(lines, is_paged=options["paged"])
+    return unreadable
+
+
+def _count_directory(path: Path, options: _Options) -> int:
+    from recollect.workspace.commit_questions import count_tree
+
+    with command_workspace(options["claude_dirs"]) as workspace:
+        found = count_tree(workspace, path)
+    if options["as_json"]:
+        click.echo(format_document(found))
+    else:
+        show_lines(_iter_tree(found, count_columns()), is_paged=options["paged"])
+    return 0
+
+
+def _iter_tree(found: TreeDocument, columns: int) -> Iterator[str]:
+    yield strong(f"{format_count(found.files, 'file')}, {format_count(found.lines, 'line')}")
+    yield from iter_prompts(found.prompts, columns)
+    rest = {"not by Claude Code": found.other, "unknown": found.unknown}
+    yield from iter_rest(rest, found.lines)
+    if found.written:
+        share = 100 * found.survived / found.written
+        kept = f"{found.survived:,} of {found.written:,}"
+        yield f"{kept} lines by Claude Code survived ({share:.0f}%)"
+
+
+def _load(path: Path, options: _Options) -> tuple[BlameDocument, int]:
+    from recollect.versions.file_blame import blame_present, blame_revision
+    from recollect.versions.file_paths import find_modified, read_present
+    from recollect.workspace.file_questions import describe_blame
+
+    found = load_history(path, options)
+    report_unreadable(found.history)
+    code = UnreadableInput.exit_code if found.history.unreadable else 0
+    space = options["ignore_space"]
+    revision = options["revision"]
+    if revision is not None:
+        lines = blame_revision(found.history, found.git, revision, ignore_space=space)
+    else:
+        data, modified = read_present(path), find_modified(path)
+        lines = blame_present(found.history, found.git, data, modified, ignore_space=space)
+    document = describe_blame(str(path.absolute()), lines)
+    return document if options["reveal"] else _mask(document), code
+
+
+def _mask(document: BlameDocument) -> BlameDocument:
+    """Return the same lines without definite secrets; some take several lines."""
+    texts = mask_lines("\n".join(each.text for each in document.lines))
+    lines = (replace(each, text=text) for each, text in zip(document.lines, texts, strict=False))
+    return replace(document, lines=tuple(lines))
+
+
+def _select(lines: Sequence[BlamedLine], wanted: str | None) -> Sequence[BlamedLine]:
+    """Return the lines of a range such as `3`, `3,7`, `3,` or `3,+5`."""
+    if wanted is None:
+        return lines
+    first, separator, last = wanted.partition(",")
+    numbers = first, last.removeprefix("+")
+    if not first.isdecimal() or not all(each.isdecimal() for each in numbers if each):
+        raise UsageError(f"{wanted!r} is not a range of lines (try 3,7 or 3,+5).")
+    start = int(first)
+    stop = int(numbers[1]) if numbers[1] else (len(lines) if separator else start)
+    if last.startswith("+"):
+        stop += start - 1
+    if not 1 <= start <= len(lines):
+        raise UsageError(f"The file has {format_count(len(lines), 'line')}.")
+    return lines[start - 1 : stop]
+
+
+def _iter_table(entries: Sequence[BlamedLine], columns: int) -> Iterator[str]:
+    width = max(min(columns // _TEXT_SHARE - 30, _MAX_PROMPT_WIDTH), _MIN_PROMPT_WIDTH)
+    labels = [_make_label(entry, width) for entry in entries]
+    room = max(map(measure, labels), default=0)
+    number_width = len(str(entries[-1].line)) if entries else 1
+    for entry, label in zip(entries, labels, strict=True):
+        margin = f"{pad(label, room, '<')}{GAP}{entry.line:>{number_width}}"
+        text = safe_text(entry.text.expandtabs(4), single_line=True)
+        yield f"{faint(margin) if entry.by != 'claude' else margin}{GAP}{text}".rstrip()
+
+
+def _make_label(entry: BlamedLine, width: int) -> str:
+    if entry.by != "claude":
+        return _NAMES[entry.by]
+    turn = f"{label_id(entry.session or '')}:{entry.turn or '?'}"
+    day = format_date(moment) if (moment := parse_time(entry.time)) else ""
+    return f"{turn}  {day}  {clip(join_lines(entry.prompt), width)}".rstrip()
+
+
+def _iter_counts(entries: Sequence[BlamedLine], columns: int) -> Iterator[str]:
+    """Yield how many lines each prompt wrote, most first, and then the others."""
+    counts: dict[tuple[str, ...], int] = {}
+    for entry in entries:
+        label = _make_label(entry, columns)
+        key = (label, safe_text(entry.model or "", single_line=True))
+        counts[key] = counts.get(key, 0) + 1
+    width = len(f"{max(counts.values(), default=0):,}")
+    for (label, model), count in sorted(counts.items(), key=lambda pair: -pair[1]):
+        share = f"{100 * count / len(entries):.0f}%"
+        yield GAP.join(filter(None, [f"{count:>{width},}", f"{share:>4}", model, label]))
+
+
+def _iter_porcelain(document: BlameDocument) -> Iterator[str]:
+    """Yield the format of git, with a hash of the tool call in place of a commit's."""
+    headers: dict[str, list[str]] = {}
+    for (key, _), group in groupby(document.lines, lambda each: (_hash_call(each), each.by)):
+        entries = list(group)
+        header = [
+            *_iter_header(entries[0]),
+            f"filename {safe_text(document.path, single_line=True)}",
+        ]
+        for number, entry in enumerate(entries):
+            yield f"{key} {entry.line} {entry.line}" + ("" if number else f" {len(entries)}")
+            if headers.get(key) != header:
+                headers[key] = header
+                yield from header
+            yield f"\t{safe_text(entry.text, single_line=True)}"
+
+
+def _hash_call(entry: BlamedLine) -> str:
+    if entry.by != "claude":
+        return "0" * 40
+    call = f"{entry.session}{entry.uuid}".encode()
+    return hashlib.sha1(call, usedforsecurity=False).hexdigest()
+
+
+def _iter_header(entry: BlamedLine) -> Iterator[str]:
+    moment = parse_time(entry.time)
+    yield f"author {_NAMES[entry.by]}"
+    yield f"author-mail <{safe_text(entry.model or '', single_line=True)}>"
+    yield f"author-time {int(moment.timestamp()) if moment else 0}"
+    yield "author-tz +0000"
+    yield f"summary {join_lines(entry.prompt or _NAMES[entry.by])}"
+    if entry.by == "claude":
+        yield f"recollect-session {safe_text(entry.session or '', single_line=True)}"
+        yield f"recollect-turn {entry.turn or 0}"

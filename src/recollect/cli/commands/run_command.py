@@ -1,0 +1,275 @@
+"""`recollect run`: run a prompt in Claude Code and watch it work.
+
+Arguments after `--` are for the client. They are removed before click parses the rest, so that none
+can be mistaken for one of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypedDict, Unpack
+
+import click
+
+from recollect.cli.clock import read_clock
+from recollect.cli.options import (
+    SessionName,
+    check_reveal,
+    claude_dir_option,
+    detail_options,
+    reveal_option,
+)
+from recollect.cli.terminal_output import colour_option, count_columns, wants_colour
+from recollect.errors import UsageError
+
+if TYPE_CHECKING:
+    from recollect.cli.run_text import Printer
+    from recollect.launch.client_commands import Resumption, Run
+    from recollect.launch.client_process import ClientProcess
+    from recollect.render.terminal.canvas import RenderOptions
+
+
+SEPARATOR: Final = "--"
+_KEY: Final = "recollect.client_arguments"
+
+
+class PassthroughCommand(click.Command):
+    """A command that passes everything after `--` to the client."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the arguments after `--` for `get_client_arguments`, and parse the others."""
+        end = args.index(SEPARATOR) if SEPARATOR in args else len(args)
+        ctx.meta[_KEY] = tuple(args[end + 1 :])
+        return super().parse_args(ctx, args[:end])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Return the pieces of the usage line."""
+        return [*super().collect_usage_pieces(ctx), "[-- CLAUDE OPTIONS]"]
+
+
+def get_client_arguments() -> Sequence[str]:
+    """Return the arguments after `--` of the running command."""
+    arguments: tuple[str, ...] = click.get_current_context().meta.get(_KEY, ())
+    return arguments
+
+
+DRAW_SECONDS: Final = 0.1
+"""How long the client may be silent before its output is rendered."""
+
+_ENDING: Final = ("SIGINT", "SIGTERM", "SIGHUP")
+_SIGNALLED: Final = 128
+"""Added to the signal number in exit codes, as shells do."""
+
+
+class _Options(TypedDict):
+    continue_: bool
+    resume: str | None
+    fork: bool
+    model: str | None
+    permission_mode: str | None
+    ask: bool
+    keep: Path | None
+    thinking: bool
+    tools: str
+    json_lines: bool
+    reveal: bool
+    claude_dirs: tuple[Path, ...]
+
+
+@click.command("run", cls=PassthroughCommand)
+@click.argument("prompt", metavar="PROMPT")
+@click.option(
+    "--continue", "continue_", is_flag=True, help="Continue the latest session of this directory."
+)
+@click.option(
+    "--resume",
+    type=SessionName(),
+    metavar="SESSION",
+    help="Resume this session in its own directory.",
+)
+@click.option("--fork", is_flag=True, help="Continue in a copy and leave the session unchanged.")
+@click.option("--model", metavar="NAME", help="Use this model.")
+@click.option("--permission-mode", metavar="MODE", help="Use this permission mode.")
+@click.option("--ask", is_flag=True, help="Answer permission prompts in the terminal.")
+@click.option(
+    "--keep", type=click.Path(path_type=Path), metavar="FILE",
+    help="Save the stream to this new file, readable only by you.",
+)  # fmt: skip
+@detail_options("brief", "full")
+@click.option(
+    "--json-lines", is_flag=True, help="Output JSON Lines: the messages of claude as they arrive."
+)
+@reveal_option
+@colour_option
+@claude_dir_option
+def run_command(prompt: str, **options: Unpack[_Options]) -> int:
+    """Run a prompt in Claude Code and watch it work.
+
+    Starts your `claude` non-interactively with PROMPT and shows its output as it arrives, then a
+    summary. Everything after `--` is passed to claude unchanged. Ctrl+C interrupts claude; a second
+    Ctrl+C stops it immediately.
+
+    Secrets are masked, as in `recollect show`; --keep saves the stream unmasked.
+
+    Without --ask, anything that needs your permission is denied. With --ask, you see the command or
+    change and decide; stdin must be a terminal.
+
+    \b
+      recollect run "why does the tide test fail?"
+      recollect run "go on" --resume latest --fork
+      recollect run "tidy up" --ask
+      recollect run "tidy up" --permission-mode acceptEdits --keep tidy.jsonl
+      recollect run "list the todos" --json-lines | jq -c 'select(.event == "message")'
+      git diff | recollect run "review this" -- --allowedTools Read,Grep
+
+    Exits with the exit code of `claude`, or with 3 if it is not found.
+    """
+    check_reveal(reveal=options["reveal"], is_for_programs=options["json_lines"])
+    from recollect.launch.client_commands import check_run  # not needed for --help
+
+    if options["ask"]:
+        return _run_and_ask(prompt, options)
+    run = _plan(prompt, options)
+    client = check_run(run)
+    _mask(options)
+    printer = _make_printer(run, options)
+    with _open_kept(options["keep"]) as kept:
+        return _watch(client, run, kept, printer)
+
+
+def _run_and_ask(prompt: str, options: _Options) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("--ask needs a terminal, to show the questions and read the answers.")
+    for name, is_given in (
+        ("--json-lines", options["json_lines"]),
+        ("--keep", options["keep"]),
+        ("--continue", options["continue_"]),
+    ):
+        if is_given:
+            raise UsageError(f"{name} cannot be used with --ask.")
+    # These import prompt_toolkit and the session model.
+    import asyncio
+
+    from recollect.cli.asking import run_and_ask
+    from recollect.launch.conversation_options import ConversationOptions
+    from recollect.render.terminal.canvas import Canvas
+
+    plan = _find_resumption(options)
+    directory = plan.directory if plan else str(Path.cwd())
+    conversation = ConversationOptions(
+        directory=directory,
+        session=plan.session_id if plan else None,
+        fork=options["fork"],
+        model=options["model"],
+        permission_mode=options["permission_mode"],
+        environment=plan.environment if plan else {},
+        extra_arguments=tuple(get_client_arguments()),
+    )
+    canvas = Canvas(_make_render_options(options, directory))
+    _mask(options)
+    return asyncio.run(run_and_ask(conversation, prompt, canvas))
+
+
+def _mask(options: _Options) -> None:
+    from recollect.cli.command_workspace import mask_stream  # imports the workspace
+
+    mask_stream(reveal=options["reveal"])
+
+
+def _plan(prompt: str, options: _Options) -> Run:
+    from recollect.launch.client_commands import RunRequest, plan_run  # not needed for --help
+
+    return plan_run(
+        RunRequest(
+            prompt=prompt,
+            resumption=_find_resumption(options),
+            continue_last=options["continue_"],
+            fork=options["fork"],
+            model=options["model"],
+            permission_mode=options["permission_mode"],
+            extra_arguments=tuple(get_client_arguments()),
+        )
+    )
+
+
+def _find_resumption(options: _Options) -> Resumption | None:
+    if options["resume"] is None:
+        return None
+    from recollect.cli.commands.session_commands import plan_named  # the index
+
+    return plan_named(options["resume"], options["claude_dirs"])
+
+
+@contextmanager
+def _open_kept(path: Path | None) -> Iterator[int | None]:
+    if path is None:
+        yield None
+        return
+    from recollect.launch.client_commands import create_private_file  # rarely needed
+
+    descriptor = create_private_file(path)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _watch(client: str, run: Run, kept: int | None, printer: Printer) -> int:
+    from recollect.launch.client_process import start_client  # not needed for --help
+
+    with start_client(client, run, kept) as process, _passing_signals(process) as ended_by:
+        printer.start(process.pid)
+        for message in process.iter_items(DRAW_SECONDS):
+            printer.on_message(message)
+        code = _SIGNALLED + ended_by[0] if ended_by else process.code or 0
+        printer.finish(code)
+    return code
+
+
+@contextmanager
+def _passing_signals(process: ClientProcess) -> Iterator[list[int]]:
+    """Forward the first signal to the client; a second one interrupts both immediately."""
+    received: list[int] = []
+
+    def forward(number: int, frame: object) -> None:  # noqa: ARG001 - signal handler
+        received.append(number)
+        if len(received) > 1:
+            raise KeyboardInterrupt
+        process.interrupt()
+
+    numbers = [getattr(signal, name) for name in _ENDING if hasattr(signal, name)]
+    before = {number: signal.signal(number, forward) for number in numbers}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _make_printer(run: Run, options: _Options) -> Printer:
+    # These import rich and the session model.
+    from recollect.cli.run_text import JsonPrinter, TextPrinter
+    from recollect.launch.stream_session import StreamSession
+
+    session = StreamSession(lambda: read_clock().isoformat())
+    if options["json_lines"]:
+        return JsonPrinter(session, run.arguments)
+    render_options = _make_render_options(options, run.directory or str(Path.cwd()))
+    return TextPrinter(session, run.arguments[-1], render_options)
+
+
+def _make_render_options(options: _Options, directory: str) -> RenderOptions:
+    from recollect.render.terminal.canvas import RenderOptions, ToolDetail  # imports rich
+
+    return RenderOptions(
+        columns=count_columns(),
+        is_coloured=wants_colour(),
+        tools=ToolDetail(options["tools"]),
+        thinking=options["thinking"],
+        directory=directory,
+    )

@@ -1,0 +1,278 @@
+"""The picker without a terminal: lookups and state changes.
+
+Letters always search; actions and filters are on Ctrl and Alt keys. Lookups are slow and run in
+threads; they never raise for a half-typed query.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from recollect.documents.search_results import Hit
+from recollect.documents.session_listing import SessionListing
+from recollect.errors import RecollectError
+from recollect.library.session_filters import has_words
+from recollect.locations import Transcript
+
+if TYPE_CHECKING:
+    from recollect.workspace.workspace import Workspace
+
+
+SESSIONS_FOUND = 50
+TITLE = "title"
+SNIPPET_WIDTH = 32
+"""Characters that fit in a row next to age and project in a typical terminal."""
+PROMPTS_SHOWN = 200
+REBUILD_SECONDS = 2.0
+"""How long a search may spend on rebuilding a damaged index."""
+
+
+class Preview(Struct, frozen=True):
+    """The facts of a session, and the first line of each prompt."""
+
+    facts: tuple[tuple[str, str], ...]
+    prompts: tuple[str, ...]
+
+
+class FoundHits(Struct, frozen=True):
+    """Sessions whose text matches."""
+
+    hits: Mapping[str, Hit] = {}
+    """The best hit of each session, by its id, the best session first."""
+    note: str = ""
+    """How the search differs from what was typed."""
+
+
+class Sources:
+    """The workspace that the picker reads."""
+
+    def __init__(self, workspace: "Workspace", transcripts: Sequence[Transcript]) -> None:
+        self._workspace = workspace
+        self._transcripts = transcripts
+        self._by_path = {each.file: each for each in transcripts}
+
+    def find(self, query: str) -> FoundHits:
+        """Return the sessions that match the query."""
+        from recollect.cli.commands.search_command import list_notes  # not needed at start
+        from recollect.search.engine import SearchOptions
+        from recollect.workspace.searching import search_as_is
+
+        options = SearchOptions(limit=SESSIONS_FOUND, per_session=3, width=SNIPPET_WIDTH)
+        try:
+            result = search_as_is(
+                self._workspace, query, self._transcripts, options, REBUILD_SECONDS
+            )
+        except RecollectError:
+            return FoundHits()
+        # The list shows the title already; a text is what one wants to read at.
+        texts = [hit for hit in result.hits if hit.part != TITLE]
+        hits = {hit.session_id: hit for hit in (*result.hits, *reversed(texts))}
+        return FoundHits(hits, " ".join(list_notes(result)))
+
+    def preview(self, listing: SessionListing) -> Preview:
+        """Read the preview of a session from its transcript."""
+        from recollect.library.opening import open_transcript  # the whole model
+        from recollect.render.views.overview import build_outline
+
+        transcript = self._by_path.get(listing.path)
+        if transcript is None:
+            return Preview((("", "The transcript no longer exists."),), ())
+        try:
+            session = open_transcript(transcript)
+        except RecollectError as error:
+            return Preview((("", str(error)),), ())
+        prompts = [entry.line for entry in build_outline(session) if entry.is_by_person]
+        return Preview(_list_facts(listing), tuple(prompts[:PROMPTS_SHOWN]))
+
+    def index_some(self, seconds: float) -> bool:
+        """Index texts for at most `seconds`; return True when everything is indexed."""
+        from recollect.workspace.searching import index_some
+
+        try:
+            return index_some(self._workspace, self._transcripts, seconds, is_quiet=True)
+        except RecollectError:
+            # Titles and prompts can still be searched; `recollect doctor` reports the reason.
+            return True
+
+
+def _list_facts(listing: SessionListing) -> tuple[tuple[str, str], ...]:
+    facts = (
+        ("session", listing.id),
+        ("directory", listing.cwd),
+        ("branch", listing.git_branch),
+        ("client", listing.version),
+    )
+    return tuple((name, value) for name, value in facts if value)
+
+
+class PickerScope(StrEnum):
+    """Which sessions are listed."""
+
+    PROJECT = "this project"
+    EVERYWHERE = "everywhere"
+
+
+class PickerRow(Struct, frozen=True):
+    """A session in the list, with its best hit if its text matches the query."""
+
+    listing: SessionListing
+    hit: Hit | None = None
+    is_titled: bool = True
+    """Whether what the list shows of the session matches by itself."""
+
+
+class PickAction(StrEnum):
+    """What to do with the picked session."""
+
+    SHOW = "show"
+    RESUME = "resume"
+
+
+class Pick(Struct, frozen=True):
+    """A picked session and what to do with it."""
+
+    action: PickAction
+    listing: SessionListing
+    hit: Hit | None = None
+    """Where to read it."""
+
+
+class DateFilter(StrEnum):
+    """Since when sessions are listed."""
+
+    ALWAYS = ""
+    TODAY = "today"
+    WEEK = "last 7 days"
+    MONTH = "last 30 days"
+
+
+_DAYS = {DateFilter.TODAY: 1, DateFilter.WEEK: 7, DateFilter.MONTH: 30}
+
+
+class PickerState(Struct, frozen=True, kw_only=True):
+    """Everything that the screen shows."""
+
+    listings: tuple[SessionListing, ...]
+    """All sessions, most recently active first."""
+    directory: str
+    """The current directory, which defines "this project"."""
+    scope: PickerScope = PickerScope.EVERYWHERE
+    query: str = ""
+    rows: tuple[PickerRow, ...] = ()
+    selected: int = 0
+    branch: str | None = None
+    """Only sessions on this git branch."""
+    errors_only: bool = False
+    dates: DateFilter = DateFilter.ALWAYS
+    since: float | None = None
+    """When the first day of `dates` started, as a Unix timestamp."""
+    is_help_shown: bool = False
+    note: str = ""
+    """How the search differs from what was typed."""
+    message: str = ""
+
+    @property
+    def current(self) -> PickerRow | None:
+        """The selected row; None if the list is empty."""
+        return self.rows[self.selected] if self.rows else None
+
+
+def open_state(listings: Sequence[SessionListing], directory: str) -> PickerState:
+    """Return the initial state: this project if it has sessions, or else all."""
+    state = PickerState(listings=tuple(listings), directory=directory, scope=PickerScope.PROJECT)
+    has_project = any(is_in_project(each, directory) for each in listings)
+    return show_matches(state if has_project else replace(state, scope=PickerScope.EVERYWHERE))
+
+
+def is_in_project(listing: SessionListing, directory: str) -> bool:
+    """Return whether the session ran in `directory` or below it."""
+    where = (listing.cwd or "").rstrip("/\\")
+    base = directory.rstrip("/\\")
+    return bool(base) and (where == base or where.startswith((f"{base}/", f"{base}\\")))
+
+
+def type_query(state: PickerState, query: str) -> PickerState:
+    """Change the query and return to the top of the list."""
+    return show_matches(
+        replace(state, query=query, selected=0, is_help_shown=False, note="", message="")
+    )
+
+
+def switch_scope(state: PickerState) -> PickerState:
+    """Switch between this project and everywhere."""
+    other = PickerScope.EVERYWHERE if state.scope is PickerScope.PROJECT else PickerScope.PROJECT
+    return show_matches(replace(state, scope=other, selected=0, message=""))
+
+
+def switch_branch(state: PickerState) -> PickerState:
+    """List only sessions on the branch of the selected one, or all again."""
+    row = state.current
+    branch = row.listing.git_branch if row and state.branch is None else None
+    if branch is None and state.branch is None:
+        return replace(state, message="The selected session has no git branch.")
+    return show_matches(replace(state, branch=branch, selected=0, message=""))
+
+
+def switch_errors(state: PickerState) -> PickerState:
+    """List only sessions with failures, or all again."""
+    only = not state.errors_only
+    return show_matches(replace(state, errors_only=only, selected=0, message=""))
+
+
+def switch_dates(state: PickerState, now: datetime) -> PickerState:
+    """Go on to the next range of dates: today, a week, a month, all."""
+    choices = list(DateFilter)
+    dates = choices[(choices.index(state.dates) + 1) % len(choices)]
+    today = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    days = _DAYS.get(dates)
+    since = None if days is None else (today - timedelta(days=days - 1)).timestamp()
+    return show_matches(replace(state, dates=dates, since=since, selected=0, message=""))
+
+
+def move(state: PickerState, steps: int) -> PickerState:
+    """Move the selection, stopping at the ends."""
+    selected = min(max(state.selected + steps, 0), max(len(state.rows) - 1, 0))
+    return replace(state, selected=selected, message="")
+
+
+def show_matches(state: PickerState) -> PickerState:
+    """List the sessions whose title, prompt, project, branch or id contains all query words."""
+    rows = tuple(PickerRow(each) for each in list_scope(state) if _matches(each, state.query))
+    return replace(state, rows=rows, selected=min(state.selected, max(len(rows) - 1, 0)))
+
+
+def add_found(state: PickerState, query: str, found: FoundHits) -> PickerState:
+    """Append the sessions that `query` found, and note their hits; not for an outdated query."""
+    if query != state.query:
+        return state
+    titled = [row for row in state.rows if row.is_titled]
+    shown = {row.listing.id for row in titled}
+    by_id = {each.id: each for each in list_scope(state)}
+    noted = [replace(row, hit=found.hits.get(row.listing.id)) for row in titled]
+    more = [
+        PickerRow(by_id[session_id], hit, is_titled=False)
+        for session_id, hit in found.hits.items()
+        if session_id in by_id and session_id not in shown
+    ]
+    return replace(state, rows=(*noted, *more), note=found.note)
+
+
+def list_scope(state: PickerState) -> list[SessionListing]:
+    """Return the sessions in the current scope that no filter leaves out."""
+    return [each for each in state.listings if _passes(each, state)]
+
+
+def _passes(listing: SessionListing, state: PickerState) -> bool:
+    is_here = state.scope is PickerScope.EVERYWHERE or is_in_project(listing, state.directory)
+    is_new = state.since is None or listing.activity >= state.since
+    has_branch = state.branch is None or listing.git_branch == state.branch
+    return is_here and is_new and has_branch and not (state.errors_only and not listing.error_count)
+
+
+def _matches(listing: SessionListing, query: str) -> bool:
+    shown = (listing.title, listing.first_prompt, listing.cwd, listing.git_branch, listing.id)
+    return has_words(query, *shown)

@@ -1,0 +1,311 @@
+"""A conversation as data: turns, the steps of each in order, and the parts that steps consist of.
+
+Terminal, page and JSON all show these. There is no step per tool: everything that tools do is shown
+with a dozen kinds of parts, so a new tool needs one view and no change to any renderer. Nothing is
+escaped here, because only the destination determines how. A subagent is a reference; its turns
+are requested from the session.
+"""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from recollect.documents import kinds
+from recollect.records.token_usage import Tokens
+
+
+class Prose(Struct, frozen=True, tag="prose"):
+    """Text in Markdown, by a person or a model."""
+
+    text: str
+
+
+class Plain(Struct, frozen=True, tag="plain"):
+    """Text without markup; line ends count."""
+
+    text: str
+
+
+class Code(Struct, frozen=True, tag="code"):
+    """Source code; `path` and `language` are hints for highlighting."""
+
+    text: str
+    path: str | None = None
+    language: str | None = None
+    first_line: int | None = None
+    """The number of its first line, if lines should be numbered."""
+
+
+class Output(Struct, frozen=True, tag="output"):
+    """What a program printed, with its colours as escape sequences."""
+
+    text: str
+    is_error: bool = False
+    """Whether it says why a call failed."""
+    is_stderr: bool = False
+    """Whether it was printed on standard error, which programs use for progress, too."""
+
+
+class Hunk(Struct, frozen=True, kw_only=True, gc=False):
+    """A hunk of a patch; each line starts with a space, `+`, `-` or a backslash."""
+
+    old_start: int = 0
+    old_lines: int = 0
+    new_start: int = 0
+    new_lines: int = 0
+    lines: tuple[str, ...] = ()
+
+
+class Diff(Struct, frozen=True, tag="diff"):
+    """A change to one file."""
+
+    path: str | None
+    hunks: tuple[Hunk, ...]
+    is_new_file: bool = False
+    is_fragment: bool = False
+    """Whether line numbers refer to the compared text, because its place in the file is unknown."""
+
+
+class CheckState(StrEnum):
+    """How far an item of a list is."""
+
+    PENDING = "pending"
+    ACTIVE = "in_progress"
+    DONE = "completed"
+    DROPPED = "cancelled"
+
+
+class CheckItem(Struct, frozen=True):
+    """One item of a todo or task list."""
+
+    text: str
+    state: CheckState
+    note: str | None = None
+
+
+class Checklist(Struct, frozen=True, tag="checklist"):
+    """A todo or task list."""
+
+    items: tuple[CheckItem, ...]
+
+
+class Entry(Struct, frozen=True):
+    """A line of a listing: a path, a match, a search result."""
+
+    text: str
+    path: str | None = None
+    line: int | None = None
+    url: str | None = None
+    note: str | None = None
+
+
+class Entries(Struct, frozen=True, tag="entries"):
+    """Paths, matches or links, one per line."""
+
+    entries: tuple[Entry, ...]
+    omitted: int = 0
+    """How many more there were."""
+
+
+class Fields(Struct, frozen=True, tag="fields"):
+    """Named values, in order."""
+
+    fields: tuple[tuple[str, str], ...]
+
+
+class Choice(Struct, frozen=True):
+    """One answer that was offered."""
+
+    label: str
+    description: str = ""
+    is_chosen: bool = False
+
+
+class Question(Struct, frozen=True, tag="question"):
+    """A question to the user, and what they chose or wrote."""
+
+    text: str
+    header: str = ""
+    choices: tuple[Choice, ...] = ()
+    answer: str | None = None
+    """Their own words, if they chose none of the answers offered."""
+
+
+class Picture(Struct, frozen=True, tag="picture"):
+    """An image or document; `data` is base64, and empty if the transcript does not contain it."""
+
+    media_type: str
+    data: str
+    name: str | None = None
+
+
+class Json(Struct, frozen=True, tag="json"):
+    """A value that nothing is known about, as JSON."""
+
+    text: str
+
+
+Part = (
+    Prose | Plain | Code | Output | Diff | Checklist | Entries | Fields | Question | Picture | Json
+)
+
+
+class TaskReference(Struct, frozen=True, kw_only=True):
+    """The call that started a task in the background, for a notification about it."""
+
+    call_uuid: str
+    turn: int
+    """The number of its turn."""
+    title: str
+    agent_id: str | None = None
+    """The subagent, if it was one: its card has the answer."""
+
+
+class TextStep(Struct, frozen=True, kw_only=True, tag="text"):
+    """Text from the model, or from the user in the middle of a turn."""
+
+    uuid: str | None
+    message_id: str
+    role: str
+    parts: tuple[Part, ...]
+    model: str | None = None
+    timestamp: str | None = None
+    contexts: tuple[kinds.Context, ...] = ()
+    """What was added to text from the middle of a turn."""
+    kind: kinds.InputKind | None = None
+    """Where text of the user role comes from; not everything is by a person."""
+    tasks: tuple[TaskReference, ...] = ()
+    """The tasks that it reports on."""
+
+    @property
+    def repeats_answers(self) -> bool:
+        """Whether it only reports what the cards of subagents show."""
+        return bool(self.tasks) and all(task.agent_id for task in self.tasks)
+
+
+class ThinkingStep(Struct, frozen=True, kw_only=True, tag="thinking"):
+    """What the model thought before it replied; no text if only the signature was kept."""
+
+    uuid: str | None
+    message_id: str
+    text: str
+    timestamp: str | None = None
+
+
+class SubagentReference(Struct, frozen=True, kw_only=True):
+    """A subagent that a tool call started; its turns are asked for by its id."""
+
+    agent_id: str
+    kind: kinds.SubagentKind
+    agent_type: str | None
+    description: str | None
+    turn_count: int = 0
+    tool_calls: int = 0
+    tokens: int = 0
+    """Its own, without those of its subagents."""
+    duration_ms: float | None = None
+    model: str | None = None
+    outcome: kinds.SubagentOutcome | None = None
+    turns: "tuple[TurnView, ...] | None" = None
+    """Its turns, in output that was asked to expand subagents."""
+
+
+class ToolStep(Struct, frozen=True, kw_only=True, tag="tool"):
+    """A tool call: one line about it, its input and its output."""
+
+    uuid: str | None
+    message_id: str
+    call_id: str
+    tool: str
+    """The name of the tool; for MCP, without that of the server."""
+    mcp_server: str | None
+    title: str
+    """The most important part of its input: the command, the path, the pattern."""
+    summary: str
+    """The most important part of its result; empty while there is none."""
+    status: kinds.ToolStatus
+    rejected_by: kinds.RejectedBy | None = None
+    is_lost: bool = False
+    duration_ms: float | None = None
+    timestamp: str | None = None
+    input: tuple[Part, ...] = ()
+    output: tuple[Part, ...] = ()
+    subagents: tuple[SubagentReference, ...] = ()
+    result_uuid: str | None = None
+    """The record with its result: links to that record lead here."""
+    description: str = ""
+    """What the model said a command is for."""
+    hooks: "tuple[NoticeStep, ...]" = ()
+    """The hooks that ran for it and did not fail; a failed one is a step of its own."""
+
+
+class NoticeKind(StrEnum):
+    """What a notice is about."""
+
+    API_ERROR = "api_error"
+    RETRY = "retry"
+    HOOK = "hook"
+    COMPACTION = "compaction"
+    INTERRUPTION = "interruption"
+    MODEL = "model"
+    INFORMATION = "information"
+    COMMAND_OUTPUT = "command_output"
+    GAP = "gap"
+    DAMAGE = "damage"
+    UNKNOWN = "unknown"
+
+
+class NoticeStep(Struct, frozen=True, kw_only=True, tag="notice"):
+    """Something that happened around the conversation."""
+
+    uuid: str | None
+    kind: NoticeKind
+    title: str
+    parts: tuple[Part, ...] = ()
+    timestamp: str | None = None
+    is_routine: bool = False
+    """Whether it says only that everything went as usual, so that it can be folded."""
+
+
+Step = TextStep | ThinkingStep | ToolStep | NoticeStep
+
+
+class BranchPlace(Struct, frozen=True):
+    """A prompt that is one of several answers to the same record: the conversation was rewound."""
+
+    number: int
+    """Which of them it is, counted from 1 in the order of the file."""
+    prompts: tuple[str, ...]
+    """The uuids of all of them."""
+
+
+class TurnView(Struct, frozen=True, kw_only=True):
+    """One turn: the prompt and everything until the next one."""
+
+    number: int
+    """Counted from 1 through the whole transcript."""
+    uuid: str | None
+    """That of the prompt's record: the permanent link to it."""
+    kind: kinds.InputKind | None
+    is_by_person: bool
+    is_on_main_path: bool
+    segment: int
+    """How many compactions come before it."""
+    words: str
+    command: str | None
+    contexts: tuple[kinds.Context, ...]
+    media: tuple[Part, ...]
+    steps: tuple[Step, ...]
+    tokens: Tokens
+    model: str | None
+    start: str | None
+    end: str | None
+    active_ms: float | None
+    permission_mode: str | None
+    context_tokens: int = 0
+    """How much the model read for its last reply: the size of the conversation at that time."""
+    uuids: tuple[str, ...] = ()
+    """All records of the turn, including those that are not shown: links to any of them lead here.
+    """
+    branch: BranchPlace | None = None
+    """Which branch begins here, if the conversation was rewound to before the prompt."""

@@ -1,0 +1,222 @@
+"""The tables of CSV and Parquet exports: messages, tool calls and usage, one row each. CSV needs
+the standard library only, Parquet needs pyarrow, which is an extra.
+
+A reply that several of the exported sessions contain, because one was forked from the other, has
+its usage in the first of them only.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from recollect.documents.turn_documents import TextStep, ThinkingStep, ToolStep, TurnView
+from recollect.errors import UsageError
+from recollect.export.export_options import Format, Table
+from recollect.export.masking import Mask, list_texts
+from recollect.export.material import Material
+from recollect.export.writing import open_new
+from recollect.library.opening import price_at_list as price_messages
+from recollect.render.terminal import safe_text
+from recollect.session.messages import Message
+from recollect.session.metadata import count_tokens
+from recollect.session.session import Session
+
+Cell = str | int | float | None
+Row = tuple[Cell, ...]
+PriceMessage = Callable[[Message], float | None]
+
+COLUMNS: Final[Mapping[Table, Mapping[str, type]]] = {
+    Table.MESSAGES: {
+        "session_id": str, "agent_id": str, "turn": int, "uuid": str, "timestamp": str,
+        "role": str, "kind": str, "model": str, "text": str,
+    },
+    Table.CALLS: {
+        "session_id": str, "agent_id": str, "turn": int, "call_id": str, "timestamp": str,
+        "tool": str, "mcp_server": str, "status": str, "duration_ms": float, "title": str,
+        "summary": str, "input": str, "output": str,
+    },
+    Table.USAGE: {
+        "session_id": str, "agent_id": str, "message_id": str, "timestamp": str, "model": str,
+        "input_tokens": int, "output_tokens": int, "cache_read_tokens": int,
+        "cache_write_5m_tokens": int, "cache_write_1h_tokens": int, "cost_usd": float,
+    },
+}  # fmt: skip
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+def iter_rows(
+    table: Table, session: Session, material: Material, seen: set[str], price: PriceMessage
+) -> Iterator[Row]:
+    """Yield the rows of a session; `seen` are the replies that have a row already."""
+    if table is Table.USAGE:
+        yield from _iter_usage(session, seen, price)
+        return
+    make_rows = _iter_messages if table is Table.MESSAGES else _iter_calls
+    for agent_id, turn in _iter_turns(material):
+        for row in make_rows(turn):
+            yield (material.metadata.id, agent_id, *row)
+
+
+def _iter_turns(material: Material) -> Iterator[tuple[str | None, TurnView]]:
+    waiting: list[tuple[str | None, TurnView]] = [(None, turn) for turn in material.turns]
+    waiting += [(stray.agent_id, turn) for stray in material.strays for turn in stray.turns or ()]
+    while waiting:
+        agent_id, turn = waiting.pop(0)
+        yield agent_id, turn
+        waiting[:0] = [
+            (child.agent_id, inner)
+            for step in turn.steps
+            if isinstance(step, ToolStep)
+            for child in step.subagents
+            for inner in child.turns or ()
+        ]
+
+
+def _iter_messages(turn: TurnView) -> Iterator[Row]:
+    words = f"{turn.command or ''} {turn.words}".strip()
+    if words or turn.kind:
+        kind = turn.kind.value if turn.kind else None
+        yield turn.number, turn.uuid, turn.start, "user", kind, None, words
+    for step in turn.steps:
+        place = turn.number, getattr(step, "uuid", None), getattr(step, "timestamp", None)
+        match step:
+            case TextStep():
+                yield (*place, step.role, "text", step.model, _join(step.parts))
+            case ThinkingStep():
+                yield (*place, "assistant", "thinking", turn.model, step.text)
+
+
+def _iter_calls(turn: TurnView) -> Iterator[Row]:
+    for step in turn.steps:
+        if isinstance(step, ToolStep):
+            yield (
+                turn.number,
+                step.call_id,
+                step.timestamp,
+                step.tool,
+                step.mcp_server,
+                step.status.value,
+                step.duration_ms,
+                step.title,
+                step.summary,
+                _join(step.input),
+                _join(step.output),
+            )
+
+
+def _join(parts: object) -> str:
+    return "\n".join(list_texts(parts))
+
+
+def _iter_usage(
+    session: Session, seen: set[str], price: PriceMessage, agent_id: str | None = None
+) -> Iterator[Row]:
+    for message in session.messages:
+        if message.usage is None or message.is_synthetic or message.id in seen:
+            continue
+        seen.add(message.id)
+        tokens = count_tokens([message.usage])
+        yield (
+            session.id,
+            agent_id,
+            message.id,
+            message.timestamp,
+            message.model,
+            tokens.input,
+            tokens.output,
+            tokens.cache_read,
+            tokens.cache_write_5m,
+            tokens.cache_write_1h,
+            price(message),
+        )
+    for child in session.subagents:
+        for row in _iter_usage(child.session, seen, price, child.agent_id):
+            yield (session.id, *row[1:])
+
+
+def write_csv(rows: Iterable[Sequence[Cell]]) -> str:
+    """Return rows as CSV; no cell is a formula, and none holds control characters."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for row in rows:
+        writer.writerow([_guard(cell) for cell in row])
+    return text.getvalue()
+
+
+def _guard(cell: Cell) -> Cell:
+    if not isinstance(cell, str):
+        return cell
+    shown = safe_text(cell.replace("\r\n", "\n"))
+    # A spreadsheet would run it.
+    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+
+
+def mask_cells(rows: Iterable[Row], mask: Mask) -> list[Row]:
+    """Return rows of which every cell was scanned by itself."""
+    return [
+        tuple(mask.check(cell) if isinstance(cell, str) else cell for cell in row) for row in rows
+    ]
+
+
+WriteRows = Callable[[list[Row], Mask], None]
+
+
+def price_at_list(message: Message) -> float | None:
+    """Return the cost of a message in dollars at list prices; None if the price is not known."""
+    cost = price_messages([message])
+    return None if cost is None else cost / 1_000_000
+
+
+@contextmanager
+def open_table(path: Path, table: Table, kind: Format, *, force: bool) -> Iterator[WriteRows]:
+    """Open a table, which takes its place when the block ends; gives a function that adds rows."""
+    arrow = _load_arrow() if kind is Format.PARQUET else None
+    with open_new(path, force=force) as file:
+        if arrow is None:
+            file.write(write_csv([tuple(COLUMNS[table])]).encode())
+            yield lambda rows, mask: _add(file.write, rows, mask)
+            return
+        schema = _make_schema(arrow, table)
+        parquet = import_module("pyarrow.parquet")
+        with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+            yield lambda rows, mask: writer.write_table(_make_table(arrow, schema, rows, mask))
+
+
+def _add(write: Callable[[bytes], object], rows: list[Row], mask: Mask) -> None:
+    write(mask.check(write_csv(rows)).encode("utf-8", "replace"))
+
+
+def _load_arrow() -> Any:
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        raise UsageError(
+            "Parquet needs pyarrow, which is not installed. Install recollect[parquet], or use "
+            "--format csv."
+        ) from None
+
+
+def _make_schema(arrow: Any, table: Table) -> Any:
+    types = {str: arrow.string(), int: arrow.int64(), float: arrow.float64()}
+    return arrow.schema([(name, types[kind]) for name, kind in COLUMNS[table].items()])
+
+
+def _make_table(arrow: Any, schema: Any, rows: list[Row], mask: Mask) -> Any:
+    """Return rows as a table; cells are scanned here, because the file is compressed."""
+    cells = [_encodable(row) for row in mask_cells(rows, mask)]
+    columns = list(zip(*cells, strict=True)) or [()] * len(schema)
+    arrays = [
+        arrow.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)
+    ]
+    return arrow.Table.from_arrays(arrays, schema=schema)
+
+
+def _encodable(row: Row) -> Row:
+    """Return a row without halves of surrogate pairs."""
+    return tuple(
+        cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell for cell in row
+    )

@@ -1,0 +1,161 @@
+"""A session as a Markdown document with front matter; as JSON in the shape of `recollect show
+--json`, one turn per line; and as its original lines, byte for byte.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final
+
+from recollect.documents.json_text import format_line
+from recollect.documents.session_documents import ShowHead
+from recollect.documents.turn_documents import TurnView
+from recollect.export.export_options import ExportOptions, Images, Level, select_steps
+from recollect.export.material import Material, SessionPart, iter_files
+from recollect.export.writing import Piece
+from recollect.reader.transcript_reader import read_transcript
+from recollect.render import markdown
+from recollect.render.terminal import safe_text
+from recollect.render.views.turn_views import build_turn_views
+from recollect.session.session import Session
+from recollect.sources.safe_files import open_file
+
+_END: Final = "\n\n"
+
+Link = tuple[str, str]
+"""The address of another page, and what it is called."""
+
+
+def iter_document(
+    material: Material,
+    options: ExportOptions,
+    *,
+    show_picture: markdown.ShowPicture = markdown.describe_picture,
+    turns: Sequence[TurnView] | None = None,
+    links: Sequence[Link] = (),
+) -> Iterator[Piece]:
+    """Yield a document piece by piece; `turns` are those of one page of several."""
+    shown = material.turns if turns is None else turns
+    wanted = make_options(material, options, show_picture)
+    yield write_front_matter(material)
+    yield f"# {markdown.write_words(material.title)}{_END}"
+    yield from _iter_links(links)
+    for turn in shown:
+        yield partial(_draw_turn, select_steps(turn, options.level), wanted)
+    if turns is None or (shown and shown[-1] is material.turns[-1]):
+        yield from _iter_end(material, wanted)
+    yield from _iter_links(links)
+
+
+def _draw_turn(turn: TurnView, options: markdown.MarkdownOptions) -> str:
+    return "".join(f"{block}{_END}" for block in markdown.write_turn(turn, options))
+
+
+def make_options(
+    material: Material, options: ExportOptions, show_picture: markdown.ShowPicture
+) -> markdown.MarkdownOptions:
+    """Return what of a turn is written."""
+    is_full = options.level is Level.FULL
+    return markdown.MarkdownOptions(
+        replies=options.level is not Level.PROMPTS,
+        tools=is_full or options.level is Level.TOOLS,
+        everything=is_full,
+        directory=material.metadata.cwd,
+        show_picture=show_picture if options.images is Images.BESIDE else markdown.describe_picture,
+    )
+
+
+def write_front_matter(material: Material, **more: object) -> str:
+    """Return the front matter: YAML, of which each value is also JSON."""
+    about = material.metadata
+    fields: dict[str, object] = {
+        "title": material.title,
+        "session": about.id,
+        "project": about.cwd,
+        "branch": about.git_branch,
+        "created": about.created,
+        "last_active": about.last_active,
+        "turns": len(material.turns),
+        **more,
+    }
+    lines = [f"{name}: {_write_value(value)}" for name, value in fields.items() if value]
+    return "\n".join(["---", *lines, "---"]) + _END
+
+
+def iter_index(title: str, rows: Iterable[tuple[Link, str]]) -> Iterator[str]:
+    """Yield a document with links to others, each with a few facts."""
+    yield f"# {markdown.write_words(title)}{_END}"
+    for (address, name), facts in rows:
+        about = f" ({markdown.write_words(facts)})" if facts else ""
+        yield f"- [{markdown.write_words(name)}](<{address}>){about}\n"
+
+
+def _write_value(value: object) -> str:
+    shown = safe_text(value, single_line=True) if isinstance(value, str) else value
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def _iter_links(links: Sequence[Link]) -> Iterator[str]:
+    if links:
+        named = (f"[{markdown.write_words(name)}](<{address}>)" for address, name in links)
+        yield " · ".join(named) + _END
+
+
+def _iter_end(material: Material, options: markdown.MarkdownOptions) -> Iterator[str]:
+    for stray in material.strays:
+        about = markdown.write_words(stray.description or stray.agent_id)
+        yield f"## Subagent {markdown.write_words(stray.agent_type or '')}: {about}{_END}"
+        for turn in stray.turns or ():
+            yield markdown.quote(_END.join(markdown.write_turn(turn, options, 3))) + _END
+    for notice in material.notices:
+        yield f"## {markdown.write_words(notice.title)}{_END}"
+        yield "".join(f"{block}{_END}" for block in markdown.write_parts(notice.parts))
+
+
+def iter_json(material: Material) -> Iterator[str]:
+    """Yield a `recollect.show` document piece by piece."""
+    head = format_line(ShowHead(session=material.metadata))
+    yield f'{head.removesuffix("}")}, "turns": ['
+    for number, turn in enumerate(material.turns):
+        yield f"{',' if number else ''}\n{format_line(turn)}"
+    yield "\n]}\n"
+
+
+_PIECE: Final = 1 << 20
+
+
+def iter_lines(part: SessionPart) -> Iterator[bytes]:
+    """Yield the bytes of the session's files, or of the lines of the chosen turns."""
+    if part.turns is not None:
+        yield from _iter_turns(part.session, part.turns)
+        return
+    is_open_line = False
+    for path in iter_files(part.session):
+        if is_open_line:
+            # The last line of the file before was never finished.
+            yield b"\n"
+        for piece in iter_file(path):
+            is_open_line = not piece.endswith(b"\n")
+            yield piece
+
+
+def iter_file(path: str) -> Iterator[bytes]:
+    """Yield the bytes of a transcript."""
+    with open_file(path) as file:
+        while piece := file.read(_PIECE):
+            yield piece
+
+
+def _iter_turns(session: Session, turns: Iterable[int]) -> Iterator[bytes]:
+    path = session.metadata.path or ""
+    wanted = {
+        uuid
+        for index in turns
+        for view in build_turn_views(session, start=index, stop=index + 1)
+        for uuid in view.uuids
+    }
+    with open_file(path) as file:
+        for record in read_transcript(path):
+            if record.span and getattr(record, "uuid", None) in wanted:
+                file.seek(record.span.offset)
+                yield file.read(record.span.length)

@@ -1,0 +1,96 @@
+"""A session as plain text, drawn as `recollect show` draws it, with times in UTC.
+
+Apart from the other formats because it loads what draws on terminals.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC
+from functools import partial
+from itertools import groupby
+from typing import Final
+
+from recollect.documents.turn_documents import Step, SubagentReference, TextStep, ToolStep, TurnView
+from recollect.export.export_options import ExportOptions, Level, select_steps
+from recollect.export.material import Material
+from recollect.export.writing import Piece
+from recollect.render.terminal import safe_text
+from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail, indent
+from recollect.render.terminal.terminal_turns import (
+    draw_notice,
+    draw_prompt,
+    draw_step,
+    draw_turn_rule,
+)
+
+COLUMNS: Final = 100
+_MIN_COLUMNS: Final = 40
+_NESTED: Final = "  | "
+
+
+def iter_text(material: Material, options: ExportOptions) -> Iterator[Piece]:
+    """Yield the text piece by piece."""
+    is_full = options.level is Level.FULL
+    canvas = Canvas(
+        RenderOptions(
+            columns=COLUMNS,
+            tools=ToolDetail.FULL if is_full else ToolDetail.BRIEF,
+            thinking=is_full,
+            zone=UTC,
+            directory=material.metadata.cwd,
+        )
+    )
+    yield "".join(f"{line}\n" for line in _list_head(material))
+    for turn in material.turns:
+        yield partial(_join_turn, select_steps(turn, options.level), canvas)
+    for stray in material.strays:
+        yield "\n" + "".join(f"{line.rstrip()}\n" for line in _draw_child(stray, canvas, COLUMNS))
+    for notice in material.notices:
+        lines = draw_notice(notice, canvas, COLUMNS)
+        yield "\n" + "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _join_turn(turn: TurnView, canvas: Canvas) -> str:
+    return "\n" + "".join(f"{line.rstrip()}\n" for line in _draw_plain_turn(turn, canvas, COLUMNS))
+
+
+def _list_head(material: Material) -> list[str]:
+    about = material.metadata
+    named = (
+        ("session", about.id),
+        ("project", about.cwd),
+        ("branch", about.git_branch),
+        ("started", about.created),
+        *material.facts,
+    )
+    facts = (f"{name}: {text}" for name, text in named if text)
+    return [safe_text(line, single_line=True) for line in (material.title, *facts)]
+
+
+def _draw_plain_turn(turn: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
+    yield from draw_turn_rule(turn, canvas, columns)
+    yield from draw_prompt(turn, canvas, columns)
+    for _, group in groupby(turn.steps, key=type):
+        lines = list(_draw_group(list(group), canvas, columns))
+        if lines:
+            yield ""
+            yield from lines
+
+
+def _draw_group(steps: list[Step], canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield consecutive steps of one kind: calls close together, texts apart."""
+    for number, step in enumerate(steps):
+        if number and isinstance(step, TextStep):
+            yield ""
+        yield from draw_step(step, canvas, columns)
+        for child in step.subagents if isinstance(step, ToolStep) else ():
+            yield from _draw_child(child, canvas, columns)
+
+
+def _draw_child(child: SubagentReference, canvas: Canvas, columns: int) -> Iterator[str]:
+    name = child.agent_type or "subagent"
+    about = child.description or child.agent_id
+    yield safe_text(f"  -> {name}  {about}", single_line=True)
+    room = max(columns - len(_NESTED), _MIN_COLUMNS)
+    for turn in child.turns or () if canvas.options.is_full else ():
+        yield from indent(_draw_plain_turn(turn, canvas, room), _NESTED)
+        yield _NESTED.rstrip()

@@ -1,0 +1,265 @@
+"""The client of a conversation: started when it is needed, ended when it is idle, started again.
+
+A client that dies, hangs or prints garbage is an event; exceptions are for callers who ask for
+something that cannot be done. Used from one event loop.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from msgspec import Raw
+from msgspec.structs import replace
+
+from recollect.errors import ClientFailure, UsageError
+from recollect.launch import control_messages, conversation_events
+from recollect.launch.client_process import StderrLine, StdoutMessage
+from recollect.launch.client_replies import ClientInfo, ReplyTable, SentQuestion
+from recollect.launch.conversation_events import ConversationEvent, ConversationStatus
+from recollect.launch.conversation_options import (
+    EXIT_SECONDS,
+    INTERRUPT_SECONDS,
+    ConversationOptions,
+    check_not_running,
+    check_options,
+    find_conversation_client,
+    list_arguments,
+    list_first_requests,
+    make_environment,
+    plan_first,
+)
+from recollect.launch.conversation_process import (
+    Activity,
+    ConversationProcess,
+    ProcessLimit,
+    start_process,
+)
+from recollect.launch.conversation_state import ConversationState
+from recollect.launch.event_log import EventLog
+from recollect.records.decoding import decode_value
+from recollect.records.stream import control
+
+
+class ConversationClient:
+    """Joins the state of a conversation, its event log and the client process, if there is one."""
+
+    def __init__(self, options: ConversationOptions, limit: ProcessLimit | None = None) -> None:
+        check_options(options)
+        self.options = options
+        self._limit = limit
+        self._client = find_conversation_client(options)
+        self._launch = plan_first(options)
+        self._state = ConversationState(lambda: datetime.now(UTC).isoformat(), options.stream_name)
+        self._log = EventLog()
+        self._process: ConversationProcess | None = None
+        self._ended: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[object]] = set()
+        self._starting = asyncio.Lock()
+        self._replies = ReplyTable()
+        self._closing: asyncio.Task[None] | None = None
+        self._info: asyncio.Future[ClientInfo] = asyncio.get_running_loop().create_future()
+        self._status = self._state.status
+        self._reason = "died"
+        self._is_closed = False
+        self._is_outdated = False
+        """Whether the client has a setting that only another one can get rid of."""
+        self._activity = Activity(options.timing)
+
+    @property
+    def session_id(self) -> str:
+        """The session, known from the start; `/clear` continues in another one."""
+        return self._state.settings.session_id or self._launch.session_id
+
+    @property
+    def status(self) -> ConversationStatus:
+        """What the conversation is doing."""
+        return ConversationStatus.ENDED if self._is_closed else self._state.status
+
+    @property
+    def permission_mode(self) -> str | None:
+        """The permission mode in use; None if not known yet."""
+        return self._state.settings.permission_mode or self._launch.permission_mode
+
+    async def start(self) -> None:
+        """Start the client.
+
+        Raises UsageError if another client has the session open, or too many are running.
+        """
+        await self._ensure_client()
+        self._spawn(self._watch_clock())
+
+    async def end(self) -> None:
+        """End the conversation and its client; the session can be resumed."""
+        if self._closing is None:
+            self._is_closed = True
+            self._closing = asyncio.create_task(self._close())
+        # Who waits may be cancelled; the client is ended all the same.
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        async with self._starting:
+            await self._end_client("ended")
+        for task in list(self._tasks):
+            task.cancel()
+        self._publish([])
+        self._log.close()
+
+    @property
+    def _is_free(self) -> bool:
+        """Whether ending the client interrupts nothing."""
+        return self._state.status is ConversationStatus.IDLE and not self._state.tasks
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise UsageError("The conversation has ended.")
+
+    async def _ensure_client(self) -> ConversationProcess:
+        """Return the running client; starts one if there is none."""
+        self._check_open()
+        async with self._starting:
+            if self._process is None:
+                await self._start_client()
+            if self._process is None:
+                raise ClientFailure("claude could not be started.")
+            return self._process
+
+    async def _start_client(self) -> None:
+        is_again = self._ended is not None
+        if is_again and self._state.has_history:
+            self._launch = replace(
+                self._launch,
+                session_id=self.session_id,
+                resume=self.session_id,
+                at=None,
+                permission_mode=self.permission_mode,
+            )
+        # Another client may have opened the session while ours was away.
+        patience = EXIT_SECONDS if is_again and self._reason == "died" else 0.0
+        await asyncio.to_thread(check_not_running, self._launch, self.options, patience)
+        if self._limit is not None:
+            self._limit.take()
+        words = (self._client, *list_arguments(self._launch, self.options))
+        try:
+            self._process, watch = await start_process(
+                words, self.options, make_environment(self.options), self._on_output
+            )
+        except OSError as error:
+            self._release()
+            raise ClientFailure(f"{self._client} cannot be started: {error}") from error
+        self._reason, self._is_outdated = "died", False
+        self._state.start_client()
+        self._activity.note()
+        self._publish([conversation_events.ClientStarted(pid=self._process.pid, resumed=is_again)])
+        self._ended = asyncio.create_task(self._finish_client(self._process, watch))
+        send = self._process.send
+        asked = [self._replies.ask(send, *each) for each in list_first_requests(self.options)]
+        for prompt in self._state.queue.values():
+            send(prompt.line)
+        self._spawn(self._greet(self._process, *asked))
+
+    async def _greet(
+        self, process: ConversationProcess, asked: SentQuestion, *settings: SentQuestion
+    ) -> None:
+        """Wait until the client says what it offers, and has taken the settings from before."""
+        try:
+            reply = await self._replies.wait(asked, self.options.timing.start)
+        except ClientFailure as error:
+            if process.code is None:
+                self._publish([conversation_events.NoticeReceived(text=str(error))])
+                self._reason = "failed"
+                await process.end(self.options.timing.end)
+            return
+        self._state.greet()
+        self._publish([])
+        if not self._info.done():
+            self._info.set_result(decode_value(reply, ClientInfo) or ClientInfo())
+        for question in settings:
+            with suppress(ClientFailure):
+                await self._replies.wait(question, self.options.timing.request)
+
+    async def _request(self, subtype: str, **fields: object) -> Raw:
+        process = await self._ensure_client()
+        asked = self._replies.ask(process.send, subtype, fields)
+        return await self._replies.wait(asked, self.options.timing.request)
+
+    def _on_output(self, output: StdoutMessage | StderrLine) -> None:
+        self._activity.note()
+        match output:
+            case StdoutMessage(item=control.ControlResponse(response=control.Answer() as reply)):
+                self._replies.resolve(reply)
+            case StdoutMessage(item=control.ControlRequest() as message):
+                self._on_request(message)
+            case StdoutMessage(item=control.ControlCancelRequest(request_id=str(request_id))):
+                if request_id in self._state.pending:
+                    self._publish([self._state.settle(request_id, "cancelled", "claude")])
+            case _:
+                self._publish(self._state.feed(output))
+
+    def _on_request(self, message: control.ControlRequest) -> None:
+        request = control_messages.read_request(message)
+        if request is not None:
+            self._publish([self._state.ask(request)])
+        elif self._process is not None and message.request_id:
+            # Unanswered, it would keep the client waiting.
+            self._process.send(control_messages.encode_refusal(message))
+            self._publish(control_messages.describe_refusal(message))
+
+    def _publish(self, found: Iterable[ConversationEvent]) -> None:
+        """Publish events, and the status if they changed it."""
+        for event in found:
+            self._log.publish(event)
+            if isinstance(event, conversation_events.StatusChanged):
+                self._status = event.status
+        if self.status is not self._status:
+            self._status = self.status
+            self._log.publish(conversation_events.StatusChanged(status=self._status))
+
+    async def _finish_client(
+        self, process: ConversationProcess, watch: "asyncio.Task[None]"
+    ) -> None:
+        """Wait for the client's end and report it."""
+        await watch
+        self._process = None
+        self._release()
+        self._replies.fail_all()
+        self._publish(self._state.end_client(is_idle=self._reason == "idle"))
+        ended = conversation_events.ClientEnded(
+            code=process.code, reason=self._reason, words=process.words
+        )
+        self._publish([ended])
+        if self._reason == "idle" and self._state.queue and not self._is_closed:
+            # Sent while the client was being ended.
+            self._spawn(self._ensure_client())
+
+    async def _end_client(self, reason: str) -> None:
+        process, ended = self._process, self._ended
+        if process is None or ended is None:
+            return
+        self._reason = reason
+        if self._state.status in (ConversationStatus.WORKING, ConversationStatus.WAITING):
+            # Otherwise the client would finish its turn first.
+            with suppress(ClientFailure):
+                asked = self._replies.ask(process.send, "interrupt", {"cancel_queued": True})
+                await self._replies.wait(asked, INTERRUPT_SECONDS)
+        await process.end(self.options.timing.end)
+        await ended
+
+    async def _watch_clock(self) -> None:
+        """End an idle client, and report one that is silent for long."""
+        activity = self._activity
+        while True:
+            await asyncio.sleep(activity.step)
+            if self._process is not None and self._is_free and activity.is_idle():
+                await self._end_client("idle")
+            elif self._state.status is ConversationStatus.WORKING and activity.is_silent():
+                self._publish([conversation_events.ClientSilent(seconds=activity.seconds)])
+
+    def _release(self) -> None:
+        if self._limit is not None:
+            self._limit.release()
+
+    def _spawn(self, work: Coroutine[object, object, object]) -> None:
+        task: asyncio.Task[object] = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

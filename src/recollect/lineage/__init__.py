@@ -1,1 +1,0 @@
-"""Relations between sessions: forks, continuations and subagents."""

@@ -1,0 +1,276 @@
+"""Whether a value is a secret: checksums that only a real one passes, whether it was drawn at
+random, and values that look like secrets and are none (placeholders, references, ids, hashes).
+
+Random characters change between lower case, upper case and digits all the time, and their letters
+do not follow each other as they do in words. Both tests are needed: the first is blind to secrets
+of one case and takes `camelCaseNames` for random, the second needs some letters.
+"""
+
+import base64
+import binascii
+import json
+import math
+import re
+import zlib
+from collections import Counter
+from operator import ne
+from typing import Final
+
+from recollect.lazy_patterns import compile_lazily
+from recollect.redact.findings import Confidence
+
+_BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_CHECKSUM_LENGTH: Final = 6
+
+
+def check_crc(value: bytes) -> Confidence:
+    """Return how sure a token of GitHub or npm is: its last six characters are a checksum.
+
+    A wrong checksum makes it likely only: it may be made up, or mistyped when it was pasted.
+    """
+    body = value.split(b"_", 1)[1]
+    body, expected = body[:-_CHECKSUM_LENGTH], body[-_CHECKSUM_LENGTH:]
+    is_right = encode_base62(zlib.crc32(body)) == expected.decode("ascii", "replace")
+    return Confidence.DEFINITE if is_right else Confidence.LIKELY
+
+
+def encode_base62(number: int) -> str:
+    """Return a checksum as GitHub writes it, padded with zeros."""
+    digits = ""
+    while number:
+        number, digit = divmod(number, len(_BASE62))
+        digits = _BASE62[digit] + digits
+    return digits.rjust(_CHECKSUM_LENGTH, "0")
+
+
+def check_jwt(value: bytes) -> Confidence | None:
+    """Return how sure a JSON web token is: its header has to name an algorithm."""
+    header = _decode_url_safe(value.split(b".", 1)[0])
+    try:
+        fields = json.loads(header)
+    except ValueError:
+        return Confidence.LIKELY
+    return Confidence.DEFINITE if isinstance(fields, dict) and "alg" in fields else None
+
+
+def check_basic(value: bytes) -> Confidence | None:
+    """Return how sure the value of a Basic header is: it has to be `user:password` in base64."""
+    try:
+        pair = base64.b64decode(value + b"=" * (-len(value) % 4), validate=True)
+    except binascii.Error:
+        return None
+    user, colon, password = pair.partition(b":")
+    if not colon or not password or not user.decode("utf-8", "replace").isprintable():
+        return None
+    return Confidence.DEFINITE
+
+
+def _decode_url_safe(part: bytes) -> bytes:
+    try:
+        return base64.urlsafe_b64decode(part + b"=" * (-len(part) % 4))
+    except binascii.Error:
+        return b""
+
+
+_CLASSES: Final = bytes(
+    ord("a") if chr(code).islower()
+    else ord("A") if chr(code).isupper()
+    else ord("0") if chr(code).isdigit()
+    else ord(".")
+    for code in range(128)
+) + b"." * 128  # fmt: skip
+_DIGITS: Final = b"0123456789"
+_NOT_LETTERS: Final = compile_lazily(rb"[^A-Za-z]+")
+
+_COMMON_PAIRS: Final = frozenset(
+    b"""
+    ab ac ad ag ai ak al am an ap ar as at au av ay ba be bi bl bo br bu ca ce ch ci ck cl co cr ct
+    cu da de di do du ea ec ed ee ef eg el em en ep er es et ev ew ex fa fe ff fi fo fr fu ge gh gi
+    go gr ha he hi ho ht ia ic id ie if ig il im in io ip ir is it iv ke ki la ld le li ll lo lt lu
+    ly ma me mi mm mo mp mu na nc nd ne ng ni no ns nt nu oa ob oc od of og ok ol om on oo op or os
+    ot ou ov ow pa pe ph pl po pp pr pt pu qu ra rc rd re rg ri rk rl rm rn ro rr rs rt ru ry sa sc
+    se sh si so sp ss st su ta te th ti tl to tr ts tt tu ty ub uc ue ug ui ul um un up ur us ut va
+    ve vi wa we wh wi wo xp xt yp ys ze
+    """.split()
+)
+_MIN_ENTROPY: Final = 2.9
+_MIN_RANDOM_CHANGES: Final = 0.25
+_COMMON_IN_RANDOM: Final = 0.5
+_COMMON_IN_WORDS: Final = 0.7
+_MAX_DIGITS_IN_NAMES: Final = 0.2
+_MIN_PAIRS: Final = 8
+_HEX: Final = compile_lazily(rb"[0-9a-f]+|[0-9A-F]+")
+_MIN_HEX_DIGITS: Final = 7
+_PARTS: Final = compile_lazily(rb"[A-Za-z0-9]+")
+_WORD: Final = compile_lazily(
+    rb"[0-9]+[A-Za-z]{0,2}|v[0-9]+|[a-z]*(?:[A-Z]{1,6}[a-z]{2,}[0-9]{0,8})*[A-Z]*[0-9]{0,4}"
+)
+"""A number, or words in `camelCase` that may end in a number."""
+MIN_RANDOM_LENGTH: Final = 16
+SAMPLE: Final = 160
+"""How much of a long value is looked at; hostile text may have one behind every word."""
+
+
+def measure_entropy(value: bytes) -> float:
+    """Return the bits per character by the frequencies of the characters."""
+    total = len(value)
+    return -sum(n / total * math.log2(n / total) for n in Counter(value).values())
+
+
+def looks_random(value: bytes) -> bool:
+    """Return whether a value of at least 16 characters was drawn at random, by its beginning."""
+    value = value[:SAMPLE]
+    if len(value) < MIN_RANDOM_LENGTH:
+        return False
+    digits = len(value) - len(value.translate(None, _DIGITS))
+    if digits == len(value) or not (digits or _has_both_cases(value)):
+        return False
+    if digits and is_hex(value):
+        # Six letters make few pairs and no words.
+        return len(set(value)) >= _MIN_HEX_DIGITS
+    return measure_entropy(value) >= _MIN_ENTROPY and _has_random_letters(value, digits)
+
+
+def _has_random_letters(value: bytes, digits: int) -> bool:
+    common, pairs = _count_common_pairs(value)
+    if pairs < _MIN_PAIRS:
+        return measure_changes(value) >= _MIN_RANDOM_CHANGES
+    if digits < _MAX_DIGITS_IN_NAMES * len(value) and common >= _COMMON_IN_WORDS * pairs:
+        return False
+    return common <= _COMMON_IN_RANDOM * pairs or measure_changes(value) >= _MIN_RANDOM_CHANGES
+
+
+def is_hex(value: bytes) -> bool:
+    """Return whether a value consists of hexadecimal digits in one case."""
+    return _HEX.fullmatch(value) is not None
+
+
+def is_wordless(value: bytes) -> bool:
+    """Return whether the letters of a value do not follow each other as they do in words."""
+    common, pairs = _count_common_pairs(value)
+    return common <= _COMMON_IN_RANDOM * pairs
+
+
+def list_random_parts(value: bytes) -> list[bytes]:
+    """Return the parts of a value, between its separators, that are neither words nor numbers."""
+    return [part for part in _PARTS.findall(value) if not _WORD.fullmatch(part)]
+
+
+def measure_changes(value: bytes) -> float:
+    """Return how often neighbours differ in class: lower case, upper case, digit, other."""
+    classes = value.translate(_CLASSES)
+    changes: int = sum(map(ne, classes, classes[1:]))
+    return changes / len(value)
+
+
+def _count_common_pairs(value: bytes) -> tuple[int, int]:
+    """Return how many pairs of letters are common in words, and how many pairs there are."""
+    pairs = [
+        word[at : at + 2]
+        for word in _NOT_LETTERS.split(value.lower())
+        for at in range(len(word) - 1)
+    ]
+    return sum(pair in _COMMON_PAIRS for pair in pairs), len(pairs)
+
+
+def _has_both_cases(value: bytes) -> bool:
+    return value != value.lower() and value != value.upper()
+
+
+_PLACEHOLDER: Final = compile_lazily(
+    rb"(?i)example|placeholder|change[_-]?me|replace[_-]?(?:me|with|this)|redacted|insert[_-]|dummy"
+    rb"|(?:^|[_\-.\s])(?:your|my|some|fake|mock|sample|todo|foo|bar)(?:[_\-.\s]|$)"
+    rb"|^test[_\-.\s]|not[_-]a[_-]real|x{5,}|\*{3,}|\.{3,}|_{5,}|-{5,}|0{8,}|1234567|abcdefg|deadbeef|\xe2\x80\xa6"
+)
+_LONG_PLACEHOLDER: Final = compile_lazily(
+    rb"(?i)example|placeholder|redacted|x{8,}|\*{4,}|\.{3,}|0{16,}|abcdefghijkl|0123456789"
+)
+_LONG: Final = 60
+_MIN_DIFFERENT: Final = 5
+
+_REFERENCE: Final = compile_lazily(
+    rb"(?i)^(?:[$<{(\[%@&*#|\\]|https?:|file:|arn:|op://|vault:|env[.:]|process\.|os\."
+    rb"|import\.|settings\.|config\.|self\.|this\.|secrets?\.|self$|none|null|true|false|undefined"
+    rb"|string|str$|bytes$|int$|any$|optional|required|required$|unset|empty|hidden|masked|secret$"
+    rb"|password$|token$|unknown|default)"
+)
+_SYMBOLS: Final = (b"%", b"@", b"&", b"*", b"#")
+"""First characters of references, and of passwords that a program has drawn."""
+_MIN_DRAWN_CHANGES: Final = 0.55
+"""Of characters that are drawn from all of a keyboard, brackets among them; code has words."""
+_PATH: Final = compile_lazily(rb"\.{0,2}/|~/|[A-Za-z]:[\\/]")
+_BASE64: Final = compile_lazily(rb"[A-Za-z0-9+/]{30,}={0,2}$")
+_MIN_BASE64_CHANGES: Final = 0.45
+_CODE: Final = compile_lazily(rb"[(){}\[\]]|=>|->|::|\$\{|\?\.|&&|\|\||<|>")
+
+_ID: Final = compile_lazily(
+    rb"(?:msg|msgs|toolu|srvtoolu|mcptoolu|req|resp|call|chatcmpl|cmpl|run|thread|asst|file|batch|evt|cus|prod"
+    rb"|price|pi|pm|sub|si|in|ch|tr|acct|cs|seti|src|card|ba|task|agent|session|sess|conv|user|org|proj"
+    rb"|evaluation|job|build|step|item|node|block|wf|trace|span|rs|fc|ws|bg|shell|bash|team|hook|plan"
+    rb"|chunk|index|main|vendor|sha1|sha256|sha384|sha512|md5|commit|rev|etag|image|container|pod|layer|ref"
+    rb"|bundle|page|app|webpack|css|svg|hash|tmp|temp|cache|claude|gpt|model|doc|test|uuid|id|ami|vpc|subnet"
+    rb"|sg|eni|vol|snap|igw|rtb|eipalloc|nat|lt|acl|arn|urn|toolbar|data|content|component|container_upload"
+    rb"|gen|round|turn|segment|worktree|branch|pr|issue|http|https|utf|iso|win|python|cpython|py|cp|linux"
+    rb"|mcp|pk_live|pk_test|manylinux|macosx|x86|arm|node_modules|debian|ubuntu|rust|jsx|tsx|next|nuxt|vite|svelte|react)[_\-.]"
+    # Of nodes of GitHub.
+    rb"|[A-Z]{1,8}_(?:kw|lA|lQ)[A-Z]{2}"
+)
+_UUID: Final = compile_lazily(rb"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_HASH: Final = compile_lazily(
+    rb"(?i)^(?:sha\d+[-:])?(?:[0-9a-f]{7,8}|[0-9a-f]{12}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$"
+)
+_DATED_NAME: Final = compile_lazily(
+    rb"[a-z]+(?:[-_.][a-z]+)*(?:[-_.]v?\d{1,2})*[-_.]20\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])"
+)
+
+
+def is_placeholder(value: bytes) -> bool:
+    """Return whether a value stands for a secret without being one."""
+    pattern = _PLACEHOLDER if len(value) < _LONG else _LONG_PLACEHOLDER
+    value = value[:SAMPLE]
+    return len(set(value)) < _MIN_DIFFERENT or pattern.search(value) is not None
+
+
+def is_reference(value: bytes) -> bool:
+    """Return whether a value is code, a variable, a path or a word rather than a literal secret."""
+    if holds_code(value):
+        return not (measure_changes(value[:SAMPLE]) >= _MIN_DRAWN_CHANGES and is_wordless(value))
+    is_symbol = value[:1] in _SYMBOLS and looks_random(value[1:])
+    return not is_symbol and _REFERENCE.match(value) is not None
+
+
+def holds_code(value: bytes) -> bool:
+    """Return whether a value has brackets or operators, as code has."""
+    return _CODE.search(value, 0, SAMPLE) is not None
+
+
+def is_path(value: bytes) -> bool:
+    """Return whether a value is a path and not base64 that happens to begin with a slash."""
+    if _BASE64.match(value) and measure_changes(value) >= _MIN_BASE64_CHANGES:
+        return False
+    return _PATH.match(value) is not None
+
+
+def is_dated_name(value: bytes) -> bool:
+    """Return whether a value is words and a date, as names of models and releases are."""
+    return _DATED_NAME.fullmatch(value) is not None
+
+
+def is_id(value: bytes) -> bool:
+    """Return whether a value begins as the ids of well-known systems do."""
+    return _ID.match(value) is not None
+
+
+def is_uuid(value: bytes) -> bool:
+    """Return whether a value is a UUID."""
+    return _UUID.fullmatch(value) is not None
+
+
+def find_uuid(value: bytes) -> re.Match[bytes] | None:
+    """Return the UUID that is part of a value, as in the names of tools of MCP servers."""
+    return _UUID.search(value)
+
+
+def is_hash(value: bytes) -> bool:
+    """Return whether a value has the length and the digits of a common hash."""
+    return _HASH.match(value) is not None

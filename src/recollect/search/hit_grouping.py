@@ -1,0 +1,261 @@
+"""Matching texts grouped by session, the best session first as far as can be told cheaply; how they
+are spread over projects, roles, tools and more; and which of them are not shown or belong to
+another session.
+
+There may be a hundred thousand texts, so scores are computed for each distinct kind of text, not
+for each text: what it is, how long its record is, how much of the query it contains.
+
+Each value of a facet comes with what to add to the query to find only its hits, so that a page
+needs to know nothing about fields.
+
+A client may join several queued prompts into one record. The index recognises a queue record that
+became a prompt of its own, but not these, since the prompt contains other text as well.
+
+Clients 1.0.x wrote the titles of other sessions into the files that they opened, and into files
+that contain nothing else. Cached listings are used where they are current; of the other files of
+the project head and tail are read. Nothing is written.
+"""
+
+import operator
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from recollect.documents.kinds import TextKind
+from recollect.documents.search_results import Facet, FacetValue
+from recollect.locations import Transcript, TranscriptKind
+from recollect.search.matching import Found
+from recollect.search.query_plan import ROLES, TextReader
+from recollect.search.query_tree import FieldTerm, TextField
+from recollect.search.ranking import score_roughly, score_session
+from recollect.search.sought_words import SHARES, Session
+from recollect.session.queue import find_joined, split_prompts
+from recollect.store.text_matches import FoundText, TextCounts, unpack_place
+from recollect.store.text_queries import TextQueries
+from recollect.sync import list_known
+
+_FILE: Final = SHARES << 12
+"""Kinds in one file."""
+
+
+class SessionGroups:
+    """The sessions that match a query, and their texts."""
+
+    def __init__(self, found: Found) -> None:
+        self._found = found
+        # Handles ascend, so that the last one of a kind is its newest.
+        newest = dict(zip(found.kinds, found.matches.handles, strict=True))
+        self._members: dict[Session, list[int]] = {}
+        self._newest: dict[Session, int] = {}
+        self._sizes = Counter(found.kinds)
+        self.counts: Counter[Session] = Counter()
+        for kind, count in self._sizes.items():
+            name = found.names[kind // _FILE]
+            self._members.setdefault(name, []).append(kind)
+            self._newest[name] = max(newest[kind], self._newest.get(name, 0))
+            self.counts[name] += count
+
+    def order_by_time(self) -> list[Session]:
+        """Return the sessions, the one with the newest text first."""
+        return sorted(self._newest, key=lambda name: -self._newest[name])
+
+    def order_roughly(self) -> list[Session]:
+        """Return the sessions, the one whose best text seems to match best first."""
+        scores = {
+            name: score_session(map(_score, kinds), self.cover(name))
+            for name, kinds in self._members.items()
+        }
+        return sorted(scores, key=lambda name: (-scores[name], -self._newest[name]))
+
+    def count_parts(self) -> Counter[int]:
+        """Return how many texts there are of each kind of part."""
+        parts: Counter[int] = Counter()
+        for kind, count in self._sizes.items():
+            parts[unpack_place(kind // SHARES).part] += count
+        return parts
+
+    def cover(self, name: Session) -> float:
+        """Return how much of the query the texts of a session contain together."""
+        return self._found.session_coverages.get(name, 1.0)
+
+    def list_texts(
+        self, names: Collection[Session], most: int, *, recent: bool
+    ) -> dict[Session, list[int]]:
+        """Return the handles of the `most` best texts of each session, or the newest."""
+        wanted: dict[int, list[tuple[float, int]]] = {}
+        texts: dict[Session, list[tuple[float, int]]] = {name: [] for name in names}
+        for name in names:
+            kinds = self._members[name] if recent else self._choose_kinds(name, most)
+            wanted |= dict.fromkeys(kinds, texts[name])
+        for kind, handle in zip(self._found.kinds, self._found.matches.handles, strict=True):
+            if kind in wanted:
+                wanted[kind].append((_score(kind), handle))
+        order = operator.itemgetter(1) if recent else None
+        return {
+            name: [handle for _, handle in sorted(scored, key=order, reverse=True)[:most]]
+            for name, scored in texts.items()
+        }
+
+    def _choose_kinds(self, name: Session, most: int) -> list[int]:
+        """Return the kinds that the `most` best texts of a session are of."""
+        chosen: list[int] = []
+        for kind in sorted(self._members[name], key=_score, reverse=True):
+            if most <= 0:
+                break
+            chosen.append(kind)
+            most -= self._sizes[kind]
+        return chosen
+
+
+def _score(kind: int) -> float:
+    return _score_in_any_file(kind % _FILE)
+
+
+@lru_cache(maxsize=1 << 14)
+def _score_in_any_file(kind: int) -> float:
+    place, share = divmod(kind, SHARES)
+    _, part, magnitude, _, _ = unpack_place(place)
+    return score_roughly(part, share / (SHARES - 1), magnitude)
+
+
+MAX_VALUES: Final = 8
+_DAY: Final = 86_400
+_LAST_SECOND: Final = 253_402_300_799
+"""The end of the year 9999, the last that there are dates of."""
+
+
+def make_facets(
+    counts: TextCounts, parts: Counter[int], months: Mapping[str, int], names: Mapping[int, str]
+) -> tuple[Facet, ...]:
+    """Return the facets that have values; `names` are those of the index, by number."""
+    facets = (
+        Facet("project", _list_named("project", counts.cwd, names)),
+        Facet("role", tuple(_list_roles(parts))),
+        Facet("tool", _list_named("tool", counts.tool, names)),
+        Facet("error", tuple(_list_errors(counts.errors))),
+        Facet("model", _list_named("model", counts.model, names)),
+        Facet("date", tuple(_list_months(months))),
+    )
+    return tuple(facet for facet in facets if facet.values)
+
+
+def _list_named(
+    field: TextField, counts: Counter[int], names: Mapping[int, str]
+) -> tuple[FacetValue, ...]:
+    named = ((names.get(number), count) for number, count in counts.most_common())
+    known = [(name, count) for name, count in named if name]
+    return tuple(_make(field, name, count) for name, count in known[:MAX_VALUES])
+
+
+def _make(field: TextField, value: str, count: int) -> FacetValue:
+    return FacetValue(value, count, str(FieldTerm(field, value)))
+
+
+def _list_roles(counts: Counter[int]) -> Iterable[FacetValue]:
+    found = {role: sum(counts[part] for part in parts) for role, parts in ROLES.items()}
+    ordered = sorted(found.items(), key=lambda item: -item[1])
+    return (_make("role", role, count) for role, count in ordered if count)
+
+
+def _list_errors(count: int) -> Iterable[FacetValue]:
+    return [_make("is", "error", count)] if count else []
+
+
+def _list_months(months: Mapping[str, int]) -> Iterable[FacetValue]:
+    return (
+        FacetValue(month, count, f"since:{month} until:{month}") for month, count in months.items()
+    )
+
+
+def count_months(handles: Iterable[int], queries: TextQueries) -> dict[str, int]:
+    """Return how many texts are of each of the newest months; those without a time are of none."""
+    ordered, months = sorted(handles), dict[str, int]()
+    end = len(ordered)
+    while end and len(months) < MAX_VALUES:
+        second = min(queries.find_second(ordered[end - 1]), _LAST_SECOND)
+        if second < _DAY:
+            break
+        month = datetime.fromtimestamp(second, UTC).replace(day=1, hour=0, minute=0, second=0)
+        start = bisect_left(ordered, queries.find_handle(int(month.timestamp())), 0, end)
+        months[f"{month:%Y-%m}"] = end - start
+        end = start
+    return months
+
+
+def drop_joined(
+    texts: Sequence[FoundText], queries: TextQueries, reader: TextReader
+) -> Sequence[FoundText]:
+    """Return `texts` without queued prompts that are part of a later prompt."""
+    queued = [text for text in texts if text.part == TextKind.QUEUED]
+    if not queued:
+        return texts
+    files = {text.file_id for text in queued}
+    joined = set[int]().union(*(_find_joined(each, queries, reader) for each in files))
+    return [text for text in texts if text.id not in joined]
+
+
+def _find_joined(file_id: int, queries: TextQueries, reader: TextReader) -> Iterable[int]:
+    """Return the ids of the queued prompts of a file that were joined."""
+    waiting: dict[str, list[int]] = {}
+    joined: list[int] = []
+    for text in queries.list_in_file(file_id, (TextKind.QUEUED, TextKind.PROMPT)):
+        content = (reader.read(file_id, text.position, text.length, text.number) or "").strip()
+        if text.part == TextKind.QUEUED:
+            waiting.setdefault(content, []).append(text.id)
+        elif waiting:
+            for each in find_joined(content, waiting, split_prompts(waiting)):
+                joined += waiting.pop(each)
+    return joined
+
+
+class TitledSession(NamedTuple):
+    """The id and the file of a session."""
+
+    session_id: str
+    path: str
+
+
+class TitleLookup:
+    """Looks up sessions by title, each project once; stops reading when `is_late` returns True."""
+
+    def __init__(
+        self, directory: Path, transcripts: Sequence[Transcript], is_late: Callable[[], bool]
+    ) -> None:
+        self._directory = directory
+        self._transcripts = transcripts
+        self._is_late = is_late
+        self._projects: dict[Path, dict[str, TitledSession]] = {}
+
+    def find(self, path: str, title: str) -> TitledSession | None:
+        """Return the newest session with this title in the directory of `path`, if any."""
+        project = Path(path).parent
+        if project not in self._projects:
+            self._projects[project] = self._list_titles(project)
+        return self._projects[project].get(title)
+
+    def _list_titles(self, project: Path) -> dict[str, TitledSession]:
+        members = [
+            each
+            for each in self._transcripts
+            if each.kind is TranscriptKind.SESSION and each.project_dir == project
+        ]
+        listings, unlisted = list_known(self._directory, members)
+        if unlisted:
+            # Imported here because it loads the session model, which a search rarely needs.
+            from recollect.library.listings import SessionContext, read_listing
+
+            context = SessionContext()
+            for each in unlisted:
+                if self._is_late():
+                    break
+                if listing := read_listing(each, context):
+                    listings.insert(0, listing)
+        return {
+            each.title: TitledSession(each.id, each.path)
+            for each in reversed(listings)
+            if each.title
+        }

@@ -1,0 +1,230 @@
+"""A record → its documents: the texts that can be searched for, each with what it is.
+
+Nothing here knows terms or tables. The number of a document is its place among those of its record,
+so that a text is found again from the record's bytes alone. A todo list or a task beside a session
+is a record here too, with one text. Of a tool result the words that the
+model saw are taken, not the client's structured copy of them, and pictures have no words. Which
+other texts are left out, and why, is in `record_texts`.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final
+
+from msgspec import Raw, Struct
+
+from recollect.documents.kinds import Context, InputKind, TextKind
+from recollect.records.attachment_kinds import QueuedCommand
+from recollect.records.attachments import Attachment
+from recollect.records.blocks import (
+    Block,
+    McpToolUse,
+    ServerToolResult,
+    ServerToolUseBlock,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+from recollect.records.conversation_records import Assistant, User
+from recollect.records.decoding import decode_value
+from recollect.records.envelope import Record, Unknown
+from recollect.records.state import AiTitle, CustomTitle, QueueOperation, Summary, Tag
+from recollect.records.system_records import System
+from recollect.records.token_usage import is_unique
+from recollect.session import record_texts
+from recollect.session.prompts import USER_KINDS, Prompt, read_prompt, read_queued, read_unrecorded
+
+_EDGE: Final = 128
+_MCP: Final = "mcp__"
+
+
+class ListFile(Record, frozen=True, tag="<list>"):
+    """A todo list or a task, as its file has it."""
+
+    raw: Raw = Raw()
+
+
+class SearchableText(Struct, frozen=True, gc=False):
+    """One text of a record; `owner` is the id of the message or call that it belongs to."""
+
+    part: TextKind
+    text: str
+    tool: str | None = None
+    owner: str = ""
+    is_error: bool = False
+    is_input: bool = False
+    """Whether it may have waited in the queue of prompts."""
+
+
+def list_searchable_texts(record: Record, *, is_subagent: bool = False) -> list[SearchableText]:
+    """The documents of a record, in an order that depends on the record alone."""
+    match record:
+        case User():
+            return [*_iter_user(record, is_subagent=is_subagent), *_list_beside(record)]
+        case Assistant():
+            return [*_iter_assistant(record), *_list_beside(record)]
+        case Attachment(attachment=QueuedCommand()) | QueueOperation(operation="enqueue"):
+            return [*_iter_queued(record)]
+        case Unknown() | ListFile():
+            return [_describe_raw(record)]
+        case CustomTitle() | AiTitle() | Summary() | Tag():
+            texts = (text for _, text in record_texts.list_texts(record))
+            return [
+                SearchableText(TextKind.TITLE, text, owner=record.session_id or "")
+                for text in texts
+            ]
+    return _list_beside(record)
+
+
+def read_list(record: ListFile) -> str:
+    """Return the words of a list, without states and ids."""
+    # The types of all tools, which a search of current texts does not need.
+    from recollect.records.tools.planning_tools import Task, Todo
+
+    todos = decode_value(record.raw, tuple[Todo, ...])
+    if todos is not None:
+        texts = [text for todo in todos for text in (todo.content, todo.active_form)]
+    else:
+        task = decode_value(record.raw, Task) or Task()
+        texts = [task.subject, task.description]
+    return "\n".join(text for text in texts if text)
+
+
+def _describe_raw(record: Unknown | ListFile) -> SearchableText:
+    if isinstance(record, ListFile):
+        # The file makes it unlike an equal list of another session, which would be its copy.
+        owner = record.span.file if record.span else ""
+        return SearchableText(TextKind.NOTICE, read_list(record), owner=owner)
+    return SearchableText(TextKind.OTHER, _join_strings(record.raw), owner=_uuid(record))
+
+
+def make_key(document: SearchableText, timestamp: str | None) -> int:
+    """A number that copies of a document in other files share, and hardly anything else.
+
+    Copies by old clients have a time of their own: where the owner has an id that never repeats,
+    the time is left out.
+    """
+    text = document.text
+    time = "" if is_unique(document.owner) else timestamp or ""
+    # Of a long text both ends and the length: its owner and its time are its own already.
+    shown = text if len(text) <= 2 * _EDGE else f"{text[:_EDGE]}{len(text)}{text[-_EDGE:]}"
+    return hash_name(f"{int(document.part)}|{document.owner}|{time}|{shown}")
+
+
+def hash_name(name: str) -> int:
+    """A number for a text, such as the id of a call, by which its results are found."""
+    digest = hashlib.blake2b(name.encode(errors="replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def _list_beside(record: Record) -> list[SearchableText]:
+    """What a record says beside the conversation, in one document if there is anything."""
+    texts = record_texts.list_texts(record)
+    if not texts:
+        return []
+    words = "\n".join(text for _, text in texts)
+    is_error = isinstance(record, System) and record.level == "error"
+    owner = _uuid(record) or getattr(record, "session_id", None) or ""
+    return [SearchableText(TextKind.NOTICE, words, owner=owner, is_error=is_error)]
+
+
+def _iter_user(record: User, *, is_subagent: bool) -> Iterator[SearchableText]:
+    blocks = record_texts.list_blocks(record.message.content if record.message else None)
+    is_answer = any(isinstance(block, ToolResult) for block in blocks)
+    if not is_answer:
+        yield from _iter_prompt(read_prompt(record, is_subagent=is_subagent), "")
+    make = partial(SearchableText, owner=_uuid(record))
+    for block in blocks:
+        if not isinstance(block, Text):
+            yield _describe_block(block, make)
+        elif is_answer:
+            yield SearchableText(TextKind.NOTICE, block.words)
+
+
+def _read_result(result: ToolResult) -> str:
+    """The words of a tool result, those of documents and links in it too."""
+    text = record_texts.result_text(result)
+    if isinstance(result.content, tuple):
+        others = (part for part in result.content if not isinstance(part, str | Text))
+        return "\n".join(filter(None, (text, *map(_read_block, others))))
+    return text
+
+
+def _read_block(block: Block) -> str:
+    return "\n".join(text for _, text in record_texts.list_texts(block))
+
+
+def _iter_prompt(prompt: Prompt, owner: str) -> Iterator[SearchableText]:
+    words = prompt.words
+    if prompt.command is not None:
+        words = f"{prompt.command.name} {prompt.command.arguments}".strip()
+    yield SearchableText(_part_of(prompt.kind), words, owner=owner, is_input=True)
+    if prompt.contexts:
+        yield SearchableText(TextKind.NOTICE, "\n".join(map(_read_context, prompt.contexts)))
+
+
+def _iter_queued(record: Attachment | QueueOperation) -> Iterator[SearchableText]:
+    if isinstance(record, QueueOperation):
+        words = read_unrecorded(record.content, is_sent=True).words
+        yield SearchableText(TextKind.QUEUED, words, is_input=True)
+    elif isinstance(record.attachment, QueuedCommand):
+        yield from _iter_prompt(read_queued(record.attachment), _uuid(record))
+        yield from _list_beside(record)
+
+
+def _read_context(context: Context) -> str:
+    path = context.path
+    return f"{path}\n{context.text}" if path and path not in context.text else context.text
+
+
+def _part_of(kind: InputKind) -> TextKind:
+    if kind in {InputKind.COMMAND, InputKind.SHELL}:
+        return TextKind.COMMAND
+    if kind is InputKind.COMPACTION_SUMMARY:
+        return TextKind.SUMMARY
+    is_asked = kind in USER_KINDS or kind is InputKind.SUBAGENT_TASK
+    return TextKind.PROMPT if is_asked else TextKind.NOTICE
+
+
+def _iter_assistant(record: Assistant) -> Iterator[SearchableText]:
+    message = record.message
+    owner = (message.id if message else None) or _uuid(record)
+    make = partial(SearchableText, owner=owner, is_error=record.is_api_error_message)
+    for block in record_texts.list_blocks(message.content if message else None):
+        if isinstance(block, Text):
+            yield make(TextKind.REPLY, block.words)
+        else:
+            yield _describe_block(block, make)
+
+
+def _describe_block(
+    block: record_texts.AnyBlock, make: Callable[[TextKind, str], SearchableText]
+) -> SearchableText:
+    match block:
+        case ToolUse() | ServerToolUseBlock() | McpToolUse():
+            return SearchableText(TextKind.TOOL_INPUT, _read_call(block), block.name, block.id)
+        case ToolResult():
+            text, is_error = _read_result(block), bool(block.is_error)
+            return SearchableText(TextKind.TOOL_RESULT, text, None, block.tool_use_id, is_error)
+        case Thinking():
+            return make(TextKind.THINKING, block.thinking)
+        case ServerToolResult():
+            text = _join_strings(block.content)
+            return SearchableText(TextKind.TOOL_RESULT, text, None, block.tool_use_id)
+    return make(TextKind.OTHER, _read_block(block))
+
+
+def _read_call(block: ToolUse | ServerToolUseBlock | McpToolUse) -> str:
+    """The words of a call. The name of an MCP tool is one of them; `Read` would be in too many."""
+    words = _join_strings(block.input)
+    return f"{block.name}\n{words}" if block.name.startswith(_MCP) else words
+
+
+def _uuid(record: Record) -> str:
+    return getattr(record, "uuid", None) or ""
+
+
+def _join_strings(raw: Raw) -> str:
+    return "\n".join(record_texts.read_strings(raw))

@@ -1,0 +1,316 @@
+"""The usage ledger: what each file says of each message, which of them count, and what counts,
+added up by hour, file and circumstances.
+
+Only a sync reads and writes rows of messages; reports read the sums.
+
+They are kept by hour and file, and once more over all files, so that they take as long for ten
+years as for ten days. They are rebuilt from the messages, in SQL, for the files whose messages
+changed and for no others. One number made of all of them is kept too: where pages have no
+checksums, a bit that flipped on the disk would otherwise be a figure like any other.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import apsw
+
+from recollect.records.token_usage import CLASSES
+from recollect.store.schema import FIGURES, NO_HOUR, NO_MODEL, DamagedIndex, read_meta, write_meta
+
+
+class StoredMessage(NamedTuple):
+    """A row of `messages`; names that repeat are numbers of `names`."""
+
+    id: int
+    file_id: int
+    input: int
+    output: int
+    cache_read: int
+    cache_write_5m: int
+    cache_write_1h: int
+    web_searches: int
+    late_5m: int
+    late_1h: int
+    usage: bytes | None
+    cost: int | None
+    client_cost: int | None
+    time: int | None
+    is_sidechain: int
+    is_copy: int
+    is_relayed: int
+    position: int
+    message_id: str
+    request_id: str | None
+    model: int | None
+    branch: int | None
+    version: int | None
+    entrypoint: int | None
+    cwd: int | None
+    tools: int | None
+    terms: int | None
+    counted: int
+
+
+MessageValues = tuple[Any, ...]
+"""The same as a plain tuple, for rows to be written: there are thousands, and it is quicker."""
+
+
+class Correction(NamedTuple):
+    """A row of `corrections`: what counts instead of the figures of a message's own row."""
+
+    message: int
+    input: int
+    output: int
+    cache_read: int
+    cache_write_5m: int
+    cache_write_1h: int
+    web_searches: int
+    cost: int | None
+    time: int | None
+    tools: int | None
+
+
+MESSAGE_COLUMNS = StoredMessage._fields
+CORRECTION_COLUMNS = Correction._fields
+
+_COLUMNS = ", ".join(MESSAGE_COLUMNS)
+_INTO = f"INTO messages ({_COLUMNS}) VALUES ({', '.join('?' * len(MESSAGE_COLUMNS))})"
+_SELECT = f"SELECT {_COLUMNS} FROM messages"
+_CHUNK = 200
+
+
+def insert_messages(connection: apsw.Connection, rows: Iterable[MessageValues]) -> None:
+    """Write rows with new numbers."""
+    connection.executemany(f"INSERT {_INTO}", rows)
+
+
+def replace_messages(connection: apsw.Connection, rows: Iterable[MessageValues]) -> None:
+    """Write rows in place of those with the same numbers."""
+    connection.executemany(f"REPLACE {_INTO}", rows)
+
+
+def next_message_number(connection: apsw.Connection) -> int:
+    """Return a number above those of all messages."""
+    return int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM messages").get)
+
+
+def delete_messages(connection: apsw.Connection, file_id: int, start: int) -> set[str]:
+    """Drop the messages of a file from a position on, and give their ids."""
+    query = "DELETE FROM messages WHERE file_id = ? AND position >= ? RETURNING id, message_id"
+    rows = list(connection.execute(query, (file_id, start)))
+    drop_corrections(connection, (number for number, _ in rows))
+    return {message_id for _, message_id in rows}
+
+
+def find_message(
+    connection: apsw.Connection,
+    file_id: int,
+    message_id: str,
+    request_id: str | None,
+    model: int | None,
+    *,
+    is_relayed: bool,
+) -> StoredMessage | None:
+    """The row that a file has of a message."""
+    found = connection.execute(
+        f"{_SELECT} WHERE message_id = ? AND file_id = ? AND request_id IS ? AND model IS ? "
+        "AND is_relayed = ?",
+        (message_id, file_id, request_id, model, is_relayed),
+    ).fetchone()
+    return None if found is None else StoredMessage._make(found)
+
+
+def select_of_file(connection: apsw.Connection, file_id: int) -> list[StoredMessage]:
+    """Every row of a file."""
+    rows = connection.execute(f"{_SELECT} WHERE file_id = ? ORDER BY id", (file_id,))
+    return list(map(StoredMessage._make, rows))
+
+
+def iter_copies(
+    connection: apsw.Connection, message_ids: Sequence[str]
+) -> Iterator[list[StoredMessage]]:
+    """Yield the rows of each of these messages, in all files."""
+    for start in range(0, len(message_ids), _CHUNK):
+        wanted = message_ids[start : start + _CHUNK]
+        marks = ", ".join("?" * len(wanted))
+        groups: dict[str, list[StoredMessage]] = {}
+        rows = connection.execute(f"{_SELECT} WHERE message_id IN ({marks})", wanted)
+        for row in map(StoredMessage._make, rows):
+            groups.setdefault(row.message_id, []).append(row)
+        yield from groups.values()
+
+
+def find_shared(connection: apsw.Connection, file_id: int) -> list[str]:
+    """Ids of the messages of a file that have more than this one row."""
+    return _find_shared(connection, "n.file_id = ?", file_id)
+
+
+def find_shared_from(connection: apsw.Connection, number: int) -> list[str]:
+    """Ids of the messages with two rows that count, one of them from `number` on."""
+    return _find_shared(connection, "n.id >= ? AND n.counted", number, "AND o.counted")
+
+
+def _find_shared(
+    connection: apsw.Connection, condition: str, value: int, other: str = ""
+) -> list[str]:
+    # Not DISTINCT, for which SQLite would go through all messages in the order of their ids.
+    query = (
+        f"SELECT n.message_id FROM messages AS n WHERE {condition} AND EXISTS "
+        f"(SELECT 1 FROM messages AS o WHERE o.message_id = n.message_id AND o.id <> n.id {other})"
+    )
+    return list(dict.fromkeys(row[0] for row in connection.execute(query, (value,))))
+
+
+def set_counted(connection: apsw.Connection, rows: Iterable[tuple[bool, int]]) -> None:
+    """Say of each row, given as (counted, number), whether it counts."""
+    connection.executemany("UPDATE messages SET counted = ? WHERE id = ?", rows)
+
+
+def drop_corrections(connection: apsw.Connection, numbers: Iterable[int]) -> None:
+    """Let these rows count with their own figures."""
+    connection.executemany(
+        "DELETE FROM corrections WHERE message = ?", ((number,) for number in numbers)
+    )
+
+
+def insert_corrections(connection: apsw.Connection, rows: Iterable[Correction]) -> None:
+    """Let rows count with other figures than their own."""
+    marks = ", ".join("?" * len(CORRECTION_COLUMNS))
+    columns = ", ".join(CORRECTION_COLUMNS)
+    connection.executemany(f"INSERT INTO corrections ({columns}) VALUES ({marks})", rows)
+
+
+def find_corrected(connection: apsw.Connection) -> list[str]:
+    """Ids of the messages with a row that counts with other figures than its own."""
+    query = "SELECT DISTINCT message_id FROM corrections JOIN messages ON id = message"
+    return [row[0] for row in connection.execute(query)]
+
+
+def iter_chunks(connection: apsw.Connection) -> Iterator[list[StoredMessage]]:
+    """Every row there is, many at a time; rows may be changed meanwhile."""
+    last = 0
+    query = f"{_SELECT} WHERE id > ? ORDER BY id LIMIT 5000"
+    while rows := list(map(StoredMessage._make, connection.execute(query, (last,)))):
+        yield rows
+        last = rows[-1].id
+
+
+def set_costs(connection: apsw.Connection, rows: Iterable[tuple[int | None, int]]) -> None:
+    """Set the cost of each row, given as (cost, number)."""
+    connection.executemany("UPDATE messages SET cost = ? WHERE id = ?", rows)
+
+
+HOUR_MS = 3_600_000
+
+KEYS = ("hour", "model", "branch", "version", "entrypoint", "cwd", "tools")
+HOUR_COLUMNS = ("file_id", *KEYS, *FIGURES)
+
+_HOUR_SUM_COLUMNS = ", ".join(HOUR_COLUMNS)
+CORRECTED = ", ".join(
+    f"iif(c.message IS NULL, m.{name}, c.{name}) AS {name}"
+    for name in (*CLASSES, "time", "tools", "cost")
+)
+"""What counts of message `m`: the figures of correction `c` where there is one."""
+_CLASS_SUMS = ", ".join(f"sum({name})" for name in CLASSES)
+CLIENT_PRICED = f"iif(client_cost IS NULL, 0, cost IS client_cost AND {' + '.join(CLASSES)} = 0)"
+"""Whether what counts has no tokens, so that its cost is the one recorded by the client."""
+# Integer division rounds towards zero, which would put two hours around 1970 into one.
+_HOUR = f"(time - iif(time < 0, {HOUR_MS - 1}, 0)) / {HOUR_MS}"
+_OF_MESSAGES = f"""
+SELECT file_id, {_HOUR} AS hour, {", ".join(KEYS[1:])},
+       {_CLASS_SUMS}, count(*), coalesce(sum(cost), 0), sum(cost IS NULL), sum(is_relayed),
+       sum({CLIENT_PRICED})
+FROM (SELECT m.file_id, m.model, m.branch, m.version, m.entrypoint, m.cwd, m.client_cost,
+             m.is_relayed, {CORRECTED}
+      FROM messages AS m LEFT JOIN corrections AS c ON c.message = m.id
+      WHERE m.counted = 1 {{condition}})
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+"""
+_OF_HOURS = f"SELECT {_HOUR_SUM_COLUMNS} FROM hours WHERE true {{condition}}"
+# A flipped bit always shows: a number becomes another one, or not a number, and a sum with
+# something that is not an integer is not an integer.
+_SUM = " + ".join(
+    f"sum(ifnull({name}, -1))" if name in KEYS else f"sum({name})" for name in HOUR_COLUMNS
+)
+_SUM_OF = f"""
+WITH each ({_HOUR_SUM_COLUMNS}) AS ({{rows}}) SELECT count(*), coalesce({_SUM}, 0) FROM each
+"""
+_BY_MODEL = f"""
+SELECT ifnull(hour, {NO_HOUR}) AS hour, ifnull(model, {NO_MODEL}) AS model,
+       {", ".join(f"{{sign}} sum({name}) AS {name}" for name in FIGURES)}
+FROM hours WHERE true {{condition}} GROUP BY 1, 2
+"""
+_ADD_SUMS = f"""
+INSERT INTO sums (hour, model, {", ".join(FIGURES)}) SELECT * FROM ({_BY_MODEL}) WHERE true
+ON CONFLICT DO UPDATE SET {", ".join(f"{name} = {name} + excluded.{name}" for name in FIGURES)}
+"""
+_SUMS = f"SELECT hour, model, {', '.join(FIGURES)} FROM sums"
+_SUM_CHUNK = 200
+
+_SUM_KEY = "hours"
+
+
+def rebuild_hours(connection: apsw.Connection, file_ids: Sequence[int]) -> None:
+    """Add up again what counts in these files."""
+    for start in range(0, len(file_ids), _SUM_CHUNK):
+        _rebuild(connection, file_ids[start : start + _SUM_CHUNK])
+
+
+def _rebuild(connection: apsw.Connection, file_ids: Sequence[int]) -> None:
+    condition = f"AND file_id IN ({', '.join('?' * len(file_ids))})"
+    rows, total = _read_sum(connection)
+    rows_before, before = _sum_up(connection, _OF_HOURS, file_ids)
+    connection.execute(_ADD_SUMS.format(sign="-", condition=condition), file_ids)
+    connection.execute(f"DELETE FROM hours WHERE true {condition}", file_ids)
+    source = _OF_MESSAGES.format(condition=condition)
+    connection.execute(f"INSERT INTO hours ({_HOUR_SUM_COLUMNS}) {source}", file_ids)
+    connection.execute(_ADD_SUMS.format(sign="+", condition=condition), file_ids)
+    connection.execute("DELETE FROM sums WHERE messages = 0")
+    rows_after, after = _sum_up(connection, _OF_HOURS, file_ids)
+    rows, total = rows + rows_after - rows_before, total + after - before
+    write_meta(connection, _SUM_KEY, f"{rows} {total}")
+
+
+def check_hours(connection: apsw.Connection) -> None:
+    """Raise `DamagedIndex` when the table is not as it was written."""
+    query = _SUM_OF.format(rows=_OF_HOURS.format(condition=""))
+    # One statement, so that there is no write between the sum and what it is compared with.
+    kept, rows, total = next(
+        connection.execute(
+            f"SELECT (SELECT value FROM meta WHERE key = ?), * FROM ({query})",
+            (_SUM_KEY,),
+        )
+    )
+    if (kept or "0 0") != f"{rows} {total}":
+        raise DamagedIndex("The hourly totals in the index do not add up.")
+
+
+def check_messages(connection: apsw.Connection, file_ids: Sequence[int] | None = None) -> None:
+    """Raise `DamagedIndex` when the messages of files, or all of them, contradict their hours."""
+    of_hours, of_messages = (
+        _sum_up(connection, rows, file_ids) for rows in (_OF_HOURS, _OF_MESSAGES)
+    )
+    if of_hours != of_messages:
+        raise DamagedIndex("The messages and the hourly totals in the index disagree.")
+
+
+def check_sums(connection: apsw.Connection) -> None:
+    """Raise `DamagedIndex` when the sums by hour and model are not those of the hours."""
+    by_model = _BY_MODEL.format(sign="", condition="")
+    for one, other in ((_SUMS, by_model), (by_model, _SUMS)):
+        if connection.execute(f"SELECT * FROM ({one}) EXCEPT SELECT * FROM ({other})").fetchone():
+            raise DamagedIndex("The hourly totals and the sums in the index disagree.")
+
+
+def _sum_up(
+    connection: apsw.Connection, rows: str, file_ids: Sequence[int] | None
+) -> tuple[int, int]:
+    condition = "" if file_ids is None else f"AND file_id IN ({', '.join('?' * len(file_ids))})"
+    query = _SUM_OF.format(rows=rows.format(condition=condition))
+    count, total = next(connection.execute(query, file_ids or ()))
+    return count, total
+
+
+def _read_sum(connection: apsw.Connection) -> tuple[int, int]:
+    rows, total = (read_meta(connection, _SUM_KEY) or "0 0").split(" ")
+    return int(rows), int(total)

@@ -1,0 +1,79 @@
+"""What a query of the full-text index finds: matches by the column, counts, and texts with all that
+is known of them.
+"""
+
+from collections import Counter
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from recollect.store.text_rows import SLOTS
+
+
+class TextPlace(NamedTuple):
+    """What ranking needs to know of every match."""
+
+    file_id: int
+    part: int
+    magnitude: int
+    """The logarithm of the length of its record in bytes, to the base 4."""
+    is_copy: bool
+    is_subagent: bool
+
+
+def unpack_place(place: int) -> TextPlace:
+    """The place that a number stands for."""
+    magnitude, is_copy, is_subagent = (place >> 2) & 63, bool(place & 2), bool(place & 1)
+    return TextPlace(place >> 12, (place >> 8) & 15, magnitude, is_copy, is_subagent)
+
+
+def move_place(place: int, file_id: int) -> int:
+    """The number of the same place in another file."""
+    return (file_id << 12) | (place & 0xFFF)
+
+
+class Matches(Struct, frozen=True):
+    """All texts that fulfil a condition, one list a column, the oldest first.
+
+    A handle names a text, and a place is a number to be unpacked.
+    """
+
+    handles: list[int]
+    places: list[int]
+    values: list[int] | None = None
+    """What facets count, packed into one number; None unless asked for."""
+    is_cut: bool = False
+    """Whether time ran out before all were found."""
+
+
+class TextCounts(Struct, frozen=True):
+    """How many texts have each value; `cwd`, `tool` and `model` are numbers of names, or 0."""
+
+    cwd: Counter[int]
+    tool: Counter[int]
+    model: Counter[int]
+    errors: int
+
+
+class FoundText(Struct, frozen=True, gc=False):
+    """A text that fulfils a condition: where it is and what it is; `cwd` and `tool` are numbers."""
+
+    id: int
+    file_id: int
+    position: int
+    length: int
+    number: int
+    part: int
+    tool: int | None
+    is_error: bool
+    is_subagent: bool
+    is_copy: bool
+    cwd: int | None
+    key: int
+    density: float | None
+    """From 0 to 1: how much of the text is what was sought; None if that was not counted."""
+
+    @property
+    def second(self) -> int:
+        """When it was written, in seconds since 1970."""
+        return self.id // SLOTS

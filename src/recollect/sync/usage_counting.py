@@ -1,0 +1,404 @@
+"""One transcript → the rows that the usage ledger keeps of it, and the counting rule: which lines
+and rows are one message, and what it used.
+
+A message is written on several lines of a file, and again in every file that a resume or a fork
+copied it to. Per message the largest usage counts, at the earliest time, for the file that is not
+the copy. What a progress record repeats of a subagent counts only if no file has the message.
+
+If ids never repeat, rows are different messages only if they agree in neither request, model nor
+input. Ids counted up by a proxy repeat in every session: there, rows of two files are copies only
+if they share the request or the time. Rows of one file always follow the first rule. Nothing here
+depends on the order of files, lines or rows, nor on how many reads it took.
+
+Extraction runs in worker processes and touches no database. A file that was appended to is read
+from where reading stopped; after any other change all of it is read again.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import astuple, replace
+
+from recollect.errors import UnreadableInput
+from recollect.locations.claude_directories import TRANSCRIPT_SUFFIX
+from recollect.pricing import Prices
+from recollect.reader.line_blocks import seek_line_start
+from recollect.reader.marked_lines import NAMING_MARKS, find_marked_lines
+from recollect.reader.usage_reader import read_usage_of
+from recollect.records.conversation_records import AssistantUsage
+from recollect.records.token_usage import CLASSES, Tokens, is_unique
+from recollect.redact import mask_name
+from recollect.sources.growth import (
+    FileState,
+    Growth,
+    find_growth,
+    look_at,
+    read_before,
+    record_state,
+)
+from recollect.sources.kept_parts import FileParts, read_parts
+from recollect.sources.safe_files import open_file
+from recollect.sources.source import SourceFile, is_present
+from recollect.sync.message_lines import Costs, MessageRow, find_first_time, gather_rows, max_known
+
+
+class Traits(NamedTuple):
+    """What distinguishes copies of a message from others with the same id."""
+
+    file: Hashable
+    """The file."""
+    request_id: str | None
+    model: str | None
+    time: int | None
+    input: int
+
+
+def group_copies(message_id: str, rows: Sequence[Traits]) -> list[list[int]]:
+    """The numbers of the rows of each message: alike directly, or by way of others."""
+    requests = {row.request_id for row in rows}
+    if len(rows) == 1 or (len(requests) == 1 and None not in requests):
+        return [list(range(len(rows)))]
+    links = _link_anywhere(rows) if is_unique(message_id) else _link_with_care(rows)
+    leader = list(range(len(rows)))
+    first: dict[Hashable, int] = {}
+    for number, key in links:
+        one, other = _follow(leader, first.setdefault(key, number)), _follow(leader, number)
+        leader[max(one, other)] = min(one, other)
+    groups: defaultdict[int, list[int]] = defaultdict(list)
+    for number in range(len(rows)):
+        groups[_follow(leader, number)].append(number)
+    return list(groups.values())
+
+
+_Link = tuple[int, Hashable]
+"""The number of a row, and something that it shares with its copies."""
+
+
+def _link_anywhere(rows: Sequence[Traits]) -> Iterator[_Link]:
+    return _link_within(rows, [(number, "") for number in range(len(rows))])
+
+
+def _link_with_care(rows: Sequence[Traits]) -> Iterator[_Link]:
+    for number, row in enumerate(rows):
+        if row.request_id is not None:
+            yield number, ("request", row.request_id)
+    placed = [(number, ("file", row.file)) for number, row in enumerate(rows)]
+    timed = [
+        (number, ("time", row.time)) for number, row in enumerate(rows) if row.time is not None
+    ]
+    yield from _link_within(rows, [*placed, *timed])
+    yield from _link_bare(rows)
+
+
+def _link_within(rows: Sequence[Traits], scopes: Sequence[tuple[int, Hashable]]) -> Iterator[_Link]:
+    """Rows of one scope that agree in anything; one without a request may be a copy of any."""
+    bare = {scope for number, scope in scopes if rows[number].request_id is None}
+    for number, scope in scopes:
+        row = rows[number]
+        if scope in bare:
+            yield number, (scope, "all")
+        else:
+            yield number, (scope, "request", row.request_id)
+            yield number, (scope, "model", row.model)
+            yield number, (scope, "input", row.input)
+
+
+def _link_bare(rows: Sequence[Traits]) -> Iterator[_Link]:
+    """Copies by old clients, which have neither the request nor the time of their original.
+
+    They are known by model and input, if there is one original only that they can be of.
+    """
+    alike: defaultdict[Hashable, list[int]] = defaultdict(list)
+    for number, row in enumerate(rows):
+        alike[row.model, row.input].append(number)
+    for key, numbers in alike.items():
+        requests = {rows[number].request_id for number in numbers} - {None}
+        if len(requests) == 1:
+            yield from ((number, ("bare", key)) for number in numbers)
+
+
+def _follow(leader: list[int], number: int) -> int:
+    while leader[number] != number:
+        leader[number] = number = leader[leader[number]]
+    return number
+
+
+NEVER = 1 << 62
+
+
+class Copy(NamedTuple):
+    """A message as recorded in one file, and where that file is."""
+
+    row: MessageRow
+    path: str
+    is_gone: bool = False
+    began: int | None = None
+    """The first time in that file."""
+
+
+class Counted(Struct, frozen=True):
+    """What counts of copies of one message, which are given by their number."""
+
+    owner: int
+    """The copy that it is counted for."""
+    members: tuple[int, ...]
+    time: int | None
+    tools: str
+    tokens: Tokens
+    cost: int | None
+
+
+def merge_pair(one: MessageRow, other: MessageRow, costs: Costs) -> MessageRow:
+    """Two rows of one message in one file as one; `one` is of the earlier lines."""
+    larger = other if rank(other) > rank(one) else one
+    time = _earliest((one.time, other.time))
+    merged = replace(
+        larger,
+        position=min(one.position, other.position),
+        time=time,
+        tools=_unite_tools((one.tools, other.tools)),
+        client_cost=max_known(one.client_cost, other.client_cost),
+    )
+    if (time, merged.client_cost) == (larger.time, larger.client_cost):
+        return merged
+    return replace(merged, cost=find_cost(merged, time, costs))
+
+
+def rank(row: MessageRow) -> tuple[int, int, bool]:
+    """Which of several rows has the larger usage."""
+    return (row.output, row.total, not row.is_sidechain)
+
+
+def find_cost(
+    row: MessageRow, time: int | None, costs: Costs, *, is_largest: bool = False
+) -> int | None:
+    """What the message cost on the day of `time`; without tokens, what the client says."""
+    if row.client_cost is not None and not row.has_tokens:
+        return row.client_cost
+    if row.usage is not None:
+        return costs.of_usage(row.model, row.usage, time, is_largest=is_largest)
+    tokens = find_tokens(row, is_largest=is_largest)
+    return costs.of_tokens(row.model, row.terms, tokens, time)
+
+
+def find_tokens(row: MessageRow, *, is_largest: bool = False) -> Tokens:
+    """The tokens of a row; with the cache writes that its total denies if it is the largest."""
+    tokens = Tokens(*astuple(row)[: len(CLASSES)])
+    if is_largest and (row.late_5m or row.late_1h):
+        return replace(tokens, cache_write_5m=row.late_5m, cache_write_1h=row.late_1h)
+    return tokens
+
+
+def count_group(copies: Sequence[Copy], costs: Costs) -> list[Counted]:
+    """What counts of copies that share a message id, which may be of several messages."""
+    traits = [_describe(copy) for copy in copies]
+    groups = group_copies(copies[0].row.message_id, traits)
+    return [_count_cluster(copies, group, costs) for group in groups]
+
+
+def _describe(copy: Copy) -> Traits:
+    row = copy.row
+    return Traits(copy.path, row.request_id, row.model, row.time, row.input)
+
+
+def _count_cluster(copies: Sequence[Copy], cluster: Iterable[int], costs: Costs) -> Counted:
+    members = sorted(cluster, key=lambda number: _ownership(copies[number]))
+    rows = [copies[number].row for number in members]
+    if not rows[0].is_relayed:
+        rows = [row for row in rows if not row.is_relayed]
+    # `max` takes the first of equals, which here is the one that is least of a copy.
+    largest = max(rows, key=rank)
+    time = _earliest(row.time for row in rows)
+    return Counted(
+        owner=members[0],
+        members=tuple(members),
+        time=time,
+        tools=_unite_tools(row.tools for row in rows),
+        tokens=find_tokens(largest, is_largest=True),
+        cost=find_cost(largest, time, costs, is_largest=True),
+    )
+
+
+def _ownership(copy: Copy) -> tuple[bool, bool, bool, int, bool, int, int, int, bool, str, int]:
+    """Sort key that puts the original before its copies.
+
+    Not from a progress record, not marked as a copy, has a request id, earliest, not a subagent's.
+    Copies in a fork may be alike in all that: then the file that began first has the original, as
+    in search. Between equal files one that is still there has precedence; the rest is for the sake
+    of order.
+    """
+    row = copy.row
+    output, total, _ = rank(row)
+    return (
+        row.is_relayed,
+        row.is_copy,
+        row.request_id is None,
+        NEVER if row.time is None else row.time,
+        row.is_sidechain,
+        NEVER if copy.began is None else copy.began,
+        -output,
+        -total,
+        copy.is_gone,
+        copy.path,
+        row.position,
+    )
+
+
+def _earliest(times: Iterable[int | None]) -> int | None:
+    return min((time for time in times if time is not None), default=None)
+
+
+def _unite_tools(tools: Iterable[str]) -> str:
+    names = {name for text in tools for name in text.split("\n")}
+    return "\n".join(sorted(names - {""}))
+
+
+_MAX_VALUE = 1024 * 1024
+
+MAX_NAMING_LINES = 1000
+"""With more than that, a list searches the file for them."""
+
+
+class _Meta(Struct, rename="camel"):
+    # Not `session.subagents`: loading all that comes with it takes longer than a small sync.
+    agent_type: str | None = None
+
+
+_decode = msgspec.json.Decoder(_Meta).decode
+
+
+def find_agent_type(transcript: str) -> str | None:
+    """Return the type of the subagent with this transcript; None if no file says it."""
+    path = f"{transcript.removesuffix(TRANSCRIPT_SUFFIX)}.meta.json"
+    try:
+        with open_file(path) as file:
+            name = _decode(file.read(_MAX_VALUE) or b"").agent_type
+    except (UnreadableInput, OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return mask_name(name) if name else None
+
+
+class Job(Struct, frozen=True):
+    """A file to read: from `known.position` on if it was appended to, else whole."""
+
+    path: str
+    known: FileState = FileState()
+    prices: str | None = None
+    """The user's own price file."""
+    wants_session: bool = False
+    """Whether only its records say which session it belongs to."""
+    is_subagent: bool = False
+    """Whether its type is in the file beside it, and none of its lines name the session."""
+    fingerprint: str = ""
+    """That of the prices."""
+    session: str = ""
+    """The session it belongs to, if its path says so."""
+    keeps_parts: bool = False
+    """Whether its ends and the lines that name the session are returned too."""
+
+
+class Extract(Struct, frozen=True, array_like=True):
+    """What was read: the rows from byte `start` on, and where to go on."""
+
+    path: str
+    start: int = 0
+    state: FileState = FileState()
+    session_id: str | None = None
+    agent_type: str | None = None
+    began: int | None = None
+    rows: list[MessageRow] = []
+    problem: str | None = None
+    is_gone: bool = False
+    """Whether the file no longer existed, which is not an error."""
+    naming: list[tuple[int, int]] | None = None
+    """Offset and length of the lines from `start` on that may name the session; None if many."""
+    parts: FileParts | None = None
+    """What a list reads of the file, if the job asks for it."""
+
+
+def extract_many(jobs: Sequence[Job]) -> bytes:
+    """Return the rows of the files of `jobs`, encoded: cheaper to transfer than objects."""
+    # Paths are left out: they may not be UTF-8, and the caller knows them.
+    return msgspec.msgpack.encode([replace(extract(job), path="") for job in jobs])
+
+
+def decode_extracts(data: bytes, jobs: Iterable[Job]) -> list[Extract]:
+    """The result of `extract_many` for the same jobs."""
+    found = msgspec.msgpack.decode(data, type=list[Extract])
+    return [replace(read, path=job.path) for job, read in zip(jobs, found, strict=True)]
+
+
+def extract(job: Job) -> Extract:
+    """Return what is in one file; a problem if it cannot be read."""
+    try:
+        return _read(job)
+    except (UnreadableInput, OSError) as error:
+        if not is_present(job.path):
+            return Extract(job.path, is_gone=True)
+        return Extract(job.path, problem=str(error))
+
+
+def _read(job: Job) -> Extract:
+    with open_file(job.path) as file:
+        return _read_open(file, job)
+
+
+def _read_open(file: SourceFile, job: Job) -> Extract:
+    seen = look_at(file)
+    began = find_first_time(file, seen.size)
+    start = job.known.position
+    if start and find_growth(file, job.known, seen) is not Growth.APPENDED:
+        start = 0
+    read = partial(read_usage_of, file, job.path, stop=seen.size, completes_last=True)
+    position = _find_last_line(file, seen.size)
+    if position < seen.size and next(read(position), None) is not None:
+        # The last line counts, but is not ended: with what follows it may say something else.
+        position = 0
+    naming = _NamingLines()
+    records = read(start, on_lines=None if job.is_subagent else naming.find)
+    rows = gather_rows(records, load_costs(job.prices, job.fingerprint))
+    return Extract(
+        path=job.path,
+        start=start,
+        state=record_state(file, seen, position),
+        session_id=_find_session(read(0)) if job.wants_session else None,
+        agent_type=find_agent_type(job.path) if job.is_subagent else None,
+        began=began,
+        rows=rows,
+        naming=naming.spans if len(naming.spans) <= MAX_NAMING_LINES else None,
+        parts=read_parts(file, naming.spans[:MAX_NAMING_LINES]) if job.keeps_parts else None,
+    )
+
+
+class _NamingLines:
+    """Finds the lines that name a session, so that a list need not search the file for them."""
+
+    def __init__(self) -> None:
+        self.spans: list[tuple[int, int]] = []
+
+    def find(self, offset: int, data: bytes, lines: range) -> None:
+        """Look through whole lines; `data` is at `offset` in the file."""
+        for start, end in find_marked_lines(data, lines, NAMING_MARKS):
+            self.spans.append((offset + start, end - start))
+
+
+def _find_last_line(file: SourceFile, size: int) -> int:
+    """Where the last line begins if it has no line end; otherwise, where the file ends."""
+    # Nearly always it has one, which is quicker to find out than where a line begins.
+    return size if read_before(file, size).endswith(b"\n") else seek_line_start(file, size)
+
+
+def _find_session(records: Iterator[AssistantUsage]) -> str | None:
+    first = next(records, None)
+    return first.session_id if first else None
+
+
+@lru_cache(maxsize=2)
+def load_costs(user_file: str | None, fingerprint: str) -> Costs:  # noqa: ARG001 - a part of the key
+    """Costs by the bundled prices, under those of the user's own file if there is one."""
+    return Costs(Prices.load(Path(user_file) if user_file else None))

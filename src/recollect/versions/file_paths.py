@@ -1,0 +1,203 @@
+"""Paths as records have them (of either system, absolute or relative, of a project that moved), and
+the file that was asked about: its spellings, its repository, and the work trees of that.
+
+Recorded paths are text: each is of the machine that wrote it and says nothing about this one.
+
+For the file that was asked about, the user's own files are looked at, never at those of a Claude
+directory, and runs no program.
+"""
+
+from __future__ import annotations
+
+import ntpath
+import os
+import posixpath
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from recollect.errors import UnreadableInput
+from recollect.sources.safe_files import find_status, list_directory
+
+_DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+
+
+def normalize_path(path: str, directory: str | None = None) -> str:
+    """Return a path in one spelling, with `/`; a relative one is in `directory`."""
+    is_windows = bool(_DRIVE.match(path)) or ("\\" in path and not path.startswith("/"))
+    if is_windows or (directory and _DRIVE.match(directory) and not path.startswith("/")):
+        joined = ntpath.join(directory, path) if directory else path
+        return ntpath.normpath(joined).replace("\\", "/")
+    joined = posixpath.join(directory, path) if directory else path
+    return posixpath.normpath(joined) if joined else ""
+
+
+def last_component(path: str) -> str:
+    """Return the name of the file."""
+    return re.split(r"[\\/]", path)[-1]
+
+
+def relative_to(path: str, directory: str) -> str | None:
+    """Return what follows `directory` in a normalized path; None if it is not inside."""
+    base = directory.rstrip("/") + "/"
+    return path[len(base) :] if path.startswith(base) else None
+
+
+class PathAliases(Struct, frozen=True):
+    """The names under which records know a file.
+
+    `roots` are the project's directory in all spellings, `moved_from` its earlier places, and
+    `worktrees` its other work trees. A file in a worktree is a file of its own, while one in an
+    earlier place is the same.
+    """
+
+    paths: tuple[str, ...]
+    """The file in all spellings, the real path first."""
+    roots: tuple[str, ...] = ()
+    moved_from: tuple[str, ...] = ()
+    worktrees: tuple[str, ...] = ()
+    ignores_case: bool = False
+    is_repository: bool = False
+    """Whether the project's directory is known, and not just the one that the file is in."""
+
+    @property
+    def path(self) -> str:
+        """The real path."""
+        return self.paths[0]
+
+    def find_stream(self, recorded: str) -> str | None:
+        """Return the file that a recorded path is about: this one, one in a worktree, or None."""
+        if any(self._is_same(recorded, path) for path in self.paths):
+            return self.path
+        for directory in self.moved_from:
+            if self._is_counterpart(recorded, directory):
+                return self.path
+        for directory in self.worktrees:
+            if self._is_counterpart(recorded, directory):
+                return recorded
+        return None
+
+    def _is_counterpart(self, recorded: str, directory: str) -> bool:
+        inside = relative_to(recorded, directory)
+        return inside is not None and any(
+            self._is_same(f"{root.rstrip('/')}/{inside}", path)
+            for root in self.roots
+            for path in self.paths
+        )
+
+    def _is_same(self, one: str, other: str) -> bool:
+        return one == other or (self.ignores_case and one.casefold() == other.casefold())
+
+
+_MAX_POINTER: Final = 4096
+_MAX_TRACKED: Final = 4 << 20
+
+
+def describe_target(path: Path, moved_from: Iterable[Path] = ()) -> PathAliases:
+    """Return the names of the file at `path`, which need not exist anymore."""
+    # Not resolved: records have the spelling of the directory in which Claude Code was started.
+    given = normalize_path(str(path.absolute()))
+    real = normalize_path(os.path.realpath(path))
+    root = find_project_root(Path(real))
+    roots: tuple[str, ...] = (normalize_path(str(root)),)
+    if given != real:
+        roots = (*roots, normalize_path(str(find_project_root(Path(given)))))
+    return PathAliases(
+        paths=tuple(dict.fromkeys((real, given))),
+        roots=tuple(dict.fromkeys(roots)),
+        moved_from=tuple(normalize_path(str(each.absolute())) for each in moved_from),
+        worktrees=tuple(each for each in _list_worktrees(root) if each not in roots),
+        ignores_case=_ignores_case(Path(real)),
+        is_repository=has_repository(root),
+    )
+
+
+def find_project_root(path: Path) -> Path:
+    """Return the directory with the git repository around `path`, or else the one it is in."""
+    for directory in path.parents:
+        if (directory / ".git").exists():
+            return directory
+    return path.parent
+
+
+def has_repository(directory: Path) -> bool:
+    """Whether a directory is the top of a git work tree."""
+    return (directory / ".git").exists()
+
+
+def read_present(path: Path) -> bytes | None:
+    """Return what a file contains now; None if there is none."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise UnreadableInput(f"Cannot read {path}: {error.strerror or error}.") from error
+
+
+def find_modified(path: Path) -> datetime | None:
+    """Return when a file was last changed; None if there is none."""
+    status = find_status(path)
+    if not isinstance(status, os.stat_result):
+        return None
+    return datetime.fromtimestamp(status.st_mtime, UTC)
+
+
+def read_tracked(path: Path) -> bytes | None:
+    """Return the content of a file of a repository; None if it is gone, a link, or very large."""
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_TRACKED:
+            return None
+        return read_present(path)
+    except (OSError, UnreadableInput):
+        return None
+
+
+def is_directory(path: Path) -> bool:
+    """Whether there is a directory."""
+    return path.is_dir()
+
+
+def is_own(directory: Path) -> bool:
+    """Whether a directory belongs to the user who runs this program, as far as can be told."""
+    return os.name == "nt" or directory.stat().st_uid == os.getuid()
+
+
+def _list_worktrees(root: Path) -> tuple[str, ...]:
+    """Return the work trees of a repository, the main one included."""
+    main = root
+    pointer = _read_text(root / ".git")
+    if pointer.startswith("gitdir:"):
+        git_dir = Path(root, pointer.partition(":")[2].strip())
+        if git_dir.parent.name == "worktrees":
+            main = git_dir.parent.parent.parent
+    found = [str(main)]
+    try:
+        entries = list_directory(main / ".git" / "worktrees")
+    except OSError:
+        entries = []
+    for entry in entries:
+        named = _read_text(Path(entry.path, "gitdir")).strip()
+        if named:
+            found.append(str(Path(named).parent))
+    return tuple(normalize_path(each) for each in found)
+
+
+def _read_text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MAX_POINTER).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _ignores_case(path: Path) -> bool:
+    """Whether the file is found under another spelling too."""
+    try:
+        return path.parent.joinpath(path.name.swapcase()).samefile(path)
+    except OSError:
+        return os.name == "nt"

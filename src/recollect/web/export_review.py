@@ -1,0 +1,170 @@
+"""`/s/ID/export`: look at what an export would mask, decide about each value, and download.
+
+The page is a plain form and needs no script. It shows kinds and what is around each value; a value
+itself is only in the answer to a form of our own page, not in that to a link or a program. What a
+person leaves unmasked applies to that download alone.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import parse_qsl
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from recollect.documents.session_listing import SessionListing
+from recollect.errors import NothingFound
+from recollect.export.material import SessionPart, Suspect, allow, list_suspects
+from recollect.reader.line_blocks import masked_by
+from recollect.render.terminal import restore_text
+from recollect.web.endpoints import Workers
+from recollect.web.http_messages import BadParameter, convert, file_response, json_error, read_form
+from recollect.web.page_actions import is_from_page
+from recollect.web.pages.session_page import make_address
+from recollect.web.services import Services
+from recollect.web.session_endpoints import ExportParameters, make_download
+from recollect.web.templating import Preferences, Templates, html_response, read_preferences
+from recollect.workspace.session_questions import open_priced
+
+REVIEW_PATH: Final = "/s/{id}/export"
+_KEEP: Final = "keep"
+_SHOW: Final = "show"
+_ID_BYTES: Final = 12
+_MAX_VALUE: Final = 2_000
+
+
+class ReviewedSecret(Struct, frozen=True, kw_only=True):
+    """A value that would be masked."""
+
+    id: str
+    """Stands for the value in the form, and says nothing about it."""
+    kind: str
+    confidence: str
+    before: str
+    after: str
+    turn: int
+    count: int
+    value: str | None
+    """Only if the person asked for it."""
+    is_kept: bool
+    """Whether it is to be left as it is."""
+
+
+class ExportPage(Struct, frozen=True, kw_only=True):
+    """What is about to be exported."""
+
+    session: SessionListing
+    address: str
+    query: dict[str, str]
+    wanted: ExportParameters
+    secrets: tuple[ReviewedSecret, ...]
+
+
+class Decisions(Struct, frozen=True):
+    """The user's decisions so far, by the ids of values."""
+
+    kept: frozenset[str] = frozenset()
+    shown: frozenset[str] = frozenset()
+    is_final: bool = False
+    """Whether the file is wanted."""
+
+
+class ExportReview:
+    """Answers requests for the page, and its form."""
+
+    def __init__(self, services: Services, workers: Workers, drawing: Templates) -> None:
+        self._services = services
+        self._workers = workers
+        self._drawing = drawing
+        self._key = secrets.token_bytes(32)
+
+    async def show(self, request: Request) -> Response:
+        """Return the page."""
+        wanted = read_form(request, ExportParameters)
+        preferences = read_preferences(request)
+        return await self._workers.run(lambda _: self._draw(wanted, Decisions(), preferences))
+
+    async def answer(self, request: Request) -> Response:
+        """Return the page with a value that was asked for, or the file."""
+        if not is_from_page(request):
+            return json_error(403, "not_a_page", "Secrets are shown on pages, not to programs.")
+        wanted, decisions = _read_form(await request.body(), request.path_params["id"])
+        preferences = read_preferences(request)
+        if decisions.is_final:
+            return await self._workers.run(lambda _: self._download(wanted, decisions))
+        return await self._workers.run(lambda _: self._draw(wanted, decisions, preferences))
+
+    def _draw(
+        self, wanted: ExportParameters, decisions: Decisions, preferences: Preferences
+    ) -> Response:
+        found = self._services.workspace.locate(wanted.id, wanted.project)
+        page = ExportPage(
+            session=self._services.workspace.complete(found.listing),
+            address=make_address(wanted.id),
+            query={"project": wanted.project} if wanted.project else {},
+            wanted=wanted,
+            secrets=tuple(self._iter_secrets(wanted, decisions)),
+        )
+        text = self._drawing.draw(
+            "export.html", page, preferences, title="export.title", section="sessions"
+        )
+        return html_response(text)
+
+    def _download(self, wanted: ExportParameters, decisions: Decisions) -> Response:
+        suspects = {self._identify(each): each for each in self._list_suspects(wanted)}
+        kept = [suspect for name, suspect in suspects.items() if name in decisions.kept]
+        if len(kept) < len(decisions.kept):
+            raise NothingFound("The session has changed in the meantime. Review the export again.")
+        policy = allow(self._services.workspace.redaction, kept)
+        return file_response(make_download(self._services, wanted, policy))
+
+    def _iter_secrets(
+        self, wanted: ExportParameters, decisions: Decisions
+    ) -> Iterator[ReviewedSecret]:
+        for suspect in self._list_suspects(wanted):
+            name = self._identify(suspect)
+            yield ReviewedSecret(
+                id=name,
+                kind=suspect.kind,
+                confidence=suspect.confidence,
+                before=suspect.before,
+                after=suspect.after,
+                turn=suspect.turn,
+                count=suspect.count,
+                value=suspect.value[:_MAX_VALUE] if name in decisions.shown else None,
+                is_kept=name in decisions.kept,
+            )
+
+    def _list_suspects(self, wanted: ExportParameters) -> list[Suspect]:
+        workspace = self._services.workspace
+        found = workspace.locate(wanted.id, wanted.project)
+        with masked_by(None):
+            session = open_priced(found.transcript, workspace)
+            return list_suspects([SessionPart(session)], workspace.redaction)
+
+    def _identify(self, suspect: Suspect) -> str:
+        value = f"{suspect.kind} {suspect.value}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(value, key=self._key, digest_size=_ID_BYTES).hexdigest()
+
+
+def _read_form(body: bytes, session_id: str) -> tuple[ExportParameters, Decisions]:
+    """Return what a form of the page asks for; raises BadParameter."""
+    try:
+        fields = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict")
+    except ValueError as error:
+        raise BadParameter("", "The body is not a form.") from error
+    named = {_KEEP: set[str](), _SHOW: set[str]()}
+    values = {"id": session_id}
+    for name, value in fields:
+        if name in named:
+            named[name].add(value)
+        elif name in values:
+            raise BadParameter(name, "It was given twice.")
+        else:
+            values[name] = restore_text(value)
+    is_final = values.pop("download", None) is not None
+    decisions = Decisions(frozenset(named[_KEEP]), frozenset(named[_SHOW]), is_final)
+    return convert(values, ExportParameters), decisions

@@ -1,0 +1,255 @@
+"""Requests and responses: parameters become a typed value, or an error that names the parameter and
+the reason; JSON responses, errors in one documented shape, and the handler of last resort.
+
+An unknown parameter is an error, too: ignoring a misspelled filter would give a wrong answer.
+
+Our own errors say what to do and are shown as they are. Any other may contain transcript text, so
+only its name is sent; the rest is in the log, which is off by default.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Annotated, Final, NamedTuple, TypeVar
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Meta, Struct
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from recollect import errors
+from recollect.documents.session_documents import ErrorDetail, ErrorDocument
+from recollect.render.terminal import restore_text
+from recollect.search.query_parser import QueryError
+from recollect.session.times import parse_range
+
+S = TypeVar("S", bound=Struct)
+
+MAX_ID: Final = 800
+"""Characters of an id: a file name has 249 bytes without its suffix, each possibly percent-encoded.
+"""
+ID_PATTERN: Final = r"^[^\x00-\x1f\x7f-\x9f]+$"
+Id = Annotated[
+    str,
+    Meta(
+        pattern=ID_PATTERN,
+        max_length=MAX_ID,
+        description="An id; it is looked up, never a path.",
+    ),
+]
+
+_PLACE: Final = re.compile(r" - at `\$\.([^`\[.]+)[^`]*`$")
+_UNKNOWN: Final = re.compile(r"^Object contains unknown field `([^`]*)`")
+_MISSING: Final = re.compile(r"^Object missing required field `([^`]*)`")
+
+
+class BadParameter(errors.UsageError):
+    """A parameter has an invalid value."""
+
+    def __init__(self, parameter: str, reason: str) -> None:
+        super().__init__(reason)
+        self.parameter = parameter
+
+
+@contextmanager
+def blame(parameter: str) -> Iterator[None]:
+    """Add the name of the parameter to errors."""
+    try:
+        yield
+    except BadParameter:
+        raise
+    except errors.UsageError as error:
+        raise BadParameter(parameter, str(error)) from error
+
+
+def read_range(since: str, until: str, now: datetime) -> tuple[datetime | None, datetime | None]:
+    """Return the times between which sessions are wanted; days are those of the server."""
+    with blame("since"):
+        parse_range(since, None, now)
+    with blame("until"):
+        return parse_range(since, until, now)
+
+
+def read_form(request: Request, wanted: type[S]) -> S:
+    """Return the parameters of a page request, where a filter may be as a page shows it."""
+    query = ((name, restore_text(value)) for name, value in request.query_params.multi_items())
+    return _read(request, query, wanted)
+
+
+def read_parameters(request: Request, wanted: type[S]) -> S:
+    """Return the parameters from path and query as one value of type `wanted`."""
+    return _read(request, request.query_params.multi_items(), wanted)
+
+
+def _read(request: Request, query: Iterable[tuple[str, str]], wanted: type[S]) -> S:
+    values = dict(request.path_params)
+    for name, value in query:
+        if name in values:
+            raise BadParameter(name, "It was given twice.")
+        values[name] = value
+    return convert(values, wanted)
+
+
+def convert(values: Mapping[str, str], wanted: type[S]) -> S:
+    """Convert strings to a value of type `wanted`; raises BadParameter."""
+    try:
+        return msgspec.convert(values, wanted, strict=False)
+    except msgspec.ValidationError as error:
+        raise _explain(str(error)) from error
+
+
+def decode_body(data: bytes, wanted: type[S]) -> S:
+    """Return a JSON body as a value of type `wanted`; raises BadParameter."""
+    try:
+        return msgspec.json.decode(data, type=wanted)
+    except msgspec.ValidationError as error:
+        raise _explain(str(error)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadParameter("", "The body is not JSON.") from error
+
+
+def _explain(message: str) -> BadParameter:
+    if unknown := _UNKNOWN.match(message):
+        return BadParameter(unknown[1], "There is no such parameter.")
+    if missing := _MISSING.match(message):
+        return BadParameter(missing[1], "It is missing.")
+    place = _PLACE.search(message)
+    reason = _PLACE.sub("", message)
+    return BadParameter(place[1] if place else "", f"{reason}.")
+
+
+JSON: Final = "application/json"
+
+_encode = msgspec.json.Encoder().encode
+
+
+def encode_json(value: object) -> bytes:
+    """Encode a value as JSON, even with lone surrogates, which file names may have."""
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(value)).encode("ascii")
+
+
+def json_response(value: object, status: int = 200) -> Response:
+    """Return a response with a value."""
+    return Response(encode_json(value), status_code=status, media_type=JSON)
+
+
+def json_error(status: int, code: str, message: str) -> Response:
+    """Return a response with an error."""
+    return error_response(status, ErrorDetail(code=code, message=message))
+
+
+def error_response(status: int, detail: ErrorDetail) -> Response:
+    """Return a response with a detailed error."""
+    return json_response(ErrorDocument(error=detail), status)
+
+
+class Download(NamedTuple):
+    """A file for the reader's disk."""
+
+    data: bytes
+    media_type: str
+    name: str
+
+
+def file_response(file: Download) -> Response:
+    """Return a file to be saved, never to be shown: it is not one of our pages."""
+    name = quote(file.name, safe="")
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+    return Response(file.data, media_type=file.media_type, headers=headers)
+
+
+class Refused(errors.RecollectError):
+    """A request that is understood and not carried out."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+logger = logging.getLogger("recollect.web")
+
+API: Final = "/api/"
+_STATUSES: Final = (
+    (errors.UsageError, 422, "bad_parameter"),
+    (errors.NothingFound, 404, "not_found"),
+    (errors.UnreadableInput, 404, "unreadable"),
+    (errors.IndexFailure, 503, "index_failure"),
+    (errors.ClientFailure, 502, "client_failure"),
+)
+_HTTP_CODES: Final = {404: "not_found", 405: "method_not_allowed"}
+_HTTP_MESSAGES: Final = {
+    404: "Not found. /api lists all endpoints.",
+    405: "This is read-only: use GET.",
+}
+
+
+def describe_failure(error: Exception) -> tuple[int, ErrorDetail]:
+    """Return status and detail of an error."""
+    if isinstance(error, QueryError):
+        return 422, ErrorDetail(
+            code="bad_query", message=error.message, parameter="q", column=error.column
+        )
+    if isinstance(error, BadParameter):
+        return 422, ErrorDetail(code="bad_parameter", message=str(error), parameter=error.parameter)
+    if isinstance(error, Refused):
+        return error.status, ErrorDetail(code=error.code, message=str(error))
+    if isinstance(error, HTTPException):
+        status = error.status_code
+        message = _HTTP_MESSAGES.get(status, error.detail)
+        return status, ErrorDetail(code=_HTTP_CODES.get(status, "refused"), message=message)
+    for kind, status, code in _STATUSES:
+        if isinstance(error, kind):
+            return status, ErrorDetail(code=code, message=str(error))
+    return 500, ErrorDetail(
+        code="internal_error",
+        message=f"Internal error ({type(error).__name__}). This is a bug in Recollect.",
+    )
+
+
+def is_for_program(request: Request) -> bool:
+    """Return whether the client wants JSON rather than a page."""
+    return request.url.path.startswith(API) or request.method not in {"GET", "HEAD"}
+
+
+async def api_error_response(_: Request, error: Exception) -> Response:
+    """Return the error response for a program."""
+    status, detail = describe_failure(error)
+    response = error_response(status, detail)
+    if isinstance(error, HTTPException) and error.headers:
+        response.headers.update(error.headers)
+    return response
+
+
+class CatchAll:
+    """Answers 500 to unforeseen errors."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or report a bug."""
+        has_begun = False
+
+        async def watch(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = has_begun or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watch)
+        except Exception as error:
+            logger.error("%s at %s", type(error).__name__, scope.get("path"))  # noqa: TRY400
+            logger.debug("where it was raised", exc_info=error)
+            if has_begun or scope["type"] != "http":
+                raise
+            await error_response(*describe_failure(error))(scope, receive, send)

@@ -1,0 +1,123 @@
+"""`/s/{id}/thread`: the sessions that continue each other, read as one conversation.
+
+Turns are counted through the whole thread. A page has some of them; without scripts, links lead to
+the others.
+"""
+
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Annotated
+
+from markupsafe import Markup
+from msgspec import Meta, Struct
+
+from recollect.documents.session_listing import SessionListing
+from recollect.lineage import Relation
+from recollect.web.http_messages import Id
+from recollect.web.pages.session_page import make_address, render_nested_turns
+from recollect.web.services import Services
+from recollect.web.session_endpoints import Project, TurnsParameters
+from recollect.web.templating import PageContent, Translator
+from recollect.workspace.thread_questions import ServedPart, list_parts
+
+COUNT = 30
+"""Turns on a page."""
+
+
+class ThreadParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which session, and where in its thread."""
+
+    id: Id
+    project: Project | None = None
+    start: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
+
+
+class ThreadEntry(Struct, frozen=True, kw_only=True):
+    """A session of a thread."""
+
+    session: SessionListing
+    address: str
+    relation: Relation | None
+    start: int
+    """The number of turns before it in the thread."""
+    count: int
+    """How many of its turns are not copies."""
+
+
+class TurnsOfEntry(Struct, frozen=True, kw_only=True):
+    """The turns of one session on a page."""
+
+    entry: ThreadEntry
+    is_begun: bool
+    """Whether they are the first of it."""
+    turns: tuple[Markup, ...]
+
+
+class ThreadPage(Struct, frozen=True, kw_only=True):
+    """Some turns of a thread."""
+
+    session: SessionListing
+    address: str
+    entries: tuple[ThreadEntry, ...]
+    shown: tuple[TurnsOfEntry, ...]
+    start: int
+    next_start: int
+    total: int
+
+
+def render_thread_page(
+    services: Services, wanted: ThreadParameters, translator: Translator
+) -> PageContent:
+    """Render turns of the thread that a session belongs to."""
+    found = services.workspace.locate(wanted.id, wanted.project)
+    parts = list_parts(services.workspace, found.listing)
+    starts = list(accumulate((len(part.turns) for part in parts), initial=0))
+    entries = tuple(
+        ThreadEntry(
+            session=part.listing,
+            address=make_address(part.listing.id),
+            relation=part.relation,
+            start=start,
+            count=len(part.turns),
+        )
+        for part, start in zip(parts, starts, strict=False)
+    )
+    pairs = list(zip(entries, parts, strict=True))
+    shown = tuple(_render_parts(services, pairs, wanted, translator))
+    page = ThreadPage(
+        session=services.workspace.complete(found.listing),
+        address=make_address(found.listing.id),
+        entries=entries,
+        shown=shown,
+        start=wanted.start,
+        next_start=wanted.start + sum(len(each.turns) for each in shown),
+        total=starts[-1],
+    )
+    return PageContent("thread.html", page, title="thread.title", section="sessions")
+
+
+def _render_parts(
+    services: Services,
+    parts: list[tuple[ThreadEntry, ServedPart]],
+    wanted: ThreadParameters,
+    translator: Translator,
+) -> Iterator[TurnsOfEntry]:
+    """Yield the wanted turns, session by session, as many as fit on a page."""
+    position, room = wanted.start, COUNT
+    for entry, part in parts:
+        skipped = position - entry.start
+        asked = min(entry.count - skipped, room)
+        if skipped < 0 or asked <= 0:
+            continue
+        window = TurnsParameters(
+            id=part.listing.id,
+            project=part.listing.project,
+            start=part.turns.start + skipped,
+            count=asked,
+        )
+        turns = render_nested_turns(services, window, translator)
+        yield TurnsOfEntry(entry=entry, is_begun=skipped == 0, turns=turns)
+        if len(turns) < asked:
+            # Long turns fill a page before it has its number.
+            return
+        position, room = position + len(turns), room - len(turns)

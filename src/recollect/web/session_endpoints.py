@@ -1,0 +1,378 @@
+"""One session: its metadata, figures, turns, subagents and outline, single records and tool calls,
+what it recorded of files, and the session as a file to download, with its secrets masked: only a
+command can export without that.
+
+Ids are compared with what the session contains; any other is NothingFound. A record is read from
+the file and the offset that the session knows, and no part of a request becomes part of a path.
+Also the overview, the list of projects, and the health report.
+
+A long session need not be read to its end before its first turns can be shown: `quick` answers
+from the beginning of the file, says so, and has the rest read meanwhile.
+"""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
+
+from recollect.documents import session_documents
+from recollect.documents.events import ConversationsDocument
+from recollect.documents.file_versions import CheckpointsDocument, FileDocument
+from recollect.errors import NothingFound
+from recollect.export import export_options
+from recollect.export.exporter import Exporter, name_export
+from recollect.export.material import SessionPart
+from recollect.locations.transcript_files import find_root_of
+from recollect.reader.transcript_reader import read_shown
+from recollect.redact.findings import RedactionPolicy
+from recollect.render.views.overview import build_outline
+from recollect.render.views.timeline import build_timeline
+from recollect.session.finding import find_text
+from recollect.session.metadata import Metrics
+from recollect.session.session import Session
+from recollect.versions.recorded_evidence import BackupDirectory
+from recollect.versions.session_checkpoints import build_checkpoints
+from recollect.web.http_messages import ID_PATTERN, MAX_ID, Download, Id
+from recollect.web.services import Services
+from recollect.workspace import file_questions
+from recollect.workspace.served_workspace import LIST_SECONDS
+from recollect.workspace.session_places import find_span, iter_subagents
+from recollect.workspace.session_questions import open_priced
+from recollect.workspace.turn_selection import MAX_STEPS, TurnRange, TurnWindow
+
+Project = Annotated[
+    str, Meta(max_length=MAX_ID, description="A project's directory name, if ids repeat.")
+]
+
+
+class SessionParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which session."""
+
+    id: Id
+    project: Project | None = None
+
+
+class FindParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which words in which session."""
+
+    id: Id
+    q: Annotated[str, Meta(min_length=1, max_length=500)]
+    project: Project | None = None
+
+
+def describe_session(
+    services: Services, wanted: SessionParameters
+) -> session_documents.SessionDocument:
+    """All that is known of a session but what was said."""
+    workspace = services.workspace
+    found = workspace.locate(wanted.id, wanted.project)
+    with workspace.use(found) as session:
+        return session_documents.SessionDocument(
+            session=workspace.complete(found.listing),
+            metrics=describe_metrics(session.metrics),
+            segments=len(session.segments),
+            branches=len(session.branches),
+            subagents=list_subagents(session),
+            irregular=len(session.irregular),
+        )
+
+
+def describe_outline(
+    services: Services, wanted: SessionParameters
+) -> session_documents.OutlineDocument:
+    """The prompts of a session, to jump to."""
+    found = services.workspace.locate(wanted.id, wanted.project)
+    with services.workspace.use(found) as session:
+        return session_documents.OutlineDocument(id=found.listing.id, turns=build_outline(session))
+
+
+def find_in_session(services: Services, wanted: FindParameters) -> session_documents.FindDocument:
+    """The records of a session that hold some words, those that no page shows yet included."""
+    found = services.workspace.locate(wanted.id, wanted.project)
+    with services.workspace.use(found) as session:
+        turn_of = build_timeline(session).turn_of
+        hits = tuple(
+            session_documents.FindHit(
+                uuid=uuid, turn=turn_of[uuid] + 1 if uuid in turn_of else None
+            )
+            for uuid in find_text(session, wanted.q)
+        )
+        return session_documents.FindDocument(id=found.listing.id, hits=hits)
+
+
+def describe_metrics(metrics: Metrics) -> session_documents.SessionMetrics:
+    """The figures; the client's own word on the cost is for `/api/usage/explain`."""
+    values = asdict(metrics)
+    return session_documents.SessionMetrics(
+        **{name: values[name] for name in session_documents.SessionMetrics.__struct_fields__}
+    )
+
+
+def list_subagents(session: Session) -> list[session_documents.SubagentRow]:
+    """The subagents at any depth."""
+    return [
+        session_documents.SubagentRow(
+            agent_id=child.agent_id,
+            kind=child.kind.value,
+            agent_type=child.agent_type,
+            description=child.description,
+            call_id=child.call.id if child.call else None,
+            turns=len(child.session.turns),
+        )
+        for child in iter_subagents(session)
+    ]
+
+
+Uuid = Annotated[
+    str, Meta(min_length=1, max_length=MAX_ID, description="The `uuid` of the record.")
+]
+
+
+class RecordParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which record of which session."""
+
+    id: Id
+    uuid: Uuid
+    project: Project | None = None
+
+
+def load_record(services: Services, wanted: RecordParameters) -> bytes:
+    """The bytes of the record, without its line end and with secrets masked."""
+    found = services.workspace.locate(wanted.id, wanted.project)
+    with services.workspace.use(found) as session:
+        span = find_span(session, wanted.uuid)
+    return read_shown(span).rstrip(b"\r\n")
+
+
+class NoParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Nothing to choose."""
+
+
+def list_projects(services: Services, _: NoParameters) -> session_documents.ProjectsDocument:
+    """All projects."""
+    services.workspace.catalog.wait_for_list(LIST_SECONDS)
+    return session_documents.ProjectsDocument(projects=services.workspace.choices.projects)
+
+
+def describe_overview(services: Services, _: NoParameters) -> session_documents.Overview:
+    """What the home page shows."""
+    return services.workspace.overview()
+
+
+def describe_health(services: Services, _: NoParameters) -> session_documents.HealthDocument:
+    """How the files and the index are."""
+    report = services.workspace.health()
+    known = services.workspace.catalog.snapshot
+    return session_documents.HealthDocument(
+        report=report,
+        sessions=len(known.sessions),
+        is_listed=known.is_listed,
+        is_searchable=known.is_searchable,
+        index_failure=known.failure,
+    )
+
+
+def list_conversations(services: Services, _: NoParameters) -> ConversationsDocument:
+    """Return the conversations that this server runs."""
+    return services.conversations.document
+
+
+MAX_TURNS: Final = 200
+MAX_MARKS: Final = 2000
+
+
+Marks = Annotated[
+    str,
+    Meta(
+        max_length=MAX_MARKS,
+        description="Words in that record, one per line, if several steps show it.",
+    ),
+]
+
+
+class TurnsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which turns of which session."""
+
+    id: Id
+    project: Project | None = None
+    start: Annotated[int, Meta(ge=0, le=10_000_000, description="How many turns to skip.")] = 0
+    count: Annotated[int, Meta(ge=1, le=MAX_TURNS)] = 20
+    at: Annotated[
+        str, Meta(max_length=MAX_ID, description="Start a little before the turn of this record.")
+    ] = ""
+    offset: (
+        Annotated[
+            int,
+            Meta(ge=0, description="Its offset in the file, if several records have its uuid."),
+        ]
+        | None
+    ) = None
+    mark: Marks = ""
+    agent: Annotated[
+        str,
+        Meta(max_length=MAX_ID, description="Turns of this subagent instead of the session's own."),
+    ] = ""
+    steps: Annotated[
+        int,
+        Meta(ge=1, le=MAX_STEPS, description="Start no further turn after this many steps."),
+    ] = MAX_STEPS
+    quick: Annotated[
+        bool,
+        Meta(
+            description="Answer from the start of a long file if not all of it has been read yet."
+        ),
+    ] = False
+
+
+def load_turns(
+    services: Services, wanted: TurnsParameters, *, is_complete: bool = False
+) -> TurnRange:
+    """Return the requested turns; their tool calls are whole if `is_complete`."""
+    window = TurnWindow(
+        start=wanted.start,
+        count=wanted.count,
+        at=wanted.at,
+        offset=wanted.offset,
+        words=tuple(wanted.mark.splitlines()),
+        agent=wanted.agent,
+        steps=wanted.steps,
+        is_quick=wanted.quick,
+        is_complete=is_complete,
+    )
+    return services.workspace.turns(services.workspace.locate(wanted.id, wanted.project), window)
+
+
+def list_turns(services: Services, wanted: TurnsParameters) -> session_documents.TurnsDocument:
+    """Return the requested turns."""
+    found = load_turns(services, wanted, is_complete=True)
+    return session_documents.TurnsDocument(
+        id=wanted.id,
+        start=found.start,
+        total=found.total,
+        is_partial=found.is_partial,
+        turns=found.turns,
+    )
+
+
+_MAX_PATH: Final = 4096
+FilePath = Annotated[
+    str,
+    Meta(pattern=ID_PATTERN, max_length=_MAX_PATH, description="The absolute path of a file."),
+]
+
+
+class PathParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which file."""
+
+    path: FilePath
+
+
+def find_recorded(services: Services, path: str) -> file_questions.FoundFile:
+    """Return what sessions recorded of a file; raise NothingFound if that is nothing.
+
+    Neither the file on disk nor git is asked.
+    """
+    request = file_questions.FileRequest(Path(path))
+    found = file_questions.FileFinder(services.workspace, request).find(
+        request.path, with_git=False
+    )
+    if found is None:
+        raise _say_unknown(path)
+    return found
+
+
+def find_within_budget(
+    services: Services, path: str
+) -> tuple[file_questions.FoundFile | None, int]:
+    """Return what sessions recorded of a file, and how many of them are still to be read.
+
+    Those are read in the background. Raise NothingFound if all are read and none names the file.
+    """
+    request = file_questions.FileRequest(Path(path), budget=file_questions.MAX_READ)
+    finder = file_questions.FileFinder(services.workspace, request)
+    found = finder.find(request.path, with_git=False)
+    if found is None and not finder.unread:
+        raise _say_unknown(path)
+    if finder.unread:
+        for project in finder.projects:
+            services.workspace.outline_ahead(project)
+    return found, finder.unread
+
+
+def _say_unknown(path: str) -> NothingFound:
+    return NothingFound(f"No session has recorded a version of {path}.")
+
+
+def list_versions(services: Services, wanted: PathParameters) -> FileDocument:
+    """Return the versions of a file."""
+    return file_questions.describe_history(find_recorded(services, wanted.path).history)
+
+
+def list_checkpoints(services: Services, wanted: SessionParameters) -> CheckpointsDocument:
+    """Return the states of a session's files at its prompts."""
+    found = services.workspace.locate(wanted.id, wanted.project)
+    backups = BackupDirectory(find_root_of(found.transcript))
+    with services.workspace.use(found) as session:
+        return file_questions.describe_checkpoints(build_checkpoints(session, backups))
+
+
+DOWNLOADED: Final = (
+    export_options.Format.HTML,
+    export_options.Format.MARKDOWN,
+    export_options.Format.TEXT,
+    export_options.Format.JSON,
+    export_options.Format.CSV,
+)
+"""Formats that a page offers: what is masked, and needs no extra."""
+
+
+class ExportParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which session, as what."""
+
+    id: Id
+    project: Project | None = None
+    format: Annotated[
+        str, Meta(pattern=f"^({'|'.join(DOWNLOADED)})$", description="The format of the file.")
+    ] = "html"
+    level: Annotated[
+        str,
+        Meta(
+            pattern="^(prompts|conversation|tools|full)$",
+            description="How much of each turn to include in html, markdown and text.",
+        ),
+    ] = "full"
+    theme: Annotated[str, Meta(pattern="^(system|light|dark)$")] = "system"
+    table: Annotated[
+        str, Meta(pattern="^(messages|calls|usage)$", description="The table of a CSV file.")
+    ] = "messages"
+
+
+def export_session(services: Services, wanted: ExportParameters) -> Download:
+    """The session as a file; secrets are masked as the config file says."""
+    return make_download(services, wanted, services.workspace.redaction)
+
+
+def make_download(
+    services: Services, wanted: ExportParameters, redaction: RedactionPolicy
+) -> Download:
+    """Return the session as a file, masked by a policy."""
+    workspace = services.workspace
+    found = workspace.locate(wanted.id, wanted.project)
+    kind = export_options.Format(wanted.format)
+    options = export_options.ExportOptions(
+        format=kind,
+        level=export_options.Level(wanted.level)
+        if kind in export_options.READABLE
+        else export_options.Level.FULL,
+        theme=export_options.Theme(wanted.theme),
+        table=export_options.Table(wanted.table),
+        redaction=redaction,
+    )
+    exporter = Exporter(options)
+    # Opened for itself: the one that pages use must not be held for as long as this takes, and
+    # it is masked by the policy of what leaves the machine.
+    session = exporter.open_masked(lambda: open_priced(found.transcript, workspace))
+    part = SessionPart(session, is_masked=True)
+    data = b"".join(exporter.stream(part))
+    return Download(data, export_options.MEDIA_TYPES[kind], name_export(part, options))

@@ -1,0 +1,172 @@
+"""What all questions of a workspace need: Claude directories, index, prices, clock and progress.
+
+Each is found when it is first needed: a warm command should cost little more than its imports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from recollect.archive.deleted_sessions import include_deleted
+from recollect.errors import NothingFound
+from recollect.locations.claude_directories import PROJECTS_DIRECTORY, resolve_roots
+from recollect.store.data_directory import INDEX_NAME, find_data_directory
+from recollect.sync import find_transcripts
+
+if TYPE_CHECKING:
+    from recollect.locations import Transcript
+    from recollect.pricing.prices import Prices
+    from recollect.reader.line_blocks import LineBlock, LineMask
+    from recollect.redact.findings import RedactionPolicy
+    from recollect.usage.ledger_access import UsageLedger
+
+T = TypeVar("T")
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with what is being read (`files`, `megabytes of text`), how much is done, and the total.
+"""
+
+
+class NoSessions(NothingFound):
+    """There is no Claude directory, or none has any sessions."""
+
+
+class WorkspaceResources:
+    """Claude directories, the index, and whatever else a question about them needs."""
+
+    def __init__(
+        self,
+        roots: Sequence[Path] = (),
+        data_directory: Path | None = None,
+        prices: Path | None = None,
+        now: Callable[[], datetime] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        self.prices = prices
+        """A price file that takes precedence over the bundled prices."""
+        self.archive_failure: str | None = None
+        """Why sessions in the archive are left out, once they have been looked for."""
+        self.load_redaction: Callable[[], RedactionPolicy] | None = None
+        """Reads the policy from wherever settings are; without it, defaults apply."""
+        self._given_roots = roots
+        self._given_directory = data_directory
+        self._now = now or (lambda: datetime.now(UTC))
+        self._on_progress = on_progress
+        self._is_temporary = False
+        self._resources = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release what the workspace holds; a temporary index is deleted."""
+        self._resources.close()
+
+    def use_temporary_index(self) -> None:
+        """Keep the index in a temporary directory until the workspace is closed."""
+        from tempfile import TemporaryDirectory  # rarely needed
+
+        folder = TemporaryDirectory(prefix="recollect-", ignore_cleanup_errors=True)
+        self._given_directory = Path(self._resources.enter_context(folder))
+        self._is_temporary = True
+
+    @cached_property
+    def roots(self) -> tuple[Path, ...]:
+        """The Claude directories; raises NothingFound if there are none."""
+        try:
+            return resolve_roots(self._given_roots)
+        except NothingFound as error:
+            raise NoSessions(str(error)) from error
+
+    @cached_property
+    def searched_roots(self) -> tuple[Path, ...]:
+        """The same, and where to find sessions that Claude Code has deleted."""
+        if self._is_temporary:
+            return self.roots
+        found = include_deleted(self.roots, self.data_directory)
+        self.archive_failure = found.failure
+        return found.roots
+
+    @cached_property
+    def redaction(self) -> RedactionPolicy:
+        """What is masked in whatever leaves the machine."""
+        from recollect.redact.findings import RedactionPolicy  # rarely needed
+
+        return self.load_redaction() if self.load_redaction else RedactionPolicy()
+
+    @cached_property
+    def _display_mask(self) -> LineMask:
+        from recollect.workspace.secret_masks import make_mask  # the rules; a list may need none
+
+        return make_mask(self)
+
+    def mask_block(self, file: str, block: LineBlock) -> Mapping[int, bytes]:
+        """Return the lines of a block that hold secrets, as they may be shown; a `LineMask`."""
+        return self._display_mask(file, block)
+
+    @cached_property
+    def data_directory(self) -> Path:
+        """The directory of the index."""
+        return self._given_directory or find_data_directory()
+
+    def find_transcripts(self, *, include_subagents: bool = True) -> list[Transcript]:
+        """Return the transcripts that have any content, as they are now."""
+        return find_transcripts(self.searched_roots, include_subagents=include_subagents)
+
+    def require_sessions(self) -> list[Transcript]:
+        """Return all transcripts; raises NothingFound if there are none."""
+        transcripts = self.find_transcripts()
+        if not transcripts:
+            searched = "".join(f"\n  {root / PROJECTS_DIRECTORY}" for root in self.roots)
+            raise NoSessions(f"No sessions yet. Looked in:{searched}")
+        return transcripts
+
+    @cached_property
+    def price_list(self) -> Prices:
+        """The prices of the price file, if there is one, and the bundled ones."""
+        from recollect.pricing.prices import Prices  # takes time to load
+
+        return Prices.load(self.prices)
+
+    @property
+    def now(self) -> datetime:
+        """The current time."""
+        return self._now()
+
+    def count_files(self, done: int, total: int) -> None:
+        """Report how many files have been read."""
+        self.report_progress("files", done, total)
+
+    def report_progress(self, noun: str, done: int, total: int) -> None:
+        """Report how much of something has been read."""
+        if self._on_progress is not None:
+            self._on_progress(noun, done, total)
+
+    def track_files(self, items: Sequence[T]) -> Iterator[T]:
+        """Iterate over `items`, reporting how many are done."""
+        for number, item in enumerate(items):
+            self.count_files(number, len(items))
+            yield item
+
+    def ask_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
+        """Ask the updated ledger; return the answer, and why the index could not be used if so."""
+        from recollect.usage import ledger_access
+
+        transcripts = self.find_transcripts()
+        if not transcripts and not (self.data_directory / INDEX_NAME).exists():
+            self.require_sessions()
+        return ledger_access.ask_ledger(
+            self.data_directory,
+            transcripts,
+            lambda queries: question(ledger_access.open_ledger(queries, self.roots, self.prices)),
+            prices=self.prices,
+            on_progress=lambda at: self.count_files(at.files_done, at.files),
+        )

@@ -1,0 +1,202 @@
+"""Export sessions by name, project or search: what `Workspace.export` does.
+
+Secrets are collected from all sessions before the first one is written, so that a value that is
+recognisable in one of them is masked in the others. Each session is opened when its turn comes and
+forgotten afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from recollect.errors import NothingFound, UnreadableInput, UsageError
+from recollect.export.export_options import TABULAR, ExportOptions, Format, find_format
+from recollect.export.exporter import Exporter, name_export
+from recollect.export.material import SessionPart, Suspect, allow, list_suspects
+from recollect.export.writing import is_directory
+from recollect.library.session_filters import SessionQuery
+from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.place_names import PlaceName
+from recollect.locations.transcript_files import name_of
+from recollect.reader.line_blocks import masked_by
+from recollect.workspace.session_places import locate
+from recollect.workspace.session_questions import FoundPlace
+from recollect.workspace.turn_selection import TurnSelection, select_turns
+
+if TYPE_CHECKING:
+    from recollect.documents.command_reports import ExportDocument
+    from recollect.workspace.workspace import Workspace
+
+
+_MAX_FOUND: Final = 100_000
+
+
+class ExportRequest(Struct, frozen=True, kw_only=True):
+    """Which sessions, and which turns of them."""
+
+    names: tuple[str, ...] = ()
+    query: SessionQuery | None = None
+    """All sessions that match."""
+    search: str | None = None
+    """All sessions that match this query."""
+    selection: TurnSelection = TurnSelection()
+
+    @property
+    def is_many(self) -> bool:
+        """Whether the export is a directory, even if it has only one session."""
+        return len(self.names) != 1 or self.query is not None or self.search is not None
+
+
+def find_exported(workspace: Workspace, request: ExportRequest) -> list[FoundPlace]:
+    """Return the requested sessions, each once; raises NothingFound if there are none."""
+    places = [workspace.find_place(name) for name in request.names]
+    found: list[Transcript] = []
+    if request.query is not None:
+        found += workspace.find_matching(request.query)
+    if request.search is not None:
+        found += _find_by_search(workspace, request.search)
+    places += [FoundPlace(each, PlaceName(name_of(each))) for each in found]
+    return list({(each.transcript.file, each.place.anchor): each for each in places}.values())
+
+
+def _find_by_search(workspace: Workspace, text: str) -> list[Transcript]:
+    from recollect.search.engine import SearchOptions  # the engine
+
+    answer = workspace.search(text, SearchOptions(limit=_MAX_FOUND, per_session=1))
+    ids = {hit.session_id for hit in answer.hits}
+    found = [
+        each
+        for each in workspace.find_transcripts()
+        if each.kind is TranscriptKind.SESSION and name_of(each) in ids
+    ]
+    if not found:
+        raise NothingFound(f"No session matches {text!r}.")
+    return found
+
+
+class SessionExport:
+    """One export of some sessions of a workspace."""
+
+    def __init__(
+        self, workspace: Workspace, request: ExportRequest, options: ExportOptions
+    ) -> None:
+        """Find the sessions; raises NothingFound if there are none, UsageError for bad options."""
+        self.exporter = Exporter(options)
+        self._workspace = workspace
+        self._request = request
+        self._places = find_exported(workspace, request)
+        self._unread: list[str] = []
+
+    def list_suspects(self) -> list[Suspect]:
+        """Return the values that will be masked, for review."""
+        policy = self.exporter.options.redaction
+        parts = self._iter_parts("sessions", is_masked=False)
+        return list_suspects(parts, policy) if policy is not None else []
+
+    def allow(self, suspects: Sequence[Suspect]) -> None:
+        """Leave these values as they are."""
+        policy = self.exporter.options.redaction
+        if policy is not None and suspects:
+            self.exporter = self.exporter.with_policy(allow(policy, suspects))
+
+    def stream(self) -> Iterator[bytes]:
+        """Return the pieces of the export of one session."""
+        if len(self._places) != 1:
+            raise UsageError("Several sessions are exported to a directory. Use -o DIR.")
+        return self.exporter.stream(self._open(self._places[0]))
+
+    def write(self, target: Path) -> None:
+        """Write a file, or a directory if there are many sessions or pages."""
+        _refuse_claude_directory(self._workspace, target)
+        options = self.exporter.options
+        if not self._request.is_many:
+            part = self._open(self._places[0])
+            is_inside = is_directory(target) and not options.split and options.format not in TABULAR
+            self.exporter.write(part, target / name_export(part, options) if is_inside else target)
+            return
+        if options.redaction is not None:
+            self._learn()
+        parts = self._iter_parts("sessions to write")
+        if options.format in TABULAR:
+            self.exporter.write_tables(parts, target)
+        else:
+            self.exporter.write_many(parts, target)
+
+    def report(self) -> ExportDocument:
+        """Return what was written and masked, and what could not be read."""
+        return self.exporter.report(self._unread)
+
+    def _learn(self) -> None:
+        for number, found in enumerate(self._places):
+            self._workspace.report_progress("sessions", number, len(self._places))
+            # What cannot be read is listed when it is to be written.
+            with suppress(UnreadableInput):
+                self.exporter.learn(partial(self._workspace.open_found, found))
+
+    def _open(self, found: FoundPlace, *, is_masked: bool = True) -> SessionPart:
+        read, selection = partial(self._workspace.open_found, found), self._request.selection
+        is_later = self.exporter.scans_later(found.transcript.size) and not self._request.is_many
+        if is_masked and not is_later:
+            session = self.exporter.open_masked(read)
+        else:
+            with masked_by(None):
+                session = read()
+        location = locate(session, found.place)
+        if location is None:
+            # Raises NothingFound for a file without messages, too.
+            turns = tuple(select_turns(session, selection))
+            chosen = None if selection == TurnSelection() else turns
+        elif selection == TurnSelection():
+            chosen = (location.turn,)
+        else:
+            raise UsageError("A place cannot be used with --turn, --turns, --branch or --segment.")
+        if is_masked and is_later:
+            return SessionPart(session, chosen, reopen=read)
+        return SessionPart(session, chosen, is_masked=is_masked)
+
+    def _iter_parts(self, noun: str, *, is_masked: bool = True) -> Iterator[SessionPart]:
+        for number, found in enumerate(self._places):
+            self._workspace.report_progress(noun, number, len(self._places))
+            try:
+                part = self._open(found, is_masked=is_masked)
+            except UnreadableInput:
+                self._unread.append(found.transcript.file)
+                continue
+            except NothingFound:
+                # A file with facts about a session, but without messages.
+                continue
+            yield part
+
+
+def export_sessions(
+    workspace: Workspace,
+    names: str | Sequence[str],
+    target: Path,
+    options: ExportOptions | None,
+) -> ExportDocument:
+    """Export sessions and return what was written."""
+    chosen = options or ExportOptions(
+        format=find_format(target) or Format.HTML, redaction=workspace.redaction
+    )
+    request = ExportRequest(names=(names,) if isinstance(names, str) else tuple(names))
+    export = SessionExport(workspace, request, chosen)
+    export.write(target)
+    return export.report()
+
+
+def _refuse_claude_directory(workspace: Workspace, target: Path) -> None:
+    resolved = target.absolute().resolve()
+    try:
+        roots: Sequence[Path] = workspace.roots
+    except NothingFound:
+        # A session can be named by its path.
+        roots = ()
+    for root in roots:
+        if resolved.is_relative_to(root.resolve()):
+            raise UsageError(f"{target} belongs to Claude Code. Export to another directory.")

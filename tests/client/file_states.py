@@ -1,0 +1,42 @@
+"""What the directory of a client contained before every reply, as the scripted API noted it."""
+
+import json
+from typing import Any, NamedTuple
+
+from tests.client.fake_api import STATES, TAG
+from tests.client.theatre import Theatre
+
+Files = dict[str, bytes]
+
+
+class States(NamedTuple):
+    """What the directory contained before and after each call, and at the prompt of each scene."""
+
+    before: dict[str, Files]
+    after: dict[str, Files]
+    at_prompt: dict[str, Files]
+
+
+def read_states(theatre: Theatre) -> States:
+    """What was noted before every reply."""
+    found = States({}, {}, {})
+    earlier: Files = {}
+    contents: dict[str, bytes] = {}
+    for line in (theatre.states / STATES).read_text(encoding="utf-8").splitlines():
+        noted: dict[str, Any] = json.loads(line)
+        for digest in noted["files"].values():
+            if digest not in contents:
+                contents[digest] = (theatre.states / digest).read_bytes()
+        now = {name: contents[digest] for name, digest in noted["files"].items()}
+        for call in noted["ended"]:
+            found.before.setdefault(call, earlier)
+            found.after.setdefault(call, now)
+        for words in noted["asked"]:
+            found.at_prompt.setdefault(find_scene(words), now)
+        earlier = now
+    return found
+
+
+def find_scene(words: str) -> str:
+    """The scene that a prompt names."""
+    return str(TAG.findall(words)[-1])

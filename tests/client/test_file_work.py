@@ -1,0 +1,184 @@
+"""Versions, blame and checkpoints of thirty files over 200 steps of the real client."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from recollect.versions.evidence import Origin
+from recollect.versions.file_blame import blame_present
+from recollect.versions.file_texts import decode_file
+from recollect.versions.recorded_evidence import BackupDirectory
+from recollect.versions.replay import Grade, Version
+from recollect.versions.session_checkpoints import build_checkpoints
+from recollect.workspace.file_questions import FileFinder, FileRequest
+from recollect.workspace.workspace import Workspace
+from tests.client.file_states import Files, States, find_scene, read_states
+from tests.client.file_work import Work
+from tests.client.theatre import SWITCHES, Theatre
+from tests.client.versions import FILE_VERSIONS, OLDEST, require_client
+from tests.versions.ground_truth import PROJECT
+from tests.versions.judging import Shares, judge_authors
+
+pytestmark = pytest.mark.client
+
+CHECKPOINTS = {"CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING": "1"}
+CERTAIN = (Grade.EXACT, Grade.REPLAYED)
+SEED = 1
+
+
+class Stage(NamedTuple):
+    """A client that has done its work, and what the directory contained meanwhile."""
+
+    version: str
+    work: Work
+    states: States
+
+    @property
+    def theatre(self) -> Theatre:
+        """Where it worked."""
+        return self.work.theatre
+
+    def find_finder(self) -> FileFinder:
+        """What finds the histories of its files."""
+        workspace = Workspace([self.theatre.root], self.theatre.root.parent / "index")
+        return FileFinder(workspace, FileRequest(self.theatre.work / "notes.ipynb"))
+
+    def locate(self, path: str) -> Path:
+        """Where a file of the model is."""
+        return self.theatre.work / path.removeprefix(f"{PROJECT}/")
+
+    def find_content(self, files: Files, path: str) -> str | None:
+        """The text that a file had, under its name or the one that it had before."""
+        name: str | None = path
+        while name:
+            data = files.get(name.removeprefix(f"{PROJECT}/"))
+            if data is not None:
+                content = decode_file(data)
+                assert content is not None
+                return content.text
+            earlier = self.work.model.truth.names.get(name)
+            name = earlier.path if earlier else None
+        return None
+
+
+@pytest.fixture(scope="module", params=FILE_VERSIONS)
+def stage(
+    request: pytest.FixtureRequest,
+    isolation: Sequence[str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Stage:
+    """The work of a client with checkpoints, which it has without a terminal only if asked."""
+    version = str(request.param)
+    client = require_client(version)
+    folder = tmp_path_factory.mktemp("client")
+    work = Work(Theatre(folder, client, isolation, SWITCHES | CHECKPOINTS), version, SEED)
+    work.run()
+    return Stage(version, work, read_states(work.theatre))
+
+
+def iter_histories(stage: Stage, *, with_git: bool) -> Iterator[tuple[str, Sequence[Version]]]:
+    """The versions of every file that a session names."""
+    finder = stage.find_finder()
+    for path in sorted(stage.work.model.files):
+        found = finder.find(stage.locate(path), only_near=True, with_git=with_git)
+        if found:
+            yield path, found.history.versions
+
+
+def find_truth(stage: Stage, calls: dict[str, str], path: str, version: Version) -> str | None:
+    """What a file contained when a version was recorded."""
+    call = version.origin.call_id or calls.get(version.origin.uuid or "")
+    if call is None:
+        files = stage.states.at_prompt[find_scene(version.origin.prompt)]
+    else:
+        files = (stage.states.before if version.change is None else stage.states.after)[call]
+    return stage.find_content(files, path)
+
+
+def test_certain_versions_are_what_the_directory_contained(stage: Stage) -> None:
+    """Every exact version is the text of the file, and so is every replayed one."""
+    sessions = [stage.theatre.open(each) for each in stage.theatre.session_ids]
+    calls = {call.call_uuid or "": call.id for each in sessions for call in each.tool_calls}
+    outcomes = Counter[tuple[Grade, bool]]()
+    for path, versions in iter_histories(stage, with_git=False):
+        for each in versions:
+            is_right = each.text == find_truth(stage, calls, path, each)
+            outcomes[each.known, is_right] += 1
+            assert is_right or each.known not in CERTAIN, each
+    assert outcomes[Grade.EXACT, True] >= 150
+    assert outcomes[Grade.REPLAYED, True] >= 10
+
+
+def blame(stage: Stage, *, with_git: bool) -> Shares:
+    """Who wrote the lines of all files, against the truth."""
+    finder = stage.find_finder()
+    authors = {}
+    for path in stage.work.model.files:
+        target = stage.locate(path)
+        found = finder.find(target, only_near=True, with_git=with_git)
+        if found:
+            lines = blame_present(found.history, found.git, target.read_bytes())
+            authors[path] = [line.author for line in lines]
+    return judge_authors(stage.work.model.files, authors, _label)
+
+
+def _label(origin: Origin) -> str:
+    return find_scene(origin.prompt)
+
+
+def test_blame_with_git(stage: Stage) -> None:
+    """With a commit nearly all lines are right, and no unique line is wrong."""
+    shares = blame(stage, with_git=True)
+    assert shares.wrong_unique == 0
+    assert shares.all >= 0.995
+    assert shares.touched >= 0.97
+
+
+def test_blame_without_git(stage: Stage) -> None:
+    """Without a commit nine of ten touched lines are right, and none has a false prompt."""
+    shares = blame(stage, with_git=False)
+    assert shares.false_unique == 0
+    assert shares.touched >= 0.9
+
+
+def test_checkpoints_are_what_the_directory_contained(stage: Stage) -> None:
+    """Files with a backup are as they were at the prompt; others if nobody changed them unseen."""
+    if stage.version == OLDEST:
+        pytest.skip("this client makes no backups")
+    outcomes = Counter[tuple[str, bool]]()
+    theatre = stage.theatre
+    for session_id in theatre.session_ids:
+        found = build_checkpoints(theatre.open(session_id), BackupDirectory(theatre.root))
+        for checkpoint in found.checkpoints:
+            files = stage.states.at_prompt[find_scene(checkpoint.prompt)]
+            for state in checkpoint.files:
+                data = files.get(state.path.removeprefix(f"{theatre.work}/"))
+                true = decode_file(data) if data is not None else None
+                text = state.version.text if state.version and state.exists else None
+                is_right = text == (true.text if true else None)
+                is_certain = state.known is Grade.EXACT or not state.exists
+                outcomes["certain" if is_certain else "inferred", is_right] += 1
+                # Without a backup, a person or a command may have changed it unseen: before the
+                # session first looked at it, or after a subagent did.
+                assert is_right or not is_certain, (checkpoint.number, state)
+    assert outcomes["certain", True] >= 200
+    assert outcomes["inferred", True] >= 6 * outcomes["inferred", False]
+
+
+def test_the_work_has_everything_that_is_hard(stage: Stage) -> None:
+    """There are thirty files and 200 steps, with all tools, odd files and large files."""
+    counts, files = stage.work.counts, stage.work.model.files.values()
+    wanted = {"Edit", "Write", "NotebookEdit", "Bash", "person", "rename", "subagent", "fork"}
+    assert wanted <= set(counts)
+    assert ("MultiEdit" in counts) == (stage.version == OLDEST)
+    assert ("rewind" in counts) == bool(stage.work.rewound) == (stage.version != OLDEST)
+    assert sum(counts.values()) >= 200
+    assert len(files) >= 30
+    assert any(each.is_crlf for each in files)
+    assert any(each.has_bom for each in files)
+    assert any(not each.has_final_newline for each in files)
+    assert any("\n\t" in each.text for each in files)
+    assert any(len(each.text) > 10_000 for each in files)

@@ -1,0 +1,55 @@
+"""Indexes of many sessions and of split ones, and the pages that they lead to."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from recollect.demo import CLAUDE_DIRECTORY
+from recollect.export import ExportOptions, Format
+from recollect.workspace.workspace import open_workspace
+from tests.export.test_formats import GOLDEN, stabilise
+from tests.golden import check_golden
+
+SUFFIXES = {Format.HTML: "html", Format.MARKDOWN: "md"}
+NAMES = ("harbour", "json flag", "Document the theme interface")
+
+
+def export_to(folder: Path, names: str | tuple[str, ...], options: ExportOptions) -> None:
+    """Export sessions of the demo data."""
+    with open_workspace(CLAUDE_DIRECTORY, temporary=True) as workspace:
+        workspace.export(names, folder, options)
+
+
+@pytest.mark.parametrize("kind", SUFFIXES)
+def test_an_index_leads_to_all_sessions(tmp_path: Path, kind: Format) -> None:
+    """The newest first; each link is a file beside it."""
+    export_to(tmp_path, NAMES, ExportOptions(format=kind))
+    index = tmp_path / f"index.{SUFFIXES[kind]}"
+    text = index.read_text("utf-8")
+    check_golden(GOLDEN / f"sessions-{index.name}", stabilise(text))
+    links = re.findall(r'href="([^"#]+)"|\]\(<([^>]+)>\)', text)
+    files = {path.name for path in tmp_path.iterdir()} - {index.name}
+    assert {one or other for one, other in links} == files
+
+
+@pytest.mark.parametrize("kind", SUFFIXES)
+def test_a_split_session_has_an_index_of_its_prompts(tmp_path: Path, kind: Format) -> None:
+    """And pages that link to their neighbours."""
+    export_to(tmp_path, "harbour", ExportOptions(format=kind, split=2))
+    suffix = SUFFIXES[kind]
+    names = [f"index.{suffix}", f"page-001.{suffix}", f"page-002.{suffix}"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    for name in (names[0], names[2]):
+        text = (tmp_path / name).read_text("utf-8")
+        check_golden(GOLDEN / f"split-{name}", stabilise(text))
+
+
+def test_pages_hold_every_turn_once(tmp_path: Path) -> None:
+    """In their order, whatever the size of a page."""
+    export_to(tmp_path, "harbour", ExportOptions(format=Format.HTML, split=3))
+    pages = sorted(tmp_path.glob("page-*.html"))
+    found = [
+        re.findall(r'<article class="[^"]*" id="(turn-\d+)"', page.read_text()) for page in pages
+    ]
+    assert found == [["turn-1", "turn-2", "turn-3"], ["turn-4"]]

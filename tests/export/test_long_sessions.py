@@ -1,0 +1,132 @@
+"""A long session is scanned and drawn on all cores: the files are those of one process."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from recollect.export.masking import Mask, Stretch, scan_stretch
+from recollect.export.writing import Piece, encode, encode_on_all_cores, pays_off
+from recollect.redact.findings import DEFAULT_POLICY
+from recollect.worker_processes import is_forking
+from recollect.workspace.workspace import open_workspace
+from tests.export.sessions import answer, call, reply, say, write_session
+from tests.process import RunRecollect
+from tests.redact.made_up_secrets import FAMILIES, make_pem
+
+LONG = 9_000_000
+LAST = FAMILIES["anthropic"].make(Random(5)).text
+AGENTS = FAMILIES["slack-bot"].make(Random(6)).text
+OUTPUT = "".join(f"{number} tide at the harbour wall\n" for number in range(2_000))
+
+
+@contextmanager
+def single_process() -> Iterator[None]:
+    """Within, this process has a second thread, so that it does not fork."""
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        assert not is_forking()
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def make_turn(number: int, secrets: list[str]) -> list[dict[str, Any]]:
+    """Return a turn with a long output; some have a secret, others only mention its value."""
+    mention = secrets[number % len(secrets)] if number % 7 == 0 else "nothing"
+    name = "GITHUB_TOKEN=" if number % 14 == 0 else ""
+    return [
+        say(f"turn {number}: what is {mention}?"),
+        reply(
+            call(f"t{number}", "Bash", command=f"export {name}{mention}"), message_id=f"m{number}"
+        ),
+        answer(f"t{number}", f"{OUTPUT}{name}{mention}"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def long_session(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A transcript above the size from which on other processes help."""
+    secrets = [
+        FAMILIES["github"].make(Random(1)).text,
+        make_pem(Random(2), "RSA " + "PRIVATE KEY", 20).text,
+        FAMILIES["aws-secret"].make(Random(3)).text,
+    ]
+    turns = LONG // (len(OUTPUT) * 2) + 1
+    records = [record for number in range(turns) for record in make_turn(number, secrets)]
+    root = tmp_path_factory.mktemp("long")
+    path = write_session(root, [*records, say(f"the last line is {LAST}")], "a" * 8)
+    path.write_bytes(path.read_bytes().removesuffix(b"\n"))
+    folder = path.parent / path.stem / "subagents"
+    folder.mkdir(parents=True)
+    agent = write_session(root, [say(f"the subagent has {AGENTS}")], "agent-b1")
+    agent.rename(folder / agent.name)
+    assert path.stat().st_size >= LONG
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", ["html", "md"])
+def test_the_file_is_the_same(
+    long_session: Path, tmp_path: Path, suffix: str, run_recollect: RunRecollect
+) -> None:
+    """With the same tags, and the same report of what was masked."""
+    with single_process(), open_workspace(long_session.parents[2], temporary=True) as workspace:
+        report = workspace.export(str(long_session), tmp_path / f"here.{suffix}")
+    target = tmp_path / f"there.{suffix}"
+    result = run_recollect("export", str(long_session), "-o", str(target))
+    assert result.code == 0
+    assert target.read_bytes() == (tmp_path / f"here.{suffix}").read_bytes()
+    counts = ", ".join(f"{each.count} {each.kind}" for each in report.masked)
+    assert result.stderr.splitlines()[-1].endswith(f"secrets: {counts}.")
+    assert {"github-token", "private-key"} <= {each.kind for each in report.masked}
+    text = target.read_text("utf-8")
+    assert ("the last line is" in text, "the subagent has" in text) == (True, True)
+    assert (LAST in text, AGENTS in text) == (False, False)
+
+
+def test_short_sessions_are_exported_by_one_process() -> None:
+    """Starting others would take longer."""
+    assert not pays_off(1_000_000)
+    assert not pays_off(None)
+
+
+@pytest.mark.skipif(not is_forking(), reason="no process is forked here")
+def test_secrets_of_drawn_pieces_get_their_tags_here() -> None:
+    """Whichever process drew them, they are numbered in the order of the file."""
+    tokens = [FAMILIES["github"].make(Random(seed)).text for seed in range(20)]
+    drawn = [partial("token {}\n".format, token) for token in tokens]
+    pieces: list[Piece] = ["head\n", *drawn, "foot\n"]
+    masks = Mask(DEFAULT_POLICY), Mask(DEFAULT_POLICY)
+    here = b"".join(encode(pieces, masks[0]))
+    assert b"".join(encode_on_all_cores(pieces, masks[1])) == here
+    assert here.count(b"[redacted:github-token#") == len(tokens)
+    assert masks[0].counts == masks[1].counts == {"github-token": len(tokens)}
+
+
+@pytest.mark.parametrize("length", [1, 7, 100, 1_000, 100_000])
+def test_every_line_is_in_one_stretch(tmp_path: Path, length: int) -> None:
+    """Wherever stretches end, also within a line or between two; the last line is not finished."""
+    rng = Random(4)
+    texts = [f"{'x' * rng.randrange(60)} {FAMILIES['github'].make(rng).text}" for _ in range(40)]
+    lines = [json.dumps({"text": text}).encode() + b"\n" for text in texts]
+    starts = list(accumulate(map(len, lines[:-1]), initial=0))
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(b"".join(lines).removesuffix(b"\n"))
+    size = path.stat().st_size
+    scanned = [
+        scan_stretch(Stretch(str(path), start, min(start + length, size), size), DEFAULT_POLICY)
+        for start in range(0, size, length)
+    ]
+    assert sorted(offset for each in scanned for offset in each.matches) == starts
+    assert scanned[-1].end == starts[-1]

@@ -1,0 +1,24 @@
+"""The form on which an export is reviewed, in a browser: it is sent, and answered with a file."""
+
+import pytest
+
+from tests.web.browser.chromium import Visit
+
+pytestmark = pytest.mark.slow
+
+SESSION = "94791a87-9d13-410a-a632-25a9b25c1b45"
+
+
+def test_the_file_is_downloaded_from_the_review(desk: Visit) -> None:
+    """A form says where it comes from only if its page may; without that it is refused."""
+    page = desk.open(f"/s/{SESSION}")
+    page.locator(".export-menu > summary").click()
+    page.locator(".export-menu select[name=format]").select_option("markdown")
+    page.locator(".export-menu button[formaction]").click()
+    page.wait_for_url(f"**/s/{SESSION}/export?*")
+    assert page.locator("select[name=format]").input_value() == "markdown"
+    with page.expect_download() as found:
+        page.locator("button[name=download]").click()
+    text = found.value.path().read_text("utf-8")
+    assert found.value.suggested_filename.endswith(".md")
+    assert text.startswith('---\ntitle: "Speed up the harbour import"\n')
