@@ -86,6 +86,23 @@ def test_marked_words_stay_marked_in_a_turn_that_grows(reader: Visit) -> None:
     )
 
 
+def test_the_outline_keeps_the_focus_while_a_session_grows(reader: Visit) -> None:
+    """New prompts are added below the line that has the focus; no line is drawn again."""
+    session_id = GROWING.replace("9999", "acac", 1)
+    path = write_session(reader.server.root, session_id, 3)
+    page = open_session(reader, session_id)
+    lines = page.locator("[data-outline] li[data-turn]")
+    expect(lines).to_have_count(3)
+    page.evaluate("window.kept = [...document.querySelectorAll('[data-outline] li')]")
+    lines.nth(1).locator("a").first.focus()
+    append_records(path, make_turn(session_id, 3))
+    expect(lines).to_have_count(4)
+    expect(lines.nth(1).locator("a").first).to_be_focused()
+    # The turn that was the last is not finished any more, so its line may change.
+    now = "[...document.querySelectorAll('[data-outline] li')]"
+    assert page.evaluate(f"{now}.slice(0, 2).every((line, at) => line === window.kept[at])")
+
+
 def test_the_reader_is_not_moved(reader: Visit) -> None:
     """While one reads above, nothing moves, what is open stays open, and a pill counts."""
     session_id = GROWING.replace("9999", "bbbb", 1)

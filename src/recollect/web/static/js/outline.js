@@ -55,13 +55,34 @@ export function startOutline(article, turns) {
     const all = answer.turns;
     scrubber.draw(all);
     const entries = listPrompts(all);
-    const items = entries.flatMap((entry, at) =>
-      at > 0 && entry.segment > entries[at - 1].segment ? [drawGap(), draw(entry)] : [draw(entry)],
-    );
-    list.replaceChildren(...items);
+    drawLines(entries);
     counter.hidden = entries.length === 0;
     getElement(counter, "[data-of]", HTMLElement).textContent = String(entries.length);
     mark();
+  }
+
+  /** @type {{ key: string, items: HTMLElement[] }[]} */
+  let drawn = [];
+
+  /**
+   * Lines before the first that changed keep their elements, and with them the focus.
+   * @param {Entry[]} entries
+   */
+  function drawLines(entries) {
+    const keys = entries.map((entry) => JSON.stringify(entry));
+    const first = keys.findIndex((key, at) => key !== drawn[at]?.key);
+    const start = first < 0 ? keys.length : first;
+    // The lines that came with the page lead to other pages, for readers without scripts.
+    if (drawn.length === 0) list.replaceChildren();
+    for (const { items } of drawn.splice(start)) {
+      for (const item of items) item.remove();
+    }
+    for (let at = start; at < entries.length; at++) {
+      const isGap = at > 0 && entries[at].segment > entries[at - 1].segment;
+      const items = isGap ? [drawGap(), draw(entries[at])] : [draw(entries[at])];
+      list.append(...items);
+      drawn.push({ key: keys[at], items });
+    }
   }
 
   function drawGap() {
