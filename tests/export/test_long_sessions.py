@@ -1,6 +1,7 @@
 """A long session is scanned and drawn on all cores: the files are those of one process."""
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,12 +14,12 @@ from typing import Any
 import pytest
 
 from recollect.export.masking import Mask, Stretch, scan_stretch
-from recollect.export.writing import Piece, encode, encode_on_all_cores, pays_off
+from recollect.export.writing import Piece, encode_on_all_cores, pays_off
 from recollect.redact.findings import DEFAULT_POLICY
 from recollect.worker_processes import is_forking
 from recollect.workspace.workspace import open_workspace
 from tests.export.sessions import answer, call, reply, say, write_session
-from tests.process import RunRecollect
+from tests.process import RunRecollect, run_python
 from tests.redact.made_up_secrets import FAMILIES, make_pem
 
 LONG = 9_000_000
@@ -101,17 +102,35 @@ def test_short_sessions_are_exported_by_one_process() -> None:
     assert not pays_off(None)
 
 
-@pytest.mark.skipif(not is_forking(), reason="no process is forked here")
+TOKENS = [FAMILIES["github"].make(Random(seed)).text for seed in range(20)]
+
+
+DRAW_ELSEWHERE = f"from {__name__} import draw_tokens; print(draw_tokens())"
+
+
+def draw_tokens() -> str:
+    """Return what all cores make of secrets, if they are used: a process without threads forks."""
+    pieces: list[Piece] = ["head\n", *(partial("token {}\n".format, each) for each in TOKENS)]
+    mask = Mask(DEFAULT_POLICY)
+    drawn = b"".join(encode_on_all_cores([*pieces, "foot\n"], mask))
+    return json.dumps([is_forking(), drawn.decode(), mask.counts])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
 def test_secrets_of_drawn_pieces_get_their_tags_here() -> None:
     """Whichever process drew them, they are numbered in the order of the file."""
-    tokens = [FAMILIES["github"].make(Random(seed)).text for seed in range(20)]
-    drawn = [partial("token {}\n".format, token) for token in tokens]
-    pieces: list[Piece] = ["head\n", *drawn, "foot\n"]
-    masks = Mask(DEFAULT_POLICY), Mask(DEFAULT_POLICY)
-    here = b"".join(encode(pieces, masks[0]))
-    assert b"".join(encode_on_all_cores(pieces, masks[1])) == here
-    assert here.count(b"[redacted:github-token#") == len(tokens)
-    assert masks[0].counts == masks[1].counts == {"github-token": len(tokens)}
+    there = run_python("-c", DRAW_ELSEWHERE)
+    tags = "".join(f"token [redacted:github-token#{number + 1}]\n" for number in range(20))
+    expected = [True, f"head\n{tags}foot\n", {"github-token": 20}]
+    assert json.loads(there.stdout) == expected, there.stderr
+
+
+def test_a_process_with_threads_draws_alone() -> None:
+    """A thread may be started after it was decided to use all cores: the result is the same."""
+    with single_process():
+        alone = json.loads(draw_tokens())
+    forked = json.loads(run_python("-c", DRAW_ELSEWHERE).stdout)
+    assert alone[1:] == forked[1:]
 
 
 @pytest.mark.parametrize("length", [1, 7, 100, 1_000, 100_000])

@@ -52,6 +52,10 @@ def encode(pieces: Iterable[Piece], mask: Mask) -> Iterator[bytes]:
 
 def encode_on_all_cores(pieces: Iterable[Piece], mask: Mask) -> Iterator[bytes]:
     """Yield the same bytes as `encode`; what is drawn must not change anything but itself."""
+    if not is_forking():
+        # A thread may have been started since `pays_off` was asked.
+        yield from encode(pieces, mask)
+        return
     first, *batches = _make_batches(pieces)
     # Templates and lexers are loaded by this, once and for all processes.
     yield from encode(first, mask)
