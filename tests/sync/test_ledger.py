@@ -13,8 +13,9 @@ from msgspec import structs
 from recollect.pricing import Prices
 from recollect.reader.usage_reader import read_usage
 from recollect.records.token_usage import Tokens
-from recollect.sync.message_lines import Costs, MessageRow, gather_rows
-from recollect.sync.usage_counting import Copy, Counted, count_group
+from recollect.store.ledger_rows import Copy, Counted, MessageRow
+from recollect.sync.message_lines import Costs, gather_rows
+from recollect.sync.usage_counting import count_group
 from tests.sync.lines import LINES, Line
 
 COSTS = Costs(Prices.load())

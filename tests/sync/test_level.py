@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from recollect.sync.index_access import find_price_fingerprint, is_current, open_if_current
+from recollect.sync.index_access import ask_if_current, find_price_fingerprint, is_current
 from tests.process import run_python
 from tests.sync.lines import Line
 from tests.sync.world import World, add_up
@@ -45,12 +45,11 @@ def test_an_index_of_nothing_is_level_with_nothing(world: World) -> None:
 def test_a_level_index_can_be_asked_at_once(world: World) -> None:
     """Whoever found out need not open it again."""
     world.write("p/a", Line().encode())
-    assert open_if_current(world.data, world.find()) is None
+    assert ask_if_current(world.data, world.find(), add_up) is None
     world.sync()
-    connection = open_if_current(world.data, world.find())
-    assert connection is not None
-    assert add_up(connection)[0] == 1
-    connection.close()
+    found = ask_if_current(world.data, world.find(), add_up)
+    assert found is not None
+    assert found[0][0] == 1
 
 
 def test_nothing_that_reads_is_loaded_to_find_out(world: World) -> None:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from recollect.pricing import Prices
 from recollect.reader.usage_reader import read_usage
 from recollect.records.conversation_records import AssistantUsage
-from recollect.sync.message_lines import MAX_VALUE, Costs, MessageRow, gather_rows, to_milliseconds
+from recollect.store.ledger_rows import MessageRow
+from recollect.sync.message_lines import MAX_VALUE, Costs, gather_rows, to_milliseconds
 from recollect.sync.usage_counting import merge_pair
 from tests.sync.lines import LINES, Line
 

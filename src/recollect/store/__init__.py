@@ -19,24 +19,18 @@ if TYPE_CHECKING:
         find_schema_version,
         is_sqlite_safe,
     )
-    from recollect.store.database import (
-        IndexStatus,
-        find_index_status,
-        open_for_reading,
-        refuse_newer,
-        snapshot,
-    )
+    from recollect.store.database import IndexStatus, ask, find_index_status, refuse_newer
     from recollect.store.derived_tables import StoredOutline
-    from recollect.store.schema import DamagedIndex, NewerIndex, translate_errors
+    from recollect.store.schema import DamagedIndex, NewerIndex
     from recollect.store.text_database import delete_texts, find_identity
     from recollect.store.text_rows import LAST_SECOND, IndexedFile
 
 _MODULES = {
     "catalog": "FileRow",
     "data_directory": "MIN_SQLITE_VERSION SQLITE_VERSION find_schema_version is_sqlite_safe",
-    "database": "IndexStatus find_index_status open_for_reading refuse_newer snapshot",
+    "database": "IndexStatus ask find_index_status refuse_newer",
     "derived_tables": "StoredOutline",
-    "schema": "DamagedIndex NewerIndex translate_errors",
+    "schema": "DamagedIndex NewerIndex",
     "text_database": "delete_texts find_identity",
     "text_rows": "IndexedFile LAST_SECOND",
 }
@@ -52,15 +46,13 @@ __all__ = [
     "IndexedFile",
     "NewerIndex",
     "StoredOutline",
+    "ask",
     "delete_texts",
     "find_identity",
     "find_index_status",
     "find_schema_version",
     "is_sqlite_safe",
-    "open_for_reading",
     "refuse_newer",
-    "snapshot",
-    "translate_errors",
 ]
 
 __getattr__ = import_on_first_use(globals(), _MODULE_OF)

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import astuple, replace
 
 from recollect.sources.source import UNTRUSTED, Stamp
-from recollect.store.schema import DamagedIndex, load_checksums
+from recollect.store.schema import DamagedIndex, load_checksums, read_meta
 
 ODD: Final = "\0"
 """Marks a path that is kept as numbers, because its bytes are no UTF-8; no path holds it."""
@@ -296,6 +296,24 @@ def load_problems(connection: apsw.Connection) -> dict[str, str]:
     """What went wrong with each file that could not be read, by its path."""
     rows = connection.execute("SELECT path, reason FROM problems")
     return {decode_path(path): str(reason) for path, reason in rows}
+
+
+PRICES_KEY: Final = "prices"
+
+
+class KnownFiles(NamedTuple):
+    """What decides whether an index is up to date."""
+
+    prices: str | None
+    """The fingerprint of the prices that costs were computed with."""
+    stamps: dict[str, Stamp]
+    problems: dict[str, str]
+
+
+def load_known(connection: apsw.Connection) -> KnownFiles:
+    """Return the prices that were applied, the files that are there, and their problems."""
+    prices = read_meta(connection, PRICES_KEY)
+    return KnownFiles(prices, load_states(connection), load_problems(connection))
 
 
 def save_problem(connection: apsw.Connection, path: str, reason: str | None) -> None:

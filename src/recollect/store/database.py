@@ -66,6 +66,40 @@ def open_for_reading(directory: Path, *, accept_old_data: bool = False) -> apsw.
     return None
 
 
+def ask(
+    directory: Path, question: Callable[[apsw.Connection], T], *, accept_old_data: bool = False
+) -> T | None:
+    """Return the answer of the index in `directory`; None if there is none that can be read.
+
+    Read in one transaction: concurrent writes are not seen. Raises `DamagedIndex` if it turns out
+    to be damaged, and what `open_for_reading` raises.
+    """
+    connection = open_for_reading(directory, accept_old_data=accept_old_data)
+    if connection is None:
+        return None
+    path = directory / data_directory.INDEX_NAME
+    with schema.translate_errors(path), closing(connection), snapshot(connection):
+        return question(connection)
+
+
+def load(directory: Path, question: Callable[[apsw.Connection], T]) -> T | None:
+    """Return rows of tables with a version of their own; None if there are none to be had."""
+    try:
+        return ask(directory, question, accept_old_data=True)
+    except schema.DamagedIndex:
+        # The next writer will set it aside.
+        return None
+
+
+def save(directory: Path, work: Callable[[apsw.Connection], None]) -> None:
+    """Add rows to such tables in one transaction if that is possible."""
+    try:
+        with open_for_writing(directory) as connection, transaction(connection):
+            work(connection)
+    except IndexFailure:
+        return
+
+
 def refuse_newer(directory: Path) -> None:
     """Raise `NewerIndex` if a newer program made the index in `directory`."""
     connection = open_for_reading(directory)

@@ -13,9 +13,84 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import apsw
+from msgspec import Struct
+from msgspec.structs import astuple
 
-from recollect.records.token_usage import CLASSES
+from recollect.records.token_usage import CLASSES, Tokens
 from recollect.store.schema import FIGURES, NO_HOUR, NO_MODEL, DamagedIndex, read_meta, write_meta
+
+
+class MessageRow(Tokens, frozen=True, gc=False, array_like=True):
+    """A message as recorded in one file: the union of its lines there."""
+
+    late_5m: int = 0
+    """Cache writes that are only in the split by lifetime; they count in the largest copy."""
+    late_1h: int = 0
+    usage: bytes | None = None
+    """The usage as JSON if more requests were billed, because tokens alone do not give that cost.
+    """
+    cost: int | None = None
+    """Micro-dollars, None when the price is not known."""
+    client_cost: int | None = None
+    """Micro-dollars that an old client noted on the message itself."""
+    time: int | None = None
+    """Milliseconds since 1970."""
+    is_sidechain: bool = False
+    is_copy: bool = False
+    """Whether it says itself that it was copied from another session."""
+    is_relayed: bool = False
+    """Whether it is a subagent's message, known from a progress record of the parent."""
+    position: int = 0
+    """Offset of its first line."""
+    message_id: str = ""
+    request_id: str | None = None
+    model: str | None = None
+    branch: str | None = None
+    version: str | None = None
+    entrypoint: str | None = None
+    cwd: str | None = None
+    tools: str = ""
+    """Names of the tools that it calls, one a line, in order."""
+    terms: str = ""
+    """Speed, service tier and geography, which change the price."""
+
+    @property
+    def tokens(self) -> Tokens:
+        """Its tokens by class."""
+        return Tokens(*astuple(self)[: len(CLASSES)])
+
+    @property
+    def key(self) -> tuple[str, str | None, str | None, bool]:
+        """What its lines have in common."""
+        return self.message_id, self.request_id, self.model, self.is_relayed
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether any usage is known: an old client may have noted nothing but the cost."""
+        figures = (self.total, self.web_searches, self.late_5m, self.late_1h)
+        return any(figures) or self.usage is not None
+
+
+class Copy(NamedTuple):
+    """A message as recorded in one file, and where that file is."""
+
+    row: MessageRow
+    path: str
+    is_gone: bool = False
+    began: int | None = None
+    """The first time in that file."""
+
+
+class Counted(Struct, frozen=True):
+    """What counts of copies of one message, which are given by their number."""
+
+    owner: int
+    """The copy that it is counted for."""
+    members: tuple[int, ...]
+    time: int | None
+    tools: str
+    tokens: Tokens
+    cost: int | None
 
 
 class StoredMessage(NamedTuple):

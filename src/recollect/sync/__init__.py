@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         read_outlines,
     )
     from recollect.sync.index_access import ask_index, find_transcripts, is_current
-    from recollect.sync.ledger_writer import count_apart
     from recollect.sync.list_files import is_list_file, select_indexed
     from recollect.sync.message_lines import LineKey, find_key, to_micro, to_milliseconds
     from recollect.sync.session_lists import (
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from recollect.sync.sync_engine import (
         OnProgress,
         SyncProgress,
+        count_apart,
         sync,
         sync_and_keep,
         sync_in_memory,
@@ -53,13 +53,12 @@ _MODULES = {
     "cached_values": "OnFileRead find_counted load_calls load_figures",
     "figure_reading": "FIGURES FreshOutlines find_outlines load_reply_notes read_outlines",
     "index_access": "ask_index find_transcripts is_current",
-    "ledger_writer": "count_apart",
     "list_files": "is_list_file select_indexed",
     "message_lines": "LineKey find_key to_micro to_milliseconds",
     "session_lists": (
         "find_gone list_current list_indexed list_known list_retitled list_unsaved locate_indexed"
     ),
-    "sync_engine": "OnProgress SyncProgress sync sync_and_keep sync_in_memory",
+    "sync_engine": "OnProgress SyncProgress count_apart sync sync_and_keep sync_in_memory",
     "text_indexer": "Analyzer NO_FRESH_TEXTS TextProgress TextWatch find_text_status index_texts "
     "read_fresh",
     "text_reading": "TextPassConsumer",

@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 from recollect.documents.session_listing import CallSummary, FileFigures
-from recollect.errors import IndexFailure
 from recollect.locations import Transcript
 from recollect.sources.source import Stamp, make_stamp
-from recollect.store import session_table
-from recollect.store.data_directory import INDEX_NAME
-from recollect.store.database import Connection, open_for_reading, open_for_writing, transaction
-from recollect.store.schema import DamagedIndex, translate_errors
+from recollect.store import database, session_table
+from recollect.store.database import Connection
 from recollect.store.session_table import StoredFigures
 
 BATCH_BYTES: Final = 64 * 1024 * 1024
@@ -43,17 +40,7 @@ def find_all(
     paths: Sequence[str] | None = None,
 ) -> dict[str, S]:
     """Load rows of all files, or of these, by path, including changed and deleted ones."""
-    connection = open_for_reading(directory, accept_old_data=True)
-    if connection is None:
-        return {}
-    try:
-        with translate_errors(directory / INDEX_NAME):
-            return load(connection, paths)
-    except DamagedIndex:
-        # The next writer will set it aside.
-        return {}
-    finally:
-        connection.close()
+    return database.load(directory, lambda connection: load(connection, paths)) or {}
 
 
 def find_current(
@@ -110,12 +97,8 @@ def save_values(
     directory: Path, save: Callable[[Connection, Iterable[T]], None], values: Sequence[T]
 ) -> None:
     """Write values to the index if that is possible."""
-    try:
-        with open_for_writing(directory) as connection, transaction(connection):
-            save(connection, values)
-    except IndexFailure:
-        # The answer is complete without it; the next one reads the same files again.
-        return
+    # The answer is complete without it; the next one reads the same files again.
+    database.save(directory, lambda connection: save(connection, values))
 
 
 def find_figures(directory: Path, transcripts: Sequence[Transcript]) -> dict[str, FileFigures]:

@@ -25,10 +25,8 @@ from recollect.records.envelope import Record
 from recollect.session.client_reports import ReplyNote, list_reply_notes
 from recollect.sources.growth import FileState
 from recollect.sources.source import LISTS_INODES, Stamp
-from recollect.store import derived_tables
-from recollect.store.database import Connection, open_for_reading
+from recollect.store import database, derived_tables
 from recollect.store.derived_tables import StoredNotes, StoredOutline, load_notes, save_notes
-from recollect.store.schema import DamagedIndex, translate_errors
 from recollect.store.session_table import StoredFigures, save_figures
 from recollect.sync import cached_values
 
@@ -128,7 +126,7 @@ def read_outlines(
     `signatures` and `sizes` are by the paths of the sessions. Reading stops after `budget` bytes.
     """
     paths = list(signatures)
-    known = _ask(directory, partial(derived_tables.load_signatures, paths=paths)) or {}
+    known = database.load(directory, partial(derived_tables.load_signatures, paths=paths)) or {}
     outdated = [path for path in paths if known.get(path) != signatures[path]]
     stale = list(_take_within(outdated, sizes, budget))
     fresh: list[StoredOutline] = []
@@ -164,21 +162,7 @@ def find_outlines(
 ) -> list[StoredOutline]:
     """Return the outlines of these sessions that are about a file with one of the names."""
     ask = partial(derived_tables.find_outlines, paths=paths, names=names)
-    return _ask(directory, ask) or []
-
-
-def _ask(directory: Path, question: Callable[[Connection], T]) -> T | None:
-    connection = open_for_reading(directory, accept_old_data=True)
-    if connection is None:
-        return None
-    try:
-        with translate_errors(directory):
-            return question(connection)
-    except DamagedIndex:
-        # The next writer will set it aside.
-        return None
-    finally:
-        connection.close()
+    return database.load(directory, ask) or []
 
 
 def _split(paths: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:

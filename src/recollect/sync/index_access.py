@@ -10,7 +10,6 @@ only when something has to be read.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,13 +23,15 @@ from recollect.locations import Transcript, TranscriptKind, discover_root
 from recollect.sources.growth import FileState
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import Stamp, is_present
-from recollect.store.catalog import FileRow, load_problems, load_states
-from recollect.store.data_directory import INDEX_NAME
-from recollect.store.database import Connection, open_for_reading, set_aside_if_damaged, snapshot
-from recollect.store.schema import DamagedIndex, read_meta, translate_errors
+from recollect.store.catalog import FileRow, KnownFiles, load_known
+from recollect.store.database import Connection, ask, set_aside_if_damaged
+from recollect.store.schema import DamagedIndex
 
 if TYPE_CHECKING:
     from recollect.sync.sync_engine import OnProgress
+
+
+T = TypeVar("T")
 
 
 class ReadTask(Struct, frozen=True):
@@ -166,9 +167,6 @@ def _sum_user_file(path: Path) -> int:
         raise UsageError(f"Cannot read the price file {path}: {reason}.") from error
 
 
-PRICES_KEY = "prices"
-
-
 def find_transcripts(roots: Iterable[Path], *, include_subagents: bool = True) -> list[Transcript]:
     """Return the non-empty transcripts below all roots."""
     found: dict[str, Transcript] = {}
@@ -184,39 +182,40 @@ def is_current(
     directory: Path, transcripts: Sequence[Transcript], *, prices: Path | None = None
 ) -> bool:
     """Return whether the index knows the files as they are; needs no lock."""
-    connection = open_if_current(directory, transcripts, prices=prices)
-    if connection is None:
-        return False
-    connection.close()
-    return True
+    return ask_if_current(directory, transcripts, lambda _: True, prices=prices) is not None
 
 
-def open_if_current(
-    directory: Path, transcripts: Sequence[Transcript], *, prices: Path | None = None
-) -> Connection | None:
-    """Open the index in `directory` for reading; None unless it is up to date with the files."""
-    connection = open_for_reading(directory)
-    if connection is None:
-        return None
+def ask_if_current(
+    directory: Path,
+    transcripts: Sequence[Transcript],
+    question: Callable[[Connection], T],
+    *,
+    prices: Path | None = None,
+) -> tuple[T] | None:
+    """Return the answer of the index in `directory`; None unless it is up to date with the files.
+
+    Raises `DamagedIndex` if what it answers from is damaged.
+    """
     fingerprint = find_price_fingerprint(prices)
+    is_up_to_date = False
+
+    def answer(connection: Connection) -> tuple[T] | None:
+        nonlocal is_up_to_date
+        is_up_to_date = _matches_files(load_known(connection), transcripts, fingerprint)
+        return (question(connection),) if is_up_to_date else None
+
     try:
-        with translate_errors(directory / INDEX_NAME):
-            if _matches_files(connection, transcripts, fingerprint):
-                return connection
+        return ask(directory, answer)
     except DamagedIndex:
-        connection.close()
+        if is_up_to_date:
+            raise
         return None
-    connection.close()
-    return None
 
 
-def _matches_files(
-    connection: Connection, transcripts: Iterable[Transcript], fingerprint: str
-) -> bool:
-    if read_meta(connection, PRICES_KEY) != fingerprint:
+def _matches_files(index: KnownFiles, transcripts: Iterable[Transcript], fingerprint: str) -> bool:
+    if index.prices != fingerprint:
         return False
-    known = load_states(connection)
-    unread = load_problems(connection)
+    known, unread = index.stamps, index.problems
     for found in transcripts:
         path = found.file
         is_known = known.pop(path, None) == found.stamp
@@ -237,9 +236,6 @@ def can_open(transcript: Transcript) -> bool:
     return True
 
 
-T = TypeVar("T")
-
-
 def ask_index(
     directory: Path,
     transcripts: Sequence[Transcript],
@@ -255,11 +251,15 @@ def ask_index(
     """
 
     def try_once() -> T:
-        connection = open_if_current(directory, transcripts, prices=prices)
-        if connection is None:
-            connection = _sync(directory, transcripts, prices, watch)
-        with translate_errors(directory / INDEX_NAME), closing(connection), snapshot(connection):
-            return question(connection)
+        found = ask_if_current(directory, transcripts, question, prices=prices)
+        if found is None:
+            from recollect.sync.sync_engine import sync  # only when something has to be read
+
+            sync(directory, transcripts, prices=prices, watch=watch)
+            found = ask(directory, lambda connection: (question(connection),))
+        if found is None:
+            raise DamagedIndex(f"The index in {directory} was written but cannot be read back.")
+        return found[0]
 
     try:
         return try_once()
@@ -267,18 +267,3 @@ def ask_index(
         # Opening checks what most questions need; this one needed something else.
         set_aside_if_damaged(directory)
         return try_once()
-
-
-def _sync(
-    directory: Path,
-    transcripts: Sequence[Transcript],
-    prices: Path | None,
-    watch: "OnProgress | None",
-) -> Connection:
-    from recollect.sync.sync_engine import sync  # only when something has to be read
-
-    sync(directory, transcripts, prices=prices, watch=watch)
-    connection = open_for_reading(directory)
-    if connection is None:
-        raise DamagedIndex(f"The index in {directory} was written but cannot be read back.")
-    return connection

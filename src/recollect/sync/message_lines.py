@@ -28,6 +28,7 @@ from recollect.records.conversation_records import SYNTHETIC_MODEL, AssistantUsa
 from recollect.records.token_usage import Iteration, Tokens, Usage, split_usage
 from recollect.session.times import parse_time
 from recollect.sources.source import SourceFile
+from recollect.store.ledger_rows import MessageRow
 
 DAY_MS = 86_400_000
 MAX_COST = 2**50
@@ -111,52 +112,6 @@ _COUNTS = (
     "cache_creation_input_tokens",
     "cache_read_input_tokens",
 )
-
-
-class MessageRow(Tokens, frozen=True, gc=False, array_like=True):
-    """A message as recorded in one file: the union of its lines there."""
-
-    late_5m: int = 0
-    """Cache writes that are only in the split by lifetime; they count in the largest copy."""
-    late_1h: int = 0
-    usage: bytes | None = None
-    """The usage as JSON if more requests were billed, because tokens alone do not give that cost.
-    """
-    cost: int | None = None
-    """Micro-dollars, None when the price is not known."""
-    client_cost: int | None = None
-    """Micro-dollars that an old client noted on the message itself."""
-    time: int | None = None
-    """Milliseconds since 1970."""
-    is_sidechain: bool = False
-    is_copy: bool = False
-    """Whether it says itself that it was copied from another session."""
-    is_relayed: bool = False
-    """Whether it is a subagent's message, known from a progress record of the parent."""
-    position: int = 0
-    """Offset of its first line."""
-    message_id: str = ""
-    request_id: str | None = None
-    model: str | None = None
-    branch: str | None = None
-    version: str | None = None
-    entrypoint: str | None = None
-    cwd: str | None = None
-    tools: str = ""
-    """Names of the tools that it calls, one a line, in order."""
-    terms: str = ""
-    """Speed, service tier and geography, which change the price."""
-
-    @property
-    def key(self) -> LineKey:
-        """What its lines have in common."""
-        return self.message_id, self.request_id, self.model, self.is_relayed
-
-    @property
-    def has_tokens(self) -> bool:
-        """Whether any usage is known: an old client may have noted nothing but the cost."""
-        figures = (self.total, self.web_searches, self.late_5m, self.late_1h)
-        return any(figures) or self.usage is not None
 
 
 class Lines:

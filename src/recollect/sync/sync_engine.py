@@ -5,8 +5,7 @@ repeats nothing. It commits in bounded steps: what was written stays written, an
 grow with the history. Reading never changes a transcript.
 """
 
-import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -14,16 +13,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.locations import Transcript
-from recollect.locations.claude_directories import PROJECTS_DIRECTORY
+from recollect.locations.claude_directories import PROJECTS_DIRECTORY, encode_id
 from recollect.sources.kept_parts import FileParts
 from recollect.sources.source import is_present
-from recollect.store import database
-from recollect.store.catalog import Names, has_files, load_files, load_problems, load_states
-from recollect.store.data_directory import DATA_VERSION, refuse_claude_directory
-from recollect.store.schema import DamagedIndex, load_checksums, read_meta, write_meta
+from recollect.store.catalog import FileRow
+from recollect.store.data_directory import refuse_claude_directory
+from recollect.store.database import Connection
+from recollect.store.ledger_writer import FileChanges, FileReading, LedgerWriter, update_ledger
 from recollect.store.usage_queries import open_in_memory
 from recollect.sync.index_access import (
-    PRICES_KEY,
     ReadTask,
     SyncPlan,
     find_changed,
@@ -32,8 +30,7 @@ from recollect.sync.index_access import (
     is_current,
     make_plan,
 )
-from recollect.sync.ledger_writer import LedgerWriter, from_stored
-from recollect.sync.usage_counting import Extract, extract, load_costs
+from recollect.sync.usage_counting import CostRule, Extract, extract, load_costs
 from recollect.sync.workers import Limits, count_bytes, iter_extracts, make_jobs
 
 __all__ = [
@@ -113,10 +110,17 @@ def sync_and_keep(
 def _run(directory: Path, request: SyncRequest) -> SyncReport:
     refuse_claude_directory(directory, _find_roots(request.transcripts))
     # An invalid price file is reported before anything is done.
-    load_costs(str(request.prices) if request.prices else None, request.fingerprint)
-    return database.update(
-        directory, lambda access: _Sync(access, request).run(), replaces_newer=request.rebuild
+    rule = _load_rule(request.prices, request.fingerprint)
+    return update_ledger(
+        directory,
+        rule,
+        lambda writer: _Sync(writer, request).run(),
+        replaces_newer=request.rebuild,
     )
+
+
+def _load_rule(prices: Path | None, fingerprint: str) -> CostRule:
+    return CostRule(load_costs(str(prices) if prices else None, fingerprint))
 
 
 def sync_in_memory(
@@ -124,22 +128,36 @@ def sync_in_memory(
     *,
     prices: Path | None = None,
     watch: OnProgress | None = None,
-) -> database.Connection:
+) -> Connection:
     """Return an index of `transcripts` that is in memory, for when none can be written."""
     connection, fingerprint = open_in_memory(), find_price_fingerprint(prices)
-    names = Names(connection)
-    writer = LedgerWriter(connection, names, prices, fingerprint=fingerprint, is_first=True)
     tasks = make_plan(transcripts, {}).tasks
     total = sum(transcript.size for transcript in transcripts)
-    done = 0
-    pairs = zip(tasks, make_jobs(tasks, prices, fingerprint), strict=True)
-    for number, (task, job) in enumerate(pairs, start=1):
-        writer.add(task, extract(job))
-        done += task.transcript.size
-        if watch is not None:
-            watch(SyncProgress(number, len(tasks), done, total))
-    writer.update_totals()
+
+    def read() -> Iterator[FileReading]:
+        done = 0
+        pairs = zip(tasks, make_jobs(tasks, prices, fingerprint), strict=True)
+        for number, (task, job) in enumerate(pairs, start=1):
+            yield to_reading(task, extract(job))
+            done += task.transcript.size
+            if watch is not None:
+                watch(SyncProgress(number, len(tasks), done, total))
+
+    LedgerWriter(connection, _load_rule(prices, fingerprint)).write(read(), total + 1)
     return connection
+
+
+def count_apart(
+    connection: Connection, files: Mapping[int, FileRow], prices: Path | None
+) -> Connection:
+    """Return an index in memory that counts these files of another one as if there were no others.
+
+    Which copy of a message counts, and with which figures, depends on all files that have one.
+    """
+    alone = open_in_memory()
+    rule = _load_rule(prices, find_price_fingerprint(prices))
+    LedgerWriter(alone, rule).copy_files(connection, files)
+    return alone
 
 
 def _find_roots(transcripts: Sequence[Transcript]) -> set[Path]:
@@ -152,137 +170,50 @@ def _find_roots(transcripts: Sequence[Transcript]) -> set[Path]:
 class _Sync:
     """One sync, while the index is locked."""
 
-    def __init__(self, access: database.Access, request: SyncRequest) -> None:
-        self._access = access
+    def __init__(self, writer: LedgerWriter, request: SyncRequest) -> None:
+        self._writer = writer
         self._request = request
-        self._connection = access.connection
-        self._has_files = has_files(access.connection)
-        self._writer = LedgerWriter(
-            access.connection,
-            Names(access.connection),
-            request.prices,
-            fingerprint=request.fingerprint,
-            is_first=not self._has_files,
-        )
         self._files_read = self._bytes_read = 0
 
     def run(self) -> SyncReport:
         """Do everything."""
-        is_outdated = read_meta(self._connection, "data") != str(DATA_VERSION)
-        rebuild = self._request.rebuild or is_outdated
+        rebuild = self._request.rebuild or self._writer.is_outdated
         plan = self._make_plan(rebuild=rebuild)
         if rebuild or not plan.is_empty:
-            self._check_now_and_then()
-        self._arrange(plan)
-        self._read(plan.tasks)
-        if is_outdated:
-            write_meta(self._connection, "data", str(DATA_VERSION))
+            self._writer.check_daily(now=self._request.rebuild)
+        moved = [move for task in plan.moved if (move := to_moved_row(task)) is not None]
+        changes = FileChanges(moved, plan.gone, plan.returned, self._find_solved(plan))
+        self._writer.settle(changes, self._request.fingerprint)
+        with closing(self._iter_read(plan.tasks)) as readings:
+            self._writer.write(readings, self._request.limits.commit_bytes)
         return SyncReport(
             files_read=self._files_read,
             bytes_read=self._bytes_read,
             files_gone=len(plan.gone),
-            problems=tuple(sorted(load_problems(self._connection).items())),
+            problems=tuple(sorted(self._writer.problems.items())),
         )
 
     def _make_plan(self, *, rebuild: bool) -> SyncPlan:
         """Return what to do, looking closely at the few files that changed only."""
-        transcripts = self._request.transcripts
-        if rebuild or not load_checksums():
-            return make_plan(transcripts, load_files(self._connection), rebuild=rebuild)
-        changed, left = find_changed(transcripts, load_states(self._connection))
+        transcripts, stamps = self._request.transcripts, self._writer.stamps
+        if rebuild or stamps is None:
+            return make_plan(transcripts, self._writer.load_files(None), rebuild=rebuild)
+        changed, left = find_changed(transcripts, stamps)
         paths = [*(found.file for found in changed), *left]
-        return make_plan(changed, load_files(self._connection, paths, is_trusted=True))
-
-    def _check_now_and_then(self) -> None:
-        """Check the whole index once a day, since questions read only parts of it."""
-        today = time.strftime("%Y-%m-%d", time.gmtime())
-        if self._request.rebuild or self._meta("checked") != today:
-            if self._has_files:
-                database.check_everything(self._connection)
-            write_meta(self._connection, "checked", today)
-
-    def _arrange(self, plan: SyncPlan) -> None:
-        """Write everything that needs no reading."""
-        solved = self._find_solved(plan)
-        is_repriced = self._meta(PRICES_KEY) != self._request.fingerprint
-        is_fresh = not self._meta(database.CARRIED_KEY)
-        if not (plan.moved or plan.gone or plan.returned or solved or is_repriced or is_fresh):
-            return
-        with database.transaction(self._connection):
-            if is_fresh:
-                self._carry_over()
-            for path in solved:
-                self._writer.note_problem(path, None)
-            for task in plan.moved:
-                self._writer.move(task)
-            self._writer.mark(plan.gone, is_gone=True)
-            self._writer.mark(plan.returned, is_gone=False)
-            if is_repriced:
-                self._writer.reprice()
-                write_meta(self._connection, PRICES_KEY, self._request.fingerprint)
-            self._writer.update_totals()
-        if is_fresh:
-            database.delete_copies(self._access.directory)
+        return make_plan(changed, self._writer.load_files(paths))
 
     def _find_solved(self, plan: SyncPlan) -> list[str]:
         """Return files that could not be read and need not be any more: deleted, or unchanged."""
-        problems = load_problems(self._connection)
+        problems = self._writer.problems
         if not problems:
             return []
         unchanged = {found.file for found in self._request.transcripts}
         unchanged.difference_update(task.transcript.file for task in plan.tasks)
         return [path for path in problems if path in unchanged or not is_present(path)]
 
-    def _carry_over(self) -> None:
-        """Take over what replaced indexes know of deleted transcripts."""
-        if database.find_predecessors(self._access.directory):
-            self._carry_remains()
-        write_meta(self._connection, database.CARRIED_KEY, "yes")
-
-    def _carry_remains(self) -> None:
-        # Rarely needed.
-        from recollect.store.remains import find_session_remains, iter_remains
-        from recollect.store.session_table import load_listings, save_figures, save_listings
-
-        for remains in iter_remains(self._access.directory, is_present):
-            try:
-                rows = [from_stored(each, remains.names) for each in remains.messages]
-            except DamagedIndex:
-                continue
-            self._writer.add_known(replace(remains.file, is_gone=True), rows)
-        self._writer.update_totals()
-        sessions = find_session_remains(self._access.directory, is_present)
-        known = load_listings(self._connection)
-        save_listings(
-            self._connection,
-            [stored for stored in sessions.listings if stored.path not in known],
-        )
-        save_figures(self._connection, sessions.figures)
-
-    def _read(self, tasks: Sequence[ReadTask]) -> None:
-        """Read what changed and write it, step by step."""
-        if tasks:
-            with closing(self._iter_read(tasks)) as stream:
-                more = True
-                while more:
-                    more = self._write_step(stream)
-
-    def _write_step(self, stream: Iterator[tuple[ReadTask, Extract]]) -> bool:
-        """Write as much as fits into one transaction; return whether there may be more."""
-        room = self._request.limits.commit_bytes
-        with database.transaction(self._connection):
-            for task, read in stream:
-                self._writer.add(task, read)
-                room -= read.state.size - read.start
-                if room <= 0:
-                    break
-            self._writer.update_totals()
-        return room <= 0
-
-    def _iter_read(
-        self, tasks: Sequence[ReadTask]
-    ) -> Generator[tuple[ReadTask, Extract], None, None]:
-        request = self._request
+    def _iter_read(self, tasks: Sequence[ReadTask]) -> Generator[FileReading, None, None]:
+        """Read what changed, reporting progress."""
+        request, lock = self._request, self._writer.lock
         sizes = [count_bytes(task) for task in tasks]
         expected = {
             task.transcript.file: (task, size) for task, size in zip(tasks, sizes, strict=True)
@@ -290,7 +221,7 @@ class _Sync:
         jobs = make_jobs(tasks, request.prices, request.fingerprint)
         if request.parts is not None:
             jobs = [replace(job, keeps_parts=True) for job in jobs]
-        inherited = [self._access.lock.descriptor]
+        inherited = [lock.descriptor] if lock else []
         done_files = done_bytes = 0
         with closing(iter_extracts(jobs, sizes, request.limits, inherited)) as extracts:
             for read in extracts:
@@ -298,12 +229,64 @@ class _Sync:
                 self._files_read += read.problem is None and not read.is_gone
                 self._bytes_read += read.state.size - read.start
                 done_files, done_bytes = done_files + 1, done_bytes + size
-                self._access.lock.show_life()
                 if request.parts is not None and read.parts is not None:
                     request.parts[read.path] = read.parts
-                yield task, read
+                yield to_reading(task, read)
                 if request.watch is not None:
                     request.watch(SyncProgress(done_files, len(tasks), done_bytes, sum(sizes)))
 
-    def _meta(self, key: str) -> str:
-        return read_meta(self._connection, key) or ""
+
+def to_moved_row(task: ReadTask) -> tuple[int, FileRow] | None:
+    """Return the number of a file that was moved, and what the index keeps of it now."""
+    transcript, known = task.transcript, task.known
+    if known is None or task.number is None:
+        return None
+    row = replace(
+        known,
+        path=transcript.file,
+        project=transcript.project,
+        kind=transcript.kind.value,
+        session_id=transcript.session_id or known.session_id,
+        agent_id=transcript.agent_id,
+        is_gone=False,
+    )
+    return task.number, row
+
+
+def to_reading(task: ReadTask, read: Extract) -> FileReading:
+    """Return what the index needs to know of a file that was read."""
+    is_read = read.problem is None and not read.is_gone
+    return FileReading(
+        task.transcript.file,
+        read.problem,
+        _to_file_row(task, read) if is_read else None,
+        task.number,
+        task.known,
+        read.start,
+        read.state.size - read.start,
+        read.rows,
+        read.naming,
+    )
+
+
+def _to_file_row(task: ReadTask, read: Extract) -> FileRow:
+    transcript = task.transcript
+    return FileRow(
+        path=transcript.file,
+        project=transcript.project,
+        kind=transcript.kind.value,
+        session_id=transcript.session_id or encode_id(read.session_id or ""),
+        agent_id=transcript.agent_id,
+        # The small file with the type may be deleted before the transcript is.
+        agent_type=read.agent_type or (task.known.agent_type if task.known else None),
+        began=read.began,
+        device=read.state.device,
+        # Compared with what the next listing tells, which is nothing on some systems.
+        inode=read.state.inode if transcript.inode else 0,
+        size=read.state.size,
+        mtime_ns=read.state.mtime_ns,
+        position=read.state.position,
+        head_hash=read.state.head_hash,
+        tail_hash=read.state.tail_hash,
+        is_racy=read.state.is_racy,
+    )

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from recollect.errors import UnreadableInput
 from recollect.locations.claude_directories import TRANSCRIPT_SUFFIX
@@ -31,7 +31,7 @@ from recollect.reader.line_blocks import seek_line_start
 from recollect.reader.marked_lines import NAMING_MARKS, find_marked_lines
 from recollect.reader.usage_reader import read_usage_of
 from recollect.records.conversation_records import AssistantUsage
-from recollect.records.token_usage import CLASSES, Tokens, is_unique
+from recollect.records.token_usage import Tokens, is_unique
 from recollect.redact import mask_name
 from recollect.sources.growth import (
     FileState,
@@ -44,7 +44,8 @@ from recollect.sources.growth import (
 from recollect.sources.kept_parts import FileParts, read_parts
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile, is_present
-from recollect.sync.message_lines import Costs, MessageRow, find_first_time, gather_rows, max_known
+from recollect.store.ledger_rows import Copy, Counted, MessageRow
+from recollect.sync.message_lines import Costs, find_first_time, gather_rows, max_known
 
 
 class Traits(NamedTuple):
@@ -131,28 +132,6 @@ def _follow(leader: list[int], number: int) -> int:
 NEVER = 1 << 62
 
 
-class Copy(NamedTuple):
-    """A message as recorded in one file, and where that file is."""
-
-    row: MessageRow
-    path: str
-    is_gone: bool = False
-    began: int | None = None
-    """The first time in that file."""
-
-
-class Counted(Struct, frozen=True):
-    """What counts of copies of one message, which are given by their number."""
-
-    owner: int
-    """The copy that it is counted for."""
-    members: tuple[int, ...]
-    time: int | None
-    tools: str
-    tokens: Tokens
-    cost: int | None
-
-
 def merge_pair(one: MessageRow, other: MessageRow, costs: Costs) -> MessageRow:
     """Two rows of one message in one file as one; `one` is of the earlier lines."""
     larger = other if rank(other) > rank(one) else one
@@ -188,10 +167,9 @@ def find_cost(
 
 def find_tokens(row: MessageRow, *, is_largest: bool = False) -> Tokens:
     """The tokens of a row; with the cache writes that its total denies if it is the largest."""
-    tokens = Tokens(*astuple(row)[: len(CLASSES)])
     if is_largest and (row.late_5m or row.late_1h):
-        return replace(tokens, cache_write_5m=row.late_5m, cache_write_1h=row.late_1h)
-    return tokens
+        return replace(row.tokens, cache_write_5m=row.late_5m, cache_write_1h=row.late_1h)
+    return row.tokens
 
 
 def count_group(copies: Sequence[Copy], costs: Costs) -> list[Counted]:
@@ -199,6 +177,25 @@ def count_group(copies: Sequence[Copy], costs: Costs) -> list[Counted]:
     traits = [_describe(copy) for copy in copies]
     groups = group_copies(copies[0].row.message_id, traits)
     return [_count_cluster(copies, group, costs) for group in groups]
+
+
+class CostRule:
+    """The counting rule, with costs at these prices; a `CountingRule`."""
+
+    def __init__(self, costs: Costs) -> None:
+        self._costs = costs
+
+    def count_group(self, copies: Sequence[Copy]) -> list[Counted]:
+        """Return what counts of copies that share a message id."""
+        return count_group(copies, self._costs)
+
+    def merge_pair(self, one: MessageRow, other: MessageRow) -> MessageRow:
+        """Return two rows of one message in one file as one."""
+        return merge_pair(one, other, self._costs)
+
+    def find_cost(self, row: MessageRow) -> int | None:
+        """Return what a message cost on the day of its time."""
+        return find_cost(row, row.time, self._costs)
 
 
 def _describe(copy: Copy) -> Traits:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
@@ -25,8 +25,7 @@ from recollect.library.session_filters import SessionPage, SessionQuery, make_pa
 from recollect.library.sidecar_files import load_clears
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.place_names import PlaceName
-from recollect.store import DamagedIndex, open_for_reading, snapshot, translate_errors
-from recollect.store.data_directory import INDEX_NAME
+from recollect.store import DamagedIndex, ask
 from recollect.workspace import session_catalog, session_questions
 from recollect.workspace.indexer_process import IndexerProcess
 from recollect.workspace.refresher import RefreshTask
@@ -282,13 +281,14 @@ class ServedWorkspace(Workspace):
         from recollect.usage.ledger_access import count_in_memory, open_ledger
 
         state = self._ledgers.find_state()
-        connection = open_for_reading(self.data_directory)
-        if connection is None:
+        found = ask(
+            self.data_directory,
+            lambda connection: (self._ledgers.ask(UsageQueries(connection), state, question),),
+        )
+        if found is None:
             queries = count_in_memory(self.find_transcripts())
             return question(open_ledger(queries, self.roots)), None
-        path = self.data_directory / INDEX_NAME
-        with translate_errors(path), closing(connection), snapshot(connection):
-            return self._ledgers.ask(UsageQueries(connection), state, question), None
+        return found[0], None
 
     @cached_property
     def _ledgers(self) -> LedgerCache:
