@@ -18,7 +18,6 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recollect.lazy_patterns import compile_lazily
 from recollect.reader.line_blocks import (
     MAX_LINE,
     BlockSplitter,
@@ -40,12 +39,11 @@ NUL_BYTES = "NUL bytes"
 CUT_SHORT = "cut short"
 SHARES_LINE = "shares its line"
 
-_TOKEN = compile_lazily(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
-_HEAD = compile_lazily(
-    rb'\{\s*"(?:parentUuid|logicalParentUuid|isSidechain|type|messageId|uuid|sessionId)"\s*:'
-)
-_PARTIAL = compile_lazily(rb"(?:[A-Za-z0-9.+-]+|,\s*|\\u?[0-9a-fA-F]{0,3})\Z")
-_SPACE = compile_lazily(rb"\s*+")
+# Few files need these, and `re` compiles them once, when they are first used.
+_TOKEN = rb'(?s)"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]'
+_HEAD = rb'\{\s*"(?:parentUuid|logicalParentUuid|isSidechain|type|messageId|uuid|sessionId)"\s*:'
+_PARTIAL = rb"(?:[A-Za-z0-9.+-]+|,\s*|\\u?[0-9a-fA-F]{0,3})\Z"
+_SPACE = rb"\s*+"
 _MAX_SCANS = 8
 """Full scans of a line while looking for a glue point: each try may scan to the end of the line."""
 _TAIL = 64
@@ -93,7 +91,7 @@ def _noise(line: bytes, start: int, end: int) -> SalvagedPart:
 def _end_of_object(line: bytes, start: int) -> int:
     """Return where the object that opens at `start` closes, or 0 if it does not."""
     depth = 0
-    for match in _TOKEN.finditer(line, start):
+    for match in re.compile(_TOKEN).finditer(line, start):
         token = match.group()
         if token in b"{[":
             depth += 1
@@ -110,7 +108,7 @@ def _find_glue(line: bytes, start: int) -> int:
     """Return the first offset from which complete, known records reach to the end of the line."""
     budget = _MAX_SCANS * len(line)
     failed: set[int] = set()
-    for match in _HEAD.finditer(line, start):
+    for match in re.compile(_HEAD).finditer(line, start):
         place = match.start()
         while place not in failed and budget > 0:
             failed.add(place)
@@ -128,7 +126,7 @@ def _find_glue(line: bytes, start: int) -> int:
 
 
 def _skip_space(line: bytes, position: int) -> int:
-    match = _SPACE.match(line, position)
+    match = re.compile(_SPACE).match(line, position)
     return match.end() if match else position
 
 
@@ -172,7 +170,7 @@ def _close(piece: bytes) -> Record | None:
     if not opened:
         return None
     closers = opened.translate(bytes.maketrans(b"{[", b"}]"))[::-1]
-    shorter = piece[:-_TAIL] + _PARTIAL.sub(b"", piece[-_TAIL:])
+    shorter = piece[:-_TAIL] + re.sub(_PARTIAL, b"", piece[-_TAIL:])
     bodies = (
         (piece + b'"', piece + b'":null', shorter + b'"')
         if in_string
@@ -188,7 +186,7 @@ def _close(piece: bytes) -> Record | None:
 
 def _open_brackets(piece: bytes) -> tuple[bytes, bool]:
     stack = bytearray()
-    for match in _TOKEN.finditer(piece):
+    for match in re.finditer(_TOKEN, piece):
         token = match.group()
         if token in b"{[":
             stack += token

@@ -19,7 +19,6 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import force_setattr
 
-from recollect.lazy_patterns import compile_lazily
 from recollect.records import state, system_records
 from recollect.records.attachments import Attachment
 from recollect.records.conversation_records import Assistant, User
@@ -32,24 +31,24 @@ MAX_DEPTH = 512
 MAX_DIGITS = 4000
 """Longer integers become strings, because Python refuses to convert them."""
 
-_TOKEN = compile_lazily(
-    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?'  # a string; the last one may be unterminated
+# Few lines need these, and `re` compiles them once, when they are first used.
+_TOKEN = (
+    r'(?s)"[^"\\]*+(?:\\.[^"\\]*+)*+"?'  # a string; the last one may be unterminated
     r"|[\[\]{}]"
     r"|-?(?:NaN|Infinity)"
-    r"|-?\d[\d.eE+-]*+",
-    re.DOTALL,
+    r"|-?\d[\d.eE+-]*+"
 )
 # Starts with literal characters, so that the rest of a long string is skipped quickly.
-_SURROGATE = compile_lazily(
+_SURROGATE = (
     r"\\u(?:([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
-_CONTROL = compile_lazily(r"[\x00-\x1f]")
+_CONTROL = r"[\x00-\x1f]"
 
 
 def repair(line: bytes) -> bytes:
     """Return a line as strict JSON in UTF-8; if it is not JSON at all, the result is not either."""
     text = line.decode("utf-8", "replace")
-    return _flatten(_TOKEN.sub(_repair_token, text)).encode("utf-8", "replace")
+    return _flatten(re.sub(_TOKEN, _repair_token, text)).encode("utf-8", "replace")
 
 
 def _repair_token(match: re.Match[str]) -> str:
@@ -65,8 +64,8 @@ def _repair_token(match: re.Match[str]) -> str:
 
 def _repair_string(token: str) -> str:
     if "\\u" in token:
-        token = _SURROGATE.sub(_repair_escape, token)
-    return _CONTROL.sub(_escape_control, token)
+        token = re.sub(_SURROGATE, _repair_escape, token)
+    return re.sub(_CONTROL, _escape_control, token)
 
 
 def _repair_escape(match: re.Match[str]) -> str:
@@ -87,7 +86,7 @@ def _flatten(text: str) -> str:
         return text
     parts: list[str] = []
     depth = kept_to = 0
-    for match in _TOKEN.finditer(text):
+    for match in re.finditer(_TOKEN, text):
         token = match.group()
         if token in "[{":
             depth += 1
