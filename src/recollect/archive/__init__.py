@@ -20,12 +20,21 @@ def find_archive_directory(
     claude_directories: Iterable[Path] = (), environment: Mapping[str, str] = os.environ
 ) -> Path:
     """Return the directory of the archive, which need not exist; never below a Claude directory."""
-    chosen = environment.get(VARIABLE)
-    path = Path(chosen).absolute() if chosen else find_data_directory(environment) / "archive"
+    path = find_archive_in(None, environment)
     refuse_claude_directory(path, claude_directories)
     return path
 
 
-def has_archive(directory: Path | None = None) -> bool:
-    """Whether there is an archive in a directory, by default in the one that is configured."""
-    return ((directory or find_archive_directory()) / SETTINGS_NAME).is_file()
+def find_archive_in(
+    data_directory: Path | None, environment: Mapping[str, str] = os.environ
+) -> Path:
+    """Return where the archive of a data directory is, unless the environment names another."""
+    chosen = environment.get(VARIABLE)
+    if chosen:
+        return Path(chosen).absolute()
+    return (data_directory or find_data_directory(environment)) / "archive"
+
+
+def has_archive(directory: Path) -> bool:
+    """Whether there is an archive in a directory."""
+    return (directory / SETTINGS_NAME).is_file()

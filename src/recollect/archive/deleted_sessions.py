@@ -11,13 +11,13 @@ Every command asks whether they are up to date, so this module only compares wha
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 
-from recollect.archive import find_archive_directory, has_archive
+from recollect.archive import find_archive_in, has_archive
 from recollect.errors import ArchiveFailure
 from recollect.locations.claude_directories import PROJECTS_DIRECTORY
 from recollect.sources.safe_files import list_directory
@@ -45,21 +45,38 @@ class DeletedSessions(NamedTuple):
     """Why the archive cannot be read."""
 
 
-def include_deleted(roots: Sequence[Path], data_directory: Path) -> DeletedSessions:
-    """Let deleted sessions of Claude directories be found, from the archive or in part."""
-    failure = use_archive(roots)
-    return DeletedSessions(add_partial_sessions(roots, data_directory), failure)
+def include_deleted(
+    roots: Sequence[Path],
+    data_directory: Path,
+    own_directory: Path,
+    unlock: Callable[[], None] | None = None,
+) -> DeletedSessions:
+    """Let deleted sessions of Claude directories be found, from the archive or in part.
+
+    The archive is in `own_directory`, unless the environment names another one.
+    """
+    archive = find_archive_in(own_directory)
+    failure = use_archive(roots, archive, unlock)
+    return DeletedSessions(add_partial_sessions(roots, data_directory, archive), failure)
 
 
-def use_archive(roots: Sequence[Path], *, is_server: bool = False) -> str | None:
+def use_archive(
+    roots: Sequence[Path],
+    directory: Path,
+    unlock: Callable[[], None] | None = None,
+    *,
+    is_server: bool = False,
+) -> str | None:
     """Read what is missing in Claude directories from the archive, if there is one.
 
-    A server also sees one that is made later. Returns why the archive cannot be read: an encrypted
-    one may be without its key here.
+    A server also sees one that is made later. `unlock` is called before one is read. Returns why
+    the archive cannot be read: an encrypted one may be without its key here.
     """
-    directory = find_archive_directory()
+    is_there = has_archive(directory)
+    if is_there and unlock is not None:
+        unlock()
     # Only those who have an archive load what reads it.
-    if is_server or has_archive(directory):
+    if is_server or is_there:
         from recollect.archive.archive import Archive
         from recollect.archive.archive_source import mount_archive
 
@@ -72,9 +89,11 @@ def use_archive(roots: Sequence[Path], *, is_server: bool = False) -> str | None
     return None
 
 
-def add_partial_sessions(roots: Sequence[Path], data_directory: Path) -> tuple[Path, ...]:
+def add_partial_sessions(
+    roots: Sequence[Path], data_directory: Path, archive: Path
+) -> tuple[Path, ...]:
     """Return these Claude directories, and directories with what is left of deleted sessions."""
-    archive, mounted = find_archive_directory(), list_mounts()
+    mounted = list_mounts()
     forgotten = _list_forgotten(archive)
     stamp = find_stamp(str(archive / "snapshots")) if mounted else None
     found = (

@@ -135,14 +135,6 @@ def use_configured_keys() -> None:
     set_key_finder(KeyFinder(find_identity_file, _ask))
 
 
-def prepare_archive() -> None:
-    """Do the same if there is an archive at all; all others need not load what knows keys."""
-    from recollect.archive import has_archive
-
-    if has_archive():
-        use_configured_keys()
-
-
 def find_identity_file() -> Path | None:
     """Return the identity file that the config file names."""
     from recollect.cli.config_file import load_stated
@@ -175,9 +167,9 @@ def command_workspace(
     The progress line is erased at the end, so print the answer after the `with` statement.
     """
     line = ProgressLine()
-    prepare_archive()
     workspace = Workspace(_find_roots(claude_dirs, is_demo), None, prices, read_clock, line.show)
     workspace.load_redaction = _load_policy
+    workspace.unlock_archive = use_configured_keys
     mask_by_default(workspace.mask_block)
     try:
         with workspace:

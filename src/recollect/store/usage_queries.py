@@ -5,7 +5,7 @@ keeps answers fast. If an hour is too coarse (time zones with half hours) or lac
 of subagents inside a session's file), the messages themselves are added up.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -131,6 +131,13 @@ _IN_TIME = _ENTRIES.format(
 _ALL = _ENTRIES.replace("WHERE m.message_id IN ({ids})\n", "")
 
 
+class Sums(NamedTuple):
+    """Sums, and the texts that the numbers of models, branches and so on stand for."""
+
+    rows: Iterable[SumValues]
+    names: Mapping[int, str]
+
+
 class UsageQueries:
     """Queries on the index, which must be opened in one transaction."""
 
@@ -172,14 +179,13 @@ class UsageQueries:
         """The texts behind the numbers."""
         return Names(self.connection)
 
-    def iter_sums(
-        self, dimensions: Sequence[Dimension], *, from_messages: bool = False
-    ) -> Iterator[SumValues]:
+    def sum_up(self, dimensions: Sequence[Dimension], *, from_messages: bool = False) -> "Sums":
         """What counts, split by `dimensions`.
 
         `moment` is the start, in seconds since 1970, of an hour or, from messages, of a quarter.
         """
-        yield from self.connection.execute(_make_query(dimensions, from_messages=from_messages))
+        query = _make_query(dimensions, from_messages=from_messages)
+        return Sums(self.connection.execute(query), self.names.texts)
 
     def list_weeks(self) -> list[int]:
         """Return the starts of all weeks in which anything counts, in seconds."""

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -197,10 +197,11 @@ def load_rows(ledger: UsageLedger, question: UsageQuestion) -> list[totals.Ledge
     dimensions = _choose_dimensions(question, is_partial=ledger.is_partial)
     sources = describe_files(ledger, question) if "file_id" in dimensions else None
     from_messages = _needs_messages(queries, question, dimensions)
-    sums: Iterable[SumValues] = queries.iter_sums(dimensions, from_messages=from_messages)
+    found = queries.sum_up(dimensions, from_messages=from_messages)
+    sums: Iterable[SumValues] = found.rows
     if "moment" in dimensions and not set(_HOURLY_GROUPS).intersection(question.groups):
         sums = _merge_days(sums, dimensions, question.zone)
-    return list(_make_rows(queries, sums, dimensions, sources))
+    return list(_make_rows(found.names, sums, dimensions, sources))
 
 
 def _merge_days(
@@ -222,10 +223,10 @@ def _merge_days(
 
 def find_file_project_paths(ledger: UsageLedger) -> dict[int, str]:
     """Return the work directory of each file's project."""
-    text = ledger.queries.names.text
+    found = ledger.queries.sum_up(("file_id", "cwd"))
     uses = [
-        DirectoryUse(file_id, text(cwd) or "", messages)
-        for file_id, cwd, messages, *_ in ledger.queries.iter_sums(("file_id", "cwd"))
+        DirectoryUse(file_id, found.names.get(cwd, ""), messages)
+        for file_id, cwd, messages, *_ in found.rows
         if cwd is not None and file_id in ledger.files
     ]
     return find_project_paths({number: row.project for number, row in ledger.files.items()}, uses)
@@ -276,12 +277,12 @@ def describe_files(ledger: UsageLedger, question: UsageQuestion) -> dict[int, to
 
 
 def _make_rows(
-    queries: UsageQueries,
+    names: Mapping[int, str],
     sums: Iterable[SumValues],
     dimensions: Sequence[Dimension],
     sources: Mapping[int, totals.SourceFile] | None,
 ) -> Iterator[totals.LedgerRow]:
-    find_text = queries.names.texts.get
+    find_text = names.get
     width = len(dimensions)
     positions = {name: index for index, name in enumerate(dimensions)}
     interned = [(name, positions[name]) for name in _INTERNED_DIMENSIONS if name in positions]
@@ -373,6 +374,25 @@ def ask_ledger(
     return answer, None
 
 
+def ask_ledger_of(
+    roots: Sequence[Path],
+    directory: Path,
+    transcripts: Sequence[Transcript],
+    question: Callable[[UsageLedger], T],
+    *,
+    prices: Path | None = None,
+    on_progress: OnProgress | None = None,
+) -> tuple[T, str | None]:
+    """Do the same with the ledger of some roots, counted as if the index had no others."""
+    return ask_ledger(
+        directory,
+        transcripts,
+        lambda queries: question(open_ledger(queries, roots, prices)),
+        prices=prices,
+        on_progress=on_progress,
+    )
+
+
 def count_in_memory(
     transcripts: Sequence[Transcript],
     *,
@@ -389,6 +409,20 @@ def count_in_memory(
 def find_current(report: UsageReport, now: float) -> ReportRow | None:
     """Return the row of the block that contains `now`, in seconds since 1970."""
     return next((row for row in report.rows if row.block and row.block.contains(int(now))), None)
+
+
+class UsageFigures(NamedTuple):
+    """A report, the pace of the current block in it, and what could not be counted."""
+
+    report: UsageReport
+    pace: totals.Pace | None
+    problems: Mapping[str, str]
+
+
+def load_figures(ledger: UsageLedger, question: UsageQuestion, now: float) -> UsageFigures:
+    """Return the report that answers a question, and what belongs to it."""
+    report = load_report(ledger, question)
+    return UsageFigures(report, find_pace(report, ledger, now), ledger.problems)
 
 
 def find_pace(report: UsageReport, ledger: UsageLedger, now: float) -> totals.Pace | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from recollect.archive import find_archive_directory
 from recollect.archive.deleted_sessions import add_partial_sessions
 from recollect.documents.session_listing import LiveProcess, SessionUsage
 from recollect.errors import IndexFailure, NothingFound, UnreadableInput
@@ -30,7 +31,7 @@ from recollect.sync import (
     list_retitled,
     sync_and_keep,
 )
-from recollect.usage.ledger_access import ask_ledger, open_ledger
+from recollect.usage.ledger_access import ask_ledger_of
 from recollect.workspace.session_catalog import Update
 from recollect.workspace.session_questions import find_running
 from recollect.workspace.usage_questions import sum_by_session
@@ -46,9 +47,7 @@ def count_usage(
     data_directory: Path, transcripts: Sequence[Transcript], roots: Sequence[Path]
 ) -> tuple[dict[str, SessionUsage], str | None]:
     """Return the usage of each session, and what is wrong with the index, if anything."""
-    return ask_ledger(
-        data_directory, transcripts, lambda queries: sum_by_session(open_ledger(queries, roots))
-    )
+    return ask_ledger_of(roots, data_directory, transcripts, sum_by_session)
 
 
 def index_some(data_directory: Path, transcripts: Sequence[Transcript]) -> bool:
@@ -260,7 +259,9 @@ def _make_context() -> "SessionContext":
 
 def _find_transcripts(task: RefreshTask) -> list[Transcript]:
     try:
-        return find_transcripts(add_partial_sessions(task.roots, task.data_directory))
+        return find_transcripts(
+            add_partial_sessions(task.roots, task.data_directory, find_archive_directory())
+        )
     except (NothingFound, UnreadableInput):
         # A root that existed at start may be on a disk that was removed.
         return []

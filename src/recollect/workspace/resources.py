@@ -53,6 +53,8 @@ class WorkspaceResources:
         """Why sessions in the archive are left out, once they have been looked for."""
         self.load_redaction: Callable[[], RedactionPolicy] | None = None
         """Reads the policy from wherever settings are; without it, defaults apply."""
+        self.unlock_archive: Callable[[], None] | None = None
+        """Called before an archive is read, which may be encrypted."""
         self._given_roots = roots
         self._given_directory = data_directory
         self._now = now or (lambda: datetime.now(UTC))
@@ -91,7 +93,9 @@ class WorkspaceResources:
         """The same, and where to find sessions that Claude Code has deleted."""
         if self._is_temporary:
             return self.roots
-        found = include_deleted(self.roots, self.data_directory)
+        found = include_deleted(
+            self.roots, self.data_directory, self._own_directory, self.unlock_archive
+        )
         self.archive_failure = found.failure
         return found.roots
 
@@ -115,7 +119,12 @@ class WorkspaceResources:
     @cached_property
     def data_directory(self) -> Path:
         """The directory of the index."""
-        return self._given_directory or find_data_directory()
+        return self._given_directory or self._own_directory
+
+    @cached_property
+    def _own_directory(self) -> Path:
+        """The directory of what belongs to the user, such as the archive."""
+        return find_data_directory()
 
     def find_transcripts(self, *, include_subagents: bool = True) -> list[Transcript]:
         """Return the transcripts that have any content, as they are now."""
@@ -158,15 +167,16 @@ class WorkspaceResources:
 
     def ask_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
         """Ask the updated ledger; return the answer, and why the index could not be used if so."""
-        from recollect.usage import ledger_access
+        from recollect.usage.ledger_access import ask_ledger_of
 
         transcripts = self.find_transcripts()
         if not transcripts and not (self.data_directory / INDEX_NAME).exists():
             self.require_sessions()
-        return ledger_access.ask_ledger(
+        return ask_ledger_of(
+            self.roots,
             self.data_directory,
             transcripts,
-            lambda queries: question(ledger_access.open_ledger(queries, self.roots, self.prices)),
+            question,
             prices=self.prices,
             on_progress=lambda at: self.count_files(at.files_done, at.files),
         )

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from recollect.documents.usage_groups import Group
 from recollect.usage import reports
-from recollect.usage.ledger_access import UsageLedger, find_pace, load_report
+from recollect.usage.ledger_access import UsageLedger, load_figures, load_report
 from recollect.usage.zones import Zone, load_zone
 
 if TYPE_CHECKING:
@@ -119,11 +119,11 @@ def answer_usage(
     limit: int | None = None,
 ) -> UsageAnswer:
     """Return the report, without titles."""
-    report = load_report(ledger, question)
+    report, pace, problems = load_figures(ledger, question, now.timestamp())
     return UsageAnswer(
         report=replace(report, rows=report.rows[:limit]),
-        pace=find_pace(report, ledger, now.timestamp()),
-        problems=ledger.problems,
+        pace=pace,
+        problems=problems,
         omitted_rows=0 if limit is None else max(len(report.rows) - limit, 0),
     )
 

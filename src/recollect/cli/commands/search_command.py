@@ -246,7 +246,7 @@ def search_command(  # noqa: PLR0913 - one parameter per option
     seconds = INDEXING_SECONDS if has_deadline else None
     with command_workspace(claude_dirs) as workspace:
         answer = workspace.search(text, options, seconds=seconds)
-        if not answer.hits and not as_json:
+        if not answer.result.hits and not as_json:
             workspace.require_sessions()
     result = answer.result
     if not result.index_complete:

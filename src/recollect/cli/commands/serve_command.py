@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from recollect.archive import find_archive_directory
 from recollect.archive.deleted_sessions import use_archive
 from recollect.cli.clock import read_clock
-from recollect.cli.command_workspace import prepare_archive
+from recollect.cli.command_workspace import use_configured_keys
 from recollect.cli.options import claude_dir_option
 from recollect.cli.outcome import DEBUG_VARIABLE
 from recollect.demo import CLAUDE_DIRECTORY
@@ -111,8 +112,8 @@ def _find_roots(claude_dirs: tuple[Path, ...]) -> tuple[Path, ...]:
         if claude_dirs:
             raise
         return ()
-    prepare_archive()
-    if failure := use_archive(roots, is_server=True):
+    directory = find_archive_directory()
+    if failure := use_archive(roots, directory, use_configured_keys, is_server=True):
         click.echo(f"recollect: {safe_text(failure)}", err=True)
     return roots
 

@@ -165,7 +165,7 @@ def usage_command(group: str, target: str | None, **options: Unpack[_Options]) -
         show_text("\n".join(lines), is_paged=options["paged"])
     if answer.problems:
         return UnreadableInput.exit_code
-    return 0 if answer.rows else NothingFound.exit_code
+    return 0 if answer.report.rows else NothingFound.exit_code
 
 
 def _open(options: _Options) -> AbstractContextManager[Workspace]:
